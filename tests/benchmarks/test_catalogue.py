@@ -10,6 +10,7 @@ from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.base import Benchmark
 from memeval.benchmarks.beliefs.plan import WEIGHTS
 from memeval.benchmarks.catalogue import load
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.errors import BadInput
 
 WHOLE = """
@@ -58,6 +59,15 @@ def test_a_catalogue_is_whole(benchmark: Benchmark) -> None:
     assert {protocol.headline for protocol in info.protocols} <= set(metrics)
     assert {name for protocol in info.protocols for name in protocol.apart} <= set(names)
     assert all(metric.low is None or metric.high is None or metric.low < metric.high for metric in info.metrics)
+
+
+@EVERY
+def test_the_clusters_of_the_first_tier_are_those_of_its_data(benchmark: Benchmark) -> None:
+    (tier, *_others) = benchmark.info.tiers
+    if benchmark.info.brought or not benchmark.available():
+        assert tier.clusters is None or 1 <= tier.clusters <= tier.items
+        return
+    assert tier.clusters == len({key.cluster for key in BenchmarkSession.open(benchmark).keys})
 
 
 @EVERY

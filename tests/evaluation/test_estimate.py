@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks import find
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.estimate import ASSUMED_SECONDS, Estimate, EstimatePart, estimate_run
-from memeval.evaluation.running import run_system
+from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.call import Phase
 from memeval.records.errors import BadInput
 from memeval.systems.source import SystemSource, file_source, find_system
@@ -137,6 +139,18 @@ def test_a_systems_own_calls_are_said_to_be_unknown(tmp_path: Path, server: Pick
     assert sentence.endswith(f"are unknown. Run {run.run.run_id} made 4, for an unknown price.")
     (sentence,) = estimate_run(replace(source, slug="other"), benchmark_session(), options(tmp_path)).unknown
     assert sentence.endswith("are unknown before its first run.")
+
+
+def test_four_items_are_too_few_to_show_a_difference(tmp_path: Path, server: PickyServer) -> None:
+    estimate = estimate_run(find_system("no-memory"), benchmark_session(), options(tmp_path))
+    assert (estimate.clusters, estimate.detectable) == (4, None)
+
+
+def test_the_difference_that_a_tier_could_show_does_not_depend_on_a_limit(tmp_path: Path) -> None:
+    chosen = RunOptions(results=tmp_path / "results", limit=2)
+    estimate = estimate_run(find_system("bm25"), BenchmarkSession.open(find("astrocyte-accuracy")), chosen)
+    assert (estimate.items, estimate.clusters) == (2, 58)
+    assert estimate.detectable == pytest.approx(0.14, abs=0.02)
 
 
 @pytest.mark.parametrize("bad", [{"judge": "gpt"}, {"judge_label": None}, {"reader": "openai:"}, {"limit": 0}])

@@ -16,6 +16,7 @@ from memeval.execution.model_reader import PREFIX, ModelReader
 from memeval.gateway.budget import output_limits
 from memeval.gateway.prices import price_list, price_of
 from memeval.gateway.record import CallRecord
+from memeval.grading.layout import counting, layout_of
 from memeval.grading.outcomes import last_attempts
 from memeval.judging.base import Case
 from memeval.judging.model import MAX_TOKENS as JUDGE_TOKENS
@@ -25,6 +26,7 @@ from memeval.records.base import canonical_json
 from memeval.records.call import Caller, ModelRequest, Phase
 from memeval.records.response import Outcome, Response, Timings
 from memeval.records.scenario import Scenario
+from memeval.statistics.detectable import ASSUMED, Clustering, detectable
 from memeval.systems.source import SystemSource
 from memeval.tokens import count_tokens
 
@@ -79,6 +81,11 @@ class Estimate:
     """Costs that cannot be estimated, as sentences."""
     prices: str | None
     """The dated price list; ``None`` if there are no model calls."""
+    clusters: int
+    """Number of clusters of the items of the tier."""
+    detectable: float | None
+    """Minimum detectable difference of two composites on the tier, if systems disagree as much as
+    :data:`memeval.statistics.detectable.ASSUMED`; ``None`` if no difference can be shown."""
 
 
 def estimate_run(source: SystemSource, benchmark_session: BenchmarkSession, options: RunOptions) -> Estimate:
@@ -117,7 +124,20 @@ def estimate_run(source: SystemSource, benchmark_session: BenchmarkSession, opti
         parts=tuple(parts),
         unknown=tuple(_unknown(source, earlier)),
         prices=price_list() if parts else None,
+        clusters=len({key.cluster for key in benchmark_session.keys}),
+        detectable=_detectable(benchmark_session),
     )
+
+
+def _detectable(benchmark_session: BenchmarkSession) -> float | None:
+    """Return the minimum detectable difference of two complete runs; ``None`` without a composite as well."""
+    keys = benchmark_session.keys
+    plan = benchmark_session.benchmark.plan(keys, benchmark_session.protocol, benchmark_session.tier)
+    clusters = {each.name: [key.cluster for key in keys if key.category == each.name] for each in plan}
+    counted = counting(plan)
+    if not counted or not all(clusters[each.name] for each in counted):
+        return None
+    return detectable(Clustering.of_layout(layout_of(plan, clusters)), ASSUMED)
 
 
 def _judging(

@@ -119,6 +119,8 @@ class TierInfo(Record):
     """Its name in tracks."""
     items: int
     """Its number of items."""
+    clusters: int | None = None
+    """Number of clusters of its items, such as people or conversations; ``None`` if unknown without the data."""
     how: str
     """How the items are chosen, in a sentence."""
     seed: int | None = None

@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from memeval.site import labels, slices, standings, svg, text, urls
+from memeval.site import labels, slices, standings, svg, text, tiers, urls
 from memeval.site.assets import assets_root
 from memeval.site.line_charts import swatch
 
@@ -46,6 +46,7 @@ def environment() -> Environment:
         "reader_meaning": labels.reader_meaning,
         "rank": standings.rank_text,
         "verdict": standings.verdict,
+        "detectable": tiers.detectable_text,
     }
     made.globals |= {
         "system_url": urls.system_url,

@@ -1,30 +1,72 @@
-"""Statistical power of a benchmark's tiers: width of the intervals, and smallest significant difference."""
+"""What the tiers and tables of a benchmark can show: width of the intervals, and minimum detectable difference."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memeval.leaderboard.board import BoardTable
 from memeval.records.benchmark import BenchmarkInfo, TierInfo
-from memeval.statistics.paired import smallest_difference
+from memeval.site import text
+from memeval.statistics.detectable import ASSUMED, LEAST_CLUSTERS, Clustering, detectable
 from memeval.statistics.wilson import wilson
 
 
 @dataclass(frozen=True)
 class TierPower:
-    """The power of one tier, if its items are independent."""
+    """The power of one tier."""
 
     tier: TierInfo
     half_width: float
-    """Half of the 95 % interval of a score of one half."""
+    """Half of the 95 % interval of a score of one half, if its items are independent."""
+    clusters: int | None
+    """Number of clusters; ``None`` if unknown without the data."""
     difference: float | None
-    """Smallest significant difference of two systems that disagree on a quarter of the items."""
+    """Minimum detectable difference; ``None`` if unknown, or if no difference can be shown."""
+    note: str
+    """Where the difference comes from, or why there is none."""
 
 
-def tier_powers(info: BenchmarkInfo) -> tuple[TierPower, ...]:
-    """Return the power of each tier of a benchmark, in the catalogue's order."""
-    return tuple(_power(tier) for tier in info.tiers if tier.items)
+def tier_powers(info: BenchmarkInfo, tables: Sequence[BoardTable] = ()) -> tuple[TierPower, ...]:
+    """Return the power of each tier of a benchmark with its first protocol, in the catalogue's order.
+
+    Args:
+        info: the benchmark.
+        tables: its tables. How two systems disagree is known from the table with the most tested runs, else assumed.
+    """
+    return tuple(_power(tier, _measured(info, tier, tables)) for tier in info.tiers if tier.items)
 
 
-def _power(tier: TierInfo) -> TierPower:
+def _measured(info: BenchmarkInfo, tier: TierInfo, tables: Sequence[BoardTable]) -> BoardTable | None:
+    of_tier = [
+        table
+        for table in tables
+        if (table.track.tier, table.track.protocol) == (tier.name, info.protocols[0].name)
+        and table.tests is not None
+        and not table.tests.detectable.is_assumed
+    ]
+    return max(of_tier, key=lambda table: len(table.tests.runs) if table.tests else 0, default=None)
+
+
+def _power(tier: TierInfo, table: BoardTable | None) -> TierPower:
     low, high = wilson(tier.items / 2, tier.items)
-    return TierPower(tier, (high - low) / 2, smallest_difference(tier.items))
+    clusters, difference, note = tier.clusters, None, "clusters unknown without the data"
+    if table is not None and table.tests is not None:
+        found = table.tests.detectable
+        clusters, difference, note = found.clusters, found.composite, f"from {len(table.tests.runs)} runs"
+    elif clusters is not None:
+        difference, note = detectable(Clustering.even(tier.items, clusters), ASSUMED), "assumed disagreement"
+    if clusters is not None and difference is None:
+        note = "no difference can be shown"
+    return TierPower(tier, (high - low) / 2, clusters, difference, note)
+
+
+def detectable_text(table: BoardTable) -> str | None:
+    """Return what differences a table can show, in a sentence; ``None`` if it has no ranked run."""
+    if table.tests is None:
+        return None
+    found = table.tests.detectable
+    if found.composite is None:
+        clusters = text.counted(found.clusters, "cluster")
+        return f"No difference can be shown here: the items form {clusters}, and the test needs {LEAST_CLUSTERS}."
+    return f"Differences below {text.percent(found.composite)} points usually cannot be shown here."

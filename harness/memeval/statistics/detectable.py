@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from memeval.statistics.composite import Layout
 from memeval.statistics.flips import ALL_PATTERNS, Array, Places, sign_patterns
 from memeval.statistics.flips import TOLERANCE as EQUAL
 from memeval.statistics.ranks import ALPHA
@@ -78,6 +79,14 @@ class Clustering:
         shares = np.bincount(number, weights[used])
         squares = np.bincount(number, weights[used] ** 2)
         return cls(tuple(shares.tolist()), tuple(squares.tolist()))
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Clustering:
+        """Return the clustering of the composite of a track."""
+        number = {name: place for place, name in enumerate(layout.names)}
+        sizes = [len(names) for names in layout.clusters]
+        weights = np.repeat(np.array(layout.weights) / sizes, sizes)
+        return cls.of(weights, np.array([number[name] for names in layout.clusters for name in names]))
 
     @classmethod
     def even(cls, items: int, clusters: int) -> Clustering:

@@ -130,26 +130,3 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> float:
     n = only_first + only_second
     tail = sum(math.comb(n, k) for k in range(min(only_first, only_second) + 1))
     return min(1.0, 2 * tail / (1 << n))
-
-
-def smallest_difference(items: int, disagreeing: float = 0.25) -> float | None:
-    """Return the smallest difference of two rows that :func:`mcnemar` calls significant at 5 %.
-
-    It depends on the number of items on which the rows differ; a quarter is usual for systems of similar accuracy. The
-    test assumes independent items; clustered items need a larger difference.
-
-    Args:
-        items: number of common items.
-        disagreeing: share of the items that exactly one row gets right.
-
-    Returns:
-        A difference of shares in [0, 1]; ``None`` if no difference is significant.
-    """
-    apart = round(disagreeing * items)
-    tail, ways = 0, 1  # of P(X ≤ k), times 2^apart: the sum of the binomial coefficients, and the last of them
-    for k in range(apart // 2 + 1):
-        tail += ways
-        if 2 * tail / (1 << apart) >= 0.05:
-            return (apart - 2 * (k - 1)) / items if k else None
-        ways = ways * (apart - k) // (k + 1)
-    return None

@@ -61,7 +61,8 @@ class BenchmarkPages(Publisher):
                 site=site,
                 benchmark=benchmark,
                 catalogue=catalogue,
-                powers=tier_powers(info) if info else (),
+                powers=tier_powers(info, benchmark.tables) if info else (),
+                tested=[table for table in benchmark.tables if table.tests is not None],
                 studies=shown,
                 own_weights=next(filter(None, (site.own_weights(table.track) for table in benchmark.tables)), None),
                 controls=[(table, _controls(table)) for table in benchmark.tables],
@@ -77,11 +78,11 @@ class BenchmarkPages(Publisher):
                 downloads=lambda folder: files[folder.path].items(),
                 bridge_file=lambda folder: _bridge_file(url, folder),
             ),
-            headings=tuple(_headings(info, bool(shown))),
+            headings=tuple(_headings(info, bool(shown), any(table.tests for table in benchmark.tables))),
         )
 
 
-def _headings(info: BenchmarkInfo | None, studied: bool) -> Iterator[Heading]:
+def _headings(info: BenchmarkInfo | None, studied: bool, tested: bool) -> Iterator[Heading]:
     yield Heading("categories", "Categories")
     if studied:
         yield Heading("studies", "Further results")
@@ -92,8 +93,10 @@ def _headings(info: BenchmarkInfo | None, studied: bool) -> Iterator[Heading]:
     if info is not None:
         yield Heading("protocols", "Protocols")
         yield Heading("tiers", "Tiers")
-        if info.metrics:
-            yield Heading("metrics", "Metrics")
+    if tested:
+        yield Heading("detectable", "Detectable differences")
+    if info is not None and info.metrics:
+        yield Heading("metrics", "Metrics")
     yield Heading("rules", "Other scoring rules")
     yield Heading("judges", "Grader audits")
     yield Heading("controls", "Controls")
