@@ -11,6 +11,7 @@ from memeval.benchmarks import find
 from memeval.leaderboard.board import BoardTable, build_board
 from memeval.records.benchmark import TierInfo
 from memeval.site.tiers import detectable_text, tier_powers
+from memeval.statistics.detectable import Clustering, detectable
 from tests.site.conftest import Built
 from tests.support.runs import make_run, make_track
 
@@ -36,7 +37,7 @@ def test_a_tier_without_runs_has_an_assumed_difference_that_respects_its_cluster
     assert {name: powers[name].difference for name in ("quick", "fair", "full")} == pytest.approx(
         {"quick": 0.209, "fair": 0.119, "full": 0.061}, abs=0.01
     )
-    assert {power.note for power in powers.values()} == {"assumed disagreement"}
+    assert {power.note for power in powers.values()} == {"disagreement assumed"}
 
 
 def test_a_tier_of_one_cluster_shows_no_difference_and_unknown_clusters_are_unknown() -> None:
@@ -54,9 +55,13 @@ def test_a_tier_with_runs_has_the_difference_of_its_largest_table(tmp_path: Path
         table_of(tmp_path / "two", systems=3, benchmark="locomo@1", protocol="f1", reader="extractive@1"),
         table_of(tmp_path / "other", systems=4, benchmark="locomo@1", protocol="retrieval"),
     ]
-    full = next(power for power in tier_powers(find("locomo").info, tables) if power.tier.name == "full")
-    assert tables[1].tests is not None
-    assert (full.difference, full.note) == (tables[1].tests.detectable.composite, "from 3 runs")
+    powers = {power.tier.name: power for power in tier_powers(find("locomo").info, tables)}
+    tests = tables[1].tests
+    assert tests is not None
+    assert tests.detectable.disagreement is not None
+    assert (powers["full"].difference, powers["full"].note) == (tests.detectable.composite, "from 3 runs")
+    expected = detectable(Clustering.even(50, 10), tests.detectable.disagreement)
+    assert (powers["quick"].difference, powers["quick"].note) == (expected, "disagreement as in full")
 
 
 def test_a_table_says_which_differences_it_cannot_show(tmp_path: Path) -> None:
@@ -77,7 +82,7 @@ def test_one_run_alone_is_judged_by_an_assumed_disagreement(tmp_path: Path) -> N
 
 def test_the_page_shows_the_detectable_difference_of_every_category(built: Built) -> None:
     page = built.read("benchmarks/fake@1/index.html")
-    assert "Minimum detectable difference, points" in page
+    assert "Detectable, points" in page
     assert 'id="detectable"' in page
     assert "usually cannot be shown here." in built.read("index.html")
 

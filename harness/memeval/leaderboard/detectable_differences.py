@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from memeval.analysis.comparing import COMPOSITE
 from memeval.leaderboard.samples import TrackSamples
-from memeval.statistics.detectable import ASSUMED, Clustering, detectable, disagreement
+from memeval.statistics.detectable import ASSUMED, Clustering, Disagreement, detectable, disagreement
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,13 @@ class DetectableDifferences:
     shown."""
     clusters: int
     """Number of clusters of all items."""
-    is_assumed: bool
-    """Whether there are fewer than two runs, so that their disagreement is assumed."""
+    disagreement: Disagreement | None
+    """How two systems differ in the composite; ``None`` with fewer than two runs: it is then assumed."""
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether the disagreement is assumed."""
+        return self.disagreement is None
 
     @property
     def composite(self) -> float | None:
@@ -36,8 +41,10 @@ def detectable_differences(samples: TrackSamples) -> DetectableDifferences:
             mean over all pairs of them.
     """
     found: dict[str, float | None] = {}
+    differs: dict[str, Disagreement | None] = {}
     for name, weights in zip((COMPOSITE, *samples.names), samples.weights, strict=True):
-        differs = disagreement(samples.scores, weights, samples.cluster, samples.category)
+        differs[name] = disagreement(samples.scores, weights, samples.cluster, samples.category)
         counted = weights.any()
-        found[name] = detectable(Clustering.of(weights, samples.cluster), differs or ASSUMED) if counted else None
-    return DetectableDifferences(found, len(samples.clusters), len(samples.scores) < 2)
+        clustering = Clustering.of(weights, samples.cluster) if counted else None
+        found[name] = None if clustering is None else detectable(clustering, differs[name] or ASSUMED)
+    return DetectableDifferences(found, len(samples.clusters), differs[COMPOSITE])

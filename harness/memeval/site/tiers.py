@@ -32,30 +32,37 @@ def tier_powers(info: BenchmarkInfo, tables: Sequence[BoardTable] = ()) -> tuple
 
     Args:
         info: the benchmark.
-        tables: its tables. How two systems disagree is known from the table with the most tested runs, else assumed.
+        tables: its tables. How two systems disagree is known from the table of the tier with the most tested runs,
+            else from that of another tier, else assumed.
     """
-    return tuple(_power(tier, _measured(info, tier, tables)) for tier in info.tiers if tier.items)
+    first = info.protocols[0].name
+    tested = [table for table in tables if table.track.protocol == first and _runs(table) > 1]
+    return tuple(_power(tier, sorted(tested, key=_runs, reverse=True)) for tier in info.tiers if tier.items)
 
 
-def _measured(info: BenchmarkInfo, tier: TierInfo, tables: Sequence[BoardTable]) -> BoardTable | None:
-    of_tier = [
-        table
-        for table in tables
-        if (table.track.tier, table.track.protocol) == (tier.name, info.protocols[0].name)
-        and table.tests is not None
-        and not table.tests.detectable.is_assumed
-    ]
-    return max(of_tier, key=lambda table: len(table.tests.runs) if table.tests else 0, default=None)
+def _runs(table: BoardTable) -> int:
+    """Return the number of tested runs of a table."""
+    return 0 if table.tests is None else len(table.tests.runs)
 
 
-def _power(tier: TierInfo, table: BoardTable | None) -> TierPower:
+def _power(tier: TierInfo, tested: Sequence[BoardTable]) -> TierPower:
+    """Return the power of a tier.
+
+    Args:
+        tier: the tier.
+        tested: tables of the benchmark with at least two tested runs, the one with the most runs first.
+    """
     low, high = wilson(tier.items / 2, tier.items)
     clusters, difference, note = tier.clusters, None, "clusters unknown without the data"
+    table = next((table for table in tested if table.track.tier == tier.name), None)
     if table is not None and table.tests is not None:
         found = table.tests.detectable
-        clusters, difference, note = found.clusters, found.composite, f"from {len(table.tests.runs)} runs"
+        clusters, difference, note = found.clusters, found.composite, f"from {_runs(table)} runs"
     elif clusters is not None:
-        difference, note = detectable(Clustering.even(tier.items, clusters), ASSUMED), "assumed disagreement"
+        differs, note = ASSUMED, "disagreement assumed"
+        if tested and tested[0].tests is not None and tested[0].tests.detectable.disagreement is not None:
+            differs, note = tested[0].tests.detectable.disagreement, f"disagreement as in {tested[0].track.tier}"
+        difference = detectable(Clustering.even(tier.items, clusters), differs)
     if clusters is not None and difference is None:
         note = "no difference can be shown"
     return TierPower(tier, (high - low) / 2, clusters, difference, note)
