@@ -171,5 +171,33 @@ def test_partial_credit_of_two_systems_that_differ_everywhere_alike_varies_littl
     assert (detectable(clustering([1] * 50), found) or 1) < 0.01
 
 
+def test_scores_that_are_not_numbers_are_refused() -> None:
+    scores = np.array([[1.0, np.nan, 0], [0, 1, 0]])
+    with pytest.raises(ValueError, match="must be a number"):
+        disagreement(scores, np.full(3, 1 / 3), np.arange(3), np.zeros(3, np.intp))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    systems=st.integers(2, 6),
+    sizes=st.lists(st.integers(1, 6), min_size=1, max_size=20),
+    seed=st.integers(0, 999),
+    partial=st.booleans(),
+)
+def test_any_scores_have_a_disagreement_that_gives_a_share_or_nothing(
+    systems: int, sizes: list[int], seed: int, partial: bool
+) -> None:
+    random, cluster = np.random.default_rng(seed), np.repeat(np.arange(len(sizes)), sizes)
+    scores = random.random((systems, len(cluster)))
+    scores = scores if partial else np.round(scores)
+    weights, category = np.full(len(cluster), 1 / len(cluster)), np.arange(len(cluster)) % 2
+    found = disagreement(scores, weights, cluster, category)
+    assert found is not None
+    assert 0 <= found.share <= 1
+    difference = detectable(Clustering.of(weights, cluster), found)
+    assert (difference is None) >= (len(sizes) < 6)
+    assert difference is None or STEP <= difference <= 1
+
+
 def test_one_system_has_no_disagreement() -> None:
     assert disagreement(np.ones((1, 5)), np.full(5, 0.2), np.arange(5), np.zeros(5, np.intp)) is None

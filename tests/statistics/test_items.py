@@ -108,6 +108,12 @@ def test_an_item_without_a_category_is_refused() -> None:
         item_statistics(np.zeros((2, 6)), Weighting(CATEGORIES, np.ones(2)))
 
 
+def test_five_hundred_systems_have_places_like_any_other_number() -> None:
+    scores = (np.random.default_rng(2).random((500, 40)) < 0.5).astype(float)
+    weighting = Weighting(np.zeros(40, np.intp), np.ones(1), shared=True)
+    assert item_statistics(scores, weighting).moved.min() > 0
+
+
 def test_two_hundred_systems_and_all_items_of_locomo_take_less_than_two_seconds() -> None:
     scores = (np.random.default_rng(1).random((200, 1986)) < 0.5).astype(float)
     weighting = Weighting(np.arange(1986) % 5, np.full(5, 0.2))

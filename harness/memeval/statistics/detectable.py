@@ -37,7 +37,11 @@ _BINS = 2000
 
 @dataclass(frozen=True)
 class Disagreement:
-    """How the scores of two systems differ."""
+    """How the scores of two systems differ.
+
+    Raises:
+        ValueError: a value is negative or not a number.
+    """
 
     share: float
     """For verdicts, the share of the items that exactly one system gets right. For partial credit, the variance of the
@@ -46,6 +50,10 @@ class Disagreement:
     """Standard deviation, between clusters, of the true difference of the two systems."""
     is_partial: bool = False
     """Whether scores between 0 and 1 occur, and the systems differ."""
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.share < math.inf and 0 <= self.spread < math.inf):
+            raise ValueError("the disagreement of two systems must be a number of at least 0")
 
 
 ASSUMED = Disagreement(share=0.25, spread=0.05)
