@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from memeval.archive import rows as module
 from memeval.archive.rows import inner_digest, pack, read_rows
 from memeval.records.errors import BadInput, NewerSchema
-from memeval.records.log import LogLine
+from memeval.records.journal import LogLine
 from memeval.records.response import Context, Response
 from tests.records.strategies import records
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memeval.benchmarks import find
-from memeval.benchmarks.astrocyte.keys import SuiteReflectKey
+from memeval.benchmarks.astrocyte.dataset import SuiteReflectKey
 from memeval.grading.reflect import Reflected
 from memeval.judging.base import Case, Ruling
 from memeval.judging.prompting import Prompts

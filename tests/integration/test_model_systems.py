@@ -15,7 +15,7 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.call import Caller, Phase
 from memeval.records.errors import ExitCode
-from memeval.records.log import LogLine
+from memeval.records.journal import LogLine
 from memeval.records.response import Outcome
 from memeval.records.track import Limits
 from memeval.systems.source import file_source

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from memeval.benchmarks.astrocyte.keys import SuiteReflectKey
+from memeval.benchmarks.astrocyte.dataset import SuiteReflectKey
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
 from memeval.benchmarks.qa.keys import QaKey

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.judging.verdict import parse_strict, parse_substring
+from memeval.judging.base import parse_strict, parse_substring
 
 # The table of the DeepMemEval specification, section 8, and more of its kind.
 GOLDEN = [

@@ -13,7 +13,7 @@ from memeval.records.base import Record, Stored
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.grade import Grade
-from memeval.records.log import LogLine
+from memeval.records.journal import LogLine
 from memeval.records.response import Response
 from memeval.records.run import Run
 from memeval.records.scenario import Scenario

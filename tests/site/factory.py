@@ -26,7 +26,7 @@ from memeval.records.errors import BadInput
 from memeval.records.failure import Failure
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.imported import Claim, Imported
-from memeval.records.log import LogLine
+from memeval.records.journal import LogLine
 from memeval.records.response import Context, ContextPart, Outcome, Response, RetrievedItem, Timings
 from memeval.records.run import (
     Cost,

@@ -29,7 +29,7 @@ from memeval.records.base import Stored
 from memeval.records.call import Call
 from memeval.records.failure import Failure
 from memeval.records.grade import Grade
-from memeval.records.log import LogLine
+from memeval.records.journal import LogLine
 from memeval.records.prompt import Prompt
 from memeval.records.response import Context, Response
 from memeval.records.run import Inputs, Run

@@ -14,8 +14,7 @@ from memeval.evaluation.rows import Rows
 from memeval.evaluation.seal import head
 from memeval.records.base import Stored, digest_of
 from memeval.records.grade import Grade, GradeState
-from memeval.records.journal import Plan
-from memeval.records.log import LogLine
+from memeval.records.journal import LogLine, Plan
 from memeval.records.response import Context, ContextPart, Outcome, Response, Timings
 from memeval.records.run import FileDigest, Harness, Inputs, Isolation, SystemIdentity, SystemKind
 from memeval.records.track import CategoryPlan, Limits, Redistribution, Track

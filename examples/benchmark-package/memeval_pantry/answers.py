@@ -9,7 +9,7 @@ from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, 
 from memeval.benchmarks.formats.reading import AnswerFile, ForeignRecord, Id, Text, fitted, once
 from memeval.benchmarks.formats.writing import write_lines
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.grading.outcomes import last_attempts
+from memeval.grading.rows import last_attempts
 from memeval.records.imported import Imported
 
 FORMAT = "pantry"

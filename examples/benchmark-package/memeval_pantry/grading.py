@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from memeval.grading.base import RuleGrader
-from memeval.grading.outcomes import first_failure
-from memeval.grading.rows import only, row
+from memeval.grading.rows import first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState

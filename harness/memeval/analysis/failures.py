@@ -16,7 +16,7 @@ from memeval.analysis.times import names_another_time, numbers
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.execution.contexts import Contexts
 from memeval.execution.model_reader import PREFIX
-from memeval.grading.outcomes import last_attempts
+from memeval.grading.rows import last_attempts
 from memeval.judging.abstaining import abstains
 from memeval.judging.hedging import hedges, without_echo
 from memeval.judging.text import normal, stated, states, without_framed, words

@@ -265,7 +265,7 @@ def over_the_gate(folders: Sequence[RunFolder]) -> list[MemevalError]:
 def all_failed_alike(folders: Sequence[RunFolder]) -> list[MemevalError]:
     """Return an error for each limited run in which all items failed with the same error."""
     from memeval.execution.early_stop import shared_error
-    from memeval.grading.outcomes import last_attempts
+    from memeval.grading.rows import last_attempts
     from memeval.records.run import SystemKind
 
     found: list[MemevalError] = []

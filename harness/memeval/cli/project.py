@@ -98,9 +98,8 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.failure import Failure
     from memeval.records.grade import Grade
     from memeval.records.items import ItemReport
-    from memeval.records.journal import Plan
+    from memeval.records.journal import LogLine, Plan
     from memeval.records.ledger import LedgerEntry
-    from memeval.records.log import LogLine
     from memeval.records.matrix import Matrix, MatrixResult
     from memeval.records.prompt import Prompt
     from memeval.records.release import Release

@@ -33,8 +33,7 @@ from memeval.keys import ItemKey
 from memeval.records.base import SLUG, SLUG_LENGTH, digest_bytes, digest_of
 from memeval.records.errors import BadInput
 from memeval.records.imported import Claim, ClaimMetric, Imported
-from memeval.records.journal import Plan
-from memeval.records.log import LogLine
+from memeval.records.journal import LogLine, Plan
 from memeval.records.response import Outcome, ReportedUsage, Response, RetrievedItem, Timings
 from memeval.records.run import Inputs, Isolation, SystemIdentity, SystemKind
 from memeval.records.track import Limits

@@ -24,7 +24,7 @@ from memeval.gateway.limits import REFUSALS
 from memeval.gateway.record import CallRecord
 from memeval.records.call import Call, Caller, Phase
 from memeval.records.errors import BadInput
-from memeval.records.log import LogLine
+from memeval.records.journal import LogLine
 
 RECORD = Path(".record") / "calls.jsonl"
 """Path in the results folder of the record of judge and reader calls, shared by all runs."""

@@ -27,7 +27,7 @@ from memeval.execution.progress import Progress, Silent
 from memeval.gateway.endpoints import endpoint_for
 from memeval.gateway.replies import text_of
 from memeval.gateway.stops import RESUME, GatewayStopped
-from memeval.judging.verdict import parse_strict
+from memeval.judging.base import parse_strict
 from memeval.records.base import Digest
 from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, CheckFailed

@@ -22,8 +22,7 @@ from memeval.execution.journal import Journal, utc_now
 from memeval.execution.progress import Progress, Silent
 from memeval.gateway.record import CallRecord
 from memeval.judging.prompting import is_judges
-from memeval.records.journal import Plan
-from memeval.records.log import LogLine
+from memeval.records.journal import LogLine, Plan
 from memeval.records.run import Inputs, Run
 
 

@@ -16,7 +16,7 @@ from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.runtime import SystemSetup
 from memeval.evaluation.withholding.decoding import decoded_run
 from memeval.execution.progress import Progress
-from memeval.grading.outcomes import last_attempts
+from memeval.grading.rows import last_attempts
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import Sample

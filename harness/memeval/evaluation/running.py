@@ -40,14 +40,13 @@ from memeval.execution.readers import NATIVE
 from memeval.execution.scheduler import Scheduler
 from memeval.execution.work import FinishedItems
 from memeval.gateway.record import CallRecord
-from memeval.grading.outcomes import last_attempts
+from memeval.grading.rows import last_attempts
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
 from memeval.reading import Reader
 from memeval.records.call import Caller
 from memeval.records.errors import BadInput, NotApplicable
-from memeval.records.journal import Plan
-from memeval.records.log import LogLine
+from memeval.records.journal import LogLine, Plan
 from memeval.records.prompt import Prompt
 from memeval.records.response import Response
 from memeval.records.run import Inputs, SystemKind

@@ -22,8 +22,7 @@ from memeval.grading.scoring import score
 from memeval.keys import ItemKey
 from memeval.records.call import Phase, PhaseUsage, UsageSource
 from memeval.records.grade import Grade
-from memeval.records.journal import Plan
-from memeval.records.log import LogLine
+from memeval.records.journal import LogLine, Plan
 from memeval.records.response import Context, Response
 from memeval.records.run import Cost, Coverage, FileDigest, Run, SystemIdentity, SystemKind, Timing
 from memeval.records.track import Redistribution

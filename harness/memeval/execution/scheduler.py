@@ -15,7 +15,7 @@ from memeval.execution.runner import ScenarioRunner
 from memeval.execution.secrets import redact
 from memeval.execution.work import FinishedItems, ScenarioWork
 from memeval.reading import Reader
-from memeval.records.log import LogLine
+from memeval.records.journal import LogLine
 from memeval.records.response import Response
 from memeval.systems.process import SystemProcess
 

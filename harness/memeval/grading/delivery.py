@@ -21,7 +21,7 @@ from memeval.grading.delta import (
     token_series,
     verdict_reason,
 )
-from memeval.grading.outcomes import first_failure
+from memeval.grading.rows import first_failure
 from memeval.judging.base import Judge
 from memeval.judging.text import stated
 from memeval.keys import DeltaKey, Fact, ItemKey

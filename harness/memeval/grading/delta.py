@@ -14,7 +14,7 @@ from operator import add
 from typing import Literal
 
 from memeval.grading.base import RuleGrader
-from memeval.grading.outcomes import first_failure
+from memeval.grading.rows import first_failure
 from memeval.judging.base import Judge
 from memeval.judging.text import stated
 from memeval.keys import DeltaKey, Fact, ItemKey

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from memeval.grading.base import RuleGrader
-from memeval.grading.outcomes import first_failure
 from memeval.grading.ranking import measures
-from memeval.grading.rows import only, row
+from memeval.grading.rows import first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey, RecallKey
 from memeval.records.grade import Flag, Grade, GradeState

@@ -13,8 +13,7 @@ from memeval.grading.evidence import (
     evidence_measures,
     without_choice,
 )
-from memeval.grading.outcomes import first_failure
-from memeval.grading.rows import only, row
+from memeval.grading.rows import first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState

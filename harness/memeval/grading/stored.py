@@ -29,21 +29,49 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from memeval.grading.base import RuleGrader
 from memeval.grading.evidence import TurnIndex, TurnIndexes
-from memeval.grading.mentions import Mentions
-from memeval.grading.outcomes import first_failure
-from memeval.grading.rows import only, row
+from memeval.grading.rows import first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.judging.text import normal, words
 from memeval.keys import ItemKey, StoreKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response, RetrievedItem
 from memeval.records.scenario import Scenario, dated_line
+
+T = TypeVar("T")
+
+
+class Mentions(Generic[T]):
+    """Finds phrases in a text: consecutive whole words, in any case, with any separators.
+
+    Args:
+        phrases: each phrase with its value; a phrase without words is never found.
+    """
+
+    def __init__(self, phrases: Iterable[tuple[str, T]]) -> None:
+        self._by_first: dict[str, list[tuple[tuple[str, ...], T]]] = {}
+        for phrase, value in phrases:
+            if found := tuple(words(normal(phrase))):
+                self._by_first.setdefault(found[0], []).append((found, value))
+
+    def within(self, text: str) -> set[T]:
+        """Return the values of the phrases in a text."""
+        return self.among(words(normal(text)))
+
+    def among(self, sequence: Sequence[str]) -> set[T]:
+        """Return the values of the phrases in a sequence of words."""
+        found = set()
+        for start, word in enumerate(sequence):
+            for phrase, value in self._by_first.get(word, ()):
+                if tuple(sequence[start : start + len(phrase)]) == phrase:
+                    found.add(value)
+        return found
+
 
 HEADLINE = "stored_f1"
 """The metric that is an item's credit."""

@@ -17,10 +17,9 @@ from memeval.gateway.endpoints import dated
 from memeval.gateway.replies import text_of
 from memeval.gateway.settings import settings_for, settings_text
 from memeval.gateway.stops import NotRecorded
-from memeval.judging.base import Case, Ruling
+from memeval.judging.base import Case, Ruling, parse_strict, parse_substring
 from memeval.judging.prompting import JUDGES, Prompts
 from memeval.judging.rules import noticed
-from memeval.judging.verdict import parse_strict, parse_substring
 from memeval.records.base import Digest
 from memeval.records.call import Api, Call, ModelRequest
 from memeval.records.errors import BadInput

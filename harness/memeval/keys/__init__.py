@@ -2,10 +2,18 @@
 
 from memeval.keys.base import AnswerKey, ItemKey
 from memeval.keys.facts import BeliefKey, DeltaKey, Fact, FactsKey, NoiseKey, TemporalKey, listed, phrases_of
-from memeval.keys.reference import ReferenceKey, WrongTime
-from memeval.keys.stance import CascadeKey, Stance, StanceKey, UncertaintyKey
-from memeval.keys.steps import RecallKey, ReflectKey
-from memeval.keys.stored import StoredTopic, StoreKey
+from memeval.keys.shapes import (
+    CascadeKey,
+    RecallKey,
+    ReferenceKey,
+    ReflectKey,
+    Stance,
+    StanceKey,
+    StoredTopic,
+    StoreKey,
+    UncertaintyKey,
+    WrongTime,
+)
 
 __all__ = [
     "AnswerKey",

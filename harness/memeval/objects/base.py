@@ -1,14 +1,16 @@
-"""The interface of an object store."""
+"""The interface of an object store, and writing a downloaded object to a file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from memeval.records.errors import BadInput
+from memeval.storage import unwritable
 
 
 class BadStore(BadInput):
@@ -115,3 +117,21 @@ class ObjectStore(Protocol):
     def delete(self, key: str) -> None:
         """Delete an object; a missing one is no error."""
         ...
+
+
+@contextmanager
+def whole_or_none(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing; an error removes it.
+
+    Raises:
+        BadInput: the file cannot be written.
+    """
+    try:
+        with path.open("wb") as stream:
+            yield stream
+    except BaseException as error:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None:  # boto3 has errors of the network without number
+            raise unwritable(path, error) from None
+        raise

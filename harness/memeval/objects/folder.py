@@ -11,8 +11,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
-from memeval.objects.base import BadStore, Headers, ObjectInfo
-from memeval.objects.writing import whole_or_none
+from memeval.objects.base import BadStore, Headers, ObjectInfo, whole_or_none
 from memeval.records.errors import BadInput
 from memeval.storage import locked
 

@@ -14,9 +14,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from memeval.objects.base import BadStore, Headers, ObjectInfo
+from memeval.objects.base import BadStore, Headers, ObjectInfo, whole_or_none
 from memeval.objects.places import Place
-from memeval.objects.writing import whole_or_none
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

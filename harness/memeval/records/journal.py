@@ -1,4 +1,4 @@
-"""``plan.json``: the head of an unfinished run."""
+"""``plan.json``, the head of an unfinished run, and ``log.jsonl``, its event log."""
 
 from __future__ import annotations
 
@@ -6,6 +6,19 @@ from memeval.records.base import Stored
 from memeval.records.imported import Imported
 from memeval.records.run import Harness, Inputs, Isolation, Network, SystemIdentity
 from memeval.records.track import Redistribution
+
+
+class LogLine(Stored):
+    """One event of a run."""
+
+    at: str
+    """UTC time, ISO 8601."""
+    event: str
+    """The event, in one or two words."""
+    detail: str | None = None
+    """Details. Text from a system is shortened, and secrets are redacted."""
+    scenario_id: str | None = None
+    """The scenario; ``None`` outside a scenario."""
 
 
 class Plan(Stored):

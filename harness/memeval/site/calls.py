@@ -12,12 +12,12 @@ from typing import Any
 from memeval.archive.runs import RunFolder
 from memeval.execution.contexts import TurnTexts
 from memeval.gateway.replies import text_of
-from memeval.judging.verdict import parse_strict
+from memeval.judging.base import parse_strict
 from memeval.records.base import canonical_json
 from memeval.records.call import Call, Caller, ModelRequest
 from memeval.records.grade import Grade
 from memeval.records.response import Response
-from memeval.site.withheld import Data, lean, withheld
+from memeval.site.files import Data, lean, withheld
 
 PROMPT_CHARACTERS = 20_000
 """Maximum characters of a message without turns; its middle is left out. The run's files contain it."""

@@ -1,13 +1,45 @@
-"""Output of publishers: pages without their frame, and plain files."""
+"""Files of a site: pages without their frame, plain files, digests of private texts, hand-written files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
+import memeval
 from memeval.records.base import digest_bytes
+from memeval.records.errors import BadInput
+
+Data = dict[str, Any]
+
+
+def lean(data: Data) -> Data:
+    """Return ``data`` without empty values; readers treat a missing key as empty."""
+    return {name: value for name, value in data.items() if value is not None}
+
+
+def withheld(text: str) -> Data:
+    """Return the publishable data of a private text."""
+    data = text.encode("utf-8", "surrogatepass")
+    return {"digest": digest_bytes(data), "bytes": len(data)}
+
+
+@cache
+def assets_root() -> Path:
+    """Return the folder with ``mkdocs.yml``, ``site`` and ``templates``.
+
+    Raises:
+        BadInput: neither the package nor a checkout contains them.
+    """
+    package = Path(memeval.__file__).resolve().parent
+    for root in (package / "_assets", package.parents[1]):
+        if (root / "mkdocs.yml").is_file() and (root / "templates").is_dir():
+            return root
+    raise BadInput("the site's templates are not installed with memeval.", remedy="Install memeval again.")
+
 
 SHARED = "data/sha256/"
 """Folder of the files that all releases share, relative to the root of the site; each is named by its digest."""

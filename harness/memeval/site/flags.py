@@ -1,4 +1,4 @@
-"""Warnings about a row, and samples that a maintainer asked again."""
+"""Warnings about a row, samples that a maintainer asked again, and who observed its times and environment."""
 
 from __future__ import annotations
 
@@ -6,10 +6,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memeval.leaderboard.board import NO_MEMORY, BoardRow, BoardTable
-from memeval.records.ledger import LedgerEvent
+from memeval.records.ledger import AnswerTrust, LedgerEvent, Runner
 from memeval.records.run import Run, SystemKind, TokenSource, View
 from memeval.site.model import BenchmarkView, SiteModel
 from memeval.statistics.wilson import wilson
+
+BY_MAINTAINER = ("good", "measured by a maintainer")
+BY_SUBMITTER = ("warning", "said by the submitter")
+BY_NOBODY = ("note", "not known")
+
+
+def observer(row: BoardRow) -> tuple[str, str]:
+    """Return the badge of what only the runner of a run can know: its kind and its text."""
+    answers = row.trust.answers
+    if answers is AnswerTrust.IMPORTED:
+        return BY_NOBODY
+    digest = row.folder.digest
+    ran_here = any(entry.runner is Runner.MAINTAINER and entry.run_digest == digest for entry in row.entries)
+    if answers in (AnswerTrust.MAINTAINER_RUN, AnswerTrust.REPEATED) or (answers is AnswerTrust.CONTROL and ran_here):
+        return BY_MAINTAINER
+    return BY_SUBMITTER
+
 
 MOST = 0.8
 """A system that sends at least this share of the tokens of the history is marked."""

@@ -15,11 +15,10 @@ from memeval.records.track import CategoryPlan, Track
 from memeval.site import text
 from memeval.site.columns import BetterEnd, Column, ColumnGroup, ColumnReader
 from memeval.site.commands import run_command
-from memeval.site.flags import RowFlag, sample_note
+from memeval.site.flags import BY_SUBMITTER, RowFlag, observer, sample_note
 from memeval.site.labels import label
 from memeval.site.measures import overall
 from memeval.site.model import BenchmarkView
-from memeval.site.observers import BY_SUBMITTER, observer
 from memeval.site.spending import SPENDING
 from memeval.site.standings import BASELINE, RANK
 from memeval.site.urls import run_url, system_url, track_url

@@ -19,7 +19,7 @@ from memeval.records.base import misfit
 from memeval.records.errors import BadInput
 from memeval.records.settings import BoardSettings
 from memeval.settings import REMEDIES, SETTINGS
-from memeval.site.assets import assets_root
+from memeval.site.files import assets_root
 
 FIRST = ScaffoldAnswers(name="First memory", summary="Sample system: finds turns that share words with the question.")
 """The first submission."""

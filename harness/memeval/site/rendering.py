@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from memeval.site import labels, slices, standings, svg, text, tiers, urls
-from memeval.site.assets import assets_root
+from memeval.site.files import assets_root
 from memeval.site.line_charts import swatch
 
 

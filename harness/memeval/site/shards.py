@@ -20,8 +20,7 @@ from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
 from memeval.records.scenario import Ingest, Question, Retain, Scenario, Step, Turn
 from memeval.site.calls import CallTables, PromptTable
-from memeval.site.files import Asset, shared
-from memeval.site.withheld import Data, lean, withheld
+from memeval.site.files import Asset, Data, lean, shared, withheld
 
 SHARD_ITEMS = 25
 """Maximum number of items in a shard: small enough to load quickly, and large enough for few files."""

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from memeval.leaderboard.series import RunSeries
 from memeval.leaderboard.trends import Trend
 from memeval.records.errors import BadInput
-from memeval.site.assets import assets_root
+from memeval.site.files import assets_root
 from memeval.site.line_charts import HEIGHT, LEFT, WIDTH, swatch_parts
 from memeval.site.rendering import environment
 from memeval.site.text import visible

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from memeval.benchmarks.astrocyte import StressSuite
-from memeval.benchmarks.astrocyte.words import WORDS
+from memeval.benchmarks.astrocyte.stress import WORDS
 from memeval.benchmarks.base import Dataset
 from memeval.keys import ItemKey, RecallKey
 from memeval.records.errors import BadInput

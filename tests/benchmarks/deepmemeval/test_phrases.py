@@ -2,7 +2,7 @@
 
 import pytest
 
-from memeval.benchmarks.deepmemeval.phrases import fact_of, key_phrase
+from memeval.benchmarks.deepmemeval.dataset import fact_of, key_phrase
 
 
 @pytest.mark.parametrize(

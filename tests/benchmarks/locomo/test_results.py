@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from memeval.benchmarks.locomo import LocomoBenchmark
-from memeval.benchmarks.locomo.results_writing import NUMBERS, write
+from memeval.benchmarks.locomo.results import NUMBERS, write
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.exporting import export_run
 from memeval.evaluation.withholding.decoding import decoded_run

@@ -15,8 +15,7 @@ from memeval.benchmarks import find
 from memeval.benchmarks.memorycd import MemoryCDBenchmark
 from memeval.benchmarks.memorycd.benchmark import UNVERIFIED
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
-from memeval.benchmarks.memorycd.domains import DOMAINS
-from memeval.benchmarks.memorycd.keys import MemoryCDKey
+from memeval.benchmarks.memorycd.keys import DOMAINS, MemoryCDKey
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.leaderboard.board import RankStatus, build_board
 from memeval.records.base import digest_bytes

@@ -6,11 +6,14 @@ import math
 
 import pytest
 
-from memeval.benchmarks.memorycd.grading import macro_average
+from memeval.benchmarks.memorycd.grading import (
+    MemoryCDRanking,
+    MemoryCDRating,
+    MemoryCDText,
+    macro_average,
+    ranking_metrics,
+)
 from memeval.benchmarks.memorycd.keys import MemoryCDKey, MemoryCDTask
-from memeval.benchmarks.memorycd.ranking import MemoryCDRanking, ranking_metrics
-from memeval.benchmarks.memorycd.rating import MemoryCDRating
-from memeval.benchmarks.memorycd.text import MemoryCDText
 from memeval.grading.base import Grader
 from memeval.grading.scoring import score
 from memeval.keys import BeliefKey, ItemKey

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.benchmarks.memorycd.domains import DOMAINS
+from memeval.benchmarks.memorycd.keys import DOMAINS
 from memeval.benchmarks.memorycd.splits import SplitSetting, split
 from memeval.benchmarks.memorycd.users import History, Interaction
 

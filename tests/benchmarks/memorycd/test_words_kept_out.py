@@ -11,7 +11,7 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.memorycd import MemoryCDBenchmark
-from memeval.benchmarks.memorycd.domains import DOMAINS
+from memeval.benchmarks.memorycd.keys import DOMAINS
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import RunOptions, run_system

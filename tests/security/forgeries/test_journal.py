@@ -17,8 +17,7 @@ from memeval.execution.work import FinishedItems
 from memeval.gateway.record import CallRecord
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput
-from memeval.records.journal import Plan
-from memeval.records.log import LogLine
+from memeval.records.journal import LogLine, Plan
 from memeval.records.response import Outcome, Response, Timings
 from memeval.records.run import Inputs
 from memeval.records.traffic import Traffic

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from memeval.benchmarks.astrocyte.keys import SuiteReflectKey
 from memeval.benchmarks.astrocyte.suite import RecallCase, ReflectCase, Suite
 from memeval.benchmarks.base import Dataset, Parameters
-from memeval.keys import ItemKey, RecallKey
+from memeval.keys import ItemKey, RecallKey, ReflectKey
 from memeval.records.scenario import Scenario
+
+
+class SuiteReflectKey(ReflectKey):
+    """The expected content of a reflection, judged by the prompts of the suites."""
+
+    prompts = __package__
+
 
 REFLECT, UNLABELLED = "reflect", "unlabelled"
 """Categories of reflections, and of cases without an expected result."""

@@ -1,4 +1,4 @@
-"""Generator of the stress suite: texts in many banks, and concurrent searches while the banks grow.
+"""Words and generator of the stress suite: texts in many banks, and concurrent searches while the banks grow.
 
 All banks are filled in turn. Searches run when each has 10, 25, 50 and 100 % of its texts, first one by one, then
 concurrently. Banks share most things, with different values, so only a separation of banks gives correct results.
@@ -13,13 +13,44 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from math import ceil
 
-from memeval.benchmarks.astrocyte.words import WORDS, Saying
 from memeval.benchmarks.base import Dataset, Parameters
 from memeval.keys import ItemKey, RecallKey
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Recall, Retain, Scenario, Step
 from memeval.systems.output import visible
+from memeval.words import read_words
+
+
+@dataclass(frozen=True)
+class Saying:
+    """A sentence pattern, with ``{it}`` for the thing and ``{value}`` for the value."""
+
+    text: str
+    """Pattern of a text."""
+    exact: str
+    """Pattern of a search in the words of the text."""
+    paraphrase: str
+    """Pattern of a search in other words."""
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StressWords:
+    """The content of ``words.toml``."""
+
+    kinds: tuple[tuple[str, str], ...]
+    """Adjectives: in texts and in paraphrases."""
+    things: tuple[tuple[str, str], ...]
+    """Nouns: in texts and in paraphrases."""
+    again: tuple[str, ...]
+    """Patterns of near duplicates."""
+    sayings: tuple[Saying, ...]
+
+
+WORDS = read_words(__package__, "words.toml", StressWords)
+"""All of them."""
+
 
 DEFAULTS: dict[str, int] = {"seed": 42, "retains": 1000, "banks": 10, "recalls": 500}
 """Parameters with their defaults."""

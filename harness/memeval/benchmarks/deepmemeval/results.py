@@ -25,7 +25,7 @@ from memeval.benchmarks.formats.writing import (
 )
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.grading.delta import token_series
-from memeval.grading.outcomes import last_attempts
+from memeval.grading.rows import last_attempts
 from memeval.keys import DeltaKey, ItemKey
 from memeval.records.imported import Claim, ClaimMetric, Imported
 from memeval.records.response import Response

@@ -11,10 +11,9 @@ from memeval.benchmarks.lifebench.history import record_of
 from memeval.benchmarks.lifebench.keys import LifeBenchKey, PointKey
 from memeval.grading.base import RuleGrader
 from memeval.grading.evidence import Retrieved, TurnIndex
-from memeval.grading.outcomes import first_failure
 from memeval.grading.ranking import DEPTHS, measures
 from memeval.grading.retrieval import Retrieval
-from memeval.grading.rows import only, row
+from memeval.grading.rows import first_failure, only, row
 from memeval.judging.abstaining import abstains
 from memeval.judging.base import Case, Judge, Ruling
 from memeval.keys import ItemKey

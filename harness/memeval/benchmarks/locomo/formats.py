@@ -9,7 +9,7 @@ RESULTS = ExchangeFormat(
     title="LoCoMo results: a JSON list with one object per conversation, with questions and predictions.",
     benchmarks=("locomo@1",),
     reader=f"{__package__}.results:read",
-    writer=f"{__package__}.results_writing:write",
+    writer=f"{__package__}.results:write",
     holds={
         RunPart.ANSWERS: WHOLE,
         RunPart.ITEMS: "source ids, without scores",

@@ -13,9 +13,8 @@ from memeval.benchmarks.locomo.overlap import f1, multi_f1
 from memeval.grading.base import RuleGrader
 from memeval.grading.evidence import Retrieved, TurnIndex, TurnIndexes, Version, few_measures
 from memeval.grading.judged import Judged
-from memeval.grading.outcomes import first_failure
 from memeval.grading.retrieval import Retrieval
-from memeval.grading.rows import only, row
+from memeval.grading.rows import first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState

@@ -24,7 +24,7 @@ from memeval.benchmarks.longmemeval.keys import LongMemEvalKey
 from memeval.benchmarks.longmemeval.official import NAMES, OFFICIAL_DEPTHS, corpus
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.grading.evidence import TurnIndex
-from memeval.grading.outcomes import last_attempts
+from memeval.grading.rows import last_attempts
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
 from memeval.records.imported import Claim, Imported

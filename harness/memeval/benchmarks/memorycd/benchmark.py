@@ -1,4 +1,4 @@
-"""MemoryCD as a benchmark: eight protocols, their graders, and forms of the data."""
+"""MemoryCD as a benchmark: where its files are, eight protocols, and their graders."""
 
 from __future__ import annotations
 
@@ -9,21 +9,78 @@ from pathlib import Path
 
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.catalogue import load
+from memeval.benchmarks.data import data_folder
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
-from memeval.benchmarks.memorycd.domains import DOMAINS
 from memeval.benchmarks.memorycd.formats import FORMATS
-from memeval.benchmarks.memorycd.keys import MemoryCDTask
+from memeval.benchmarks.memorycd.grading import MemoryCDRanking, MemoryCDRating, MemoryCDText
+from memeval.benchmarks.memorycd.keys import DOMAINS, MemoryCDTask
 from memeval.benchmarks.memorycd.metadata import Catalogue, read_metadata
-from memeval.benchmarks.memorycd.places import metadata_files, users_file
-from memeval.benchmarks.memorycd.ranking import MemoryCDRanking
-from memeval.benchmarks.memorycd.rating import MemoryCDRating
 from memeval.benchmarks.memorycd.reader import HabitsReader
 from memeval.benchmarks.memorycd.splits import DEFAULT_TESTS, SplitSetting
-from memeval.benchmarks.memorycd.text import MemoryCDText
 from memeval.benchmarks.memorycd.users import read_users
 from memeval.grading.base import Grader
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
+
+DATA_FOLDER = "memorycd"
+"""Name of its folder in the data folder."""
+
+USER_FILES = tuple(
+    folder + name + ending
+    for folder, name in (
+        ("data/", "cross_domain"),
+        ("users/", "cross_domain_users_sampled"),
+        ("", "cross_domain"),
+        ("", "cross_domain_users_sampled"),
+    )
+    for ending in (".jsonl", ".jsonl.gz")
+)
+"""Possible paths of the user file in the folder of the data."""
+
+
+def users_file(path: Path | None) -> Path | None:
+    """Return the user file, or ``None``.
+
+    Args:
+        path: the file, its folder, or the folder of all data; ``None`` for the data folder of memeval.
+
+    Raises:
+        BadInput: there are several user files.
+    """
+    if path is not None and not path.is_dir():
+        return path if path.exists() else None
+    roots = [data_folder() / DATA_FOLDER] if path is None else [path, path / DATA_FOLDER]
+    found = [root / name for root in roots for name in USER_FILES if (root / name).is_file()]
+    if len(found) > 1:
+        raise BadInput(
+            f"found several user files: {', '.join(str(each.relative_to(roots[0])) for each in found)}.",
+            where=roots[0],
+            remedy="Name one of them with --data.",
+        )
+    return found[0] if found else None
+
+
+def metadata_files(users: Path) -> dict[str, Path]:
+    """Return the metadata files that exist, by domain in the order of the domains.
+
+    Looks in the folders ``meta`` and ``metadata`` next to the user file or one level up, then next to the user file.
+    ``.jsonl.gz`` wins over ``.jsonl``.
+
+    Args:
+        users: the user file.
+    """
+    folder_of_users = users.resolve().parent
+    folders = [root / name for root in (folder_of_users, folder_of_users.parent) for name in ("meta", "metadata")]
+    found = {}
+    for domain in DOMAINS:
+        names = (
+            folder / f"meta_{domain}{end}" for folder in [*folders, folder_of_users] for end in (".jsonl.gz", ".jsonl")
+        )
+        path = next((each for each in names if each.is_file()), None)
+        if path is not None:
+            found[domain] = path
+    return found
+
 
 GRADERS: dict[MemoryCDTask, Callable[[], Grader]] = {
     MemoryCDTask.RATING: MemoryCDRating,

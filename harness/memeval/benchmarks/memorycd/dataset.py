@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 
 from memeval.benchmarks.base import Dataset
-from memeval.benchmarks.memorycd.domains import DOMAINS
-from memeval.benchmarks.memorycd.keys import MemoryCDKey, MemoryCDTask
+from memeval.benchmarks.memorycd.keys import DOMAINS, MemoryCDKey, MemoryCDTask
 from memeval.benchmarks.memorycd.metadata import Catalogue, Product
 from memeval.benchmarks.memorycd.rendering import candidates, query, remembered, work
 from memeval.benchmarks.memorycd.splits import Split, SplitSetting, split

@@ -1,17 +1,28 @@
-"""Shared code of the graders of MemoryCD's tasks, and averages by person."""
+"""The graders of MemoryCD's tasks, and averages by person."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from math import fsum
+from math import fsum, log2
 
 from memeval.benchmarks.memorycd.keys import MemoryCDKey, MemoryCDTask
-from memeval.benchmarks.memorycd.parsing import ParseState
-from memeval.grading.outcomes import first_failure
+from memeval.benchmarks.memorycd.overlap import bleu, rouge
+from memeval.benchmarks.memorycd.parsing import (
+    HIGHEST,
+    LOWEST,
+    ParseState,
+    parsed_ranking,
+    parsed_rating,
+    published_ranking,
+)
+from memeval.grading.base import RuleGrader
+from memeval.grading.rows import first_failure, only, row
+from memeval.judging.base import Judge
 from memeval.keys import ItemKey
-from memeval.records.grade import GradeState
+from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
+from memeval.records.scenario import Scenario
 
 PUBLISHED = "published"
 """The released code's rule: name of the alternate, and prefix of its metrics."""
@@ -56,3 +67,178 @@ def macro_average(values: Iterable[tuple[str, float]]) -> float | None:
         by_person[person].append(value)
     means = [fsum(own) / len(own) for own in by_person.values()]
     return fsum(means) / len(means) if means else None
+
+
+DEPTHS = (1, 3, 5)
+"""The cut-off ranks."""
+
+HEADLINE = "ndcg@5"
+"""The metric that is an item's credit."""
+
+
+class MemoryCDRanking(RuleGrader):
+    """Grades one ranking, without a judge.
+
+    The credit is nDCG at 5. An answer that omits a candidate, and a blank one, get 0. Under ``published``, unrecognised
+    ids follow in the prompt's order, like in the released code. A failure counts as that order only in the
+    ``published_`` metrics; its credit is 0 under all rules.
+    """
+
+    name = "memorycd-ranking@1"
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
+
+        Raises:
+            TypeError: the item's key is not a ranking.
+            ValueError: the item is not one question with one response, or the chosen item is not a candidate.
+        """
+        response = only(item, responses, self.name)
+        key = key_of(item, self.name, MemoryCDTask.RANKING)
+        if key.chosen is None or key.chosen not in key.candidates:
+            raise ValueError(f"{item.item_id}: {self.name} has no chosen item among the candidates")
+        parsed = parsed_ranking(response.answer, key.candidates)
+        whole = parsed.state is not ParseState.FALLBACK
+        rank = rank_of(key.chosen, parsed.order) if whole else None
+        left_out = len(set(key.candidates)) - len(parsed.order)
+        result = f"What the person chose has rank {rank}." if whole else f"The answer leaves out {left_out} candidates."
+        state, reason = state_of(responses, result)
+        metrics = ranking_metrics(rank if state is GradeState.GRADED else None)
+        published = ranking_metrics(rank_of(key.chosen, published_ranking(response.answer, key.candidates)))
+        return row(
+            item,
+            self.name,
+            state,
+            verdict=None,
+            credit=None if state.is_error else metrics[HEADLINE],
+            reason=reason,
+            answerable=False,
+            alternates={PUBLISHED: 0.0 if state.is_error else published[HEADLINE]},
+            metrics={
+                **(dict.fromkeys(metrics) if state.is_error else metrics),
+                **{f"{PUBLISHED}_{name}": value for name, value in published.items()},
+                **parse_rates(responses, parsed.state),
+            },
+        )
+
+
+def rank_of(chosen: str, order: Sequence[str]) -> int:
+    """Return the rank of the chosen item, from 1.
+
+    Raises:
+        ValueError: the ranking does not contain it.
+    """
+    return order.index(chosen) + 1
+
+
+def ranking_metrics(rank: int | None) -> dict[str, float]:
+    """Return nDCG and recall at each depth, by name: ``1 / log2(rank + 1)``, and 1, for a rank within it; else 0.
+
+    Args:
+        rank: rank of the chosen item, from 1; ``None`` if it has none.
+    """
+    found = {}
+    for depth in DEPTHS:
+        within = rank is not None and rank <= depth
+        found[f"ndcg@{depth}"] = 1 / log2(rank + 1) if rank is not None and within else 0.0
+        found[f"recall@{depth}"] = float(within)
+    return found
+
+
+class MemoryCDRating(RuleGrader):
+    """Grades one predicted rating, without a judge.
+
+    The credit is ``1 - |error| / 4``, and 0 for an answer that is blank or has no number. Under ``published`` such an
+    answer counts as 3 stars, like in the released code. A failure counts as 3 stars only in the ``published_`` metrics;
+    its credit is 0 under all rules.
+    """
+
+    name = "memorycd-rating@1"
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
+
+        Raises:
+            TypeError: the item's key is not a rating.
+            ValueError: the item is not one question with one response, or its key has no rating.
+        """
+        response = only(item, responses, self.name)
+        truth = key_of(item, self.name, MemoryCDTask.RATING).rating
+        if truth is None:
+            raise ValueError(f"{item.item_id}: {self.name} has no rating to compare with")
+        parsed = parsed_rating(response.answer)
+        published = abs(parsed.value - truth)
+        result = f"The answer is off by {published:g} stars."
+        if parsed.state is ParseState.FALLBACK:
+            result = "There is no number in the answer."
+        state, reason = state_of(responses, result)
+        answered = state is GradeState.GRADED
+        error = published if answered and parsed.state is not ParseState.FALLBACK else None
+        return row(
+            item,
+            self.name,
+            state,
+            verdict=None,
+            credit=None if state.is_error else _credit(error),
+            reason=reason,
+            answerable=False,
+            alternates={PUBLISHED: _credit(None if state.is_error else published)},
+            metrics={
+                "mae": error,
+                "squared_error": None if error is None else error**2,
+                f"{PUBLISHED}_mae": published,
+                f"{PUBLISHED}_squared_error": published**2,
+                **parse_rates(responses, parsed.state),
+                "non_finite": float(not parsed.finite) if answered else None,
+                "decimal": float(not parsed.value.is_integer()) if answered else None,
+            },
+        )
+
+
+def _credit(error: float | None) -> float:
+    """Return the credit for an error in stars; 0 for ``None``."""
+    return 0.0 if error is None else 1 - error / (HIGHEST - LOWEST)
+
+
+class MemoryCDText(RuleGrader):
+    """Grades one title or review, without a judge.
+
+    The credit is the F-measure of ROUGE-L. A blank answer gets 0, like in the released code; a failure has no metrics.
+    """
+
+    name = "memorycd-text@1"
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
+
+        Raises:
+            TypeError: the item's key is not a title or review.
+            ValueError: the item is not one question with one response, or its key has no text.
+        """
+        response = only(item, responses, self.name)
+        reference = key_of(item, self.name, MemoryCDTask.TITLE, MemoryCDTask.REVIEW).text
+        if reference is None:
+            raise ValueError(f"{item.item_id}: {self.name} has no text to compare with")
+        metrics = text_metrics(reference, response.answer)
+        state, reason = state_of(responses, f"ROUGE-L with what the person wrote is {metrics['rougeL']:.3f}.")
+        return row(
+            item,
+            self.name,
+            state,
+            verdict=None,
+            credit=None if state.is_error else metrics["rougeL"],
+            reason=reason,
+            answerable=False,
+            metrics=dict.fromkeys(metrics) if state.is_error else metrics,
+        )
+
+
+def text_metrics(reference: str, answer: str) -> dict[str, float]:
+    """Return the metrics of a text against the person's text, by name; each is in [0, 1]."""
+    overlap = rouge(reference, answer)
+    return {
+        "rouge1": overlap.rouge1,
+        "rougeL": overlap.rouge_l,
+        "bleu1": bleu(reference, answer, 1),
+        "bleu4": bleu(reference, answer, 4),
+    }

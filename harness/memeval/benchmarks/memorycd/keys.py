@@ -1,4 +1,4 @@
-"""MemoryCD's key: a person's rating, text or choice."""
+"""MemoryCD's key: a person's rating, text or choice; and the released domains."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from enum import StrEnum
 from typing import Literal
 
 from memeval.keys import AnswerKey
+
+DOMAINS = ("Beauty_and_Personal_Care", "Books", "Electronics", "Home_and_Kitchen")
+"""Domains in their fixed order. The paper has twelve; these four were released."""
 
 
 class MemoryCDTask(StrEnum):

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memeval.benchmarks.memorycd.domains import DOMAINS
-from memeval.benchmarks.memorycd.keys import MemoryCDTask
+from memeval.benchmarks.memorycd.keys import DOMAINS, MemoryCDTask
 
 TASKS = {
     MemoryCDTask.RATING: "rating_prediction",

@@ -20,15 +20,13 @@ from memeval.benchmarks.formats.items import RunItem, RunItems, text_of_context
 from memeval.benchmarks.formats.writing import require_session, write_json
 from memeval.benchmarks.memorycd.bertscore import bert_scores
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
-from memeval.benchmarks.memorycd.grading import PUBLISHED, macro_average
+from memeval.benchmarks.memorycd.grading import DEPTHS, PUBLISHED, macro_average, rank_of, ranking_metrics, text_metrics
 from memeval.benchmarks.memorycd.keys import MemoryCDKey, MemoryCDTask
 from memeval.benchmarks.memorycd.metadata import Product
 from memeval.benchmarks.memorycd.parsing import parsed_ranking, parsed_rating, published_ranking
-from memeval.benchmarks.memorycd.ranking import DEPTHS, rank_of, ranking_metrics
 from memeval.benchmarks.memorycd.result_names import TASKS, RunName, sources_name
 from memeval.benchmarks.memorycd.results import FAILED, test_index
 from memeval.benchmarks.memorycd.splits import Split
-from memeval.benchmarks.memorycd.text import text_metrics
 from memeval.benchmarks.memorycd.users import Interaction
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.execution.contexts import TurnTexts

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from memeval.benchmarks.memorycd.domains import DOMAINS
+from memeval.benchmarks.memorycd.keys import DOMAINS
 from memeval.benchmarks.memorycd.users import History, Interaction
 
 DEFAULT_TESTS = 3

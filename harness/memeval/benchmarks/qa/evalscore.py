@@ -18,7 +18,7 @@ from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, 
 from memeval.benchmarks.formats.reading import Amount, AnswerFile, ForeignRecord, Id, Name, Text, fitted, once, placed
 from memeval.benchmarks.formats.writing import require_session, write_json
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.grading.outcomes import last_attempts
+from memeval.grading.rows import last_attempts
 from memeval.grading.scoring import headline
 from memeval.keys import ItemKey
 from memeval.records.base import Share

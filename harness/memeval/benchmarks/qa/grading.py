@@ -9,8 +9,7 @@ from memeval.benchmarks.qa.needles import holds, holds_anywhere
 from memeval.grading.base import RuleGrader
 from memeval.grading.evidence import TurnIndexes, few_measures
 from memeval.grading.judged import Judged
-from memeval.grading.outcomes import first_failure
-from memeval.grading.rows import only, row
+from memeval.grading.rows import first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState

@@ -13,7 +13,7 @@ from memeval.evaluation.verifying.sessions import NoData, Sessions, with_its_dat
 from memeval.evaluation.withholding.decoding import decoded_run
 from memeval.records.call import Call
 from memeval.records.grade import Grade
-from memeval.records.log import LogLine
+from memeval.records.journal import LogLine
 from memeval.records.prompt import Prompt
 from memeval.records.response import Context, Response
 from memeval.records.run import Run

@@ -29,14 +29,13 @@ from memeval.evaluation.withholding.row_fields import (
     response_with,
     traffic_with,
 )
-from memeval.judging.base import Case
-from memeval.judging.verdict import parse_strict
+from memeval.judging.base import Case, parse_strict
 from memeval.keys import ItemKey
 from memeval.records.audit import Probe
 from memeval.records.base import Digest, Stored, digest_bytes
 from memeval.records.call import Call, Caller, ModelRequest
 from memeval.records.errors import BadInput
-from memeval.records.log import LogLine
+from memeval.records.journal import LogLine
 from memeval.records.prompt import Prompt
 from memeval.records.response import Response
 from memeval.records.track import Redistribution, Track

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from memeval.records.call import Call, ModelRequest
 from memeval.records.grade import Grade
-from memeval.records.log import LogLine
+from memeval.records.journal import LogLine
 from memeval.records.response import Context, Response
 from memeval.records.traffic import Traffic
 

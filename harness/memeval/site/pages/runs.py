@@ -10,7 +10,7 @@ from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
 from memeval.records.failure import FailureSummary
 from memeval.records.grade import Flag, GradeState
-from memeval.records.log import LogLine
+from memeval.records.journal import LogLine
 from memeval.records.run import Run
 from memeval.records.track import Redistribution
 from memeval.site import charts, svg
@@ -19,11 +19,10 @@ from memeval.site.commands import repeat_commands
 from memeval.site.failure_tables import MEANINGS, run_failures
 from memeval.site.figures import Figure, figure
 from memeval.site.files import Asset, GeneratedFile, Heading, Page, shared
-from memeval.site.flags import RowFlag, marks, sample_note
+from memeval.site.flags import RowFlag, marks, observer, sample_note
 from memeval.site.judges import judge_note
 from memeval.site.labels import FLAG_MEANINGS, INTERFACES, label
 from memeval.site.model import SiteModel
-from memeval.site.observers import observer
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.slices import SliceLabel, slice_label

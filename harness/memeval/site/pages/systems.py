@@ -13,10 +13,10 @@ from memeval.site.badges import badge_of
 from memeval.site.charts import Point
 from memeval.site.figures import Figure, figure
 from memeval.site.files import GeneratedFile, Heading, Page
+from memeval.site.flags import observer
 from memeval.site.judges import judge_note
 from memeval.site.labels import INTERFACES
 from memeval.site.model import SiteModel
-from memeval.site.observers import observer
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.trend_groups import trends_of

@@ -1,15 +1,49 @@
-"""The interface of a target: what publishing and its check need of a folder, a bucket or a Git branch."""
+"""The interface of a target (a folder, a bucket or a Git branch), and how a web server delivers its files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from memeval.objects import Headers
-from memeval.site.targets.headers import headers_of
+
+CONTENT_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
+    ".gz": "application/gzip",
+    ".html": "text/html; charset=utf-8",
+    ".ico": "image/x-icon",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".map": "application/json",
+    ".md": "text/markdown; charset=utf-8",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".woff2": "font/woff2",
+    ".xml": "application/xml",
+}
+"""The content type by the end of the name. The table of the operating system differs between machines."""
+
+FOREVER = "public, max-age=31536000, immutable"
+"""For files whose bytes never change: those of a version, and those that are named by their digest."""
+
+BRIEFLY = "public, max-age=60"
+"""For ``versions.json``, ``latest`` and the pages at the root."""
+
+
+def headers_of(path: str, *, immutable: bool) -> Headers:
+    """Return the headers of a published file.
+
+    Args:
+        path: its path.
+        immutable: whether its bytes never change.
+    """
+    kind = CONTENT_TYPES.get(PurePosixPath(path).suffix.lower(), "application/octet-stream")
+    return Headers(kind, FOREVER if immutable else BRIEFLY)
 
 
 class EntryKind(StrEnum):

@@ -8,9 +8,9 @@ from memeval.objects import open_store, parse_place
 from memeval.records.errors import BadInput
 from memeval.settings import SETTINGS, read_settings
 from memeval.site.targets.base import Target
-from memeval.site.targets.bucket import BucketTarget
 from memeval.site.targets.folder import FolderTarget
 from memeval.site.targets.git import GitTarget
+from memeval.site.targets.stored import BucketTarget
 
 GIT = "git:"
 """The start of the name of a Git branch."""
