@@ -15,6 +15,7 @@ from memeval.archive.matrices import MatrixFolder, stored_matrices
 from memeval.archive.runs import sealed_runs
 from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.base import Benchmark, Dataset
+from memeval.benchmarks.registry import known_ids, origin
 from memeval.evaluation.judges import judged_graders
 from memeval.execution.readers import NATIVE
 from memeval.leaderboard.board import Board, BoardRow, BoardTable, build_board
@@ -80,6 +81,13 @@ class BenchmarkView:
         """How to get its data, as a sentence; ``None`` if the data is on this machine."""
         benchmark = self.benchmark
         return None if benchmark is None or benchmark.available() else benchmark.remedy()
+
+    @property
+    def package(self) -> str | None:
+        """The package that has the benchmark, with its version; ``None`` for memeval's own and unknown benchmarks."""
+        if self.id not in known_ids() or origin(self.id).is_own:
+            return None
+        return str(origin(self.id))
 
     @property
     def title(self) -> str:
