@@ -108,8 +108,8 @@ def _folders(runs: Sequence[str] | None, every: bool, results: Path) -> list[Run
 
 
 def _thin(folders: Sequence[RunFolder], store: ObjectStore, over: float, as_json: bool) -> int:
+    from memeval.archive.remote.pruning import local_bytes, thin
     from memeval.archive.remote.queue import name_of
-    from memeval.archive.remote.thinning import local_bytes, thin
 
     problems = 0
     for folder in folders:

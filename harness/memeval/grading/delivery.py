@@ -15,17 +15,17 @@ from memeval.grading.delta import (
     EARLY_TURNS,
     Efficiency,
     Headline,
+    apply_failures,
     coverage,
     delta_key,
     efficiency,
     token_series,
     verdict_reason,
 )
-from memeval.grading.rows import first_failure
 from memeval.judging.base import Judge
 from memeval.judging.text import stated
 from memeval.keys import DeltaKey, Fact, ItemKey
-from memeval.records.grade import Flag, Grade, GradeState
+from memeval.records.grade import Flag, Grade
 from memeval.records.response import Response
 from memeval.records.scenario import Ingest, Retain, Scenario, dated_line
 from memeval.tokens import count_tokens
@@ -72,14 +72,8 @@ class DeliveredDelta(RuleGrader):
         facts = coverage([response.answer for response in responses], key.facts_by_turn)
         verdicts = {"published": counted.passes, "gated": checked.passes and facts.holds}
         found, read = (counted, None) if self.headline == "published" else (checked, facts)
-        state, reason = GradeState.GRADED, verdict_reason(found, read)
         errors = [response for response in responses if response.outcome.is_error]
-        if (failure := first_failure(errors)) is not None:
-            (state, reason), verdicts = failure, dict.fromkeys(verdicts, False)
-        elif (blank := first_failure(responses)) is not None:
-            verdicts["gated"] = False
-            if self.headline == "gated":
-                state, reason = blank
+        state, reason = apply_failures(verdicts, self.headline, verdict_reason(found, read), errors, responses)
         published, gated = verdicts["published"], verdicts["gated"]
         is_reported = Flag.SELF_REPORTED_TOKENS in flags
         return Grade(

@@ -149,14 +149,9 @@ class DeltaEfficiency(RuleGrader):
         found = Efficiency(None, "Not every question has a token count.") if series is None else efficiency(series)
         facts = coverage([response.answer for response in responses], key.facts_by_turn)
         verdicts = {"published": found.passes, "gated": found.passes and facts.holds}
-        state, reason = GradeState.GRADED, verdict_reason(found, facts if self.headline == "gated" else None)
+        reason = verdict_reason(found, facts if self.headline == "gated" else None)
         errors = [response for response in responses if self.version == 1 or response.outcome.is_error]
-        if (failure := first_failure(errors)) is not None:
-            (state, reason), verdicts = failure, dict.fromkeys(verdicts, False)
-        elif (blank := first_failure(responses)) is not None:
-            verdicts["gated"] = False
-            if self.headline == "gated":
-                state, reason = blank
+        state, reason = apply_failures(verdicts, self.headline, reason, errors, responses)
         return Grade(
             item_id=item.item_id,
             category=item.category,
@@ -186,6 +181,31 @@ def delta_key(item: ItemKey, responses: Sequence[Response], grader: str) -> Delt
     if not len(item.question_ids) == len(responses) == len(item.key.facts_by_turn):
         raise ValueError(f"{item.item_id}: {len(responses)} responses to {len(item.question_ids)} questions")
     return item.key
+
+
+def apply_failures(
+    verdicts: dict[str, bool],
+    headline: Headline,
+    reason: str,
+    errors: Sequence[Response],
+    responses: Sequence[Response],
+) -> tuple[GradeState, str]:
+    """Return the state and reason of an item; set the verdicts that a failure or a blank answer makes wrong.
+
+    Args:
+        verdicts: the verdict of each rule, changed in place.
+        headline: the rule of the item's own verdict.
+        reason: the reason if nothing failed.
+        errors: the responses that fail the item under both rules.
+        responses: all responses; a blank one fails the gated rule only.
+    """
+    if (failure := first_failure(errors)) is not None:
+        verdicts.update(dict.fromkeys(verdicts, False))
+        return failure
+    blank = first_failure(responses)
+    if blank is not None:
+        verdicts["gated"] = False
+    return blank if blank is not None and headline == "gated" else (GradeState.GRADED, reason)
 
 
 def verdict_reason(found: Efficiency, facts: FactCoverage | None) -> str:

@@ -1,7 +1,16 @@
 """Objects by key, in a folder or in an S3-compatible bucket: what the archive and published sites rest on."""
 
+from __future__ import annotations
+
 from memeval.objects.base import BadStore, Headers, ObjectInfo, ObjectStore
-from memeval.objects.opening import open_store
+from memeval.objects.folder import FolderStore
 from memeval.objects.places import Place, parse_place
+from memeval.objects.s3 import BucketStore
+
+
+def open_store(place: Place) -> ObjectStore:
+    """Return the store of a place; nothing is created or sent yet."""
+    return BucketStore(place) if place.folder is None else FolderStore(place.folder)
+
 
 __all__ = ["BadStore", "Headers", "ObjectInfo", "ObjectStore", "Place", "open_store", "parse_place"]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.benchmarks.locomo.overlap import f1, multi_f1, normalised
+from memeval.benchmarks.locomo.grading import f1, multi_f1, normalised
 
 
 @pytest.mark.parametrize(

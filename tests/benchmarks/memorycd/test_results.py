@@ -23,8 +23,7 @@ from memeval.benchmarks.formats.reading import AnswerFile
 from memeval.benchmarks.memorycd.bertscore import NAMES, bert_scores
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
 from memeval.benchmarks.memorycd.keys import DOMAINS, MemoryCDKey, MemoryCDTask
-from memeval.benchmarks.memorycd.result_names import RunName, sources_name
-from memeval.benchmarks.memorycd.results import read
+from memeval.benchmarks.memorycd.results import RunName, read, sources_name
 from memeval.benchmarks.memorycd.results_writing import write
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system

@@ -1,4 +1,7 @@
-"""Finds and deletes what an archive needs no longer. What a release rests on always stays."""
+"""Finds and deletes what an archive, or the folder of an archived run, needs no longer.
+
+What a release rests on always stays in the archive.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
+from memeval.archive.remote.fetching import fetch_rows
 from memeval.archive.remote.index import ArchivedRun, archived_runs, listed_heads
 from memeval.archive.remote.layout import RELEASES, ROWS, HeadKey, parse_release_key, parse_row_key, row_key
 from memeval.archive.remote.pulling import runs_of
@@ -16,7 +20,7 @@ from memeval.objects import ObjectInfo, ObjectStore
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
 from memeval.records.ledger import LedgerEvent
 from memeval.records.release import Release
-from memeval.storage import listed
+from memeval.storage import listed, unwritable
 
 _ENDS = (LedgerEvent.SUPERSEDED, LedgerEvent.INVALIDATED)
 
@@ -144,3 +148,35 @@ def prune(store: ObjectStore, plan: PrunePlan) -> None:
     for row in plan.rows:
         if row.key not in named:
             store.delete(row.key)
+
+
+def local_bytes(folder: RunFolder) -> int:
+    """Return the size of a run's row files in its folder, in bytes."""
+    paths = (folder.path / f"{name}.gz" for name in folder.run.files)
+    return sum(path.stat().st_size for path in paths if path.is_file())
+
+
+def thin(folder: RunFolder, store: ObjectStore) -> int:
+    """Remove the row files from a run's folder, and return their size in bytes.
+
+    Before, all rows are downloaded from the archive into the cache, and checked.
+
+    Args:
+        folder: an archived run.
+        store: the archive.
+
+    Raises:
+        BadStore: the archive does not answer.
+        BadInput: the archive lacks rows, or has damaged ones; the folder stays as it is.
+    """
+    size = local_bytes(folder)
+    for fetched in fetch_rows(list(folder.run.files.values()), store):
+        if fetched.error is not None:
+            raise fetched.error
+    for name in folder.run.files:
+        path = folder.path / f"{name}.gz"
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise unwritable(path, error) from None
+    return size

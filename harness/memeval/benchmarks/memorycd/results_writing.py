@@ -24,8 +24,7 @@ from memeval.benchmarks.memorycd.grading import DEPTHS, PUBLISHED, macro_average
 from memeval.benchmarks.memorycd.keys import MemoryCDKey, MemoryCDTask
 from memeval.benchmarks.memorycd.metadata import Product
 from memeval.benchmarks.memorycd.parsing import parsed_ranking, parsed_rating, published_ranking
-from memeval.benchmarks.memorycd.result_names import TASKS, RunName, sources_name
-from memeval.benchmarks.memorycd.results import FAILED, test_index
+from memeval.benchmarks.memorycd.results import FAILED, TASKS, RunName, sources_name, test_index
 from memeval.benchmarks.memorycd.splits import Split
 from memeval.benchmarks.memorycd.users import Interaction
 from memeval.benchmarks.session import BenchmarkSession
