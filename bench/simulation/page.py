@@ -106,6 +106,8 @@ Share of the 95 % intervals that contain the truth: of a composite score of 60, 
 
 {coverage}
 
+With ten conversations, the interval of one score is a little too narrow. That of a difference is not.
+
 With more than 12 clusters, fewer patterns of signs are used than on a real board: the first 1,024 for 8 systems, 256
 for 50 and 128 for 200. With 200 systems, the categories are not tested. This makes the simulation faster and the tests
 slightly weaker, not less exact.

@@ -1,0 +1,93 @@
+"""The simulation of the ranks: its made-up boards, its results and its page."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bench.simulation.__main__ import OUT, SYSTEMS, apart_1, board_of, coverage_of, wide_board
+from bench.simulation.page import PAGE, page_of
+from bench.simulation.world import World, layouts
+from memeval.benchmarks import find
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.statistics.ranks_1 import rank_ranges_1
+from tests.support.commands import ROOT
+from tests.support.data import test_data
+
+RESULT = json.loads((ROOT / OUT).read_text(encoding="utf-8"))
+
+
+def test_systems_score_what_they_should() -> None:
+    world, random = World(layouts()["locomo@1"]), np.random.default_rng(1)
+    skills = np.array([0.1, 0.5, 0.88])
+    shares = np.mean([world.scores(skills, random).mean(axis=1) for _ in range(200)], axis=0)
+    assert shares == pytest.approx(skills, abs=0.015)
+
+
+def test_the_quick_form_of_the_old_ranks_gives_the_old_ranks() -> None:
+    for name in ("beliefs@1", "longmemeval@1"):
+        world = World(layouts()[name])
+        samples = replace(world.layout, scores=world.scores(np.linspace(0.3, 0.7, 6), np.random.default_rng(5)))
+        first, second = np.triu_indices(6, 1)
+        apart = apart_1(samples, samples.parts()[:, 0], first, second)
+        ranges = rank_ranges_1(samples.layout, [samples.sample(system) for system in range(6)])
+        separated = sum(each.best - 1 for each in ranges)
+        assert 0 < separated == apart.sum()
+
+
+def test_a_small_simulation_keeps_its_error_rate_and_finds_large_differences() -> None:
+    found = board_of("beliefs@1", 8, repeats=60, power_repeats=10)
+    assert isinstance(found["error"], dict) and isinstance(found["power"], dict)
+    assert found["error"]["ranks@2"] <= 0.15
+    assert found["power"]["ranks@2"]["2"] < found["power"]["ranks@2"]["8"]
+
+
+def test_intervals_hold_the_truth_in_most_boards() -> None:
+    found = coverage_of("longmemeval@1", 60)
+    assert all(isinstance(found[name], float) and found[name] >= 0.85 for name in ("score", "difference"))  # type: ignore[operator]
+
+
+def test_ten_conversations_tell_88_from_18_among_200_systems() -> None:
+    found = wide_board(1)
+    assert found["ends_apart"]["ranks@2"] == 1.0  # type: ignore[index]
+
+
+def test_the_stored_result_keeps_what_it_promises() -> None:
+    assert RESULT["repeats"] >= 2000
+    assert {(each["layout"], each["systems"]) for each in RESULT["boards"]} == {
+        (name, systems) for name in layouts() for systems in SYSTEMS
+    }
+    spread = 3 * (0.05 * 0.95 / RESULT["repeats"]) ** 0.5
+    assert all(each["error"]["ranks@2"] <= 0.05 + spread for each in RESULT["boards"])
+    assert RESULT["wide"]["ends_apart"]["ranks@2"] > 0.99
+    assert all(each["difference"] >= 0.93 and each["score"] >= 0.91 for each in RESULT["coverage"])
+
+
+def test_the_page_says_what_the_result_says() -> None:
+    assert (ROOT / PAGE).read_text(encoding="utf-8") == page_of(RESULT)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "file", "protocol"),
+    [
+        ("beliefs@1", None, "judge"),
+        ("deepmemeval@1", "deepmemeval/deepmemeval_500.json", "judge"),
+        ("locomo@1", "locomo/locomo10.json", "f1"),
+    ],
+)
+def test_a_layout_is_that_of_the_benchmark(name: str, file: str | None, protocol: str) -> None:
+    session = BenchmarkSession.open(find(name), None if file is None else test_data(file), protocol=protocol)
+    layout = layouts()[name]
+    plan = session.benchmark.plan(session.keys, session.protocol, session.tier)
+    assert [(each.name, each.items, each.shared) for each in layout.plan] == [
+        (each.name, each.items, each.shared) for each in plan
+    ]
+    assert [each.weight for each in layout.plan] == pytest.approx([each.weight for each in plan])
+    wanted: dict[str, list[int]] = {}
+    for key in session.keys:
+        wanted.setdefault(key.cluster, [0] * len(plan))[[each.name for each in plan].index(key.category)] += 1
+    found = np.zeros((len(layout.clusters), len(plan)), dtype=int)
+    np.add.at(found, (layout.cluster, layout.category), 1)
+    assert found.tolist() == list(wanted.values())
