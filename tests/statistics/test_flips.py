@@ -170,5 +170,5 @@ def test_equal_systems_with_their_own_strengths_per_cluster_rarely_differ(cluste
     first, second = np.triu_indices(6, 1)
     for _ in range(repeats):
         parts = chance.normal(size=(6, 3, clusters)) * chance.uniform(0.5, 2, (6, 1, 1))
-        wrong += bool((pair_tests(parts, names, first, second).corrected < 0.05).any())
+        wrong += bool((pair_tests(parts, names, first, second, 512).corrected < 0.05).any())
     assert wrong / repeats < 0.05 + 3 * math.sqrt(0.05 * 0.95 / repeats)
