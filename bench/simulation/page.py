@@ -66,7 +66,11 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in lines)
 
 
-TEXT = """# Simulation of the ranks
+TEXT = """---
+description: How often the ranks are wrong, and which differences they can show, on simulated boards of known truth.
+---
+
+# Simulation of the ranks
 
 How often are the [ranks](methodology.md#ranks-and-ties) wrong, and which differences can they show? Real boards cannot
 tell, because nobody knows which system is truly better. So memeval makes boards of systems with a known expected score,

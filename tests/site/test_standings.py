@@ -1,5 +1,6 @@
 """What pages say about ranks, ties and the best simple baseline."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import BoardTable, build_board
 from memeval.records.run import SystemKind
 from memeval.site.standings import BASELINE, RANK, rank_text, verdict
+from memeval.statistics.ranks import RankRange
 from tests.support.runs import make_run
 
 
@@ -25,7 +27,7 @@ def bm25(tmp_path: Path) -> RunFolder:
 def test_one_entry_has_no_rank_to_win(tmp_path: Path, bm25: RunFolder) -> None:
     table = table_of(make_run(tmp_path, "acme", {"kept": 45}), bm25)
     assert rank_text(table.rows[0]) == "only entry"
-    assert verdict(table) == "Acme is the only entry. 1 of 1 is better than the best simple baseline, Bm25."
+    assert verdict(table) == ("Acme is the only entry. It is significantly better than the best simple baseline, Bm25.")
 
 
 def test_a_leader_and_a_loser_to_the_baseline_are_named(tmp_path: Path) -> None:
@@ -35,10 +37,19 @@ def test_a_leader_and_a_loser_to_the_baseline_are_named(tmp_path: Path) -> None:
         make_run(tmp_path, "bm25", {"kept": 40}, kind=SystemKind.CONTROL),
     )
     assert verdict(table) == (
-        "Acme scores significantly more than all others. 1 of 2 is better than the best simple baseline, Bm25."
+        "Acme scores significantly more than all others. 1 of 2 is significantly better than the best simple baseline, "
+        "Bm25."
     )
     notes = {row.run.system.slug: BASELINE.read(row).note for row in table.rows}
     assert notes == {"acme": "better than bm25", "blue": "worse than bm25", "bm25": None}
+
+
+def test_a_leader_that_does_not_beat_everyone_is_not_said_to(tmp_path: Path) -> None:
+    table = table_of(*(make_run(tmp_path, slug, {"kept": 30}) for slug in "abc"))
+    ranks = (RankRange(1, 2), RankRange(2, 3), RankRange(2, 3))
+    rows = tuple(replace(row, rank=rank) for row, rank in zip(table.rows, ranks, strict=True))
+    said = verdict(replace(table, rows=rows))
+    assert said is not None and said.startswith("A leads, but not significantly over every other system.")
 
 
 def test_tied_systems_are_said_to_be_tied_and_keep_their_place_by_score(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ def verdict(table: BoardTable) -> str | None:
     names = _listed([row.run.system.name for row in leaders])
     if len(ranked) == 1:
         first = f"{names} is the only entry."
+    elif len(leaders) == 1 and leaders[0].rank is not None and leaders[0].rank.worst > 1:
+        first = f"{names} leads, but not significantly over every other system."
     elif len(leaders) == 1:
         first = f"{names} scores significantly more than all others."
     else:
@@ -37,11 +39,12 @@ def verdict(table: BoardTable) -> str | None:
         return f"{first} No simple baseline ran here."
     tests = [row.against_baseline for row in ranked if row.against_baseline is not None]
     better = sum(test.apart and test.difference > 0 for test in tests)
-    number = "None" if not better else "Each" if better == len(ranked) > 1 else str(better)
-    verb = "is" if better <= 1 or number == "Each" else "are"
-    return (
-        f"{first} {number} of {len(ranked)} {verb} better than the best simple baseline, {table.baseline.system.name}."
-    )
+    if len(ranked) == 1:
+        who = "It is" if better else "It is not"
+    else:
+        number = "None" if not better else "Each" if better == len(ranked) else str(better)
+        who = f"{number} of {len(ranked)} {'are' if number not in ('None', 'Each', '1') else 'is'}"
+    return f"{first} {who} significantly better than the best simple baseline, {table.baseline.system.name}."
 
 
 def _listed(names: list[str]) -> str:
