@@ -5,6 +5,8 @@ import random
 from hypothesis import strategies as st
 
 from memeval.statistics.composite import Layout, Sample
+from memeval.statistics.flips import family_tests
+from memeval.statistics.paired import PairedDifference
 
 
 def layout(sizes: tuple[int, ...] = (100, 80), clusters: int = 40) -> Layout:
@@ -34,3 +36,8 @@ def credits_of(shape: Layout) -> st.SearchStrategy[list[list[float]]]:
     """Return any sample of a layout whose items earn shares of a point."""
     shares = st.integers(0, 1000).map(lambda thousandths: thousandths / 1000)
     return st.tuples(*(st.lists(shares, min_size=len(c), max_size=len(c)) for c in shape.clusters)).map(list)
+
+
+def p_of(found: PairedDifference) -> float:
+    """Return the p-value of a difference that is a family by itself."""
+    return float(family_tests([found.parts], [""]).p[0])

@@ -22,6 +22,7 @@ from memeval.statistics.detectable import (
     t_power,
 )
 from memeval.statistics.paired import paired_difference
+from tests.statistics.samples import p_of
 
 LOCOMO = [199, 105, 193, 260, 242, 158, 190, 239, 196, 204]
 """Questions of the ten conversations of LoCoMo."""
@@ -64,7 +65,7 @@ def test_real_comparisons_of_clustered_items_find_the_detectable_difference_in_8
         better = random.random(240)
         change = np.where(better < (0.4 + mean) / 2, 1, np.where(better < 0.4, -1, 0))
         difference = paired_difference(layout, [(change > 0).tolist()], [(change < 0).tolist()])
-        significant += difference.p < 0.05
+        significant += p_of(difference) < 0.05
     assert significant / 300 == pytest.approx(0.8, abs=0.07)
 
 

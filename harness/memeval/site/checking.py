@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
-from memeval.archive.remote.layout import in_threads
+from memeval.archive.remote.transfers import in_threads
 from memeval.archive.signatures import SignatureState, Signers
 from memeval.evaluation.findings import Check, Finding
 from memeval.leaderboard.release_checks import check_form, check_release_signature, signature_check

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
-from memeval.archive.remote.layout import in_threads
+from memeval.archive.remote.transfers import in_threads
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.provenance import memeval_version
 from memeval.evaluation.verification import checks_of_results
@@ -28,18 +28,8 @@ from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.release import Release
 from memeval.site.checking import differences
 from memeval.site.roots import DATA, RELEASE_FILE, TAKEN
-from memeval.site.staging import (
-    NotRebuilt,
-    Stage,
-    complete_releases,
-    forget,
-    is_switched,
-    paths_of,
-    stage_again,
-    stage_new,
-    stages,
-    switch,
-)
+from memeval.site.staging import NotRebuilt, Stage, forget, stage_again, stage_new, stages
+from memeval.site.switching import complete_releases, is_switched, paths_of, switch
 from memeval.site.targets.base import Entry, NewFile, Target
 
 

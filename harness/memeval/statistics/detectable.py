@@ -12,8 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from memeval.statistics.composite import Layout
-from memeval.statistics.flips import ALL_PATTERNS, Array, Places, sign_patterns
-from memeval.statistics.flips import TOLERANCE as EQUAL
+from memeval.statistics.flips import ALL_PATTERNS, TOLERANCE, Array, Places, sign_patterns
 from memeval.statistics.ranks import ALPHA
 from memeval.statistics.student import critical
 
@@ -141,7 +140,7 @@ def disagreement(scores: Array, weights: Array, cluster: Places, category: Place
     deviations = scores - (scores @ (member / member.sum(axis=1)[:, None]).T)[:, category]
     squares = weights**2 / (weights**2).sum()
     share = float((squares * _pair_squares(scores)).sum())
-    is_partial = share > EQUAL and bool(((scores > EQUAL) & (scores < 1 - EQUAL)).any())
+    is_partial = share > TOLERANCE and bool(((scores > TOLERANCE) & (scores < 1 - TOLERANCE)).any())
     if is_partial:
         share = float((squares * _pair_squares(deviations)).sum())
     if clusters < 2 or clusters == items:
@@ -185,7 +184,7 @@ def detectable(clustering: Clustering, differs: Disagreement) -> float | None:
 def _detectable(clustering: Clustering, differs: Disagreement) -> float | None:
     if clustering.clusters < LEAST_CLUSTERS:
         return None
-    is_found = _simulated if effective_clusters(clustering, differs) <= ALL_PATTERNS + EQUAL else _approximated
+    is_found = _simulated if effective_clusters(clustering, differs) <= ALL_PATTERNS + TOLERANCE else _approximated
     low, high = 0, round(1 / STEP)
     if not is_found(clustering, differs, 1.0):
         return None
@@ -212,7 +211,7 @@ def simulated_power(clustering: Clustering, differs: Disagreement, difference: f
     parts = difference * np.array(clustering.shares) + noise * scale
     patterns = sign_patterns(tuple(map(str, range(clustering.clusters)))).astype(np.float64)
     sums = np.abs(parts @ patterns.T)
-    return float(((sums >= sums[:, :1] - EQUAL).mean(axis=1) < ALPHA).mean())
+    return float(((sums >= sums[:, :1] - TOLERANCE).mean(axis=1) < ALPHA).mean())
 
 
 def approximate_power(clustering: Clustering, differs: Disagreement, difference: float) -> float:
@@ -267,7 +266,7 @@ def _standard_errors(clustering: Clustering, differs: Disagreement, difference: 
 
 
 def _degrees(clustering: Clustering, differs: Disagreement) -> int:
-    return max(1, int(effective_clusters(clustering, differs) + EQUAL) - 1)
+    return max(1, int(effective_clusters(clustering, differs) + TOLERANCE) - 1)
 
 
 @lru_cache(maxsize=1024)

@@ -37,7 +37,7 @@ SEED = "memeval signs 1"
 """Seed of the drawn patterns."""
 
 TOLERANCE = 1e-9
-"""Values of the statistic that differ by less are equal: the order of a sum must not change a p-value."""
+"""Values that differ by less are equal: the order of a sum must not change a result."""
 
 _BLOCK = 4_000_000
 """Number of values of the statistic that are computed at a time."""

@@ -7,14 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memeval.statistics.flips import Array, Places
+from memeval.statistics.flips import TOLERANCE, Array, Places
 from memeval.statistics.overall import ranks_by
 
 LEAST_SYSTEMS = 3
 """With two systems, every correlation is 1 or -1."""
-
-TOLERANCE = 1e-9
-"""Values that differ by less are equal."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memeval.statistics.composite import Layout, Sample, composite, contributions, variance
-from memeval.statistics.flips import family_tests
 from memeval.statistics.student import critical
 
 
@@ -22,12 +21,8 @@ class PairedDifference:
     high: float
     """Upper end."""
     parts: Mapping[str, float]
-    """The part of each cluster, by name; their sum is the difference."""
-
-    @property
-    def p(self) -> float:
-        """Two-sided p-value of no difference; see :func:`memeval.statistics.flips.family_tests`."""
-        return float(family_tests([self.parts], [""]).p[0])
+    """The part of each cluster, by name; their sum is the difference. Tests are made from them: see
+    :func:`memeval.statistics.flips.family_tests`."""
 
 
 def paired_difference(layout: Layout, first: Sample, second: Sample) -> PairedDifference:

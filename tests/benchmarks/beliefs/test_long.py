@@ -11,10 +11,10 @@ from memeval.benchmarks.beliefs import BeliefsBenchmark
 from memeval.benchmarks.beliefs.checks import check_key, states
 from memeval.benchmarks.beliefs.history import Made
 from memeval.benchmarks.beliefs.long import EACH, SIZES, filler
-from memeval.benchmarks.beliefs.long.dataset import histories
 from memeval.benchmarks.beliefs.long.filler import Filler
 from memeval.benchmarks.beliefs.long.history import LongHistory
 from memeval.benchmarks.beliefs.long.lives import lives
+from memeval.benchmarks.beliefs.long.survey import histories
 from memeval.benchmarks.beliefs.long.vocabulary import WORDS
 from memeval.benchmarks.beliefs.vocabulary import BY_ID
 from memeval.benchmarks.session import BenchmarkSession

@@ -13,10 +13,10 @@ from types import SimpleNamespace
 import pytest
 
 from memeval.benchmarks.beliefs.checks import BrokenRule
-from memeval.benchmarks.beliefs.long import dataset as surveying
-from memeval.benchmarks.beliefs.long.dataset import Survey, survey, surveyed
+from memeval.benchmarks.beliefs.long import survey as surveying
 from memeval.benchmarks.beliefs.long.filler import Filler
 from memeval.benchmarks.beliefs.long.lives import lives
+from memeval.benchmarks.beliefs.long.survey import Survey, survey, surveyed
 from memeval.benchmarks.beliefs.talk import DraftTurn
 from memeval.cli.main import main
 from memeval.evaluation.disk_space import disk_space_warning

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from memeval.benchmarks.beliefs import BeliefsBenchmark
-from memeval.benchmarks.beliefs.benchmark import CATEGORY, stored
 from memeval.benchmarks.beliefs.checks import states, text_of
 from memeval.benchmarks.beliefs.plan import plan
+from memeval.benchmarks.beliefs.stored import CATEGORY, stored
 from memeval.benchmarks.beliefs.timeline import Act, DependentStatus
 from memeval.benchmarks.beliefs.world import Life, live
 from memeval.benchmarks.session import BenchmarkSession

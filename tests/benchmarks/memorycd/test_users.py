@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memeval.benchmarks.memorycd import index
+from memeval.benchmarks.memorycd import lines
 from memeval.benchmarks.memorycd.dataset import iso
 from memeval.benchmarks.memorycd.metadata import Catalogue, Product, read_metadata
 from memeval.benchmarks.memorycd.users import Users, read_users
@@ -209,11 +209,11 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
 
 def test_what_is_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_lines(tmp_path / "users.jsonl.gz", users(2))
-    monkeypatch.setattr(index, "LARGEST_LINE_BYTES", 1000)
+    monkeypatch.setattr(lines, "LARGEST_LINE_BYTES", 1000)
     with pytest.raises(BadInput, match="a line has more than 1,000 bytes"):
         read(path)
-    monkeypatch.setattr(index, "LARGEST_LINE_BYTES", 1 << 20)
-    monkeypatch.setattr(index, "LARGEST_FILE_BYTES", 1000)
+    monkeypatch.setattr(lines, "LARGEST_LINE_BYTES", 1 << 20)
+    monkeypatch.setattr(lines, "LARGEST_FILE_BYTES", 1000)
     with pytest.raises(BadInput, match="the unpacked file has more than 1,000 bytes"):
         read(path)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memeval.benchmarks import find
-from memeval.benchmarks.qa.dataset import MOST_ANSWERS, controls, table
+from memeval.benchmarks.qa.controls import MOST_ANSWERS, controls, table
 from memeval.benchmarks.qa.grading import QaExact, QaJudged
 from memeval.benchmarks.qa.keys import QaKey
 from memeval.grading.scoring import score

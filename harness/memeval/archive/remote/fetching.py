@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from memeval.archive.remote.layout import in_threads, row_key
+from memeval.archive.remote.layout import row_key
+from memeval.archive.remote.transfers import in_threads
 from memeval.archive.row_cache import cache_path, check_rows
 from memeval.archive.runs import ROW_FILES, RunFolder
 from memeval.objects import BadStore, ObjectStore

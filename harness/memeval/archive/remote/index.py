@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from memeval.archive.remote.layout import INDEX, RUNS, HeadKey, head_key, in_threads, parse_head_key
+from memeval.archive.remote.layout import INDEX, RUNS, HeadKey, head_key, parse_head_key
+from memeval.archive.remote.transfers import in_threads
 from memeval.archive.rows import LONGEST_LINE
 from memeval.objects import Headers, ObjectStore
 from memeval.records.archive import ArchivedHead

@@ -1,4 +1,4 @@
-"""The keys of the archive, and a bounded pool of threads for requests to it.
+"""The keys of the archive.
 
 ======================================================  =====================================================
 ``rows/<2 digits>/<64 digits>.jsonl.gz``                rows, by the digest of their uncompressed bytes
@@ -11,32 +11,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from memeval.archive.runs import ROW_FILES, RunFolder
 from memeval.records.base import SLUG, Digest
 from memeval.records.errors import BadInput
 from memeval.records.run import Run
-
-T = TypeVar("T")
-R = TypeVar("R")
-
-THREADS = 8
-"""Requests in flight."""
-
-
-def in_threads(work: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
-    """Yield the results of tasks in their order. The first error ends the tasks that have not begun."""
-    pool = ThreadPoolExecutor(THREADS)
-    try:
-        yield from pool.map(work, tasks)
-    finally:
-        pool.shutdown(cancel_futures=True)
-
 
 ROWS, RUNS, RELEASES, INDEX = "rows/", "runs/", "releases/", "index.jsonl.gz"
 

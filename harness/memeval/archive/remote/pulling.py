@@ -12,7 +12,8 @@ from pathlib import Path
 
 from memeval.archive.remote.fetching import RowsRefused, download_rows
 from memeval.archive.remote.index import ArchivedRun, archived_runs
-from memeval.archive.remote.layout import HeadKey, in_threads, release_key
+from memeval.archive.remote.layout import HeadKey, release_key
+from memeval.archive.remote.transfers import in_threads
 from memeval.archive.runs import RunFolder
 from memeval.objects import ObjectStore
 from memeval.records.base import Digest

@@ -8,16 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from memeval.archive.remote.index import GZIP
-from memeval.archive.remote.layout import (
-    ROWS,
-    RUNS,
-    HeadKey,
-    in_threads,
-    key_of_folder,
-    parse_head_key,
-    release_key,
-    row_key,
-)
+from memeval.archive.remote.layout import ROWS, RUNS, HeadKey, key_of_folder, parse_head_key, release_key, row_key
+from memeval.archive.remote.transfers import in_threads
 from memeval.archive.row_cache import check_rows
 from memeval.archive.runs import RunFolder
 from memeval.objects import BadStore, Headers, ObjectStore

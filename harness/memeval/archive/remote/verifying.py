@@ -15,12 +15,12 @@ from memeval.archive.remote.layout import (
     ROWS,
     RUNS,
     HeadKey,
-    in_threads,
     parse_head_key,
     parse_release_key,
     parse_row_key,
     row_key,
 )
+from memeval.archive.remote.transfers import in_threads
 from memeval.objects import ObjectInfo, ObjectStore
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.release import Release

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memeval.benchmarks.memorycd.index import Index, JsonLines, Misfit, index_of, is_finite
+from memeval.benchmarks.memorycd.index import Index, index_of
 from memeval.benchmarks.memorycd.keys import DOMAINS
+from memeval.benchmarks.memorycd.lines import JsonLines, Misfit, is_finite
 from memeval.records.errors import BadInput
 
 KIND = "memorycd-users@1"

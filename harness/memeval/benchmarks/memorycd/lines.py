@@ -1,0 +1,151 @@
+"""Reads files of JSON lines as a stream, plain or gzip by their first bytes, and notes skipped lines."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import math
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json
+
+from memeval.records.base import Digest
+from memeval.records.errors import BadInput
+
+LARGEST_LINE_BYTES = 256 << 20
+"""Largest accepted line. The longest known history has a few MB."""
+
+LARGEST_FILE_BYTES = 16 << 30
+"""Largest accepted file, unpacked."""
+
+MOST_NOTES = 20
+"""Maximum number of notes on skipped lines; the others are counted."""
+
+_GZIP = b"\x1f\x8b"
+
+
+class Misfit(ValueError):
+    """An invalid line. The text says why, without quoting the line."""
+
+
+class JsonLines:
+    """The objects of a file of JSON lines, in order. Skips other lines and notes them.
+
+    Args:
+        path: the file.
+        remedy: how to fix an invalid file, as a sentence.
+    """
+
+    def __init__(self, path: Path, remedy: str) -> None:
+        self.path, self._remedy = path, remedy
+        self._hash = hashlib.sha256()
+        self.count = 0
+        """Lines read so far, without blank lines."""
+        self.skipped = 0
+        """Number of skipped lines among them."""
+        self._notes: list[str] = []
+        self._odd: Counter[str] = Counter()
+
+    @property
+    def digest(self) -> Digest:
+        """Digest of the unpacked bytes, once :meth:`objects` is exhausted."""
+        return "sha256:" + self._hash.hexdigest()
+
+    @property
+    def notes(self) -> list[str]:
+        """Warnings as sentences: the first twenty skipped lines, the number of others, and counts of oddities."""
+        more = self.skipped - len(self._notes)
+        counted = [f"{count:,} {what}." for what, count in self._odd.items()]
+        return [*self._notes, *([f"{more:,} more lines were skipped."] if more else []), *counted]
+
+    def count_odd(self, what: str) -> None:
+        """Count an oddity that the notes report with its number: ``ratings outside 1 to 5 count as missing``."""
+        self._odd[what] += 1
+
+    def objects(self, read: Callable[[dict[str, Any]], None]) -> None:
+        """Call ``read`` for every object.
+
+        Args:
+            read: receives each object; may raise :class:`Misfit` to skip its line.
+
+        Raises:
+            BadInput: the file is unreadable, empty, truncated or damaged gzip, exceeds a size limit, or has no valid
+                line.
+        """
+        number = 0
+        last = b""
+        problem = ""
+        for line in self._raw():
+            number += 1
+            last = line
+            if not line.strip():
+                continue
+            self.count += 1
+            problem = self._misfit(line, read)
+            if problem:
+                self.skipped += 1
+                if len(self._notes) < MOST_NOTES:
+                    self._notes.append(f"Line {number} was skipped: {problem}.")
+        if not self.count:
+            raise self._refused("the file is empty.")
+        if self.skipped == self.count:
+            raise self._refused(f"none of its {self.count:,} lines is valid. {self._notes[0]}")
+        if problem and not last.endswith(b"\n"):
+            raise self._refused(f"the file is truncated in its last line, {number}: {problem}.")
+
+    def _misfit(self, line: bytes, read: Callable[[dict[str, Any]], None]) -> str:
+        try:
+            found = from_json(line)
+            if not isinstance(found, dict):
+                return "it is not a JSON object"
+            read(found)
+        except Misfit as error:
+            return str(error)
+        except (ValueError, RecursionError):
+            return "it is not valid JSON in UTF-8"
+        return ""
+
+    def _raw(self) -> Iterator[bytes]:
+        """Yield the lines with their line ends, and update the digest."""
+        total = 0
+        try:
+            with self.path.open("rb") as file:
+                packed = file.peek(2)[:2] == _GZIP
+                stream = gzip.GzipFile(fileobj=file) if packed else file
+                while line := stream.readline(LARGEST_LINE_BYTES + 1):
+                    total += len(line)
+                    if len(line) > LARGEST_LINE_BYTES:
+                        raise self._refused(f"a line has more than {LARGEST_LINE_BYTES:,} bytes.")
+                    if total > LARGEST_FILE_BYTES:
+                        raise self._refused(f"the unpacked file has more than {LARGEST_FILE_BYTES:,} bytes.")
+                    self._hash.update(line)
+                    yield line
+        except EOFError:
+            raise self._refused(
+                f"the file is truncated: the gzip stream ends after {total:,} unpacked bytes."
+            ) from None
+        except (gzip.BadGzipFile, zlib.error) as error:
+            raise self._refused(f"the gzip file is damaged ({error}).") from None
+        except OSError as error:
+            raise self._refused(f"cannot read the file ({error.strerror or error}).") from None
+
+    def _refused(self, problem: str) -> BadInput:
+        return BadInput(problem, where=self.path, remedy=self._remedy)
+
+
+def is_packed(path: Path) -> bool:
+    """Return whether a file is gzip, by its bytes."""
+    with path.open("rb") as file:
+        return file.read(2) == _GZIP
+
+
+def is_finite(value: Any) -> bool:
+    """Return whether a value is a finite number. JSON integers may be too large for a float; those are not."""
+    try:
+        return type(value) in (int, float) and math.isfinite(value)
+    except OverflowError:
+        return False
