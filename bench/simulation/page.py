@@ -94,7 +94,7 @@ the ranks separate, before (`ranks@1`) and after (`ranks@2`). {power_repeats} bo
 
 {power}
 
-Differences of a few points need many conversations. No test can show them with ten.
+Differences of a few points need many conversations. Ten rarely show them.
 
 ## Ten conversations, 200 systems
 

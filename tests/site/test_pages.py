@@ -61,6 +61,14 @@ def parsed(page: Path) -> Links:
     return links
 
 
+@pytest.mark.parametrize("page", ["methodology", "simulation", "exchange"])
+def test_a_keyboard_can_scroll_every_table_of_the_guide(built: Built, page: str) -> None:
+    html = (built.out / page / "index.html").read_text(encoding="utf-8")
+    tables = re.findall(r"(<[^<>]*>)\s*<table", html)
+    assert tables
+    assert all('class="mv-scroll"' in each and 'tabindex="0"' in each for each in tables)
+
+
 def test_every_internal_link_leads_somewhere(built: Built) -> None:
     known = {page: parsed(page) for page in pages(built.out)}
     broken = []

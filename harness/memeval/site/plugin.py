@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from html import escape
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +72,7 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
     def on_page_content(self, html: str, *, page: MkDocsPage, **_: Any) -> str:
         made = self.pages.get(page.file.src_uri)
         if made is None:
-            return html
+            return _scrollable(html)
         page.toc = TableOfContents([AnchorLink(escape(visible(h.title)), h.id, 2) for h in made.headings])
         return str(made.body)
 
@@ -79,6 +81,17 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
 
     def on_post_template(self, output_content: str, *, template_name: str, **_: Any) -> str:
         return with_policy(output_content) if template_name.endswith(".html") else output_content
+
+
+def _scrollable(html: str) -> str:
+    """Return the HTML of a Markdown page whose tables a keyboard can scroll, as on generated pages."""
+    numbers = count(1)
+
+    def opened(_table: re.Match[str]) -> str:
+        region = f'<div class="mv-scroll" role="region" aria-label="Table {next(numbers)}" tabindex="0">'
+        return f'{region}<table class="mv-plain-table">'
+
+    return re.sub("<table>", opened, html).replace("</table>", "</table></div>")
 
 
 def _write(path: Path, content: bytes | Path) -> None:
