@@ -24,6 +24,7 @@ from memeval.cli import (
     publishing,
     running,
     sampling,
+    sources,
     submitting,
     trust,
 )
@@ -55,6 +56,7 @@ app.add_typer(submitting.app, name="submit")
 sampling.add_to(ledger.app)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(data.app, name="data")
+app.add_typer(sources.app, name="sources")
 app.add_typer(archive.app, name="archive")
 publishing.add_to(app)
 project.add_to(app)

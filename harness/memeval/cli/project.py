@@ -96,6 +96,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.conformance import Conformance
     from memeval.records.errata import Errata
     from memeval.records.failure import Failure
+    from memeval.records.finding import ClaimsFile, CorrectionsFile, FindingsReport, Recounts
     from memeval.records.grade import Grade
     from memeval.records.items import ItemReport
     from memeval.records.journal import LogLine, Plan
@@ -120,10 +121,13 @@ def schemas() -> dict[str, dict[str, Any]]:
         "bridge": Bridge,
         "calls": Call,
         "check": RegressionCheck,
+        "claims": ClaimsFile,
         "conformance": Conformance,
         "contexts": Context,
+        "corrections": CorrectionsFile,
         "errata": Errata,
         "failures": Failure,
+        "findings": FindingsReport,
         "grades": Grade,
         "items": ItemReport,
         "judgments": Call,
@@ -135,6 +139,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "plan": Plan,
         "probes": Probe,
         "prompts": Prompt,
+        "recounts": Recounts,
         "release": Release,
         "responses": Response,
         "run": Run,
@@ -145,7 +150,9 @@ def schemas() -> dict[str, dict[str, Any]]:
         "traffic": Traffic,
     }
     return {
-        name: json_schema(model, "validation" if model in (Settings, Submission) else "serialization")
+        name: json_schema(
+            model, "validation" if model in (Settings, Submission, ClaimsFile, CorrectionsFile) else "serialization"
+        )
         for name, model in files.items()
     }
 

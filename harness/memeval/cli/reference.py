@@ -50,6 +50,8 @@ COMMANDS = (
     ("data", "pull"),
     ("data", "verify"),
     ("data", "generate"),
+    ("sources",),
+    ("sources", "findings"),
     ("archive",),
     ("archive", "push"),
     ("archive", "pull"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from memeval.analysis.findings import findings_folder, read_findings
 from memeval.archive.audits import AuditFolder, BridgeFolder, stored_audits, stored_bridges
 from memeval.archive.conformance import all_reports
 from memeval.archive.ledger import Ledger
@@ -32,6 +33,7 @@ from memeval.leaderboard.traces import Traces
 from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
 from memeval.records.conformance import Conformance
 from memeval.records.errors import MemevalError
+from memeval.records.finding import FindingsReport
 from memeval.records.release import Release
 from memeval.records.scores import Composite
 from memeval.records.settings import BoardSettings
@@ -209,6 +211,8 @@ class SiteModel:
     """The latest conformance report of each system, by slug."""
     matrices: tuple[MatrixFolder, ...] = ()
     """Stored matrices."""
+    findings: FindingsReport | None = None
+    """Published scores, counted again; ``None`` if the board has none."""
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     """The ``submission.toml`` of a system or a variant, by slug; other systems have no entry."""
     settings: BoardSettings = field(default_factory=BoardSettings)
@@ -265,7 +269,7 @@ def read_site(
         traces: what is known of the runs' responses already; ``None`` to read them.
 
     Raises:
-        BadInput: a run, the ledger, a release, an audit, a bridge or ``memeval.toml`` cannot be read.
+        BadInput: a run, the ledger, a release, an audit, a bridge, a finding or ``memeval.toml`` cannot be read.
     """
     file = board_settings(results, find or _shipped)
     runs = shown_runs(sealed_runs(results), file.settings)
@@ -293,6 +297,7 @@ def read_site(
             for folder in stored_matrices(results)
             if shows(file.settings, *(benchmark.id for benchmark in folder.matrix.plan.benchmarks))
         ),
+        findings=read_findings(findings_folder(results)),
         conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
         submissions=_submissions(results.absolute().parent / "submissions"),
         settings=page_settings(file.settings),
