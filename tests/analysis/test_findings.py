@@ -84,6 +84,9 @@ def test_an_unknown_key_and_a_repeated_id_are_named(tmp_path: Path) -> None:
     (tmp_path / "claims.toml").write_text(claims.replace('id = "mirix-mem0"', 'id = "mirix-langmem"', 1))
     with pytest.raises(BadInput, match="'mirix-langmem' occurs twice"):
         read_findings(tmp_path)
+    (tmp_path / "claims.toml").write_text(claims.replace('values = ["llm_score"]', "values = []", 1))
+    with pytest.raises(BadInput, match=r"claims\.toml:\d+: the recount of 'mirix-langmem' has no values"):
+        read_findings(tmp_path)
 
 
 def test_a_board_without_findings_has_none(tmp_path: Path) -> None:

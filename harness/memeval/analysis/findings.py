@@ -13,7 +13,9 @@ from memeval.records.finding import (
     CorrectionsFile,
     Finding,
     FindingsReport,
+    Measure,
     PublishedClaim,
+    Recipe,
     Recount,
     Recounts,
 )
@@ -61,7 +63,28 @@ def read_claims(folder: Path) -> ClaimsFile:
     Raises:
         BadInput: the file cannot be read or is not valid.
     """
-    return read_toml(folder / CLAIMS, 256_000).record(ClaimsFile)
+    file = read_toml(folder / CLAIMS, 256_000)
+    claims = file.record(ClaimsFile)
+    ids: set[str] = set()
+    for number, claim in enumerate(claims.claim):
+        if claim.id in ids:
+            raise BadInput(f"the id '{claim.id}' occurs twice.", where=file.place("claim", number, "id"))
+        ids.add(claim.id)
+        if claim.recount and (missing := _missing(claim.recount)):
+            raise BadInput(
+                f"the recount of '{claim.id}' has no {missing}.", where=file.place("claim", number, "recount")
+            )
+    for number, panel in enumerate(claims.panel):
+        if len(panel.judges) < 2:
+            raise BadInput("a panel needs two judges.", where=file.place("panel", number))
+    return claims
+
+
+def _missing(recipe: Recipe) -> str | None:
+    """Return the name of a missing part of a recipe."""
+    recall = recipe.measure is Measure.RECALL
+    needed = ("files", "retrieved", "evidence") if recall else ("files", "values")
+    return next((name for name in needed if not getattr(recipe, name)), None)
 
 
 def read_findings(folder: Path) -> FindingsReport | None:

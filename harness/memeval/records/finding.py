@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import StringConstraints
 
 from memeval.records.base import Digest, Record, Share, Slug, Stored
 
@@ -57,7 +57,7 @@ class PublishedFile(Record):
 class Recipe(Record):
     """How to count a value again."""
 
-    files: tuple[PublishedFile, ...] = Field(min_length=1)
+    files: tuple[PublishedFile, ...]
     """Several files are counted one by one; the value is the mean of their values."""
     rows: str
     """Path of the rows in a file: keys separated by dots, ``*`` for all. Empty if the file itself is the list."""
@@ -71,13 +71,6 @@ class Recipe(Record):
     """For ``recall``: path of the evidence ids in a row."""
     overlap: str = ""
     """Path of the token F1 in a row, as the file gives it; empty if the file has none."""
-
-    @model_validator(mode="after")
-    def _complete(self) -> Recipe:
-        needed = (self.values,) if self.measure is Measure.MEAN else (self.retrieved, self.evidence)
-        if not all(needed):
-            raise ValueError(f"the measure '{self.measure}' needs its fields")
-        return self
 
 
 class Notice(Record):
@@ -149,7 +142,7 @@ class PanelRecipe(Record):
     """Path of the question's id in a row. All files have the same ids in the same order."""
     verdict: str
     """Path of the verdict in a row."""
-    judges: dict[str, PublishedFile] = Field(min_length=2)
+    judges: dict[str, PublishedFile]
     """The file of each judge."""
 
 
@@ -160,13 +153,6 @@ class ClaimsFile(Record):
     """Published scores, in the order of the page."""
     panel: tuple[PanelRecipe, ...] = ()
     """Answers that several judges graded."""
-
-    @model_validator(mode="after")
-    def _ids_are_unique(self) -> ClaimsFile:
-        ids = [claim.id for claim in self.claim]
-        if repeated := sorted({one for one in ids if ids.count(one) > 1}):
-            raise ValueError(f"the id '{repeated[0]}' occurs twice")
-        return self
 
 
 class Correction(Record):
