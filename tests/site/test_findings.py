@@ -43,6 +43,8 @@ def test_every_claim_is_listed_with_its_verdict_and_its_chain(site: Path) -> Non
     assert "93.05 % 92.446 % not attributable to this claim" in page
     assert "differs 0" in page, "a verdict without findings is counted too"
     assert "memeval is not affiliated" in page
+    raw = (site / "findings/index.html").read_text()
+    assert 'href="https://github.com/getzep/zep-papers/blob/4b7f26cc76cca20743314ba9acb8c2cb6adc42f6/kg_arch' in raw
     assert "judge: gpt-4o-mini" in page and "commit 5f1af7316e10" in page
 
 

@@ -102,7 +102,7 @@ class PublishedClaim(Record):
     unit: ClaimUnit = ClaimUnit.PERCENT
     """Unit of the value."""
     repository: str
-    """Repository of the files, ``owner/name``."""
+    """Repository of the files on GitHub, ``owner/name``."""
     commit: str | None = None
     """Commit of the files."""
     stated: str
@@ -133,7 +133,7 @@ class PanelRecipe(Record):
     name: str
     """Name of the answers."""
     repository: str
-    """Repository of the files, ``owner/name``."""
+    """Repository of the files on GitHub, ``owner/name``."""
     commit: str
     """Commit of the files."""
     rows: str
