@@ -12,7 +12,7 @@ import pytest
 from memeval.analysis.recounts import PublishedFolder, judge_trials, recount
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
-from memeval.records.finding import ClaimsFile, Measure, PanelRecipe, PublishedClaim, PublishedFile, Recipe
+from memeval.records.finding import ClaimsFile, Measure, PanelRecipe, PublishedClaim, PublishedFile, Recipe, RowFact
 
 REPOSITORY = "owner/name"
 
@@ -116,6 +116,27 @@ def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
     where.write_bytes(where.read_bytes()[:-9])
     with pytest.raises(BadInput, match="cannot be read"):
         recount(claim_of(mean_of(file)), PublishedFolder(tmp_path))
+
+
+def test_rows_that_a_reader_should_know_of_are_counted_apart(tmp_path: Path) -> None:
+    file = put(
+        tmp_path, "f.json", {"8": [{"ok": 0, "a": "2025"}], "9": [{"ok": 1, "a": "May 2025"}, {"ok": 1, "a": ""}]}
+    )
+    recipe = Recipe(
+        files=(file,),
+        rows="*.*",
+        values=("ok",),
+        facts=(
+            RowFact(what="right answers of 2025", match={"a": "2025", "ok": "^1$"}),
+            RowFact(what="right in conversation 9", rows="9.*", match={"ok": "^1$"}),
+        ),
+    )
+    found = recount(claim_of(recipe), PublishedFolder(tmp_path))
+    assert found is not None
+    assert [(fact.rows, fact.of) for fact in found.facts] == [(1, 3), (2, 2)]
+    bad = recipe.model_copy(update={"facts": (RowFact(what="broken", match={"a": "("}),)})
+    with pytest.raises(BadInput, match="'broken' has an invalid pattern"):
+        recount(claim_of(bad), PublishedFolder(tmp_path))
 
 
 def test_judges_are_compared_on_the_same_answers(tmp_path: Path) -> None:

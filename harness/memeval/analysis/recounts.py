@@ -6,6 +6,7 @@ import gzip
 import itertools
 import json
 import math
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.finding import (
     ClaimsFile,
+    FactCount,
     FileCount,
     JudgePair,
     JudgePanel,
@@ -27,6 +29,7 @@ from memeval.records.finding import (
     Recipe,
     Recount,
     RepeatedVerdicts,
+    RowFact,
     VerdictsByOverlap,
 )
 from memeval.statistics.agreement import cohen_kappa
@@ -156,7 +159,21 @@ def recount(claim: PublishedClaim, files: PublishedFolder) -> Recount | None:
             raise BadInput("no row has evidence.", where=file.path)
         counts.append(FileCount(digest=file.digest, rows=len(rows), counted=len(credits), points=math.fsum(credits)))
     value = math.fsum(count.points / count.counted for count in counts) / len(counts)
-    return Recount(value=min(1.0, value), files=tuple(counts))
+    facts = tuple(_fact(claim.repository, recipe, fact, files) for fact in recipe.facts)
+    return Recount(value=min(1.0, value), files=tuple(counts), facts=facts)
+
+
+def _fact(repository: str, recipe: Recipe, fact: RowFact, files: PublishedFolder) -> FactCount:
+    file = recipe.files[0]
+    rows = files.rows(repository, file, recipe.rows if fact.rows is None else fact.rows)
+    try:
+        patterns = {path: re.compile(pattern) for path, pattern in fact.match.items()}
+    except re.error as error:
+        raise BadInput(f"'{fact.what}' has an invalid pattern ({error}).", where="claims.toml") from None
+    matching = sum(
+        all(pattern.search(str(_one(row, path, file.path))) for path, pattern in patterns.items()) for row in rows
+    )
+    return FactCount(what=fact.what, rows=matching, of=len(rows))
 
 
 def _credits(recipe: Recipe, rows: Rows, where: str) -> Iterator[float]:

@@ -92,9 +92,14 @@ def _pretty(counts: Recounts) -> bytes:
 
 
 def _print(report: FindingsReport) -> None:
+    from memeval.systems.output import visible
+
     print(f"{counted(len(report.findings), 'published score')}, counted on {report.date} by memeval {report.version}")
     lines = [["", "claimed", "counted", "rows", "verdict"]]
     print_table(lines + [_line(finding) for finding in report.findings])
+    for finding in report.findings:
+        for fact in finding.recount.facts if finding.recount else ():
+            print(visible(f"  {finding.claim.id}: {fact.what}: {fact.rows} of {fact.of}"))
     print()
     _print_trials(report.trials)
     print(f"\n{counted(len(report.corrections), 'correction')} of our own")

@@ -54,6 +54,17 @@ class PublishedFile(Record):
     """Digest of its bytes, uncompressed."""
 
 
+class RowFact(Record):
+    """Rows of the first file that a reader should know of."""
+
+    what: str
+    """What the rows have in common, as a phrase."""
+    rows: str | None = None
+    """Path of the rows to look at; ``None`` for all rows of the recipe."""
+    match: dict[str, str]
+    """Regular expression of each field, by its path. A row counts if all of them are found."""
+
+
 class Recipe(Record):
     """How to count a value again."""
 
@@ -71,6 +82,8 @@ class Recipe(Record):
     """For ``recall``: path of the evidence ids in a row."""
     overlap: str = ""
     """Path of the token F1 in a row, as the file gives it; empty if the file has none."""
+    facts: tuple[RowFact, ...] = ()
+    """Rows to count apart."""
 
 
 class Notice(Record):
@@ -177,6 +190,17 @@ class CorrectionsFile(Record):
     """All corrections."""
 
 
+class FactCount(Record):
+    """How many rows match a fact."""
+
+    what: str
+    """What the rows have in common."""
+    rows: int
+    """Matching rows."""
+    of: int
+    """Rows looked at."""
+
+
 class FileCount(Record):
     """The value of one file."""
 
@@ -196,6 +220,8 @@ class Recount(Record):
     value: Share
     """Mean over the files of points by counted rows."""
     files: tuple[FileCount, ...]
+    """In the order of the recipe."""
+    facts: tuple[FactCount, ...] = ()
     """In the order of the recipe."""
 
 
