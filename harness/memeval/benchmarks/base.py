@@ -87,6 +87,9 @@ class Dataset(ABC):
     released: bool = True
     """Whether the data is exactly what the authors released, or what memeval generates."""
 
+    runnable: bool = True
+    """Whether the histories are there. Without them, answers made elsewhere can be graded, but no system can run."""
+
     notes: tuple[str, ...] = ()
     """Warnings to show before a run, as sentences: skipped lines, missing files. They never quote the data."""
 

@@ -103,12 +103,14 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.ledger import LedgerEntry
     from memeval.records.matrix import Matrix, MatrixResult
     from memeval.records.prompt import Prompt
+    from memeval.records.regraded import RegradedFile, RegradedRow
     from memeval.records.release import Release
     from memeval.records.response import Context, Response
     from memeval.records.run import Run
     from memeval.records.scenario import Scenario
     from memeval.records.schema import json_schema
     from memeval.records.settings import Settings
+    from memeval.records.source import PublishedSource
     from memeval.records.submission import Submission
     from memeval.records.submitting import SubmissionCheck
     from memeval.records.traffic import Traffic
@@ -140,6 +142,9 @@ def schemas() -> dict[str, dict[str, Any]]:
         "probes": Probe,
         "prompts": Prompt,
         "recounts": Recounts,
+        "published-source": PublishedSource,
+        "regraded": RegradedFile,
+        "regraded-rows": RegradedRow,
         "release": Release,
         "responses": Response,
         "run": Run,

@@ -121,6 +121,11 @@ def run_system(
     progress = progress or Silent()
     options = replace(options, models=options.models.on(benchmark_session))
     judge = judge_for(options)
+    if not benchmark_session.dataset.runnable:
+        raise BadInput(
+            "this data has questions and answers, but no histories to ingest. It only grades answers made elsewhere.",
+            remedy=benchmark_session.benchmark.remedy(),
+        )
     if warning := disk_space_warning(benchmark_session.dataset.history_bytes, options.concurrency):
         progress.note(warning)
     prepared = prepare(source, options.setup, progress.note, hidden=(options.results,))

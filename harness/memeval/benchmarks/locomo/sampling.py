@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from memeval.benchmarks.locomo.keys import LocomoCategory
 from memeval.keys import ItemKey
 
 Groups = dict[str, dict[str, list[ItemKey]]]
@@ -91,8 +92,14 @@ def proportional(sizes: Mapping[str, int], total: int, _rank: Rank) -> dict[str,
     return counts
 
 
+def answerable(keys: Sequence[ItemKey]) -> tuple[ItemKey, ...]:
+    """Return the questions that have an answer: all but the adversarial ones, in the file's order."""
+    return tuple(key for key in keys if key.category != LocomoCategory.ADVERSARIAL)
+
+
 SAMPLERS: dict[str, Callable[[Sequence[ItemKey]], tuple[ItemKey, ...]]] = {
     "full": tuple,
+    "answerable": answerable,
     "fair": partial(documented, per_conversation=20),
     "quick": partial(exact, total=50, quotas=equal, seed=42),
     "quick-proportional": partial(exact, total=50, quotas=proportional, seed=42),

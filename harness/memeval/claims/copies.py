@@ -1,0 +1,88 @@
+"""Copies of published files on this machine, each checked against its digest."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from memeval.benchmarks.data import data_folder
+from memeval.records.base import digest_bytes
+from memeval.records.errors import BadInput
+from memeval.records.source import FilePart, PublishedSource
+
+LARGEST = 200_000_000
+"""The maximum size of a published file, in bytes, uncompressed."""
+
+PUBLISHED = "published"
+"""Folder of pulled files inside the data folder."""
+
+
+class Copies:
+    """Finds published files in a folder.
+
+    The file ``path`` of ``owner/name`` is at ``owner__name/path``, at ``path`` itself, or there with ``__`` in place of
+    ``/``; each with or without ``.gz``. So a clone of the repository and a folder of clones both work.
+
+    Args:
+        folder: the folder; ``None`` for the files that ``memeval sources pull`` fetched.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or data_folder() / PUBLISHED
+
+    def has(self, source: PublishedSource, part: FilePart) -> bool:
+        """Return whether there is a copy, whatever its content."""
+        return any(path.is_file() for path in self._places(source, part))
+
+    def target(self, source: PublishedSource, part: FilePart) -> Path:
+        """Return where a pulled file belongs."""
+        return self.folder / source.repository.replace("/", "__") / part.path
+
+    def read(self, source: PublishedSource, part: FilePart) -> bytes:
+        """Return the bytes of a file, uncompressed.
+
+        Raises:
+            BadInput: there is no copy, it is too large, cannot be read, or has another digest; or the source states no
+                digest.
+        """
+        path = next((path for path in self._places(source, part) if path.is_file()), None)
+        if path is None:
+            raise BadInput(
+                f"there is no copy of {source.repository}/{part.path}.",
+                where=self.folder,
+                remedy=f"Fetch it: memeval sources pull {source.name}. Or name a folder that has it with --from.",
+            )
+        data = _bytes(path)
+        if part.digest is None:
+            raise BadInput(
+                "the source states no digest for this file.",
+                where=path,
+                remedy=f"Look at the file, then add the digest to the source: {digest_bytes(data)}.",
+            )
+        if digest_bytes(data) != part.digest:
+            raise BadInput(
+                f"its digest is {digest_bytes(data)}, expected {part.digest}.",
+                where=path,
+                remedy="It is not the file of this commit. Fetch it again, or describe a new source.",
+            )
+        return data
+
+    def _places(self, source: PublishedSource, part: FilePart) -> Iterator[Path]:
+        flat = part.path.replace("/", "__")
+        for folder in (self.folder / source.repository.replace("/", "__"), self.folder):
+            for name in (part.path, flat):
+                yield folder / name
+                yield folder / f"{name}.gz"
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
+            data = stream.read(LARGEST + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadInput(f"cannot be read ({error}).", where=path, remedy="Fetch the file again.") from None
+    if len(data) > LARGEST:
+        raise BadInput(f"has more than {LARGEST:,} bytes.", where=path, remedy="Split the file.")
+    return data

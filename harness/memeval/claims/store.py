@@ -1,0 +1,127 @@
+"""Where sources are described, and where regraded files are stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from memeval.archive.rows import pack, read_rows
+from memeval.claims.figures import figures_of
+from memeval.claims.regrading import Regraded
+from memeval.records.errors import BadInput
+from memeval.records.regraded import RegradedFile, RegradedRow
+from memeval.records.source import PublishedSource
+from memeval.storage import listed, unwritable, write_whole
+from memeval.toml import read_toml
+
+SOURCES = Path("sources")
+"""The folder of sources."""
+
+IMPORTED = "imported"
+"""The folder of regraded files inside the results."""
+
+LARGEST_SOURCE = 256_000
+
+
+def read_sources(folder: Path = SOURCES, names: Sequence[str] = ()) -> list[PublishedSource]:
+    """Return the sources of a folder, by name.
+
+    Args:
+        folder: the folder.
+        names: only these; all if empty.
+
+    Raises:
+        BadInput: the folder has no sources, a name is unknown, or a file is invalid.
+    """
+    paths = {path.stem: path for path in listed(folder, "*.toml")}
+    if not paths:
+        raise BadInput("there are no sources.", where=folder, remedy="Name their folder with --sources.")
+    unknown = [name for name in names if name not in paths]
+    if unknown:
+        raise BadInput(f"there is no source '{unknown[0]}'.", where=folder, remedy=f"It has: {', '.join(paths)}.")
+    return [_source(paths[name]) for name in names or sorted(paths)]
+
+
+def _source(path: Path) -> PublishedSource:
+    source = read_toml(path, LARGEST_SOURCE).record(PublishedSource)
+    if source.name != path.stem:
+        raise BadInput(f"has the name '{source.name}'.", where=path, remedy="Give file and source the same name.")
+    return source
+
+
+def summary_path(results: Path, source: str, file: str) -> Path:
+    """Return where the summary of a regraded file is stored; its rows are beside it, with the suffix ``.jsonl.gz``."""
+    return results / IMPORTED / source / f"{file}.json"
+
+
+def write_regraded(results: Path, regraded: Regraded) -> Path:
+    """Store a regraded file; an equal one stays as it is.
+
+    Returns:
+        The path of its summary.
+
+    Raises:
+        BadInput: the folder cannot be written.
+    """
+    path = summary_path(results, regraded.summary.source, regraded.summary.file)
+    if path.is_file() and stored_equals(path, regraded):
+        return path
+    packed, _digest = pack(regraded.rows)
+    text = json.dumps(regraded.summary.data(), sort_keys=True, ensure_ascii=False, indent=1)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path.with_suffix(".jsonl.gz"), packed)
+        write_whole(path, f"{text}\n".encode())
+    except OSError as error:
+        raise unwritable(path, error) from None
+    return path
+
+
+def stored_equals(path: Path, regraded: Regraded) -> bool:
+    """Return whether a stored summary says the same, except for its day."""
+    stored = RegradedFile.parse(path.read_bytes(), path)
+    return stored.comparable() == regraded.summary.comparable()
+
+
+def stored_regraded(results: Path) -> list[RegradedFile]:
+    """Return the stored summaries, by source and file.
+
+    Raises:
+        BadInput: one is invalid.
+    """
+    return [RegradedFile.parse(path.read_bytes(), path) for path in listed(results / IMPORTED, "*/*.json")]
+
+
+def stored_rows(results: Path, summary: RegradedFile) -> list[RegradedRow]:
+    """Return the rows of a regraded file.
+
+    Raises:
+        BadInput: they are missing or invalid.
+    """
+    path = summary_path(results, summary.source, summary.file).with_suffix(".jsonl.gz")
+    return list(read_rows(path, RegradedRow))
+
+
+def check_regraded(results: Path, summary: RegradedFile) -> list[str]:
+    """Return what does not agree between the rows of a regraded file and its summary, as sentences.
+
+    Needs neither the published file nor the benchmark's data.
+
+    Raises:
+        BadInput: the rows are missing or invalid.
+    """
+    rows = stored_rows(results, summary)
+    problems = []
+    _packed, digest = pack(rows)
+    if digest.digest != summary.rows_digest:
+        problems.append("the rows do not match their digest.")
+    figures = figures_of(rows, summary.counts)
+    problems += [
+        f"'{name}' does not follow from the rows."
+        for name, value in figures.data().items()
+        if value != summary.figures.data()[name]
+    ]
+    if len(rows) != summary.counts.matched:
+        problems.append(f"there are {len(rows)} rows, and the summary counts {summary.counts.matched}.")
+    return problems

@@ -1,0 +1,209 @@
+"""Answers made elsewhere, graded again: one row per answer, and a summary of the file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from memeval.records.base import Digest, Record, Share, Slug, Stored
+from memeval.records.scores import Interval
+
+
+class RegradedRow(Stored):
+    """One answer of a file, with its verdicts there and its grade here."""
+
+    item_id: str
+    """The item."""
+    category: str
+    """Its category."""
+    cluster: str
+    """Its cluster, such as the conversation."""
+    trial: int = 0
+    """Number of the repetition, from 0."""
+    place: int
+    """Number of the row in the file, from 1."""
+    answer: str | None = None
+    """The answer; ``None`` if a licence keeps it out, or if the file has none."""
+    answer_digest: Digest | None = None
+    """Digest of the answer; ``None`` if the file has none."""
+    verdicts: dict[str, bool | None] = {}
+    """Verdicts in the file, by judge; ``None`` if a verdict is unreadable."""
+    scores: dict[str, float] = {}
+    """Other scores in the file, by name."""
+    verdict: bool | None = None
+    """Verdict of the rules here; ``None`` without an answer, and where the reference is a rubric."""
+    metrics: dict[str, float] = {}
+    """Metrics computed here, by name."""
+    retrieved: tuple[str, ...] | None = None
+    """Ids of retrieved sessions or turns, as in the file."""
+    recall: Share | None = None
+    """Share of the file's own evidence ids among the retrieved ids; ``None`` without either."""
+    prompt_tokens: int | None = None
+    """Tokens sent to models, according to the file."""
+    completion_tokens: int | None = None
+    """Tokens received from models, according to the file."""
+    context_tokens: float | None = None
+    """Tokens of context, according to the file."""
+    seconds: float | None = None
+    """Seconds for the answer, according to the file."""
+    cost_usd: float | None = None
+    """Dollars for the answer, according to the file."""
+
+
+class RowCounts(Record):
+    """What became of the rows of a file."""
+
+    rows: int
+    """Rows in the file."""
+    matched: int
+    """Rows with a planned item."""
+    unmatched: dict[str, tuple[int, ...]] = {}
+    """Numbers of the rows without an item, by reason."""
+    unmatched_verdicts: dict[str, tuple[int, int]] = {}
+    """Of these rows: right ones and ones with a verdict, by judge."""
+    unmatched_recall: tuple[float, int] = (0.0, 0)
+    """Of these rows: the sum of the recall by the file's own evidence, and the number of rows with evidence."""
+    unreadable_verdicts: int = 0
+    """Verdicts in an unknown spelling."""
+    gold_differs: tuple[int, ...] = ()
+    """Numbers of matched rows whose reference answer differs from the benchmark's."""
+    text_differs: tuple[int, ...] = ()
+    """Numbers of rows matched by id whose question differs from the benchmark's."""
+    missing: tuple[str, ...] = ()
+    """Planned items without a row."""
+
+
+class Recount(Record):
+    """A share counted from the rows."""
+
+    right: int
+    """Number of right rows."""
+    rows: int
+    """Number of rows."""
+    share: Share
+    """``right / rows``."""
+    interval: Interval
+    """95 % interval by cluster; Wilson's if every item is its own cluster."""
+
+
+class TwoWay(Record):
+    """Agreement of a judge with the rules, in rows."""
+
+    both_right: int
+    judge_only: int
+    """The judge says right, the rules say wrong."""
+    rules_only: int
+    """The rules say right, the judge says wrong."""
+    both_wrong: int
+
+
+class Sign(Record):
+    """A sign of a broken run."""
+
+    kind: str
+    """What was looked for."""
+    count: int
+    """Rows that show it."""
+    rows: int
+    """Rows looked at."""
+    flagged: bool
+    """Whether it is more than the limit for this sign."""
+    detail: str = ""
+    """Ids and numbers only."""
+
+
+class CategoryRecount(Record):
+    """The figures of one category."""
+
+    name: str
+    rows: int
+    judges: dict[str, Share] = {}
+    """Share of right rows, by judge."""
+    rules: Share | None = None
+    """Share that the rules call right."""
+    metrics: dict[str, float] = {}
+    """Means over the rows."""
+
+
+class RegradedFigures(Record):
+    """Everything that follows from the rows."""
+
+    judges: dict[str, Recount] = {}
+    """Verdicts in the file, over all matched rows, by judge."""
+    judges_of_all: dict[str, Share] = {}
+    """The same share over all rows of the file, unmatched ones included."""
+    mean_of_judges: Share | None = None
+    """Mean share over the judges; ``None`` with fewer than two."""
+    majority: Recount | None = None
+    """Verdicts of most judges; ``None`` with fewer than three."""
+    rules: Recount | None = None
+    """Verdicts of the rules, over the rows that rules can judge."""
+    agreement: dict[str, TwoWay] = {}
+    """Each judge against the rules, in rows."""
+    majority_agreement: TwoWay | None = None
+    """The majority against the rules."""
+    split_votes: int | None = None
+    """Rows on which the judges of the file disagree; ``None`` with fewer than two."""
+    metrics: dict[str, float] = {}
+    """Means of the metrics computed here, over the rows that have them."""
+    scores: dict[str, float] = {}
+    """Means of the other scores in the file."""
+    recall: Share | None = None
+    """Mean of the recall by the file's own evidence."""
+    recall_rows: int = 0
+    """Rows with such evidence."""
+    recall_of_all: Share | None = None
+    """The same mean over all rows of the file, unmatched ones included."""
+    categories: tuple[CategoryRecount, ...] = ()
+    seconds: float | None = None
+    """Mean seconds per answer."""
+    prompt_tokens: float | None = None
+    """Mean tokens sent per answer."""
+    cost_usd: float | None = None
+    """Sum of dollars."""
+
+
+class RegradedFile(Stored):
+    """``results/imported/<source>/<file>.json``: a file of answers, graded again."""
+
+    source: Slug
+    file: Slug
+    title: str
+    """Name of the source."""
+    system: str
+    version: str | None = None
+    repository: str
+    commit: str | None = None
+    parts: dict[str, Digest]
+    """Digests of the files, by path."""
+    mapping: Digest
+    """Digest of the source's entry: names, parts and mappings."""
+    licence: str | None = None
+    """Licence of the files."""
+    benchmark: str
+    benchmark_licence: str
+    data_digest: Digest
+    """Digest of the benchmark's data."""
+    protocol: str
+    tier: str
+    graders: dict[str, str]
+    """Grader by category."""
+    judge: str
+    """The rule set."""
+    answer_model: str | None = None
+    judges: dict[str, str] = {}
+    group: Slug | None = None
+    note: str | None = None
+    counts: RowCounts
+    figures: RegradedFigures
+    signs: tuple[Sign, ...] = ()
+    """Signs of a broken run. They need the text of the answers."""
+    with_text: bool
+    """Whether the rows contain the answers."""
+    rows_digest: Digest
+    """Digest of the rows, uncompressed."""
+    regraded_at: Annotated[str, Field(pattern=r"^20\d\d-\d\d-\d\d$")]
+    """The day of the import."""
+
+    VOLATILE = frozenset({"regraded_at"})
