@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from memeval.records.regraded import CategoryRecount, Recount, RegradedFigures, RegradedRow, RowCounts, TwoWay
+from memeval.records.regraded import CategoryFigures, RegradedFigures, RegradedRow, RowCounts, TwoWay, VerdictShare
 from memeval.records.scores import Interval
 from memeval.statistics.composite import Layout, composite_interval
 from memeval.statistics.wilson import wilson
@@ -61,7 +61,7 @@ def _of(judge: str) -> Verdict:
     return lambda row: row.verdicts.get(judge)
 
 
-def _recount(rows: Sequence[RegradedRow], verdict: Verdict) -> Recount | None:
+def _recount(rows: Sequence[RegradedRow], verdict: Verdict) -> VerdictShare | None:
     """Count right rows. An unreadable verdict is left out; ``None`` if there is no verdict."""
     judged = [(row.cluster, float(found)) for row in rows if (found := verdict(row)) is not None]
     if not judged:
@@ -72,7 +72,7 @@ def _recount(rows: Sequence[RegradedRow], verdict: Verdict) -> Recount | None:
     low, high = wilson(right, len(judged))
     if estimate.low is not None and estimate.high is not None:
         low, high = estimate.low, estimate.high
-    return Recount(
+    return VerdictShare(
         right=int(right),
         rows=len(judged),
         share=round(right / len(judged), DECIMALS),
@@ -97,9 +97,9 @@ def _two_way(rows: Iterable[RegradedRow], verdict: Verdict) -> TwoWay:
     )
 
 
-def _category(name: str, rows: Sequence[RegradedRow]) -> CategoryRecount:
+def _category(name: str, rows: Sequence[RegradedRow]) -> CategoryFigures:
     judges = sorted({judge for row in rows for judge in row.verdicts})
-    return CategoryRecount(
+    return CategoryFigures(
         name=name,
         rows=len(rows),
         judges={

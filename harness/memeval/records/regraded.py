@@ -74,7 +74,7 @@ class RowCounts(Record):
     """Planned items without a row."""
 
 
-class Recount(Record):
+class VerdictShare(Record):
     """A share counted from the rows."""
 
     right: int
@@ -113,7 +113,7 @@ class Sign(Record):
     """Ids and numbers only."""
 
 
-class CategoryRecount(Record):
+class CategoryFigures(Record):
     """The figures of one category."""
 
     name: str
@@ -129,15 +129,15 @@ class CategoryRecount(Record):
 class RegradedFigures(Record):
     """Everything that follows from the rows."""
 
-    judges: dict[str, Recount] = {}
+    judges: dict[str, VerdictShare] = {}
     """Verdicts in the file, over all matched rows, by judge."""
     judges_of_all: dict[str, Share] = {}
     """The same share over all rows of the file, unmatched ones included."""
     mean_of_judges: Share | None = None
     """Mean share over the judges; ``None`` with fewer than two."""
-    majority: Recount | None = None
+    majority: VerdictShare | None = None
     """Verdicts of most judges; ``None`` with fewer than three."""
-    rules: Recount | None = None
+    rules: VerdictShare | None = None
     """Verdicts of the rules, over the rows that rules can judge."""
     agreement: dict[str, TwoWay] = {}
     """Each judge against the rules, in rows."""
@@ -155,7 +155,7 @@ class RegradedFigures(Record):
     """Rows with such evidence."""
     recall_of_all: Share | None = None
     """The same mean over all rows of the file, unmatched ones included."""
-    categories: tuple[CategoryRecount, ...] = ()
+    categories: tuple[CategoryFigures, ...] = ()
     seconds: float | None = None
     """Mean seconds per answer."""
     prompt_tokens: float | None = None
