@@ -35,7 +35,7 @@ def figures_of(rows: Sequence[RegradedRow], counts: RowCounts) -> RegradedFigure
     return RegradedFigures(
         judges=recounts,
         judges_of_all={
-            name: round((each.right + others[name][0]) / (each.rows + others[name][1]), DECIMALS)
+            name: round((each.right + others[name].total) / (each.rows + others[name].rows), DECIMALS)
             for name, each in recounts.items()
             if name in others
         },
@@ -114,8 +114,8 @@ def _category(name: str, rows: Sequence[RegradedRow]) -> CategoryFigures:
 
 def _recall_of_all(rows: Sequence[RegradedRow], counts: RowCounts) -> float | None:
     known = [row.recall for row in rows if row.recall is not None]
-    total, more = counts.unmatched_recall
-    return round((math.fsum(known) + total) / (len(known) + more), DECIMALS) if known else None
+    others = counts.unmatched_recall
+    return round((math.fsum(known) + others.total) / (len(known) + others.rows), DECIMALS) if known else None
 
 
 def _credit(verdict: bool | None) -> float | None:

@@ -24,7 +24,7 @@ from memeval.keys import ItemKey, ReferenceKey
 from memeval.records.base import Digest, digest_bytes, digest_of
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
-from memeval.records.regraded import RegradedFile, RegradedRow, RowCounts
+from memeval.records.regraded import PartialSum, RegradedFile, RegradedRow, RowCounts
 from memeval.records.response import Outcome, Response, RetrievedItem, Timings
 from memeval.records.source import PublishedSource, SourceFile
 from memeval.records.track import Redistribution
@@ -186,8 +186,10 @@ def _counts(session: BenchmarkSession, rows: Sequence[PublishedRow], matched: Ma
         rows=len(rows),
         matched=len(matched.rows),
         unmatched={reason: tuple(places) for reason, places in sorted(matched.unmatched.items())},
-        unmatched_verdicts={name: (sum(verdicts), len(verdicts)) for name, verdicts in sorted(others.items())},
-        unmatched_recall=(round(math.fsum(recalls), DECIMALS), len(recalls)),
+        unmatched_verdicts={
+            name: PartialSum(total=sum(verdicts), rows=len(verdicts)) for name, verdicts in sorted(others.items())
+        },
+        unmatched_recall=PartialSum(total=round(math.fsum(recalls), DECIMALS), rows=len(recalls)),
         unreadable_verdicts=sum(verdict is None for row in rows for verdict in row.verdicts.values()),
         gold_differs=tuple(matched.gold_differs),
         text_differs=tuple(matched.text_differs),

@@ -45,6 +45,8 @@ def read_sources(folder: Path = SOURCES, names: Sequence[str] = ()) -> list[Publ
 
 def _source(path: Path) -> PublishedSource:
     source = read_toml(path, LARGEST_SOURCE).record(PublishedSource)
+    if problem := source.problem():
+        raise BadInput(problem, where=path, remedy="Correct the source.")
     if source.name != path.stem:
         raise BadInput(f"has the name '{source.name}'.", where=path, remedy="Give file and source the same name.")
     return source

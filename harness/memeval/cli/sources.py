@@ -163,7 +163,7 @@ def _state(source: PublishedSource, copies: Copies) -> str:
     if not parts:
         return "not fetched"
     here = sum(copies.has(source, part) for part in parts)
-    return f"{len(source.files)} systems, {here} of {counted(len(parts), 'file')} here"
+    return f"{counted(len(source.files), 'answer set')}, {here} of {counted(len(parts), 'file')} here"
 
 
 def _datas(values: list[str] | None) -> dict[str, Path]:

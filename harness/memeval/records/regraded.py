@@ -51,6 +51,15 @@ class RegradedRow(Stored):
     """Dollars for the answer, according to the file."""
 
 
+class PartialSum(Record):
+    """A sum over some rows."""
+
+    total: float
+    """The sum."""
+    rows: int
+    """Number of rows in it."""
+
+
 class RowCounts(Record):
     """What became of the rows of a file."""
 
@@ -60,10 +69,10 @@ class RowCounts(Record):
     """Rows with a planned item."""
     unmatched: dict[str, tuple[int, ...]] = {}
     """Numbers of the rows without an item, by reason."""
-    unmatched_verdicts: dict[str, tuple[int, int]] = {}
-    """Of these rows: right ones and ones with a verdict, by judge."""
-    unmatched_recall: tuple[float, int] = (0.0, 0)
-    """Of these rows: the sum of the recall by the file's own evidence, and the number of rows with evidence."""
+    unmatched_verdicts: dict[str, PartialSum] = {}
+    """Right verdicts of these rows, by judge."""
+    unmatched_recall: PartialSum = PartialSum(total=0.0, rows=0)
+    """Recall of these rows by the file's own evidence."""
     unreadable_verdicts: int = 0
     """Verdicts in an unknown spelling."""
     gold_differs: tuple[int, ...] = ()
@@ -91,11 +100,13 @@ class TwoWay(Record):
     """Agreement of a judge with the rules, in rows."""
 
     both_right: int
+    """Both say right."""
     judge_only: int
     """The judge says right, the rules say wrong."""
     rules_only: int
     """The rules say right, the judge says wrong."""
     both_wrong: int
+    """Both say wrong."""
 
 
 class Sign(Record):
@@ -110,14 +121,16 @@ class Sign(Record):
     flagged: bool
     """Whether it is more than the limit for this sign."""
     detail: str = ""
-    """Ids and numbers only."""
+    """Where, as ids and numbers only."""
 
 
 class CategoryFigures(Record):
     """The figures of one category."""
 
     name: str
+    """The category."""
     rows: int
+    """Its rows."""
     judges: dict[str, Share] = {}
     """Share of right rows, by judge."""
     rules: Share | None = None
@@ -156,6 +169,7 @@ class RegradedFigures(Record):
     recall_of_all: Share | None = None
     """The same mean over all rows of the file, unmatched ones included."""
     categories: tuple[CategoryFigures, ...] = ()
+    """The figures of each category, by name."""
     seconds: float | None = None
     """Mean seconds per answer."""
     prompt_tokens: float | None = None
@@ -168,13 +182,19 @@ class RegradedFile(Stored):
     """``results/imported/<source>/<file>.json``: a file of answers, graded again."""
 
     source: Slug
+    """Name of the source."""
     file: Slug
+    """Name of the entry in the source."""
     title: str
     """Name of the source."""
     system: str
+    """The system, as the authors name it."""
     version: str | None = None
+    """Its version; ``None`` if not stated."""
     repository: str
+    """Repository of the files, ``owner/name``."""
     commit: str | None = None
+    """Commit of the files."""
     parts: dict[str, Digest]
     """Digests of the files, by path."""
     mapping: Digest
@@ -182,21 +202,31 @@ class RegradedFile(Stored):
     licence: str | None = None
     """Licence of the files."""
     benchmark: str
+    """Id of the benchmark."""
     benchmark_licence: str
+    """Licence of the benchmark, SPDX."""
     data_digest: Digest
     """Digest of the benchmark's data."""
     protocol: str
+    """The protocol of the grades."""
     tier: str
+    """The tier: which questions are planned."""
     graders: dict[str, str]
     """Grader by category."""
     judge: str
     """The rule set."""
     answer_model: str | None = None
+    """The model that wrote the answers; ``None`` if not stated."""
     judges: dict[str, str] = {}
+    """Who judged, by the name of the verdict."""
     group: Slug | None = None
+    """Files of one group can be ranked among themselves."""
     note: str | None = None
+    """What readers of the figures should know."""
     counts: RowCounts
+    """What became of the rows."""
     figures: RegradedFigures
+    """Everything that follows from the rows."""
     signs: tuple[Sign, ...] = ()
     """Signs of a broken run. They need the text of the answers."""
     with_text: bool

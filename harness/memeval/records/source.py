@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints
 
 from memeval.records.base import Digest, Record, Slug, Stored
 
@@ -18,29 +19,6 @@ Repository = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._
 LONGEST_PATTERN = 200
 
 
-def _pattern(text: str) -> str:
-    try:
-        groups = re.compile(text).groups
-    except re.error as error:
-        raise ValueError(f"is not a regular expression: {error}") from None
-    if groups != 1:
-        raise ValueError("must have exactly one group, the part to keep")
-    return text
-
-
-def _inside(path: str) -> str:
-    if path.startswith("/") or ".." in path.split("/") or "\\" in path:
-        raise ValueError("must be a path inside the repository")
-    return path
-
-
-Pattern = Annotated[str, StringConstraints(max_length=LONGEST_PATTERN), AfterValidator(_pattern)]
-"""A regular expression with one group."""
-
-FilePath = Annotated[str, StringConstraints(min_length=1, max_length=300), AfterValidator(_inside)]
-"""A path inside a repository."""
-
-
 class FieldPlace(Record):
     """Where one value of a row is, and which part of it counts."""
 
@@ -48,16 +26,20 @@ class FieldPlace(Record):
     """JSONPath of the value inside the row, such as ``score.correct``."""
     key: int | None = None
     """Instead: place in the path of the row itself, from 0, such as the name of its list."""
-    pattern: Pattern | None = None
+    pattern: str | None = None
     """A regular expression that must match somewhere; its group is the value. ``None``: the whole value."""
     written: str = "{}"
     """How the value is written afterwards; ``{}`` stands for it."""
 
-    @model_validator(mode="after")
-    def _one_place(self) -> FieldPlace:
+    def problem(self) -> str | None:
+        """Return why it names no place, as a sentence; ``None`` if it does."""
         if (self.path is None) == (self.key is None):
-            raise ValueError("needs either path or key")
-        return self
+            return "a field needs either 'path' or 'key'."
+        try:
+            groups = 1 if self.pattern is None else re.compile(self.pattern).groups
+        except re.error as error:
+            return f"'{self.pattern}' is not a regular expression: {error}."
+        return None if groups == 1 else f"'{self.pattern}' must have exactly one group, the part to keep."
 
 
 RowField = Annotated[str | FieldPlace, Field(union_mode="left_to_right")]
@@ -104,11 +86,18 @@ class RowMapping(Record):
     cost_usd: RowField | None = None
     """Dollars for the answer."""
 
+    def places(self) -> Iterator[FieldPlace]:
+        """Yield the places that have more detail than a path."""
+        for _name, value in self:
+            for place in value.values() if isinstance(value, dict) else (value,):
+                if isinstance(place, FieldPlace):
+                    yield place
+
 
 class FilePart(Record):
     """One published file with the rows of an entry."""
 
-    path: FilePath
+    path: str
     """Path inside the repository."""
     digest: Digest | None = None
     """Digest of its bytes; ``None`` if it was not fetched yet."""
@@ -165,17 +154,20 @@ class PublishedSource(Stored):
     files: tuple[SourceFile, ...] = ()
     """The answers."""
 
-    @model_validator(mode="after")
-    def _names(self) -> PublishedSource:
+    def problem(self) -> str | None:
+        """Return what its fields contradict each other in, as a sentence; ``None`` if nothing."""
         names = [file.name for file in self.files]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"has two files named '{name}'")
+                return f"two files have the name '{name}'."
         for file in self.files:
             for part in file.parts:
                 if part.mapping not in self.mappings:
-                    raise ValueError(f"has no mapping '{part.mapping}', which the file '{file.name}' uses")
-        return self
+                    return f"the file '{file.name}' names the mapping '{part.mapping}', which does not exist."
+                if part.path.startswith("/") or ".." in part.path.split("/") or "\\" in part.path:
+                    return f"the path '{part.path}' does not lie inside the repository."
+        places = (place for mapping in self.mappings.values() for place in mapping.places())
+        return next((found for place in places if (found := place.problem())), None)
 
     def address(self, part: FilePart) -> str:
         """Return the address that serves the file at the commit."""

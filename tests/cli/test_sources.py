@@ -1,0 +1,155 @@
+"""``memeval sources`` as users meet it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from memeval.claims.copies import Copies
+from memeval.claims.pulling import pull_file
+from memeval.cli.main import main
+from memeval.records.base import digest_bytes
+from memeval.records.errors import BadInput
+from tests.claims.conftest import BY_ID, KEYS, ROWS, source_of
+
+Call = Callable[..., tuple[int, str, str]]
+
+SOURCE = """\
+schema_version = 1
+name = "acme"
+title = "Acme"
+repository = "acme/memory"
+licence = "MIT"
+looked_at = "2026-11-22"
+[mappings.main]
+rows = "$[*]"
+item = "id"
+answer = "said"
+verdicts = {{ judge = "ok" }}
+[[files]]
+name = "answers"
+system = "Acme"
+benchmark = "longmemeval@1"
+[[files.parts]]
+path = "answers.json"
+digest = "{digest}"
+mapping = "main"
+"""
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    """Call the command in a folder with one source; gives the exit code, standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+    data = json.dumps(ROWS).encode()
+    (tmp_path / "answers.json").write_bytes(data)
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources" / "acme.toml").write_text(SOURCE.format(digest=digest_bytes(data)))
+    rows = [{**each, "question_type": "single-session-user", "question_day": "2023-05-30"} for each in KEYS]
+    (tmp_path / "keys.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["memeval", *words])
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        return int(end.value.code or 0), said.out, said.err
+
+    return run
+
+
+IMPORT = ("sources", "import", "--from", ".", "--data", "longmemeval@1=keys.jsonl")
+
+
+def test_an_import_prints_the_main_figures_and_stores_them(call: Call) -> None:
+    code, out, err = call(*IMPORT)
+    assert (code, err) == (0, "")
+    assert out == "acme/answers: 4 of 4 rows matched; judge 75.0 %; rules 50.0 % of 4\n"
+    assert call("sources", "verify")[:2] == (0, "ok: 1 regraded file\n")
+    assert call(*IMPORT, "--check")[0] == 0
+
+
+def test_a_check_finds_a_summary_that_differs(call: Call, tmp_path: Path) -> None:
+    call(*IMPORT)
+    path = tmp_path / "results" / "imported" / "acme" / "answers.json"
+    path.write_text(path.read_text().replace('"right": 3', '"right": 4'))
+    code, _out, err = call(*IMPORT, "--check")
+    assert code == 1
+    assert "the stored summary differs" in err
+    code, _out, err = call("sources", "verify")
+    assert code == 1
+    assert "'judges' does not follow from the rows" in err
+
+
+def test_a_changed_file_is_refused_and_nothing_is_stored(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "answers.json").write_bytes(b"[]")
+    code, out, err = call(*IMPORT)
+    assert (code, out) == (1, "")
+    assert "expected sha256:" in err
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("sources", "list", "nobody"), "there is no source 'nobody'"),
+        (("sources", "list", "--sources", "elsewhere"), "there are no sources"),
+        (("sources", "import", "--data", "keys.jsonl"), "invalid --data 'keys.jsonl'"),
+        (("sources", "import", "acme", "--file", "other"), "there is no such file"),
+    ],
+)
+def test_a_wrong_call_gets_a_sentence(call: Call, words: tuple[str, ...], problem: str) -> None:
+    code, _out, err = call(*words)
+    assert code == 2
+    assert problem in err
+
+
+def test_the_list_says_which_files_are_here(call: Call) -> None:
+    assert call("sources", "list", "acme", "--from", ".")[1] == (
+        "acme: acme/memory, MIT, 1 answer set, 1 of 1 file here\n  answers: Acme, longmemeval@1\n"
+    )
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[str]:
+    """Serve a folder ``served`` on loopback."""
+    (tmp_path / "served").mkdir()
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "served"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
+        threading.Thread(target=httpd.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{httpd.server_port}"
+        httpd.shutdown()
+
+
+def test_a_file_is_pulled_once_and_checked(server: str, tmp_path: Path) -> None:
+    data = json.dumps(ROWS).encode()
+    source, copies = source_of(data, BY_ID), Copies(tmp_path / "pulled")
+    part = source.files[0].parts[0]
+    (tmp_path / "served" / "a.json").write_bytes(data)
+    path = pull_file(source, part, copies, f"{server}/a.json")
+    assert path.read_bytes() == data == copies.read(source, part)
+    assert pull_file(source, part, copies, f"{server}/gone.json") == path
+
+
+@pytest.mark.parametrize(
+    ("served", "name", "problem"),
+    [
+        (b"<html>moved</html>", "a.json", "It is an HTML page"),
+        (b"[]", "a.json", "expected sha256:"),
+        (b"[]", "b.json", "moved or deleted"),
+    ],
+)
+def test_a_file_that_moved_or_changed_is_refused(
+    server: str, tmp_path: Path, served: bytes, name: str, problem: str
+) -> None:
+    source, copies = source_of(b"[1]", BY_ID), Copies(tmp_path / "pulled")
+    (tmp_path / "served" / "a.json").write_bytes(served)
+    with pytest.raises(BadInput, match=problem):
+        pull_file(source, source.files[0].parts[0], copies, f"{server}/{name}")
+    assert not (tmp_path / "pulled").exists()
