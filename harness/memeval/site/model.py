@@ -17,6 +17,7 @@ from memeval.archive.runs import sealed_runs
 from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.base import Benchmark, Dataset
 from memeval.benchmarks.registry import known_ids, origin
+from memeval.claims.store import stored_regraded
 from memeval.evaluation.judges import judged_graders
 from memeval.execution.readers import NATIVE
 from memeval.leaderboard.board import Board, BoardRow, BoardTable, build_board
@@ -34,6 +35,7 @@ from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
 from memeval.records.conformance import Conformance
 from memeval.records.errors import MemevalError
 from memeval.records.finding import FindingsReport
+from memeval.records.regraded import RegradedFile
 from memeval.records.release import Release
 from memeval.records.scores import Composite
 from memeval.records.settings import BoardSettings
@@ -213,6 +215,8 @@ class SiteModel:
     """Stored matrices."""
     findings: FindingsReport | None = None
     """Published scores, counted again; ``None`` if the board has none."""
+    regraded: tuple[RegradedFile, ...] = ()
+    """Published answers, graded again."""
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     """The ``submission.toml`` of a system or a variant, by slug; other systems have no entry."""
     settings: BoardSettings = field(default_factory=BoardSettings)
@@ -298,6 +302,7 @@ def read_site(
             if shows(file.settings, *(benchmark.id for benchmark in folder.matrix.plan.benchmarks))
         ),
         findings=read_findings(findings_folder(results)),
+        regraded=tuple(stored_regraded(results)),
         conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
         submissions=_submissions(results.absolute().parent / "submissions"),
         settings=page_settings(file.settings),

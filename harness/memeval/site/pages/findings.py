@@ -36,7 +36,9 @@ class FindingsPages(Publisher):
                 counted_value=counted_text,
                 address=file_address,
             ),
-            headings=(
+            headings=()
+            if report is None
+            else (
                 Heading("scores", "Published scores"),
                 Heading("verdicts", "What the verdicts mean"),
                 Heading("corrections", "Our own corrections"),
@@ -53,7 +55,9 @@ class FindingsPages(Publisher):
                 trials=report.trials if report else None,
                 date=report.date if report else None,
             ),
-            headings=(
+            headings=()
+            if report is None
+            else (
                 Heading("test-answers", "Wrong and vague answers"),
                 Heading("three-verdicts", "Three verdicts on each answer"),
                 Heading("three-judges", "Three judges on the same answers"),

@@ -13,6 +13,7 @@ from memeval.site.files import GeneratedFile, Page
 from memeval.site.judges import JudgeNote, judge_note
 from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.publisher import Publisher
+from memeval.site.regraded import regraded_lines, regraded_url
 from memeval.site.rendering import render
 from memeval.statistics.wilson import wilson
 
@@ -64,7 +65,7 @@ class ImportedLine:
 
 
 class ImportedPage(Publisher):
-    """The table of all imported answers."""
+    """The tables of all imported answers, and a page for each regraded file."""
 
     name = "imported"
     order = 45
@@ -81,9 +82,23 @@ class ImportedPage(Publisher):
             url="imported/",
             title="Imported answers",
             description="Answers produced outside memeval and graded here, with the published score beside ours.",
-            body=render("pages/imported.html", "imported/", lines=lines),
+            body=render(
+                "pages/imported.html",
+                "imported/",
+                lines=lines,
+                regraded=regraded_lines(site.regraded),
+                regraded_url=regraded_url,
+            ),
             wide=True,
         )
+        for file in site.regraded:
+            url = regraded_url(file)
+            yield Page(
+                url=url,
+                title=f"{file.system}: published answers",
+                description="Answers that were published elsewhere, graded again here.",
+                body=render("pages/regraded.html", url, file=file),
+            )
 
 
 def _line(site: SiteModel, row: BoardRow, origin: Imported) -> ImportedLine:
