@@ -61,6 +61,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(STORED / f"{name}.json", folder / "results/imported/mirix")
     text = (folder / "results/imported/mirix/mem0.json").read_text()
     (folder / "results/imported/mirix/mem0.json").write_text(text.replace('"system": "', '"system": "<i>', 1))
+    shutil.copytree(ROOT / "sources/findings", folder / "sources/findings")
     build(folder / "results", folder / "site")
     return folder / "site"
 
@@ -75,6 +76,8 @@ def test_the_table_has_both_shares_with_intervals_and_the_two_way_count(site: Pa
         shown = f"{100 * each.share:.1f} {100 * each.interval.low:.1f}–{100 * each.interval.high:.1f}"
         assert shown in said
     assert f"{agreement.judge_only} / {agreement.rules_only}" in said
+    assert 'href="../findings/#mirix-mem0">62.47 %</a>' in raw, "the claim on the same file"
+    assert "79.09" not in raw, "this claim is not attributable to the file"
     assert "not affiliated" in said and "Imported runs" in said
     assert "<i>" not in raw and "&lt;i&gt;" in raw
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from memeval.records.finding import ClaimVerdict, FindingsReport, Measure, PublishedClaim
 from memeval.records.regraded import RegradedFile
 
 
@@ -18,6 +19,8 @@ class RegradedLine:
     with equal shares have equal places. ``None`` outside a group, and where the rules judge nothing."""
     among: int
     """Number of these files."""
+    claims: tuple[PublishedClaim, ...] = ()
+    """Published scores that are linked to this file or hold in it, and are counted from no other."""
 
     @property
     def flags(self) -> int:
@@ -25,9 +28,9 @@ class RegradedLine:
         return sum(sign.flagged for sign in self.file.signs)
 
     @property
-    def unmatched(self) -> int:
-        """Rows without an item."""
-        return sum(len(rows) for rows in self.file.counts.unmatched.values())
+    def graded(self) -> bool:
+        """Whether the file has answers or verdicts, not only retrieved ids."""
+        return bool(self.file.figures.judges) or self.file.figures.rules is not None
 
 
 def regraded_url(file: RegradedFile) -> str:
@@ -35,9 +38,25 @@ def regraded_url(file: RegradedFile) -> str:
     return f"imported/{file.source}/{file.file}/"
 
 
-def regraded_lines(files: Iterable[RegradedFile]) -> Mapping[str, list[RegradedLine]]:
-    """Return the lines of the table by benchmark, each sorted by source and file."""
-    known = sorted(files, key=lambda file: (file.benchmark, file.title.lower(), file.file))
+def regraded_lines(
+    files: Iterable[RegradedFile], report: FindingsReport | None = None
+) -> Mapping[str, list[RegradedLine]]:
+    """Return the lines of the tables, each sorted by source and file.
+
+    Args:
+        files: the regraded files.
+        report: the findings, for the claimed scores.
+
+    Returns:
+        Lines by heading: benchmark, and whether answers or retrieved ids are graded.
+    """
+    known = sorted(files, key=lambda file: (_heading(file), file.title.lower(), file.file))
+    claims: dict[frozenset[str], list[PublishedClaim]] = {}
+    for finding in report.findings if report else ():
+        recipe = finding.claim.recount
+        attributable = finding.verdict in (ClaimVerdict.HOLDS, ClaimVerdict.DIFFERS)
+        if attributable and recipe and len(recipe.files) == 1 and recipe.measure is Measure.MEAN:
+            claims.setdefault(frozenset({recipe.files[0].digest}), []).append(finding.claim)
     groups: dict[tuple[object, ...], list[float]] = {}
     for file in known:
         if file.figures.rules is not None and _group(file) is not None:
@@ -48,8 +67,13 @@ def regraded_lines(files: Iterable[RegradedFile]) -> Mapping[str, list[RegradedL
         rules = file.figures.rules
         ranked = rules is not None and len(shares) > 1
         place = 1 + sum(share > rules.share for share in shares) if ranked and rules else None
-        lines.setdefault(file.benchmark, []).append(RegradedLine(file, place, len(shares)))
+        stated = tuple(claims.get(frozenset(file.parts.values()), ())) if file.figures.judges else ()
+        lines.setdefault(_heading(file), []).append(RegradedLine(file, place, len(shares), stated))
     return lines
+
+
+def _heading(file: RegradedFile) -> str:
+    return f"{file.benchmark}: " + ("answers" if RegradedLine(file, None, 0).graded else "retrieval only")
 
 
 def _group(file: RegradedFile) -> tuple[object, ...] | None:

@@ -10,6 +10,7 @@ from memeval.records.imported import Claim, ClaimMetric, Imported
 from memeval.records.run import Run
 from memeval.records.scores import Interval
 from memeval.site.files import GeneratedFile, Page
+from memeval.site.findings import claimed_text
 from memeval.site.judges import JudgeNote, judge_note
 from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.publisher import Publisher
@@ -86,7 +87,8 @@ class ImportedPage(Publisher):
                 "pages/imported.html",
                 "imported/",
                 lines=lines,
-                regraded=regraded_lines(site.regraded),
+                regraded=regraded_lines(site.regraded, site.findings),
+                claimed_text=claimed_text,
                 regraded_url=regraded_url,
             ),
             wide=True,
