@@ -273,13 +273,18 @@ def verify_checks(path: str | Path, *, results: Path = Path("results"), signers:
         BadInput: the path contains no run.
     """
     from memeval.archive.signatures import signers_of
+    from memeval.claims.checking import regraded_checks
     from memeval.evaluation.verification import checks_of_results
     from memeval.leaderboard.release_checks import check_results
     from memeval.leaderboard.traces import Traces
 
     traces = Traces()
     folder = Path(path) if Path(path).is_dir() else find_run(results, str(path)).path
-    return [*checks_of_results(folder, traces.add), *check_results(folder, signers_of(signers), traces)]
+    return [
+        *checks_of_results(folder, traces.add),
+        *regraded_checks(folder),
+        *check_results(folder, signers_of(signers), traces),
+    ]
 
 
 def reproduce(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memeval.claims.checking import regraded_checks
 from memeval.claims.copies import Copies
 from memeval.claims.regrading import Sessions, regrade
 from memeval.claims.store import (
@@ -129,3 +130,14 @@ def test_a_source_that_is_not_valid_is_refused_with_a_sentence(tmp_path: Path, t
     (tmp_path / "acme.toml").write_text((head if "missing" not in problem else "schema_version = 1\n") + text)
     with pytest.raises(BadInput, match="(?s).*".join(problem.split("...")).replace("(", r"\(")):
         read_sources(tmp_path)
+
+
+def test_verify_names_a_damaged_file_of_published_answers(graded: Grade, tmp_path: Path) -> None:
+    path = write_regraded(tmp_path, graded(ROWS, BY_ID))
+    assert [str(check.status) for check in regraded_checks(tmp_path)] == ["ok"]
+    path.with_suffix(".jsonl.gz").write_bytes(b"")
+    [check] = regraded_checks(tmp_path)
+    assert check.findings[0].where == str(path)
+    path.write_bytes(b"{")
+    [check] = regraded_checks(tmp_path)
+    assert "not valid JSON" in check.findings[0].problem

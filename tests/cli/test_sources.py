@@ -153,3 +153,9 @@ def test_a_file_that_moved_or_changed_is_refused(
     with pytest.raises(BadInput, match=problem):
         pull_file(source, source.files[0].parts[0], copies, f"{server}/{name}")
     assert not (tmp_path / "pulled").exists()
+
+
+def test_no_system_can_run_on_keys_alone(call: Call) -> None:
+    code, _out, err = call("run", "no-memory", "--benchmark", "longmemeval@1", "--data", "keys.jsonl")
+    assert code == 2
+    assert "no histories to ingest" in err

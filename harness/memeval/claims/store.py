@@ -82,8 +82,7 @@ def write_regraded(results: Path, regraded: Regraded) -> Path:
 
 def stored_equals(path: Path, regraded: Regraded) -> bool:
     """Return whether a stored summary says the same, except for its day."""
-    stored = RegradedFile.parse(path.read_bytes(), path)
-    return stored.comparable() == regraded.summary.comparable()
+    return regraded_at(path).comparable() == regraded.summary.comparable()
 
 
 def stored_regraded(results: Path) -> list[RegradedFile]:
@@ -92,7 +91,16 @@ def stored_regraded(results: Path) -> list[RegradedFile]:
     Raises:
         BadInput: one is invalid.
     """
-    return [RegradedFile.parse(path.read_bytes(), path) for path in listed(results / IMPORTED, "*/*.json")]
+    return [regraded_at(path) for path in listed(results / IMPORTED, "*/*.json")]
+
+
+def regraded_at(path: Path) -> RegradedFile:
+    """Return a stored summary.
+
+    Raises:
+        BadInput: it is invalid.
+    """
+    return RegradedFile.parse(path.read_bytes(), path)
 
 
 def stored_rows(results: Path, summary: RegradedFile) -> list[RegradedRow]:

@@ -17,6 +17,7 @@ NOUNS = {
     "ledger": "ledger",
     "matrices": "matrix",
     "sources": "folder of sources",
+    "regraded": "file of published answers",
     "release": "set of releases",
     "signature": "ledger",
 }
@@ -70,4 +71,6 @@ def _counts(checks: Sequence[Check]) -> tuple[int, int, Counter[str]]:
 def _of(number: int, noun: str) -> str:
     if noun == "matrix" and number != 1:
         return f"{number:,} matrices"
+    if noun.startswith("file of") and number != 1:
+        return f"{number:,} files of published answers"
     return counted(number, noun)

@@ -51,6 +51,15 @@ LAYOUTS = st.dictionaries(
 )
 
 
+@given(LAYOUTS)
+def test_the_tier_answerable_leaves_out_the_adversarial_questions_alone(
+    sizes: dict[str, dict[LocomoCategory, int]],
+) -> None:
+    keys = layout(sizes)
+    chosen = SAMPLERS["answerable"](keys)
+    assert chosen == tuple(key for key in keys if key.category != "adversarial")
+
+
 @pytest.mark.parametrize(
     ("sampler", "by_category", "digest"),
     [

@@ -296,3 +296,42 @@ def test_the_three_real_result_files_share_a_track() -> None:
     assert len({dataset.digest for dataset in opened}) == 1
     assert [len(keys_of(dataset)) for dataset in opened] == [18, 18, 18]
     assert sum(key.abstention for key in longmemeval_keys(opened[0])) == 3
+
+
+KEY_LINE = {
+    "question_id": "q1_abs",
+    "question_type": "knowledge-update",
+    "question": "Where does the cat sleep?",
+    "question_day": "2023-05-30",
+    "answer": "It was not said.",
+    "answer_session_ids": ["answer_b", "answer_a", "answer_b"],
+}
+
+
+def key_file(folder: Path, *lines: Any) -> Path:
+    path = folder / "keys.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return path
+
+
+def test_a_file_of_keys_grades_without_histories(tmp_path: Path) -> None:
+    data = LongMemEvalBenchmark().open(key_file(tmp_path, KEY_LINE))
+    assert (data.parameters, data.released, data.runnable) == ({"file": "keys"}, False, False)
+    [key] = data.keys()
+    assert isinstance(key.key, LongMemEvalKey)
+    assert (key.key.answer, key.key.abstention, key.evidence) == ("It was not said.", True, ("s001", "s002"))
+    assert data.ordinals("q1_abs") == {"answer_b": "s001", "answer_a": "s002"}
+    assert not any(session.turns for session in data.scenario("q1_abs").each_session())
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ((KEY_LINE, KEY_LINE), "occurs more than once"),
+        ((KEY_LINE, {**KEY_LINE, "question_type": "riddle"}), "question_type"),
+        ((KEY_LINE, {**KEY_LINE, "answer": None}), "answer"),
+    ],
+)
+def test_a_file_of_keys_of_another_shape_is_refused(tmp_path: Path, lines: tuple[Any, ...], problem: str) -> None:
+    with pytest.raises(BadInput, match=problem):
+        LongMemEvalBenchmark().open(key_file(tmp_path, *lines))
