@@ -36,7 +36,7 @@ DEFAULT_SOURCES = Path("sources")
 
 @app.command("list")
 def list_(names: Names = None, sources: Sources = DEFAULT_SOURCES, from_: From = None, as_json: AsJson = False) -> None:
-    """List the sources, their files, and whether the files are on this machine.
+    """List sources, their files, and which files are here.
 
     Example: memeval sources list mirix
     """
@@ -92,7 +92,7 @@ def import_(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Grade published files again, and store a summary and a row for each answer.
+    """Grade published answers again, and store the grades.
 
     Rows without a question of the benchmark are counted by reason. The answers are stored only if all licences allow
     it. Needs the published files and the benchmark's data.
@@ -134,7 +134,9 @@ def import_(
 
 @app.command("verify")
 def verify(results: Results = DEFAULT_RESULTS) -> None:
-    """Count every stored figure again from the stored rows, offline and without the published files.
+    """Count every stored figure again from the stored rows.
+
+    It works offline and does not need the published files.
 
     Example: memeval sources verify
     """
