@@ -24,6 +24,7 @@ from memeval.cli import (
     publishing,
     running,
     sampling,
+    scoring,
     sources,
     submitting,
     trust,
@@ -52,6 +53,7 @@ check.add_to(app)
 matrices.add_to(app)
 evaluate.add_to(app)
 exchanging.add_to(app)
+scoring.add_to(app)
 app.add_typer(submitting.app, name="submit")
 sampling.add_to(ledger.app)
 app.add_typer(ledger.app, name="ledger")

@@ -27,6 +27,7 @@ COMMANDS = (
     ("judge",),
     ("judge", "audit"),
     ("judge", "bridge"),
+    ("score",),
     ("import",),
     ("export",),
     ("submit",),

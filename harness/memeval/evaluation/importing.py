@@ -101,8 +101,10 @@ def open_benchmark_for(
     Raises:
         BadInput: the format does not support the benchmark, or the data cannot be opened.
     """
+    if benchmark is None and not form.benchmarks:
+        raise BadInput(f"format '{form.name}' fits every benchmark.", remedy="Name one with --benchmark.")
     chosen = find(benchmark or form.benchmarks[0])
-    if chosen.info.id not in form.benchmarks:
+    if form.benchmarks and chosen.info.id not in form.benchmarks:
         raise BadInput(
             f"format '{form.name}' does not support {chosen.info.id}.",
             remedy=f"It supports {', '.join(form.benchmarks)}.",

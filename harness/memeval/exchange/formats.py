@@ -43,6 +43,11 @@ _TABLE = {
 
 SHARED: tuple[ExchangeFormat, ...] = (
     ExchangeFormat(
+        name="simple",
+        title="Question ids with answers, or with ranked session or turn ids: JSON, JSON lines or CSV.",
+        reader="memeval.benchmarks.formats.simple:read",
+    ),
+    ExchangeFormat(
         name="inspect",
         title="An Inspect AI log (.eval), which 'inspect view' opens.",
         writer=f"{__package__}.inspect_log:write",

@@ -1,0 +1,148 @@
+"""``memeval score``: scores a file of answers or rankings."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memeval.cli.options import Protocol, Tier
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, counted, percent, print_json, print_table
+
+if TYPE_CHECKING:
+    from memeval.evaluation.scoring_files import FileScore
+    from memeval.records.run import Run
+    from memeval.statistics.composite import CompositeEstimate
+
+_SHOWN = 5
+"""Number of ids to print."""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("score")(score)
+
+
+def score(
+    file: Annotated[Path, typer.Argument(help="The file: JSON, JSON lines or CSV.")],
+    benchmark: Annotated[str, typer.Option("--benchmark", metavar="ID", help="Benchmark id.")],
+    protocol: Protocol = None,
+    tier: Tier = None,
+    data: Data = None,
+    results: Results = DEFAULT_RESULTS,
+    keep: Annotated[bool, typer.Option("--keep", help="Store the file as an imported run.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Score a file of answers or rankings, without an adapter.
+
+    The file is an object of question ids: each with an answer, or with a list of session or turn ids, best first. Lines
+    and tables have the columns question_id, and answer or retrieved. Questions without an entry count as wrong. Stored
+    runs of the controls on the same data are shown for comparison.
+
+    Example: memeval score ranking.json --benchmark locomo@1
+    """
+    from memeval.benchmarks import find
+    from memeval.benchmarks.formats.reading import AnswerFile
+    from memeval.benchmarks.formats.simple import FORMAT, read
+    from memeval.benchmarks.session import BenchmarkSession
+    from memeval.evaluation.scoring_files import score_answers
+    from memeval.records.errors import BadInput
+
+    opened, chosen = AnswerFile.open(file), find(benchmark)
+    named = {each.name: each.search_items is not None for each in chosen.info.protocols}
+    session = BenchmarkSession.open(chosen, data, protocol=protocol, tier=tier)
+    answers = read(opened, session)
+    ranked = answers.answers[0].sources is not None
+    if protocol is None and named[session.protocol] != ranked:
+        fitting = next((name for name, searches in named.items() if searches == ranked), None)
+        if fitting is None:
+            kind = "rankings" if ranked else "answers"
+            raise BadInput(f"{chosen.info.id} has no protocol for {kind}.", where=file)
+        session = BenchmarkSession.open(chosen, data, protocol=fitting, tier=tier)
+    found = score_answers(answers, session)
+    controls = _controls(results, found, session.benchmark.plan(session.keys, session.protocol, session.tier))
+    if as_json:
+        print_json(_data(found, controls))
+    else:
+        _print(found, controls)
+    if keep:
+        from memeval import api
+        from memeval.evaluation.importing import ImportOptions
+
+        if session.tier != chosen.info.tiers[0].name:
+            raise BadInput("--keep stores the default tier only.", remedy="Leave --tier out, or --keep.")
+        options = ImportOptions(results=results)
+        folder = api.import_answers(file, FORMAT, chosen.info.id, data=data, protocol=session.protocol, options=options)
+        print(folder.path, file=sys.stderr if as_json else sys.stdout)
+
+
+def _controls(results: Path, found: FileScore, plan: Any) -> list[Run]:
+    """Return the newest stored run of each control on the same data, protocol, tier and graders."""
+    from memeval.archive.runs import sealed_runs
+    from memeval.records.run import SystemKind
+
+    newest: dict[str, Run] = {}
+    name = found.benchmark.partition("@")[0]
+    for folder in sealed_runs(results):
+        if folder.path.parent.parent.name != name:
+            continue
+        run, track = folder.run, folder.run.track
+        same = (track.data_digest, track.protocol, track.tier, track.categories) == (
+            found.data_digest,
+            found.protocol,
+            found.tier,
+            plan,
+        )
+        if same and run.system.kind is SystemKind.CONTROL and run.scores.composite.value is not None:
+            newest[run.system.slug] = run
+    return sorted(newest.values(), key=lambda run: -(run.scores.composite.value or 0.0))
+
+
+def _print(found: FileScore, controls: list[Run]) -> None:
+    from memeval.systems.output import visible
+
+    print(f"{found.benchmark}, protocol {found.protocol}, tier {found.tier}, data {found.data_digest[:19]}")
+    for name, estimate in found.scores.items():
+        print(f"  {name:12}{_interval(estimate)}")
+    print("By category:")
+    for name, value in found.categories.items():
+        print(f"  {name:28}{percent(value):>6} %")
+    skipped = "entries left out, because this protocol and tier do not ask them"
+    for what, ids in (("questions without an entry, counted as wrong", found.missing), (skipped, found.unknown)):
+        if ids:
+            more = ", …" if len(ids) > _SHOWN else ""
+            print(visible(f"{what}: {len(ids):,} ({', '.join(ids[:_SHOWN])}{more})"))
+    if found.unknown_sources:
+        print(f"retrieved ids that the benchmark does not have: {found.unknown_sources:,}")
+    if not controls:
+        print("No stored run of a control has this data, protocol, tier and graders.")
+        return
+    print(f"Stored runs of {counted(len(controls), 'control')} for comparison:")
+    print_table([[run.system.slug, f"{percent(run.scores.composite.value)} %"] for run in controls])
+
+
+def _interval(estimate: CompositeEstimate) -> str:
+    text = f"{percent(estimate.value):>6} %"
+    if estimate.low is None or estimate.high is None:
+        return text
+    return f"{text}  [{percent(estimate.low)}, {percent(estimate.high)}]"
+
+
+def _data(found: FileScore, controls: list[Run]) -> dict[str, Any]:
+    return {
+        "benchmark": found.benchmark,
+        "protocol": found.protocol,
+        "tier": found.tier,
+        "data_digest": found.data_digest,
+        "planned": found.planned,
+        "missing": list(found.missing),
+        "unknown": list(found.unknown),
+        "unknown_sources": found.unknown_sources,
+        "scores": {
+            name: {"value": each.value, "low": each.low, "high": each.high} for name, each in found.scores.items()
+        },
+        "categories": dict(found.categories),
+        "controls": {run.system.slug: run.scores.composite.value for run in controls},
+    }

@@ -1,0 +1,148 @@
+"""Scores a file of answers or rankings, without an adapter and without storing a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from memeval.benchmarks.formats.answers import UNKNOWN_SOURCE, ImportedAnswer, ImportedAnswers
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.grades import grade_items
+from memeval.grading.evidence import TurnIndexes
+from memeval.grading.ranking import measures
+from memeval.grading.scoring import headline
+from memeval.judging.rules import RulesJudge
+from memeval.keys import ItemKey
+from memeval.records.base import Digest
+from memeval.records.errors import BadInput
+from memeval.records.response import Outcome, Response, RetrievedItem, Timings
+from memeval.statistics.composite import CompositeEstimate, Layout, composite_interval
+
+DEPTHS = (1, 3, 5, 10)
+"""Cut-off ranks of the measures."""
+
+MEASURES = ("recall", "hit", "ndcg")
+"""The measures at each cut-off rank."""
+
+
+@dataclass(frozen=True)
+class FileScore:
+    """The scores of a file."""
+
+    benchmark: str
+    protocol: str
+    tier: str
+    data_digest: Digest
+    planned: int
+    """Questions of the protocol and tier."""
+    missing: tuple[str, ...]
+    """Questions without an entry; they count as wrong."""
+    unknown: tuple[str, ...]
+    """Ids in the file that are no questions of the protocol and tier."""
+    unknown_sources: int
+    """Retrieved ids that the benchmark does not have; they count as irrelevant."""
+    scores: Mapping[str, CompositeEstimate]
+    """Means over all planned questions with 95 % intervals, by name; the headline first."""
+    categories: Mapping[str, float]
+    """Mean headline credit by category."""
+
+
+def score_answers(answers: ImportedAnswers, session: BenchmarkSession) -> FileScore:
+    """Score answers or rankings.
+
+    Args:
+        answers: the file, as read.
+        session: the benchmark, opened for a protocol and tier.
+
+    Raises:
+        BadInput: no entry belongs to a planned question, or the file has rankings for a protocol of answers, or the
+            other way round.
+    """
+    given = {answer.question_id: answer for answer in answers.answers}
+    keys = session.keys
+    planned = {key.question_ids[0]: key for key in keys if len(key.question_ids) == 1}
+    present = [key for key in keys if key.question_ids[0] in given and len(key.question_ids) == 1]
+    where = answers.imported.file
+    if not present:
+        raise BadInput(
+            f"none of the {len(given)} entries belongs to a question of {session.benchmark.info.id}.",
+            where=where,
+            remedy="Use the question ids of the benchmark's data, or name another --benchmark or --tier.",
+        )
+    ranked = session.protocol_info.search_items is not None
+    if ranked != (answers.answers[0].sources is not None):
+        wanted = "lists of ids" if ranked else "answers"
+        raise BadInput(f"the protocol '{session.protocol}' scores {wanted}.", where=where, remedy="Choose --protocol.")
+    responses = [_response(session, key, given[key.question_ids[0]]) for key in present]
+    grades = {grade.item_id: grade for grade in grade_items(session, present, responses, RulesJudge())}
+    credits = {key.item_id: (headline(grades[key.item_id]) or 0.0) for key in present}
+    layout = [plan for plan in session.benchmark.plan(keys, session.protocol, session.tier) if plan.weight]
+    by_category = {plan.name: [key for key in keys if key.category == plan.name] for plan in layout}
+    weights = tuple(plan.weight for plan in layout)
+    values = {"score": credits}
+    if ranked:
+        values |= _ranked(session, {response.item_id: response for response in responses}, present)
+    return FileScore(
+        benchmark=session.benchmark.info.id,
+        protocol=session.protocol,
+        tier=session.tier,
+        data_digest=session.dataset.digest,
+        planned=len(keys),
+        missing=tuple(key.item_id for key in keys if key.question_ids[0] not in given),
+        unknown=tuple(question for question in given if question not in planned),
+        unknown_sources=sum(
+            source.startswith(UNKNOWN_SOURCE)
+            for response in responses
+            for item in response.items or ()
+            for source in item.source_ids
+        ),
+        scores={name: _estimate(by_category, weights, earned) for name, earned in values.items()},
+        categories={
+            name: sum(credits.get(key.item_id, 0.0) for key in members) / len(members)
+            for name, members in by_category.items()
+        },
+    )
+
+
+def _estimate(
+    by_category: Mapping[str, Sequence[ItemKey]], weights: tuple[float, ...], earned: Mapping[str, float]
+) -> CompositeEstimate:
+    """Return a weighted mean over all planned items; an item without a value counts 0."""
+    groups = by_category.values()
+    layout = Layout(weights=weights, clusters=tuple(tuple(key.cluster for key in members) for members in groups))
+    return composite_interval(layout, [[earned.get(key.item_id, 0.0) for key in members] for members in groups])
+
+
+def _ranked(
+    session: BenchmarkSession, responses: Mapping[str, Response], present: Sequence[ItemKey]
+) -> dict[str, dict[str, float]]:
+    """Return the measures of sessions at each depth, by name and item."""
+    names = [f"{measure}@{depth}" for depth in DEPTHS for measure in MEASURES] + ["mrr"]
+    found: dict[str, dict[str, float]] = {name: {} for name in names}
+    histories = TurnIndexes()
+    for key in present:
+        retrieved = histories.of(session.scenarios[key.scenario_id]).retrieved(responses[key.item_id].items or ())
+        computed = measures(retrieved.sessions, set(key.evidence or ()), DEPTHS)
+        for name in names:
+            found[name][key.item_id] = computed[name]
+    return found
+
+
+def _response(session: BenchmarkSession, key: ItemKey, answer: ImportedAnswer) -> Response:
+    items = None
+    if answer.sources is not None:
+        ordinals = session.dataset.ordinals(key.scenario_id)
+        known = set(ordinals.values())
+        items = tuple(
+            RetrievedItem(source_ids=(each if each in known else ordinals.get(each, UNKNOWN_SOURCE + each),))
+            for each in answer.sources
+        )
+    return Response(
+        item_id=key.item_id,
+        scenario_id=key.scenario_id,
+        question_id=key.question_ids[0],
+        outcome=Outcome.OK if answer.text.strip() or items is not None else Outcome.EMPTY,
+        answer=answer.text,
+        items=items,
+        timings=Timings(started=""),
+    )

@@ -1,0 +1,144 @@
+"""``memeval score``: a file of answers or rankings is scored without an adapter."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memeval.benchmarks.formats.reading import AnswerFile
+from memeval.benchmarks.formats.simple import read
+from memeval.cli.main import main
+from memeval.records.errors import BadInput
+from tests.claims.conftest import KEYS
+
+Call = Callable[..., tuple[int, str, str]]
+
+RANKING = {"q1": ["s_a"], "q2": ["zzz", "s_c"], "q3": ["x1", "x2", "s_d"]}
+ANSWERS = {"q1": "It is green.", "q2": "Ada called.", "q3": "Nobody."}
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    """Call the command on a benchmark of four questions; gives the exit code, standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+    rows = [{**each, "question_type": "single-session-user", "question_day": "2023-05-30"} for each in KEYS]
+    (tmp_path / "keys.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    def run(file: str, *words: str) -> tuple[int, str, str]:
+        named = ("score", file, "--benchmark", "longmemeval@1", "--data", "keys.jsonl", *words)
+        monkeypatch.setattr("sys.argv", ["memeval", *named])
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        return int(end.value.code or 0), said.out, said.err
+
+    return run
+
+
+def test_a_ranking_is_scored_at_four_depths_and_a_missing_question_counts_as_wrong(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "ranking.json").write_text(json.dumps(RANKING))
+    code, out, err = call("ranking.json", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    values = {name: each["value"] for name, each in found["scores"].items()}
+    assert (found["protocol"], found["planned"], found["missing"], found["unknown_sources"]) == (
+        "retrieval",
+        4,
+        ["q4"],
+        3,
+    )
+    assert [values[f"recall@{depth}"] for depth in (1, 3, 5, 10)] == [0.25, 0.625, 0.625, 0.625]
+    assert [values[f"hit@{depth}"] for depth in (1, 3, 5, 10)] == [0.25, 0.75, 0.75, 0.75]
+    assert values["score"] == values["recall@5"]
+    assert values["mrr"] == pytest.approx((1 + 1 / 2 + 1 / 3) / 4)
+    assert all(each["low"] <= each["value"] <= each["high"] for each in found["scores"].values())
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.json", json.dumps(ANSWERS)),
+        ("a.json", json.dumps(ANSWERS, indent=2)),
+        (
+            "a.jsonl",
+            "".join(json.dumps({"question_id": name, "answer": said}) + "\n" for name, said in ANSWERS.items()),
+        ),
+        ("a.csv", "question_id,answer\r\n" + "".join(f'{name},"{said}"\r\n' for name, said in ANSWERS.items())),
+    ],
+)
+def test_answers_are_read_from_every_form(call: Call, tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    code, out, _err = call(name)
+    assert code == 0
+    assert "protocol judge" in out
+    assert "score         50.0 %" in out
+    assert "questions without an entry, counted as wrong: 1 (q4)" in out
+    assert "data sha256:" in out
+
+
+def test_a_table_of_rankings_has_ids_with_spaces_between_them(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("question_id,retrieved\nq1,s_a s_b\nq2,\n")
+    answers = read(AnswerFile.open(tmp_path / "r.csv"), None)  # type: ignore[arg-type]
+    assert [answer.sources for answer in answers.answers] == [("s_a", "s_b"), ()]
+
+
+def test_a_kept_file_is_an_imported_run(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text(json.dumps(ANSWERS))
+    code, out, _err = call("mine.json", "--keep")
+    assert code == 0
+    head = json.loads((tmp_path / out.splitlines()[-1] / "run.json").read_text())
+    assert (head["imported"]["format"], head["imported"]["missing"]) == ("simple", ["q4"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("a.json", b"", "the file is empty"),
+        ("a.json", b"[]", "no answers"),
+        ("a.json", b'{"q1": 3}', "neither an answer in quotes nor a list of ids"),
+        ("a.json", b'{"q1": "x", "q2": ["s_a"]}', "both answers and rankings"),
+        ("a.json", b'{"q1": ["s_a", "s_a"]}', "occurs twice in one ranking"),
+        ("a.json", b'{"q1": [3]}', "a retrieved id is not text"),
+        ("a.json", b'{"nobody": "x"}', "none of the 1 entries belongs to a question"),
+        ("a.json", b'{"q1": "x", "q1": "y"}', "q1"),
+        ("a.json", b'{"q1": "x"', "cut off"),
+        ("a.json", b'{"q1": "\xff"}', "not UTF-8"),
+        ("a.jsonl", b'{"question_id": "q1", "answer": "x"}\n{"question_id": "q1", "answer": "y"}\n', "second answer"),
+        ("a.jsonl", b'{"question_id": "q1"}\n{"question_id": "q2"}\n', "needs either 'answer' or 'retrieved'"),
+        ("a.jsonl", b'{"question_id": 7, "answer": "x"}\n{"question_id": "q2", "answer": "x"}\n', "must be text"),
+        ("a.csv", b"q1,x\n", "the first line needs 'question_id'"),
+        ("a.csv", b"question_id,answer\nq1,\xff\n", "not UTF-8"),
+    ],
+)
+def test_a_bad_file_is_refused_with_a_sentence(
+    call: Call, tmp_path: Path, name: str, content: bytes, problem: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    code, out, err = call(name)
+    assert (code, out) == (2, "")
+    assert problem in err
+
+
+def test_rankings_need_a_protocol_of_retrieval(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "ranking.json").write_text(json.dumps(RANKING))
+    code, _out, err = call("ranking.json", "--protocol", "judge")
+    assert code == 2
+    assert "the protocol 'judge' scores answers" in err
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=4), st.lists, max_leaves=4))
+def test_any_other_value_is_refused_and_never_crashes(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
+    path = tmp_path_factory.mktemp("file") / "a.json"
+    path.write_text(json.dumps({"q1": value}))
+    try:
+        answers = read(AnswerFile.open(path), None)  # type: ignore[arg-type]
+    except BadInput:
+        return
+    assert value in (answers.answers[0].text, list(answers.answers[0].sources or ()))
