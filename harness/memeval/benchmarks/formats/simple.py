@@ -37,6 +37,8 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
         BadInput: the file has another shape, two entries of one question, or both answers and rankings.
     """
     entries = [(where, _id(question, where), value) for where, question, value in _entries(file)]
+    if not entries:
+        refuse("the file contains no answers.", file.path, _SHAPE)
     once((where, question) for where, question, _value in entries)
     kinds = {isinstance(value, list) for _where, _question, value in entries}
     if len(kinds) > 1:
@@ -67,6 +69,8 @@ def _entries(file: AnswerFile) -> Iterator[tuple[str, Any, Any]]:
     for where, row in file.rows():
         if not isinstance(row, dict):
             refuse("this is not an object.", where, _SHAPE)
+        if isinstance(row.get(RETRIEVED), str):
+            refuse(f"'{RETRIEVED}' is not a list of ids.", where, _SHAPE)
         yield where, row.get(QUESTION), _value(row, where)
 
 
@@ -81,6 +85,8 @@ def _table(file: AnswerFile) -> Iterator[tuple[str, Any, Any]]:
         refuse(f"the first line needs '{QUESTION}', and either '{ANSWER}' or '{RETRIEVED}'.", file.path, _SHAPE)
     for row in table:
         where = f"{file.path}:{table.line_num}"
+        if None in row:
+            refuse("the row has more fields than the first line.", where, "Put quotes around text with commas.")
         value = _value(row, where)
         yield where, row[QUESTION], value.split() if RETRIEVED in names and isinstance(value, str) else value
 
