@@ -53,10 +53,10 @@ def test_a_ranking_is_scored_at_four_depths_and_a_missing_question_counts_as_wro
         ["q4"],
         3,
     )
-    assert [values[f"recall@{depth}"] for depth in (1, 3, 5, 10)] == [0.25, 0.625, 0.625, 0.625]
-    assert [values[f"hit@{depth}"] for depth in (1, 3, 5, 10)] == [0.25, 0.75, 0.75, 0.75]
-    assert values["score"] == values["recall@5"]
-    assert values["mrr"] == pytest.approx((1 + 1 / 2 + 1 / 3) / 4)
+    assert [values[f"session_recall@{depth}"] for depth in (1, 3, 5, 10)] == [0.25, 0.625, 0.625, 0.625]
+    assert [values[f"session_hit@{depth}"] for depth in (1, 3, 5, 10)] == [0.25, 0.75, 0.75, 0.75]
+    assert values["score"] == values["session_recall@5"]
+    assert values["session_mrr"] == pytest.approx((1 + 1 / 2 + 1 / 3) / 4)
     assert all(each["low"] <= each["value"] <= each["high"] for each in found["scores"].values())
 
 
@@ -77,7 +77,7 @@ def test_answers_are_read_from_every_form(call: Call, tmp_path: Path, name: str,
     code, out, _err = call(name)
     assert code == 0
     assert "protocol judge" in out
-    assert "score         50.0 %" in out
+    assert "score                   50.0 %" in out
     assert "questions without an entry, counted as wrong: 1 (q4)" in out
     assert "data sha256:" in out
 

@@ -51,6 +51,8 @@ def score(
     from memeval.records.errors import BadInput
 
     opened, chosen = AnswerFile.open(file), find(benchmark)
+    if keep and tier not in (None, chosen.info.tiers[0].name):
+        raise BadInput("--keep stores the default tier only.", remedy="Leave --tier out, or --keep.")
     named = {each.name: each.search_items is not None for each in chosen.info.protocols}
     session = BenchmarkSession.open(chosen, data, protocol=protocol, tier=tier)
     answers = read(opened, session)
@@ -71,8 +73,6 @@ def score(
         from memeval import api
         from memeval.evaluation.importing import ImportOptions
 
-        if session.tier != chosen.info.tiers[0].name:
-            raise BadInput("--keep stores the default tier only.", remedy="Leave --tier out, or --keep.")
         options = ImportOptions(results=results)
         folder = api.import_answers(file, FORMAT, chosen.info.id, data=data, protocol=session.protocol, options=options)
         print(folder.path, file=sys.stderr if as_json else sys.stdout)
@@ -105,11 +105,11 @@ def _print(found: FileScore, controls: list[Run]) -> None:
 
     print(f"{found.benchmark}, protocol {found.protocol}, tier {found.tier}, data {found.data_digest[:19]}")
     for name, estimate in found.scores.items():
-        print(f"  {name:12}{_interval(estimate)}")
+        print(f"  {name:22}{_interval(estimate)}")
     print("By category:")
     for name, value in found.categories.items():
         print(f"  {name:28}{percent(value):>6} %")
-    skipped = "entries left out, because this protocol and tier do not ask them"
+    skipped = "entries left out, because this protocol and tier do not score them"
     for what, ids in (("questions without an entry, counted as wrong", found.missing), (skipped, found.unknown)):
         if ids:
             more = ", …" if len(ids) > _SHOWN else ""

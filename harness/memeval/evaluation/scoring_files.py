@@ -21,8 +21,11 @@ from memeval.statistics.composite import CompositeEstimate, Layout, composite_in
 DEPTHS = (1, 3, 5, 10)
 """Cut-off ranks of the measures."""
 
-MEASURES = ("recall", "hit", "ndcg")
+MEASURES = ("recall", "hit", "precision", "ndcg")
 """The measures at each cut-off rank."""
+
+NAMES = (*(f"{measure}@{depth}" for depth in DEPTHS for measure in MEASURES), "mrr")
+"""Names of all measures of a ranking."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +37,11 @@ class FileScore:
     tier: str
     data_digest: Digest
     planned: int
-    """Questions of the protocol and tier."""
+    """Scored questions of the protocol and tier."""
     missing: tuple[str, ...]
-    """Questions without an entry; they count as wrong."""
+    """Scored questions without an entry. Their items count as wrong."""
     unknown: tuple[str, ...]
-    """Ids in the file that are no questions of the protocol and tier."""
+    """Ids in the file that the protocol and tier do not score."""
     unknown_sources: int
     """Retrieved ids that the benchmark does not have; they count as irrelevant."""
     scores: Mapping[str, CompositeEstimate]
@@ -59,9 +62,11 @@ def score_answers(answers: ImportedAnswers, session: BenchmarkSession) -> FileSc
             other way round.
     """
     given = {answer.question_id: answer for answer in answers.answers}
-    keys = session.keys
-    planned = {key.question_ids[0]: key for key in keys if len(key.question_ids) == 1}
-    present = [key for key in keys if key.question_ids[0] in given and len(key.question_ids) == 1]
+    layout = [plan for plan in session.benchmark.plan(session.keys, session.protocol, session.tier) if plan.weight]
+    by_category = {plan.name: [key for key in session.keys if key.category == plan.name] for plan in layout}
+    keys = [key for members in by_category.values() for key in members]
+    planned = [question for key in keys for question in key.question_ids]
+    present = [key for key in keys if given.keys() >= set(key.question_ids)]
     where = answers.imported.file
     if not present:
         raise BadInput(
@@ -73,11 +78,9 @@ def score_answers(answers: ImportedAnswers, session: BenchmarkSession) -> FileSc
     if ranked != (answers.answers[0].sources is not None):
         wanted = "lists of ids" if ranked else "answers"
         raise BadInput(f"the protocol '{session.protocol}' scores {wanted}.", where=where, remedy="Choose --protocol.")
-    responses = [_response(session, key, given[key.question_ids[0]]) for key in present]
+    responses = [_response(session, key, given[question]) for key in present for question in key.question_ids]
     grades = {grade.item_id: grade for grade in grade_items(session, present, responses, RulesJudge())}
     credits = {key.item_id: (headline(grades[key.item_id]) or 0.0) for key in present}
-    layout = [plan for plan in session.benchmark.plan(keys, session.protocol, session.tier) if plan.weight]
-    by_category = {plan.name: [key for key in keys if key.category == plan.name] for plan in layout}
     weights = tuple(plan.weight for plan in layout)
     values = {"score": credits}
     if ranked:
@@ -87,9 +90,9 @@ def score_answers(answers: ImportedAnswers, session: BenchmarkSession) -> FileSc
         protocol=session.protocol,
         tier=session.tier,
         data_digest=session.dataset.digest,
-        planned=len(keys),
-        missing=tuple(key.item_id for key in keys if key.question_ids[0] not in given),
-        unknown=tuple(question for question in given if question not in planned),
+        planned=len(planned),
+        missing=tuple(question for question in planned if question not in given),
+        unknown=tuple(sorted(given.keys() - set(planned))),
         unknown_sources=sum(
             source.startswith(UNKNOWN_SOURCE)
             for response in responses
@@ -116,15 +119,18 @@ def _estimate(
 def _ranked(
     session: BenchmarkSession, responses: Mapping[str, Response], present: Sequence[ItemKey]
 ) -> dict[str, dict[str, float]]:
-    """Return the measures of sessions at each depth, by name and item."""
-    names = [f"{measure}@{depth}" for depth in DEPTHS for measure in MEASURES] + ["mrr"]
-    found: dict[str, dict[str, float]] = {name: {} for name in names}
+    """Return the measures of sessions, and of turns if the ranking names them, by name and item."""
+    found: dict[str, dict[str, float]] = {f"session_{name}": {} for name in NAMES}
     histories = TurnIndexes()
     for key in present:
         retrieved = histories.of(session.scenarios[key.scenario_id]).retrieved(responses[key.item_id].items or ())
-        computed = measures(retrieved.sessions, set(key.evidence or ()), DEPTHS)
-        for name in names:
-            found[name][key.item_id] = computed[name]
+        rankings = {"session": (retrieved.sessions, set(key.evidence or ()))}
+        if retrieved.turns is not None and key.key.relevant_turns:
+            rankings["turn"] = (retrieved.turns, set(key.key.relevant_turns))
+        for kind, (ranking, relevant) in rankings.items():
+            for name, value in measures(ranking, relevant, DEPTHS).items():
+                if name in NAMES:
+                    found.setdefault(f"{kind}_{name}", {})[key.item_id] = value
     return found
 
 
@@ -140,7 +146,7 @@ def _response(session: BenchmarkSession, key: ItemKey, answer: ImportedAnswer) -
     return Response(
         item_id=key.item_id,
         scenario_id=key.scenario_id,
-        question_id=key.question_ids[0],
+        question_id=answer.question_id,
         outcome=Outcome.OK if answer.text.strip() or items is not None else Outcome.EMPTY,
         answer=answer.text,
         items=items,

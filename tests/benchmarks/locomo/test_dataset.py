@@ -80,6 +80,8 @@ def test_questions_stand_at_the_end_without_a_time() -> None:
 def test_the_sources_ids_have_their_ordinals() -> None:
     dataset = made()
     assert dataset.ordinals("syn-1") == {
+        "session_2": "s001",
+        "session_10": "s002",
         "S2": "s001",
         "S10": "s002",
         "D2:1": "s001:t01",

@@ -117,13 +117,14 @@ class LocomoDataset(Dataset):
         return (key for keys in self._keys.values() for key in keys)
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:
-        """Return the ordinals of a conversation's sessions (``S1``) and turns (``D1:3``).
+        """Return the ordinals of a conversation's sessions (``S1`` or ``session_1``) and turns (``D1:3``).
 
         Raises:
             KeyError: there is no conversation of that id.
         """
         conversation = self._conversations[scenario_id]
-        return conversation.sessions | conversation.turns
+        in_file = {f"session_{name.removeprefix('S')}": ordinal for name, ordinal in conversation.sessions.items()}
+        return in_file | conversation.sessions | conversation.turns  # the last names win if the mapping is inverted
 
     def corrected(self, key: ItemKey, erratum: Erratum) -> ItemKey:
         """Return a key with the correction of an erratum applied.
