@@ -1,4 +1,4 @@
-"""``memeval sources findings`` counts published scores again, and fails where a count differs."""
+"""``memeval sources findings`` prints what the stored rows say about published scores."""
 
 from __future__ import annotations
 
@@ -9,45 +9,23 @@ from pathlib import Path
 
 import pytest
 
+from memeval.claims.store import write_regraded
 from memeval.cli.main import main
-from memeval.records.base import digest_bytes
+from tests.claims.conftest import BY_ID, ROWS, Grade, graded, keys
+from tests.claims.test_findings import CLAIM, board
 
-ROWS = b'[{"ok": true}, {"ok": false}]'
-CLAIM = """[[claim]]
-id = "one"
-system = "System"
-benchmark = "Benchmark"
-metric = "accuracy"
-claimed = "50.0"
-repository = "owner/name"
-commit = "abc"
-stated = "README.md"
-link = "see rows.json"
-licence = "MIT"
-[claim.recount]
-rows = ""
-values = ["ok"]
-[[claim.recount.files]]
-path = "rows.json"
-"""
+__all__ = ["graded", "keys"]
 
 Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Run the command in a small board; return its exit code, output and errors."""
-    folder = tmp_path / "sources/findings"
-    folder.mkdir(parents=True)
-    (folder / "claims.toml").write_text(f'{CLAIM}digest = "{digest_bytes(ROWS)}"\n')
-    (folder / "corrections.toml").write_text("")
-    (tmp_path / "files/owner__name").mkdir(parents=True)
-    (tmp_path / "files/owner__name/rows.json").write_bytes(ROWS)
+    """Run the command on a board; return its exit code, output and errors."""
 
     def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(
-            sys, "argv", ["memeval", "sources", "findings", *words, "--results", str(tmp_path / "results")]
-        )
+        arguments = ["memeval", "sources", "findings", *words, "--results", str(tmp_path / "results")]
+        monkeypatch.setattr(sys, "argv", arguments)
         with pytest.raises(SystemExit) as ended:
             main()
         out, err = capsys.readouterr()
@@ -56,31 +34,18 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
     return run
 
 
-def test_counts_are_stored_shown_and_counted_again(call: Call, tmp_path: Path) -> None:
-    code, out, _err = call("--from", str(tmp_path / "files"), "--keep")
-    assert code == 0 and "one 50.0 % 50.00 % 2 holds" in " ".join(out.split())
-    assert call()[:2] == (0, out), "the stored counts say the same"
-    assert call("--from", str(tmp_path / "files"))[0] == 0
+def test_claims_and_counts_are_printed_and_exported(call: Call, graded: Grade, tmp_path: Path) -> None:
+    write_regraded(tmp_path / "results", graded(ROWS, BY_ID))
+    board(tmp_path, CLAIM)
+    code, out, _err = call()
+    assert code == 0 and "one 75 % 75.0 % 4 holds" in " ".join(out.split())
     data = json.loads(call("--json")[1])
-    assert data["findings"][0]["recount"]["value"] == 0.5
+    assert data["findings"][0]["recount"]["value"] == 0.75
 
 
-def test_a_count_that_differs_from_the_stored_one_fails(call: Call, tmp_path: Path) -> None:
-    call("--from", str(tmp_path / "files"), "--keep")
-    stored = tmp_path / "sources/findings/recounts.json"
-    stored.write_text(stored.read_text().replace('"points": 1.0', '"points": 2.0'))
-    code, _out, err = call("--from", str(tmp_path / "files"))
-    assert code == 1 and "the count of 'one' differs" in err
-
-
-def test_a_wrong_call_is_refused_with_the_fix(call: Call, tmp_path: Path) -> None:
-    assert call("--keep")[0] == 2
-    code, _out, err = call()
-    assert code == 2 and "recounts.json" in err and "--keep" in err
-    code, _out, err = call("--from", str(tmp_path))
-    assert code == 2 and "'rows.json' of owner/name is not here" in err
-    for file in (tmp_path / "sources/findings").iterdir():
-        file.unlink()
-    (tmp_path / "sources/findings").rmdir()
+def test_a_folder_without_findings_and_a_claim_without_its_file_are_refused(call: Call, tmp_path: Path) -> None:
     code, _out, err = call()
     assert code == 2 and "no findings here" in err
+    board(tmp_path, CLAIM)
+    code, _out, err = call()
+    assert code == 2 and "'acme/answers', which is not stored" in err

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("findings")
-    (folder / "results").mkdir()
+    shutil.copytree(ROOT / "results/imported", folder / "results/imported")
     shutil.copytree(ROOT / "sources/findings", folder / "sources/findings")
     claims = folder / "sources/findings/claims.toml"
     changed = claims.read_text().replace('system = "memU"', 'system = "<script>alert(1)</script>"')
@@ -44,7 +44,9 @@ def test_every_claim_is_listed_with_its_verdict_and_its_chain(site: Path) -> Non
     assert "differs 0" in page, "a verdict without findings is counted too"
     assert "memeval is not affiliated" in page
     raw = (site / "findings/index.html").read_text()
-    assert 'href="https://github.com/getzep/zep-papers/blob/4b7f26cc76cca20743314ba9acb8c2cb6adc42f6/kg_arch' in raw
+    assert 'href="../imported/zep-papers/zep/"' in raw
+    file = (site / "imported/zep-papers/zep/index.html").read_text()
+    assert 'href="https://github.com/getzep/zep-papers/blob/4b7f26cc76cca20743314ba9acb8c2cb6adc42f6/kg_arch' in file
     assert "judge: gpt-4o-mini" in page and "commit 5f1af7316e10" in page
 
 
@@ -65,7 +67,7 @@ def test_wrong_and_vague_answers_are_apart(site: Path) -> None:
     raw = (site / "judges/index.html").read_text()
     table = raw[raw.index('id="test-answers"') : raw.index('id="three-verdicts"')]
     tests = html.unescape(text_of(table))
-    assert "Wrong on purpose, specific (v1) gpt-4o-mini 10.6" in tests and "Vague on purpose (v2)" in tests
+    assert "Wrong on purpose, specific (locomo-audit) gpt-4o-mini 10.6" in tests and "Vague on purpose" in tests
     assert "Full context" not in tests
     assert "Vague on purpose" not in text_of(raw[raw.index('id="three-verdicts"') :])
     assert "17 of 180 answers (9.4 %) did not get the same verdict from all judges." in said(site, "judges")

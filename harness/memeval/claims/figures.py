@@ -47,6 +47,7 @@ def figures_of(rows: Sequence[RegradedRow], counts: RowCounts) -> RegradedFigure
         split_votes=sum(len({*row.verdicts.values()} - {None}) > 1 for row in rows) if len(shares) > 1 else None,
         metrics=_means(row.metrics for row in rows),
         scores=_means(row.scores for row in rows),
+        scores_of_all=_scores_of_all(rows, counts),
         recall=_mean(row.recall for row in rows),
         recall_rows=sum(row.recall is not None for row in rows),
         recall_of_all=_recall_of_all(rows, counts),
@@ -116,6 +117,14 @@ def _recall_of_all(rows: Sequence[RegradedRow], counts: RowCounts) -> float | No
     known = [row.recall for row in rows if row.recall is not None]
     others = counts.unmatched_recall
     return round((math.fsum(known) + others.total) / (len(known) + others.rows), DECIMALS) if known else None
+
+
+def _scores_of_all(rows: Sequence[RegradedRow], counts: RowCounts) -> dict[str, float]:
+    found = {}
+    for name, others in counts.unmatched_scores.items():
+        known = [row.scores[name] for row in rows if name in row.scores]
+        found[name] = round((math.fsum(known) + others.total) / (len(known) + others.rows), DECIMALS)
+    return found
 
 
 def _credit(verdict: bool | None) -> float | None:

@@ -176,11 +176,14 @@ def _counts(session: BenchmarkSession, rows: Sequence[PublishedRow], matched: Ma
     answered = {item for item, _trial in matched.rows}
     unmatched = {place for places in matched.unmatched.values() for place in places}
     others: dict[str, list[bool]] = defaultdict(list)
+    scores: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         if row.place in unmatched:
             for name, verdict in row.verdicts.items():
                 if verdict is not None:
                     others[name].append(verdict)
+            for name, score in row.scores.items():
+                scores[name].append(score)
     recalls = [found for row in rows if row.place in unmatched and (found := _recall(row)) is not None]
     return RowCounts(
         rows=len(rows),
@@ -190,6 +193,10 @@ def _counts(session: BenchmarkSession, rows: Sequence[PublishedRow], matched: Ma
             name: PartialSum(total=sum(verdicts), rows=len(verdicts)) for name, verdicts in sorted(others.items())
         },
         unmatched_recall=PartialSum(total=round(math.fsum(recalls), DECIMALS), rows=len(recalls)),
+        unmatched_scores={
+            name: PartialSum(total=round(math.fsum(values), DECIMALS), rows=len(values))
+            for name, values in sorted(scores.items())
+        },
         unreadable_verdicts=sum(verdict is None for row in rows for verdict in row.verdicts.values()),
         gold_differs=tuple(matched.gold_differs),
         text_differs=tuple(matched.text_differs),
@@ -204,10 +211,11 @@ def _rows(
     by_trial: dict[int, dict[str, PublishedRow]] = defaultdict(dict)
     for (item, trial), row in rows.items():
         by_trial[trial][item] = row
+    knows_ids = session.protocol_info.search_items is None or _knows_ids(session, keys, rows)
     found = []
     for trial, answered in sorted(by_trial.items()):
         present = [key for key in keys.values() if key.item_id in answered]
-        gradable = [key for key in present if _is_gradable(session, answered[key.item_id])]
+        gradable = [key for key in present if knows_ids and _is_gradable(session, answered[key.item_id])]
         responses = [_response(session, key, answered[key.item_id]) for key in gradable]
         grades = {grade.item_id: grade for grade in grade_items(session, gradable, responses, RulesJudge())}
         found += [_row(key, trial, answered[key.item_id], grades.get(key.item_id), with_text) for key in present]
@@ -216,6 +224,17 @@ def _rows(
 
 def _is_gradable(session: BenchmarkSession, row: PublishedRow) -> bool:
     return row.answer is not None if session.protocol_info.search_items is None else row.retrieved is not None
+
+
+def _knows_ids(session: BenchmarkSession, keys: Mapping[str, ItemKey], rows: Mapping[Slot, PublishedRow]) -> bool:
+    """Return whether the benchmark has any of the retrieved ids.
+
+    If it has none, such as turns in a benchmark whose data names only sessions, a metric of 0 would say nothing.
+    """
+    return any(
+        not session.dataset.ordinals(keys[item].scenario_id).keys().isdisjoint(row.retrieved or ())
+        for (item, _trial), row in rows.items()
+    )
 
 
 def _response(session: BenchmarkSession, key: ItemKey, row: PublishedRow) -> Response:
@@ -268,7 +287,8 @@ def _recall(row: PublishedRow) -> float | None:
     """Return the share of the file's own evidence that was retrieved; ``None`` without either."""
     if row.retrieved is None or not row.evidence:
         return None
-    return sum(each in row.retrieved for each in row.evidence) / len(row.evidence)
+    wanted = set(row.evidence)
+    return len(wanted.intersection(row.retrieved)) / len(wanted)
 
 
 def _verdict(key: ItemKey, grade: Grade | None) -> bool | None:

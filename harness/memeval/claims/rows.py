@@ -22,6 +22,9 @@ RIGHT = frozenset({"1", "1.0", "true", "yes", "correct", "right"})
 WRONG = frozenset({"0", "0.0", "false", "no", "incorrect", "wrong"})
 """Spellings of verdicts, in lower case."""
 
+LONGEST_ID = 200
+"""Longest id of a retrieved session or turn, in characters. Ids are stored, texts are not."""
+
 MOST_BROKEN = 0.01
 """Share of torn lines above which a file is refused."""
 
@@ -246,7 +249,14 @@ class _Cells:
             found = found[0]
         if not all(isinstance(each, str | int) for each in found):
             raise BadInput(f"'{name}' is not a list of ids.", where=self.where, remedy="Correct the mapping.")
-        return tuple(str(each) for each in found)
+        texts = tuple(str(each) for each in found)
+        if any(len(each) > LONGEST_ID for each in texts):
+            raise BadInput(
+                f"'{name}' has a text of more than {LONGEST_ID} characters, not an id.",
+                where=self.where,
+                remedy="Correct the mapping.",
+            )
+        return texts
 
     def is_value(self, path: str, value: str) -> bool:
         """Return whether the row has a value at a path."""

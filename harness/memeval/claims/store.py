@@ -85,6 +85,11 @@ def stored_equals(path: Path, regraded: Regraded) -> bool:
     return regraded_at(path).comparable() == regraded.summary.comparable()
 
 
+def file_name(file: RegradedFile) -> str:
+    """Return the name of a regraded file, ``source/file``."""
+    return f"{file.source}/{file.file}"
+
+
 def stored_regraded(results: Path) -> list[RegradedFile]:
     """Return the stored summaries, by source and file.
 

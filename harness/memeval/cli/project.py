@@ -96,7 +96,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.conformance import Conformance
     from memeval.records.errata import Errata
     from memeval.records.failure import Failure
-    from memeval.records.finding import ClaimsFile, CorrectionsFile, FindingsReport, Recounts
+    from memeval.records.finding import ClaimsFile, CorrectionsFile, FindingsReport
     from memeval.records.grade import Grade
     from memeval.records.items import ItemReport
     from memeval.records.journal import LogLine, Plan
@@ -141,7 +141,6 @@ def schemas() -> dict[str, dict[str, Any]]:
         "plan": Plan,
         "probes": Probe,
         "prompts": Prompt,
-        "recounts": Recounts,
         "published-source": PublishedSource,
         "regraded": RegradedFile,
         "regraded-rows": RegradedRow,

@@ -1,13 +1,13 @@
-"""Published claims, their recounts from published files, and the verdicts."""
+"""Published claims, what stored rows say about them, and the verdicts."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
-from memeval.records.base import Digest, Record, Share, Slug, Stored
+from memeval.records.base import Record, Share, Slug, Stored
 
 DecimalText = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,3}(\.[0-9]{1,8})?$")]
 """A number as it was printed: its digits decide how exactly it can be compared."""
@@ -36,54 +36,30 @@ class ClaimUnit(StrEnum):
     SHARE = "share"
 
 
-class Measure(StrEnum):
-    """How a value is counted from the rows of a file."""
+class CountedValue(StrEnum):
+    """The value that is counted from the rows of a regraded file."""
 
-    MEAN = "mean"
-    """Mean of the fields ``values``, each in [0, 1]; true is 1 and false is 0. A row counts once."""
+    JUDGE = "judge"
+    """Share of rows that one judge calls right."""
+    JUDGES = "judges"
+    """Mean of these shares over all judges of the file."""
     RECALL = "recall"
-    """Mean share of the ids in ``evidence`` that ``retrieved`` contains, over rows with evidence."""
-
-
-class PublishedFile(Record):
-    """A file in a repository."""
-
-    path: str
-    """Path in the repository."""
-    digest: Digest
-    """Digest of its bytes, uncompressed."""
-
-
-class RowFact(Record):
-    """Rows of the first file that a reader should know of."""
-
-    what: str
-    """What the rows have in common, as a phrase."""
-    rows: str | None = None
-    """Path of the rows to look at; ``None`` for all rows of the recipe."""
-    match: dict[str, str]
-    """Regular expression of each field, by its path. A row counts if all of them are found."""
+    """Mean share of the file's own evidence ids among the retrieved ids, over rows with evidence."""
+    SCORE = "score"
+    """Mean of a score that the file itself has for each row."""
 
 
 class Recipe(Record):
     """How to count a value again."""
 
-    files: tuple[PublishedFile, ...]
-    """Several files are counted one by one; the value is the mean of their values."""
-    rows: str
-    """Path of the rows in a file: keys separated by dots, ``*`` for all. Empty if the file itself is the list."""
-    measure: Measure = Measure.MEAN
-    """How the value is counted from the rows."""
-    values: tuple[str, ...] = ()
-    """For ``mean``: paths of the fields in a row; several are averaged."""
-    retrieved: str = ""
-    """For ``recall``: path of the retrieved ids in a row."""
-    evidence: str = ""
-    """For ``recall``: path of the evidence ids in a row."""
-    overlap: str = ""
-    """Path of the token F1 in a row, as the file gives it; empty if the file has none."""
-    facts: tuple[RowFact, ...] = ()
-    """Rows to count apart."""
+    files: tuple[str, ...] = Field(min_length=1)
+    """Regraded files, ``source/file``. Several are counted one by one; the value is the mean of their values."""
+    value: CountedValue = CountedValue.JUDGE
+    """What is counted from the rows."""
+    judge: str = "judge"
+    """For ``judge``: the name of its verdicts in the file."""
+    score: str = ""
+    """For ``score``: its name in the file."""
 
 
 class Notice(Record):
@@ -140,32 +116,11 @@ class PublishedClaim(Record):
     """Contact with the authors."""
 
 
-class PanelRecipe(Record):
-    """Files in which several judges grade the same answers."""
-
-    name: str
-    """Name of the answers."""
-    repository: str
-    """Repository of the files on GitHub, ``owner/name``."""
-    commit: str
-    """Commit of the files."""
-    rows: str
-    """Path of the rows in a file; see :class:`Recipe`."""
-    row_id: str
-    """Path of the question's id in a row. All files have the same ids in the same order."""
-    verdict: str
-    """Path of the verdict in a row."""
-    judges: dict[str, PublishedFile]
-    """The file of each judge."""
-
-
 class ClaimsFile(Record):
     """The file ``sources/findings/claims.toml``."""
 
     claim: tuple[PublishedClaim, ...] = ()
     """Published scores, in the order of the page."""
-    panel: tuple[PanelRecipe, ...] = ()
-    """Answers that several judges graded."""
 
 
 class Correction(Record):
@@ -190,39 +145,30 @@ class CorrectionsFile(Record):
     """All corrections."""
 
 
-class FactCount(Record):
-    """How many rows match a fact."""
-
-    what: str
-    """What the rows have in common."""
-    rows: int
-    """Matching rows."""
-    of: int
-    """Rows looked at."""
-
-
 class FileCount(Record):
-    """The value of one file."""
+    """The value of one regraded file, over all its rows."""
 
-    digest: Digest
-    """Digest of the counted bytes."""
+    name: str
+    """The regraded file, ``source/file``."""
+    value: Share
+    """Its value."""
     rows: int
-    """Rows in the file."""
+    """Rows in the file, those without an item included."""
     counted: int
-    """Rows in the value; rows without evidence do not count for recall."""
-    points: float
-    """Sum of the credits of the counted rows."""
+    """Rows in the value: those with a readable verdict, with evidence, or with the score."""
+    signs: int
+    """Signs of a broken run in the file."""
 
 
 class Recount(Record):
     """A value, counted again."""
 
     value: Share
-    """Mean over the files of points by counted rows."""
+    """Mean of the files' values."""
     files: tuple[FileCount, ...]
     """In the order of the recipe."""
-    facts: tuple[FactCount, ...] = ()
-    """In the order of the recipe."""
+    counted_at: Day
+    """Day of the newest of the files' imports."""
 
 
 class PassRate(Record):
@@ -307,19 +253,6 @@ class JudgeTrials(Record):
     """Files that have the token F1 of each answer."""
 
 
-class Recounts(Stored):
-    """The file ``sources/findings/recounts.json``."""
-
-    date: Day
-    """Day of the count."""
-    version: str
-    """Version of memeval that counted."""
-    recounts: dict[str, Recount]
-    """By claim."""
-    trials: JudgeTrials = JudgeTrials()
-    """What the verdicts in the files say about judges."""
-
-
 class Finding(Record):
     """A claim with its recount and verdict."""
 
@@ -334,10 +267,6 @@ class Finding(Record):
 class FindingsReport(Stored):
     """All findings, as ``findings.json`` on the site and ``memeval sources findings --json``."""
 
-    date: Day
-    """Day of the count."""
-    version: str
-    """Version of memeval that counted."""
     findings: tuple[Finding, ...]
     """All claims, those that hold included."""
     trials: JudgeTrials

@@ -73,6 +73,8 @@ class RowCounts(Record):
     """Right verdicts of these rows, by judge."""
     unmatched_recall: PartialSum = PartialSum(total=0.0, rows=0)
     """Recall of these rows by the file's own evidence."""
+    unmatched_scores: dict[str, PartialSum] = {}
+    """Other scores of these rows, by name."""
     unreadable_verdicts: int = 0
     """Verdicts in an unknown spelling."""
     gold_differs: tuple[int, ...] = ()
@@ -162,6 +164,8 @@ class RegradedFigures(Record):
     """Means of the metrics computed here, over the rows that have them."""
     scores: dict[str, float] = {}
     """Means of the other scores in the file."""
+    scores_of_all: dict[str, float] = {}
+    """The same means over all rows of the file, if any unmatched row has the score."""
     recall: Share | None = None
     """Mean of the recall by the file's own evidence."""
     recall_rows: int = 0
@@ -237,3 +241,10 @@ class RegradedFile(Stored):
     """The day of the import."""
 
     VOLATILE = frozenset({"regraded_at"})
+
+    @property
+    def label(self) -> str:
+        """System, version, and in parentheses whose file it is and the answer model."""
+        whose = [self.title] if self.title.lower() not in self.system.lower() else []
+        more = ", ".join(whose + ([self.answer_model] if self.answer_model else []))
+        return self.system + (f" {self.version}" if self.version else "") + (f" ({more})" if more else "")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from urllib.parse import quote
 
-from memeval.records.finding import ClaimUnit, ClaimVerdict, Finding, PublishedClaim, PublishedFile
+from memeval.records.finding import ClaimUnit, ClaimVerdict, Finding, PublishedClaim
 from memeval.site.text import ABSENT
 
 BADGES = {
@@ -30,10 +29,3 @@ def counted_text(finding: Finding) -> str:
     percent = finding.claim.unit is ClaimUnit.PERCENT
     digits = 1 - int(Decimal(finding.claim.claimed).as_tuple().exponent)
     return f"{finding.recount.value * (100 if percent else 1):.{digits}f}" + (" %" if percent else "")
-
-
-def file_address(claim: PublishedClaim, file: PublishedFile) -> str | None:
-    """Return the address of a file at the commit of a claim; ``None`` if the commit is unknown."""
-    if claim.commit is None:
-        return None
-    return f"https://github.com/{quote(claim.repository)}/blob/{quote(claim.commit, safe='')}/{quote(file.path)}"

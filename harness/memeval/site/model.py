@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from memeval.analysis.findings import findings_folder, read_findings
 from memeval.archive.audits import AuditFolder, BridgeFolder, stored_audits, stored_bridges
 from memeval.archive.conformance import all_reports
 from memeval.archive.ledger import Ledger
@@ -17,6 +16,8 @@ from memeval.archive.runs import sealed_runs
 from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.base import Benchmark, Dataset
 from memeval.benchmarks.registry import known_ids, origin
+from memeval.claims.findings import read_findings
+from memeval.claims.ranking import stored_ranks
 from memeval.claims.store import stored_regraded
 from memeval.evaluation.judges import judged_graders
 from memeval.execution.readers import NATIVE
@@ -42,6 +43,7 @@ from memeval.records.settings import BoardSettings
 from memeval.records.submission import Submission
 from memeval.records.track import Redistribution, Track
 from memeval.site.labels import reader_label, reader_meaning
+from memeval.statistics.ranks import RankRange
 from memeval.systems.manifest import MANIFEST, examined_manifest
 
 FindBenchmark = Callable[[str], Benchmark]
@@ -217,6 +219,8 @@ class SiteModel:
     """Published scores, counted again; ``None`` if the board has none."""
     regraded: tuple[RegradedFile, ...] = ()
     """Published answers, graded again."""
+    regraded_ranks: Mapping[str, RankRange] = field(default_factory=dict)
+    """The rank ranges of those that are ranked, by ``source/file``."""
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     """The ``submission.toml`` of a system or a variant, by slug; other systems have no entry."""
     settings: BoardSettings = field(default_factory=BoardSettings)
@@ -277,6 +281,7 @@ def read_site(
     """
     file = board_settings(results, find or _shipped)
     runs = shown_runs(sealed_runs(results), file.settings)
+    regraded = tuple(stored_regraded(results))
     board = build_board(runs, Ledger(results) if ledger is None else ledger, traces)
     if releases is None:
         releases = stored_releases(results)
@@ -301,8 +306,9 @@ def read_site(
             for folder in stored_matrices(results)
             if shows(file.settings, *(benchmark.id for benchmark in folder.matrix.plan.benchmarks))
         ),
-        findings=read_findings(findings_folder(results)),
-        regraded=tuple(stored_regraded(results)),
+        findings=read_findings(results),
+        regraded=regraded,
+        regraded_ranks=stored_ranks(results, regraded),
         conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
         submissions=_submissions(results.absolute().parent / "submissions"),
         settings=page_settings(file.settings),

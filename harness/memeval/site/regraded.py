@@ -1,12 +1,18 @@
-"""Published answers, graded again: lines of the table and addresses of the pages."""
+"""Published answers, graded again: lines of the tables, names of measures, and addresses of the pages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from urllib.parse import quote
 
-from memeval.records.finding import ClaimVerdict, FindingsReport, Measure, PublishedClaim
+from memeval.claims.store import file_name
+from memeval.records.finding import ClaimVerdict, CountedValue, FindingsReport, PublishedClaim
 from memeval.records.regraded import RegradedFile
+from memeval.statistics.ranks import RankRange
+
+LABELS = {"f1": "token F1", "session_recall": "recall of sessions", "turn_recall": "recall of turns"}
+"""Names of the metrics, without their cut-off rank."""
 
 
 @dataclass(frozen=True)
@@ -14,11 +20,8 @@ class RegradedLine:
     """A file of published answers."""
 
     file: RegradedFile
-    place: int | None
-    """Place by the share that the rules call right, among the files of its group with its answer model, from 1; files
-    with equal shares have equal places. ``None`` outside a group, and where the rules judge nothing."""
-    among: int
-    """Number of these files."""
+    ranks: RankRange | None
+    """Its rank range among the files of its group; ``None`` if it is ranked with no other."""
     claims: tuple[PublishedClaim, ...] = ()
     """Published scores that are linked to this file or hold in it, and are counted from no other."""
 
@@ -27,10 +30,17 @@ class RegradedLine:
         """Number of signs of a broken run."""
         return sum(sign.flagged for sign in self.file.signs)
 
-    @property
-    def graded(self) -> bool:
-        """Whether the file has answers or verdicts, not only retrieved ids."""
-        return bool(self.file.figures.judges) or self.file.figures.rules is not None
+
+@dataclass(frozen=True)
+class RegradedTable:
+    """The files of one benchmark: those with answers or verdicts, and those with retrieved ids only."""
+
+    benchmark: str
+    """Id of the benchmark."""
+    answers: tuple[RegradedLine, ...]
+    """Files with answers or verdicts."""
+    retrieval: tuple[RegradedLine, ...]
+    """Files with retrieved ids only."""
 
 
 def regraded_url(file: RegradedFile) -> str:
@@ -38,46 +48,51 @@ def regraded_url(file: RegradedFile) -> str:
     return f"imported/{file.source}/{file.file}/"
 
 
-def regraded_lines(
-    files: Iterable[RegradedFile], report: FindingsReport | None = None
-) -> Mapping[str, list[RegradedLine]]:
-    """Return the lines of the tables, each sorted by source and file.
+def part_address(file: RegradedFile, path: str) -> str:
+    """Return the address of a published file at its commit."""
+    return f"https://github.com/{quote(file.repository)}/blob/{file.commit or 'HEAD'}/{quote(path)}"
+
+
+def metric_label(name: str) -> str:
+    """Return the name of a metric in words, such as ``recall of sessions, first 10``."""
+    measure, _at, depth = name.partition("@")
+    return LABELS.get(measure, measure.replace("_", " ")) + (f", first {depth}" if depth else "")
+
+
+def regraded_tables(
+    files: Iterable[RegradedFile], ranks: Mapping[str, RankRange], report: FindingsReport | None = None
+) -> list[RegradedTable]:
+    """Return the tables, by benchmark. Lines are sorted by source and group, then by score.
 
     Args:
         files: the regraded files.
+        ranks: the rank ranges of those that are ranked, by ``source/file``.
         report: the findings, for the claimed scores.
-
-    Returns:
-        Lines by heading: benchmark, and whether answers or retrieved ids are graded.
     """
-    known = sorted(files, key=lambda file: (_heading(file), file.title.lower(), file.file))
-    claims: dict[frozenset[str], list[PublishedClaim]] = {}
+    claims: dict[str, list[PublishedClaim]] = {}
     for finding in report.findings if report else ():
         recipe = finding.claim.recount
         attributable = finding.verdict in (ClaimVerdict.HOLDS, ClaimVerdict.DIFFERS)
-        if attributable and recipe and len(recipe.files) == 1 and recipe.measure is Measure.MEAN:
-            claims.setdefault(frozenset({recipe.files[0].digest}), []).append(finding.claim)
-    groups: dict[tuple[object, ...], list[float]] = {}
-    for file in known:
-        if file.figures.rules is not None and _group(file) is not None:
-            groups.setdefault(_group(file) or (), []).append(file.figures.rules.share)
-    lines: dict[str, list[RegradedLine]] = {}
-    for file in known:
-        shares = groups.get(_group(file) or (), [])
-        rules = file.figures.rules
-        ranked = rules is not None and len(shares) > 1
-        place = 1 + sum(share > rules.share for share in shares) if ranked and rules else None
-        stated = tuple(claims.get(frozenset(file.parts.values()), ())) if file.figures.judges else ()
-        lines.setdefault(_heading(file), []).append(RegradedLine(file, place, len(shares), stated))
-    return lines
+        if attributable and recipe and len(recipe.files) == 1:
+            claims.setdefault(recipe.files[0], []).append(finding.claim)
+    known = sorted(files, key=_order)
+    tables = []
+    for benchmark in sorted({file.benchmark for file in known}):
+        lines: tuple[list[RegradedLine], list[RegradedLine]] = ([], [])
+        for file in known:
+            if file.benchmark == benchmark:
+                graded = bool(file.figures.judges) or file.figures.rules is not None
+                stated = [claim for claim in claims.get(file_name(file), ()) if graded == _is_share(claim)]
+                lines[not graded].append(RegradedLine(file, ranks.get(file_name(file)), tuple(stated)))
+        tables.append(RegradedTable(benchmark, tuple(lines[0]), tuple(lines[1])))
+    return tables
 
 
-def _heading(file: RegradedFile) -> str:
-    return f"{file.benchmark}: " + ("answers" if RegradedLine(file, None, 0).graded else "retrieval only")
+def _is_share(claim: PublishedClaim) -> bool:
+    """Return whether a claim is a share of right answers, not a recall."""
+    return claim.recount is not None and claim.recount.value in (CountedValue.JUDGE, CountedValue.JUDGES)
 
 
-def _group(file: RegradedFile) -> tuple[object, ...] | None:
-    """Return what files must share to be ranked among themselves; ``None`` if a file is ranked with no other."""
-    if file.group is None or file.answer_model is None:
-        return None
-    return file.source, file.group, file.answer_model, file.benchmark, file.protocol, file.tier, file.data_digest
+def _order(file: RegradedFile) -> tuple[object, ...]:
+    rules = file.figures.rules
+    return file.title.lower(), file.group or "", file.answer_model or "", -(rules.share if rules else 0), file.file

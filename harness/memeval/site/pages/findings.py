@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from memeval.records.finding import ClaimVerdict, FindingsReport
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.findings import BADGES, claimed_text, counted_text, file_address
+from memeval.site.findings import BADGES, claimed_text, counted_text
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
@@ -34,7 +34,6 @@ class FindingsPages(Publisher):
                 badges=BADGES,
                 claimed=claimed_text,
                 counted_value=counted_text,
-                address=file_address,
             ),
             headings=()
             if report is None
@@ -53,7 +52,6 @@ class FindingsPages(Publisher):
                 "pages/judges.html",
                 "judges/",
                 trials=report.trials if report else None,
-                date=report.date if report else None,
             ),
             headings=()
             if report is None

@@ -14,7 +14,7 @@ from memeval.site.findings import claimed_text
 from memeval.site.judges import JudgeNote, judge_note
 from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.publisher import Publisher
-from memeval.site.regraded import regraded_lines, regraded_url
+from memeval.site.regraded import metric_label, part_address, regraded_tables, regraded_url
 from memeval.site.rendering import render
 from memeval.statistics.wilson import wilson
 
@@ -87,7 +87,7 @@ class ImportedPage(Publisher):
                 "pages/imported.html",
                 "imported/",
                 lines=lines,
-                regraded=regraded_lines(site.regraded, site.findings),
+                regraded=regraded_tables(site.regraded, site.regraded_ranks, site.findings),
                 claimed_text=claimed_text,
                 regraded_url=regraded_url,
             ),
@@ -97,9 +97,9 @@ class ImportedPage(Publisher):
             url = regraded_url(file)
             yield Page(
                 url=url,
-                title=f"{file.system}: published answers",
+                title=f"{file.label}: published answers",
                 description="Answers that were published elsewhere, graded again here.",
-                body=render("pages/regraded.html", url, file=file),
+                body=render("pages/regraded.html", url, file=file, metric_label=metric_label, address=part_address),
             )
 
 
