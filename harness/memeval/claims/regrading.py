@@ -93,25 +93,11 @@ def regrade(source: PublishedSource, file: SourceFile, copies: Copies, sessions:
             or no row has an item.
     """
     session = sessions.session(file.benchmark, file.protocol, file.tier)
-    matcher = sessions.matcher(file.benchmark, file.protocol, file.tier)
-    parts = [
-        (part, read_rows(copies.read(source, part), source.mappings[part.mapping], part.path)) for part in file.parts
-    ]
-    matched = matcher.match(parts[0][1])
-    if not matched.rows:
-        reasons = ", ".join(f"{reason}: {len(places)}" for reason, places in matched.unmatched.items())
-        raise BadInput(
-            f"no row has an item of {file.benchmark} ({reasons}).",
-            where=parts[0][0].path,
-            remedy="Correct the mapping, or the benchmark, protocol or tier of the file.",
-        )
-    rows = matched.rows
-    for _part, others in parts[1:]:
-        rows = merged(rows, matcher.match(others).rows)
+    first, matched, rows = matched_rows(source, file, copies, sessions)
     keys = {key.item_id: key for key in session.keys}
     with_text = _may_keep(source, session)
     done = _rows(session, keys, rows, with_text)
-    counts = _counts(session, parts[0][1], matched)
+    counts = _counts(session, first, matched)
     text = "".join(f"{row.to_json()}\n" for row in done).encode()
     return Regraded(
         RegradedFile(
@@ -145,6 +131,32 @@ def regrade(source: PublishedSource, file: SourceFile, copies: Copies, sessions:
         ),
         tuple(done),
     )
+
+
+def matched_rows(
+    source: PublishedSource, file: SourceFile, copies: Copies, sessions: Sessions
+) -> tuple[list[PublishedRow], Matched, dict[Slot, PublishedRow]]:
+    """Return the rows of a published file, how they were matched, and the rows by item and trial, all parts together.
+
+    Raises:
+        BadInput: see :func:`regrade`.
+    """
+    matcher = sessions.matcher(file.benchmark, file.protocol, file.tier)
+    parts = [
+        (part, read_rows(copies.read(source, part), source.mappings[part.mapping], part.path)) for part in file.parts
+    ]
+    matched = matcher.match(parts[0][1])
+    if not matched.rows:
+        reasons = ", ".join(f"{reason}: {len(places)}" for reason, places in matched.unmatched.items())
+        raise BadInput(
+            f"no row has an item of {file.benchmark} ({reasons}).",
+            where=parts[0][0].path,
+            remedy="Correct the mapping, or the benchmark, protocol or tier of the file.",
+        )
+    rows = matched.rows
+    for _part, others in parts[1:]:
+        rows = merged(rows, matcher.match(others).rows)
+    return parts[0][1], matched, rows
 
 
 def entry_digest(source: PublishedSource, file: SourceFile) -> Digest:

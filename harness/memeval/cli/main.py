@@ -17,6 +17,7 @@ from memeval.cli import (
     exchanging,
     items,
     judging,
+    labels,
     ledger,
     matrices,
     overall,
@@ -59,6 +60,7 @@ sampling.add_to(ledger.app)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(data.app, name="data")
 app.add_typer(sources.app, name="sources")
+app.add_typer(labels.app, name="labels")
 app.add_typer(archive.app, name="archive")
 publishing.add_to(app)
 project.add_to(app)

@@ -24,7 +24,7 @@ COMMAND_PANELS = {
     "Check and compare": (
         *("verify", "reproduce", "compare", "overall", "check", "failures", "items", "rejudge", "judge"),
     ),
-    "Import and export": ("score", "import", "export", "sources"),
+    "Import and export": ("score", "import", "export", "sources", "labels"),
     "Publish": ("init", "ledger", "site", "publish", "archive"),
     "This installation": ("doctor", "schema"),
 }

@@ -103,7 +103,7 @@ def import_(
     from memeval.claims.regrading import Sessions, regrade
     from memeval.claims.store import read_sources, stored_equals, summary_path, write_regraded
 
-    copies, sessions = Copies(from_), Sessions(_datas(data))
+    copies, sessions = Copies(from_), Sessions(datas_of(data))
     done: list[RegradedFile] = []
     problems = 0
     for source in read_sources(sources, names or ()):
@@ -168,7 +168,12 @@ def _state(source: PublishedSource, copies: Copies) -> str:
     return f"{counted(len(source.files), 'answer set')}, {here} of {counted(len(parts), 'file')} here"
 
 
-def _datas(values: list[str] | None) -> dict[str, Path]:
+def datas_of(values: list[str] | None) -> dict[str, Path]:
+    """Return where the data of benchmarks is, by id, from ``ID=PATH``.
+
+    Raises:
+        BadInput: one is written otherwise.
+    """
     found = {}
     for value in values or ():
         name, sign, path = value.partition("=")

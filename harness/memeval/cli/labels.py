@@ -1,0 +1,152 @@
+"""``memeval labels``: readers label published answers, to find out what graders are worth."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memeval.cli.shared import DEFAULT_RESULTS, Results, counted
+from memeval.cli.sources import DEFAULT_SOURCES, Datas, From, Sources, datas_of
+from memeval.records.errors import BadInput
+
+if TYPE_CHECKING:
+    from memeval.labels.sheets import PublishedAnswers
+    from memeval.records.regraded import RegradedFile
+
+app = typer.Typer(help="Let readers label answers, to examine graders.", no_args_is_help=True)
+
+
+@app.command("draw")
+def draw(
+    name: Annotated[str, typer.Argument(help="Name of the new sample.")],
+    files: Annotated[list[str], typer.Argument(help="Regraded files, SOURCE/FILE.")],
+    guide: Annotated[Path, typer.Option("--guide", metavar="FILE", help="The readers' guide, in Markdown.")],
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the draw.")] = 0,
+    rows: Annotated[
+        str,
+        typer.Option(
+            "--rows",
+            metavar="N,N,N,N",
+            help="Rows of each file and category: both right, right by judge only, by rules only, both wrong.",
+        ),
+    ] = "5,7,2,5",
+    from_: From = None,
+    data: Datas = None,
+    sources: Sources = DEFAULT_SOURCES,
+    results: Results = DEFAULT_RESULTS,
+) -> None:
+    """Draw answers at random for readers.
+
+    Rows are drawn from every file and category, by what the judge in the file and the rules say. The probability of
+    each row is stored, never its text.
+
+    Example: memeval labels draw answers mirix/mem0 zep-papers/zep --guide guide.md
+    """
+    from memeval.archive.rows import pack
+    from memeval.claims.store import file_name, stored_regraded, stored_rows
+    from memeval.labels.sampling import CELLS
+    from memeval.labels.sampling import draw as drawn_rows
+    from memeval.labels.store import write_sample
+    from memeval.records.base import digest_bytes
+    from memeval.records.label import LabelSample
+
+    stored = {file_name(file): file for file in stored_regraded(results)}
+    if unknown := [each for each in files if each not in stored]:
+        raise BadInput(f"there is no regraded file '{unknown[0]}'.", where=results, remedy="See memeval sources list.")
+    chosen = [stored[each] for each in dict.fromkeys(files)]
+    _refuse_mixture(chosen)
+    try:
+        text = guide.read_bytes()
+    except OSError as error:
+        raise BadInput(f"cannot be read ({error.strerror}).", where=guide, remedy="Name a file with --guide.") from None
+    answers = _answers(sources, from_, data)
+    wanted = dict(zip(CELLS, _numbers(rows), strict=True))
+    triples = [(file, stored_rows(results, file), answers.texts(file_name(file))) for file in chosen]
+    strata, drawn = drawn_rows(triples, wanted, seed)
+    sample = LabelSample(
+        name=name,
+        benchmark=chosen[0].benchmark,
+        data_digest=chosen[0].data_digest,
+        judge=chosen[0].judge,
+        seed=seed,
+        files={file_name(file): file.rows_digest for file in chosen},
+        strata=tuple(strata),
+        rows_digest=pack(drawn)[1].digest,
+        guide_digest=digest_bytes(text),
+        drawn_at=datetime.datetime.now(datetime.UTC).date().isoformat(),
+    )
+    print(write_sample(results, sample, drawn, text))
+    print(f"{counted(len(drawn), 'row')} of {counted(sum(stratum.rows for stratum in strata), 'row')} drawn")
+
+
+@app.command("sheet")
+def sheet(
+    names: Annotated[list[str], typer.Argument(help="Names of samples. Their rows are mixed.")],
+    to: Annotated[Path, typer.Option("--to", metavar="FILE", help="The new file, JSON lines.")],
+    reader: Annotated[str, typer.Option("--reader", help="Name of the reader, who gets an order of their own.")],
+    from_: From = None,
+    data: Datas = None,
+    sources: Sources = DEFAULT_SOURCES,
+    results: Results = DEFAULT_RESULTS,
+) -> None:
+    """Write a reading sheet, which names no system.
+
+    Each line has a question, the expected answer, the answer, and the messages that prove it. The sheet names no system
+    and no verdict. It holds text of the benchmark: keep it to yourself.
+
+    Example: memeval labels sheet answers --reader first --to first.jsonl
+    """
+    from memeval.labels.sampling import shuffled
+    from memeval.labels.sheets import reading_sheet
+    from memeval.labels.store import sample_rows, stored_samples
+    from memeval.storage import unwritable, write_whole
+
+    stored = {sample.name: sample for sample in stored_samples(results)}
+    if unknown := [each for each in names if each not in stored]:
+        raise BadInput(f"there is no sample '{unknown[0]}'.", where=results, remedy=f"Samples: {', '.join(stored)}.")
+    chosen = [stored[each] for each in dict.fromkeys(names)]
+    if len({sample.benchmark for sample in chosen}) > 1:
+        raise BadInput("these samples are of several benchmarks.", remedy="Write a sheet for each.")
+    rows = [row for sample in chosen for row in sample_rows(results, sample)]
+    answers = _answers(sources, from_, data)
+    lines = reading_sheet(list(shuffled(rows, reader)), answers, chosen[0].benchmark)
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    try:
+        write_whole(to, text.encode())
+    except OSError as error:
+        raise unwritable(to, error) from None
+    print(f"{to}: {counted(len(rows), 'row')}")
+
+
+def _numbers(rows: str) -> list[int]:
+    """Return four numbers of rows.
+
+    Raises:
+        BadInput: there are not four numbers.
+    """
+    parts = rows.split(",")
+    if len(parts) != 4 or not all(part.strip().isdecimal() for part in parts):
+        raise BadInput(f"invalid --rows '{rows}'.", remedy="Write four numbers, such as 5,7,2,5.")
+    return [int(part) for part in parts]
+
+
+def _answers(sources: Path, from_: Path | None, data: list[str] | None) -> PublishedAnswers:
+    from memeval.claims.copies import Copies
+    from memeval.claims.regrading import Sessions
+    from memeval.labels.sheets import PublishedAnswers
+
+    return PublishedAnswers(sources, Copies(from_), Sessions(datas_of(data)))
+
+
+def _refuse_mixture(files: list[RegradedFile]) -> None:
+    """Refuse files of several benchmarks or rule sets.
+
+    Raises:
+        BadInput: there are several.
+    """
+    if len({(file.benchmark, file.data_digest, file.judge) for file in files}) > 1:
+        raise BadInput("these files are of several benchmarks or rule sets.", remedy="Draw a sample for each.")

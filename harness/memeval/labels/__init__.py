@@ -1,0 +1,1 @@
+"""Labels of answers by readers: what the graders are worth."""

@@ -1,0 +1,96 @@
+"""Draws a stratified random sample of published answers for readers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from memeval.claims.figures import majority
+from memeval.claims.store import file_name
+from memeval.records.errors import BadInput
+from memeval.records.label import SampleRow, Stratum
+from memeval.records.regraded import RegradedFile, RegradedRow
+
+Cell = tuple[bool, bool]
+"""Verdict of the judge in the file, and of the rules."""
+
+CELLS: tuple[Cell, ...] = ((True, True), (True, False), (False, True), (False, False))
+"""All pairs of verdicts: both right, right by the judge only, right by the rules only, both wrong."""
+
+Graded = tuple[RegradedFile, Sequence[RegradedRow], Mapping[tuple[str, int], str]]
+"""A regraded file, its rows, and the text of its answers by item and trial."""
+
+
+def draw(files: Iterable[Graded], wanted: Mapping[Cell, int], seed: int) -> tuple[list[Stratum], list[SampleRow]]:
+    """Draw rows from every file, category and pair of verdicts.
+
+    The rows of a stratum are put in the order of a digest of seed and row, and the first ones are drawn: a simple
+    random sample that anyone can draw again.
+
+    Args:
+        files: the files.
+        wanted: rows of each category of each file, by the verdicts of judge and rules. A smaller stratum is drawn
+            whole.
+        seed: the seed.
+
+    Returns:
+        The strata that have rows, and the drawn rows by label id.
+
+    Raises:
+        BadInput: a file has no verdicts of a judge or of the rules.
+    """
+    strata, drawn = [], []
+    for file, rows, answers in files:
+        name = file_name(file)
+        members: dict[tuple[str, bool, bool], list[tuple[str, RegradedRow, bool]]] = defaultdict(list)
+        for row in rows:
+            judged = majority(row) if len(row.verdicts) > 1 else next(iter(row.verdicts.values()), None)
+            if judged is not None and row.verdict is not None and row.answer_digest is not None:
+                members[row.category, judged, row.verdict].append((_order(seed, name, row), row, judged))
+        if not members:
+            raise BadInput(
+                "no row has a verdict of a judge and of the rules.", where=name, remedy="Choose another file."
+            )
+        for (category, judged, ruled), each in sorted(members.items()):
+            chosen = sorted(each, key=lambda one: one[0])[: wanted.get((judged, ruled), 0)]
+            strata.append(
+                Stratum(file=name, category=category, judge=judged, rules=ruled, rows=len(each), drawn=len(chosen))
+            )
+            share = len(chosen) / len(each)
+            drawn += [_row(order, name, row, judged, share, answers) for order, row, judged in chosen]
+    return strata, sorted(drawn, key=lambda row: row.label_id)
+
+
+def _order(seed: int, name: str, row: RegradedRow) -> str:
+    return hashlib.sha256(f"{seed}\n{name}\n{row.item_id}\n{row.trial}".encode()).hexdigest()
+
+
+def _row(
+    order: str, name: str, row: RegradedRow, judged: bool, share: float, answers: Mapping[tuple[str, int], str]
+) -> SampleRow:
+    if row.verdict is None or row.answer_digest is None:
+        raise ValueError("a row without verdict or answer was drawn")
+    return SampleRow(
+        label_id=order[:12],
+        file=name,
+        item_id=row.item_id,
+        trial=row.trial,
+        category=row.category,
+        cluster=row.cluster,
+        answer_digest=row.answer_digest,
+        words=len(answers[row.item_id, row.trial].split()),
+        judge=judged,
+        rules=row.verdict,
+        probability=share,
+    )
+
+
+def shuffled(rows: Iterable[SampleRow], order: str) -> Iterator[SampleRow]:
+    """Yield rows in an order of its own for each reader, which anyone can repeat.
+
+    Args:
+        rows: the rows.
+        order: a name, such as the reader's.
+    """
+    yield from sorted(rows, key=lambda row: hashlib.sha256(f"{order}\n{row.label_id}".encode()).hexdigest())
