@@ -11,7 +11,7 @@ import pytest
 
 from memeval.records.regraded import RegradedFile
 from memeval.site import build
-from memeval.site.regraded import metric_label
+from memeval.site.regraded import SIGNS, metric_label
 from tests.claims.test_findings import board
 from tests.site.test_failure_tables import text_of
 
@@ -65,7 +65,7 @@ def test_each_file_has_a_page_with_counts_signs_and_its_command(site: Path) -> N
     assert "memeval sources import mirix --file zep --check" in said
     assert "Rows in the file 1" in said and "Questions without a row" in said
     for sign in stored("zep").signs:
-        assert sign.kind in said
+        assert SIGNS[sign.kind] in said
     for category in stored("zep").figures.categories:
         assert category.name in said
 

@@ -17,6 +17,9 @@ COLLAPSED_BELOW = 0.5
 COLLAPSED_ROWS = 20
 """...and it has at least this many rows."""
 
+COLLAPSED_OTHERS = 0.2
+"""...and the others have at least this share, so that chance does not explain the difference."""
+
 LIMITS = {"late year": 0.02, "same answer": 0.05, "empty": 0.01, "cut": 0.05, "error text": 0.005, "evidence id": 0.01}
 """Shares of the rows above which a sign is flagged."""
 
@@ -79,7 +82,7 @@ def _collapsed(rows: Mapping[Slot, PublishedRow], keys: Mapping[str, ItemKey]) -
     low, count = [], 0
     for name, verdicts in by_scenario.items():
         share, others = sum(verdicts) / len(verdicts), (right - sum(verdicts)) / (total - len(verdicts))
-        if share < COLLAPSED_BELOW * others:
+        if others >= COLLAPSED_OTHERS and share < COLLAPSED_BELOW * others:
             low.append(f"{name}: {share:.0%}, others {others:.0%}")
             count += len(verdicts)
     return [Sign(kind="collapsed conversation", count=count, rows=total, flagged=bool(low), detail="; ".join(low))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from urllib.parse import quote
 
 from memeval.claims.store import file_name
@@ -15,6 +16,18 @@ LABELS = {"f1": "token F1", "session_recall": "recall of sessions", "turn_recall
 """Names of the metrics, without their cut-off rank."""
 
 
+SIGNS = {
+    "collapsed conversation": "Answers in conversations with far fewer right answers than the others",
+    "empty": "Empty answers",
+    "error text": "Answers with an error message",
+    "evidence id": "Answers that quote an id of the data",
+    "late year": "Answers with a year after the conversation",
+    "same answer": "Answers that several questions share",
+    "cut": "Answers that end without a full stop, all at the same length",
+}
+"""What each sign of a broken run counts."""
+
+
 @dataclass(frozen=True)
 class RegradedLine:
     """A file of published answers."""
@@ -24,6 +37,8 @@ class RegradedLine:
     """Its rank range among the files of its group; ``None`` if it is ranked with no other."""
     claims: tuple[PublishedClaim, ...] = ()
     """Published scores that are linked to this file or hold in it, and are counted from no other."""
+    is_test: bool = False
+    """Whether the answers were written to test a judge."""
 
     @property
     def flags(self) -> int:
@@ -75,6 +90,9 @@ def regraded_tables(
         attributable = finding.verdict in (ClaimVerdict.HOLDS, ClaimVerdict.DIFFERS)
         if attributable and recipe and len(recipe.files) == 1:
             claims.setdefault(recipe.files[0], []).append(finding.claim)
+    tests = {
+        name for claim in chain(*claims.values()) if claim.test_set and claim.recount for name in claim.recount.files
+    }
     known = sorted(files, key=_order)
     tables = []
     for benchmark in sorted({file.benchmark for file in known}):
@@ -83,7 +101,9 @@ def regraded_tables(
             if file.benchmark == benchmark:
                 graded = bool(file.figures.judges) or file.figures.rules is not None
                 stated = [claim for claim in claims.get(file_name(file), ()) if graded == _is_share(claim)]
-                lines[not graded].append(RegradedLine(file, ranks.get(file_name(file)), tuple(stated)))
+                lines[not graded].append(
+                    RegradedLine(file, ranks.get(file_name(file)), tuple(stated), file_name(file) in tests)
+                )
         tables.append(RegradedTable(benchmark, tuple(lines[0]), tuple(lines[1])))
     return tables
 

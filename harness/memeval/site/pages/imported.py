@@ -14,7 +14,7 @@ from memeval.site.findings import claimed_text
 from memeval.site.judges import JudgeNote, judge_note
 from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.publisher import Publisher
-from memeval.site.regraded import metric_label, part_address, regraded_tables, regraded_url
+from memeval.site.regraded import SIGNS, metric_label, part_address, regraded_tables, regraded_url
 from memeval.site.rendering import render
 from memeval.statistics.wilson import wilson
 
@@ -99,7 +99,9 @@ class ImportedPage(Publisher):
                 url=url,
                 title=f"{file.label}: published answers",
                 description="Answers that were published elsewhere, graded again here.",
-                body=render("pages/regraded.html", url, file=file, metric_label=metric_label, address=part_address),
+                body=render(
+                    "pages/regraded.html", url, file=file, metric_label=metric_label, address=part_address, signs=SIGNS
+                ),
             )
 
 
