@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from urllib.parse import quote
 
 from memeval.claims.store import file_name
@@ -90,9 +89,6 @@ def regraded_tables(
         attributable = finding.verdict in (ClaimVerdict.HOLDS, ClaimVerdict.DIFFERS)
         if attributable and recipe and len(recipe.files) == 1:
             claims.setdefault(recipe.files[0], []).append(finding.claim)
-    tests = {
-        name for claim in chain(*claims.values()) if claim.test_set and claim.recount for name in claim.recount.files
-    }
     known = sorted(files, key=_order)
     tables = []
     for benchmark in sorted({file.benchmark for file in known}):
@@ -100,10 +96,14 @@ def regraded_tables(
         for file in known:
             if file.benchmark == benchmark:
                 graded = bool(file.figures.judges) or file.figures.rules is not None
-                stated = [claim for claim in claims.get(file_name(file), ()) if graded == _is_share(claim)]
-                lines[not graded].append(
-                    RegradedLine(file, ranks.get(file_name(file)), tuple(stated), file_name(file) in tests)
+                stated = claims.get(file_name(file), [])
+                line = RegradedLine(
+                    file,
+                    ranks.get(file_name(file)),
+                    tuple(claim for claim in stated if graded == _is_share(claim)),
+                    any(claim.test_set for claim in stated),
                 )
+                lines[not graded].append(line)
         tables.append(RegradedTable(benchmark, tuple(lines[0]), tuple(lines[1])))
     return tables
 
