@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+ONLY ?=
+RESULTS_ARGS ?=
 QUICK ?= tests/records tests/statistics tests/leaderboard tests/cli/test_help.py tests/test_readme.py
 
 BIN := .venv/bin
@@ -15,11 +17,12 @@ export NO_MKDOCS_2_WARNING := 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo demo-all serve test quick bench simulate lint lock
+.PHONY: help setup demo demo-all results serve test quick bench simulate lint lock
 
 help:
 	@echo 'make demo      run the controls and the light systems on beliefs@1, offline, and build the site'
 	@echo 'make demo-all  the same with every benchmark whose data is here and every system that needs no key'
+	@echo 'make results   make the stored runs of results.toml again (ONLY=locomo: one benchmark)'
 	@echo 'make serve     serve build/site on 127.0.0.1:8000'
 	@echo 'make test      run every test (PYTEST_ARGS="-k name" narrows it)'
 	@echo 'make quick     ruff and the fast tests, in less than a minute: use it while working'
@@ -36,6 +39,10 @@ demo: $(RUNTIME)
 
 demo-all: $(RUNTIME)
 	@$(BIN)/python -m memeval.cli.demo --all
+
+# Finished runs are reused and an interrupted run resumes, so the same command continues.
+results: $(RUNTIME)
+	@$(BIN)/python -m memeval.cli.results $(ONLY:%=--only %) $(RESULTS_ARGS)
 
 serve: $(RUNTIME)
 	@$(BIN)/memeval site serve

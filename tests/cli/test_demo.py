@@ -9,7 +9,8 @@ import pytest
 from memeval import api
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
-from memeval.cli.demo import assemble, verify_and_record
+from memeval.cli.demo import assemble
+from memeval.cli.recording import verify_and_record
 from memeval.execution.progress import Bar
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.cli.recording import verify_and_record
 from memeval.records.base import digest_bytes
-from memeval.records.errors import BadInput, CheckFailed, MemevalError
-from memeval.records.ledger import LedgerEvent
+from memeval.records.errors import BadInput, MemevalError
 
 STORED = Path("results")
 """The stored board of this checkout."""
@@ -38,19 +38,14 @@ def run_all(results: Path, benchmarks: list[str], light_only: bool) -> list[RunF
         light_only: skip submissions that are not marked ``light``.
     """
     from memeval import api
+    from memeval.evaluation.result_set import offline_submissions
     from memeval.execution.progress import Bar
     from memeval.systems.controls import CONTROLS
-    from memeval.systems.source import MANIFEST, SUBMISSIONS, find_system, folder_source
+    from memeval.systems.source import find_system
 
-    found = [folder_source(manifest.parent) for manifest in sorted(SUBMISSIONS.glob(f"*/{MANIFEST}"))]
-    sources = [
-        source
-        for source in found
-        if not (source.submission and (source.submission.declared_models or source.submission.hosts))
-    ]
     systems: list[tuple[str, str | None]] = [
         *((slug, reader) for slug, control in CONTROLS.items() for reader in control.readers),
-        *((source.slug, None) for source in sources if source.light or not light_only),
+        *((source.slug, None) for source in offline_submissions() if source.light or not light_only),
     ]
     folders: list[RunFolder] = []
     with Bar() as progress:
@@ -64,29 +59,6 @@ def run_all(results: Path, benchmarks: list[str], light_only: bool) -> list[RunF
                     raise
                 progress.note(f"{slug} skipped: {error}")  # such as a program that is missing on this machine
     return folders
-
-
-def verify_and_record(results: Path, folders: list[RunFolder], by: str) -> None:
-    """Verify runs, grade them again, and record each equal result once in the ledger.
-
-    Raises:
-        CheckFailed: a run failed verification or reproduction.
-    """
-    from memeval import api
-    from memeval.evaluation.provenance import memeval_version
-    from memeval.evaluation.verification import verify_run
-    from memeval.evaluation.verifying.sessions import Sessions
-
-    ledger, sessions = Ledger(results), Sessions()
-    known = {(entry.run_id, entry.run_digest) for entry in ledger.entries() if entry.deed is LedgerEvent.REPRODUCED}
-    for folder in folders:
-        if (folder.run.run_id, folder.digest) in known:
-            continue
-        findings = verify_run(folder, sessions) or list(api.reproduce(folder).findings)
-        if findings:
-            raise CheckFailed(str(findings[0]))
-        reason = f"{folder.run.coverage.done} grades equal, by memeval {memeval_version()}"
-        ledger.append(LedgerEvent.REPRODUCED, folder, by=by, reason=reason)
 
 
 def assemble(stored: Path, own: Path, board: Path) -> None:

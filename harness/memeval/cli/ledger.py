@@ -91,18 +91,24 @@ def accept(
     findings = verify_run(folder)
     if findings:
         raise CheckFailed(str(findings[0]))
-    reason = _with_regression(folder, results, reason, regressed)
+    reason = reason_with_regression(folder, results, reason, accepted=regressed)
     # A later acceptance can end the wait for a vendor: the notice must be 14 days older than the acceptance.
     (row,) = build_board([folder], Ledger(results)).runs
     waits = row.standing is RankStatus.AWAITING_VENDOR
     _append(LedgerEvent.ACCEPTED, run, None, reason, by, results, sign_with, runner, even_if_known=waits)
 
 
-def _with_regression(folder: RunFolder, results: Path, reason: str, regressed: bool) -> str:
+def reason_with_regression(folder: RunFolder, results: Path, reason: str, *, accepted: bool) -> str:
     """Return the reason of an acceptance; for a regression, with its metrics in front.
 
+    Args:
+        folder: the run.
+        results: folder with the ledger and the accepted runs.
+        reason: the reason without the regression.
+        accepted: whether a regression is accepted too.
+
     Raises:
-        CheckFailed: the run is a regression, and the caller did not say so.
+        CheckFailed: the run is a regression, and regressions are not accepted.
     """
     from memeval import api
     from memeval.archive.ledger import Ledger
@@ -120,7 +126,7 @@ def _with_regression(folder: RunFolder, results: Path, reason: str, regressed: b
     metrics = ", ".join(metric.metric for metric in checked.metrics if metric.status in failing)
     if not metrics:
         return reason
-    if not regressed:
+    if not accepted:
         raise CheckFailed(
             f"the run is a regression ({metrics}). An accepted run becomes the baseline of later runs.",
             where=folder.path,

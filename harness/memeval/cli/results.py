@@ -1,0 +1,258 @@
+"""``make results``: makes the stored set of runs, verifies each run, and records it in the ledger."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memeval.archive.runs import RunFolder
+from memeval.cli.options import DEFAULT_RESULTS, Results
+from memeval.cli.shared import RESUME_HINT, counted, print_table
+from memeval.records.errors import BadInput, CheckFailed, ExitCode, MemevalError, NotApplicable
+
+if TYPE_CHECKING:
+    from memeval.evaluation.result_set import PlannedRun
+    from memeval.evaluation.verifying.sessions import Sessions
+    from memeval.execution.progress import Progress
+
+FILE = Path("results.toml")
+"""The set of runs of this checkout."""
+
+Track = tuple[str, str, str]
+"""Benchmark, protocol and tier."""
+
+
+class RunState(StrEnum):
+    """What became of a planned run; the values are columns of the printed table."""
+
+    NEW = "new"
+    STORED = "stored before"
+    NOT_APPLICABLE = "not applicable"
+    """The system lacks a method that the protocol needs."""
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """The outcome of one planned run."""
+
+    planned: PlannedRun
+    state: RunState
+    folder: RunFolder | None = None
+    error: MemevalError | None = None
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Where runs are stored, and who records them in the ledger."""
+
+    results: Path
+    by: str
+    accept: str | None
+    """The reason with which new runs are accepted; ``None`` to accept none."""
+    sessions: Sessions
+
+
+def selected(runs: Sequence[PlannedRun], only: Sequence[str], systems: Sequence[str]) -> list[PlannedRun]:
+    """Return the runs on some benchmarks, of some systems.
+
+    Args:
+        runs: all planned runs.
+        only: benchmarks, with or without their version; empty for all.
+        systems: slugs of systems; empty for all.
+
+    Raises:
+        BadInput: a name matches no planned run.
+    """
+    benchmarks = {name: {run.benchmark for run in runs if name in _names(run)} for name in only}
+    slugs = {run.source.slug for run in runs}
+    unknown = [name for name, found in benchmarks.items() if not found] + [s for s in systems if s not in slugs]
+    if unknown:
+        known = ", ".join(dict.fromkeys(run.benchmark for run in runs))
+        raise BadInput(
+            f"'{unknown[0]}' is not in the set of runs.",
+            remedy=f"Benchmarks of the set: {known}. Systems: {', '.join(sorted(slugs))}.",
+        )
+    return [
+        run
+        for run in runs
+        if (not only or any(run.benchmark in found for found in benchmarks.values()))
+        and (not systems or run.source.slug in systems)
+    ]
+
+
+def _names(run: PlannedRun) -> tuple[str, str]:
+    return run.benchmark, run.benchmark.partition("@")[0]
+
+
+def make(runs: Sequence[PlannedRun], recording: Recording, progress: Progress) -> list[RunOutcome]:
+    """Make runs one after another; verify, grade again and record each as soon as it is finished.
+
+    A finished run is reused, and an interrupted run resumes. A run that fails does not stop the others. Runs on a
+    benchmark without data are left out, with one message for each benchmark.
+
+    Args:
+        runs: the planned runs.
+        recording: where they are stored, and who records them.
+        progress: receives the progress.
+    """
+    from memeval.benchmarks import find
+
+    missing = {name: find(name).remedy() for name in _benchmarks(runs) if not find(name).available()}
+    for name, remedy in missing.items():
+        progress.note(f"{name} skipped: its data is not on this machine. {remedy}")
+    runs = [run for run in runs if run.benchmark not in missing]
+    outcomes: list[RunOutcome] = []
+    for number, planned in enumerate(runs, 1):
+        progress.note(f"{number}/{len(runs)} {planned}")
+        outcomes.append(_made(planned, recording, progress))
+    return outcomes
+
+
+def _made(planned: PlannedRun, recording: Recording, progress: Progress) -> RunOutcome:
+    from memeval import api
+    from memeval.cli.recording import verify_and_record
+
+    options = api.RunOptions(
+        results=recording.results, protocol=planned.protocol, tier=planned.tier, reader=planned.reader
+    )
+    before = {folder.path for folder in _stored(planned, recording.results)}
+    try:
+        (folder,) = api.run(planned.source, planned.benchmark, options=options, progress=progress)
+        verify_and_record(recording.results, [folder], recording.by, recording.sessions)
+        if recording.accept is not None:
+            _accept(folder, recording)
+    except NotApplicable as error:
+        progress.note(f"not applicable: {error.problem}")
+        return RunOutcome(planned, RunState.NOT_APPLICABLE, error=error)
+    except MemevalError as error:
+        progress.note(f"failed: {error}")
+        return RunOutcome(planned, RunState.FAILED, error=error)
+    return RunOutcome(planned, RunState.STORED if folder.path in before else RunState.NEW, folder)
+
+
+def _stored(planned: PlannedRun, results: Path) -> list[RunFolder]:
+    folder = results / planned.benchmark.partition("@")[0] / planned.source.slug
+    return [RunFolder(head.parent) for head in folder.glob("*/run.json")]
+
+
+def _accept(folder: RunFolder, recording: Recording) -> None:
+    """Accept a verified run as a run by a maintainer, unless the ledger already has a decision about it.
+
+    Raises:
+        CheckFailed: the run is a regression.
+    """
+    from memeval.archive.ledger import Ledger
+    from memeval.cli.ledger import reason_with_regression
+    from memeval.records.ledger import LedgerEvent, Runner
+
+    decisions = (LedgerEvent.ACCEPTED, LedgerEvent.INVALIDATED, LedgerEvent.SUPERSEDED)
+    ledger = Ledger(recording.results)
+    if any(each.deed in decisions and each.run_id == folder.run.run_id for each in ledger.entries()):
+        return
+    reason = reason_with_regression(folder, recording.results, recording.accept or "", accepted=False)
+    ledger.append(LedgerEvent.ACCEPTED, folder, by=recording.by, reason=reason, runner=Runner.MAINTAINER)
+
+
+def _benchmarks(runs: Iterable[PlannedRun]) -> list[str]:
+    return list(dict.fromkeys(run.benchmark for run in runs))
+
+
+def print_minutes(outcomes: Sequence[RunOutcome]) -> None:
+    """Print a table: for each track, how many runs there are, and the minutes and megabytes of the stored runs.
+
+    The minutes of a run are those from its start to its end, also if the run was stored before.
+    """
+    tracks: dict[Track, list[RunOutcome]] = defaultdict(list)
+    for outcome in outcomes:
+        tracks[outcome.planned.track].append(outcome)
+    lines = [["benchmark, protocol, tier", *(state.value for state in RunState), "minutes", "MB"]]
+    totals: dict[str, float] = defaultdict(float)
+    for track, members in tracks.items():
+        counts = Counter(outcome.state for outcome in members)
+        folders = [outcome.folder for outcome in members if outcome.folder is not None]
+        minutes = sum(map(_minutes, folders))
+        totals[track[0]] += minutes
+        size = sum(file.stat().st_size for folder in folders for file in folder.path.rglob("*") if file.is_file())
+        numbers = [str(counts[state]) for state in RunState]
+        lines.append([", ".join(track), *numbers, f"{minutes:.1f}", f"{size / 1e6:.1f}"])
+    print_table(lines)
+    print()
+    print_table([["benchmark", "minutes"], *([name, f"{minutes:.1f}"] for name, minutes in totals.items())])
+
+
+def _minutes(folder: RunFolder) -> float:
+    timing = folder.run.timing
+    return (datetime.fromisoformat(timing.ended) - datetime.fromisoformat(timing.started)).total_seconds() / 60
+
+
+def results(
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="BENCHMARK", help="Only this benchmark, repeatable.")
+    ] = None,
+    system: Annotated[
+        list[str] | None, typer.Option("--system", metavar="SLUG", help="Only this system, repeatable.")
+    ] = None,
+    file: Annotated[Path, typer.Option("--file", help="The file with the set of runs.")] = FILE,
+    accept: Annotated[
+        str | None,
+        typer.Option("--accept", metavar="REASON", help="Accept each run as a maintainer's run, for this reason."),
+    ] = None,
+    by: Annotated[str | None, typer.Option("--by", help="Author of ledger entries. Default: your login name.")] = None,
+    show: Annotated[bool, typer.Option("--list", help="Print the planned runs. Run nothing.")] = False,
+    results: Results = DEFAULT_RESULTS,
+) -> None:
+    """Make the set of runs of results.toml.
+
+    Finished runs are reused, and an interrupted run resumes. Each run is verified, graded again, and recorded in the
+    ledger. Then prints the minutes of each benchmark.
+
+    Example: python -m memeval.cli.results --only locomo
+    """
+    from memeval.evaluation.result_set import planned_runs
+    from memeval.evaluation.verifying.sessions import Sessions
+    from memeval.execution.progress import Bar
+
+    runs = selected(planned_runs(file), only or (), system or ())
+    if show:
+        print("\n".join(map(str, runs)))
+        return
+    began = time.monotonic()
+    recording = Recording(results, by or getpass.getuser(), accept, Sessions())
+    try:
+        with Bar() as progress:
+            outcomes = make(runs, recording, progress)
+    except KeyboardInterrupt:
+        print(f"memeval: interrupted. {RESUME_HINT}", file=sys.stderr)
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    if outcomes:
+        print_minutes(outcomes)
+    failed = [outcome for outcome in outcomes if outcome.state is RunState.FAILED]
+    print(f"\n{counted(len(outcomes), 'planned run')}, in {(time.monotonic() - began) / 60:.1f} minutes.")
+    for outcome in failed:
+        print(f"failed: {outcome.planned}: {outcome.error}")
+    if failed:
+        raise CheckFailed(f"{counted(len(failed), 'run')} failed.", remedy="Fix the cause, and run the command again.")
+
+
+def main() -> None:
+    """Run the command, and exit with its exit code."""
+    try:
+        typer.run(results)
+    except MemevalError as error:
+        print(f"memeval: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""``make results``: makes the runs of a file, resumes, verifies, records, and counts minutes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from memeval import api
+from memeval.archive.ledger import Ledger
+from memeval.archive.runs import sealed_runs
+from memeval.benchmarks.base import Benchmark
+from memeval.cli import results
+from memeval.execution.journal import Journal
+from memeval.execution.work import FinishedItems
+from memeval.records.errors import ExitCode
+from memeval.records.ledger import LedgerEvent, Runner
+from tests.support.registered import register
+from tests.support.tiny import TinyBenchmark
+
+Call = Callable[..., tuple[int, str, str]]
+
+SET = """
+schema_version = 1
+
+[[groups]]
+benchmark = "tiny@1"
+protocols = ["judge"]
+systems = ["always-hedge", "no-memory"]
+"""
+
+BROKEN = """
+class Broken:
+    def ingest_session(self, session, timestamp): raise RuntimeError("the disk is full")
+    def query(self, question, timestamp="now"): return ""
+    def get_context_tokens(self): return 0
+    def reset(self): pass
+"""
+
+
+class Absent(TinyBenchmark):
+    """A benchmark whose data is not here."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.info = self.info.model_copy(update={"id": "absent@1", "by_hand": "Ask its authors for the file."})
+
+    def available(self, path: Path | None = None) -> bool:
+        return False
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    """Call the command in an empty folder with a tiny benchmark; gives exit code, standard output and error."""
+    monkeypatch.chdir(tmp_path)
+    factories: dict[str, Callable[[], Benchmark]] = {"tiny@1": lambda: TinyBenchmark(30), "absent@1": Absent}
+    register(monkeypatch, factories, only=True)
+    (tmp_path / "results.toml").write_text(SET)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["results", *words])
+        with pytest.raises(SystemExit) as ended:
+            results.main()
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return run
+
+
+def row(said: str, track: str) -> list[str]:
+    """Return the words of a track's line after its name."""
+    (line,) = [line for line in said.splitlines() if line.strip().startswith(track)]
+    return line.strip().removeprefix(track).split()
+
+
+def test_the_runs_of_the_file_are_made_verified_and_recorded_with_their_minutes(call: Call) -> None:
+    code, said, _ = call("--by", "a test")
+    assert code == ExitCode.DONE
+    # No memory runs with each of its two readers.
+    assert row(said, "tiny@1, judge, full")[:4] == ["3", "0", "0", "0"]
+    assert "3 planned runs" in said and "minutes" in said
+    entries = Ledger(Path("results")).entries()
+    assert [(entry.deed, entry.by) for entry in entries] == 3 * [(LedgerEvent.REPRODUCED, "a test")]
+    assert {entry.run_id for entry in entries} == {folder.run.run_id for folder in sealed_runs(Path("results"))}
+    assert api.verify("results") == []
+
+
+def test_a_second_call_makes_nothing_again_and_records_nothing_twice(call: Call) -> None:
+    call("--by", "a test")
+    before = Path("results/ledger.jsonl").read_bytes()
+    code, said, error = call("--by", "a test")
+    assert code == ExitCode.DONE and "reused" in error
+    assert row(said, "tiny@1, judge, full")[:4] == ["0", "3", "0", "0"]
+    assert Path("results/ledger.jsonl").read_bytes() == before
+    assert len(sealed_runs(Path("results"))) == 3
+
+
+def test_an_interrupted_set_continues_where_it_stopped(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = Journal.write
+
+    def interrupt(self: Journal, finished: Iterable[FinishedItems]) -> None:
+        write(self, finished)
+        if sealed_runs(Path("results")):  # in the middle of the second run
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "write", interrupt)
+        code, _, error = call()
+    assert code == ExitCode.INTERRUPTED and "Run the same command to resume" in error
+    assert len(sealed_runs(Path("results"))) == 1
+    code, said, error = call()
+    assert code == ExitCode.DONE and "Resumed: " in error
+    assert row(said, "tiny@1, judge, full")[:4] == ["2", "1", "0", "0"]
+
+
+def test_accepted_runs_are_a_maintainers_and_accepted_once(call: Call) -> None:
+    for _ in range(2):
+        code, _, _ = call("--accept", "part of the stored set", "--by", "a test")
+        assert code == ExitCode.DONE
+    accepted = [each for each in Ledger(Path("results")).entries() if each.deed is LedgerEvent.ACCEPTED]
+    assert len(accepted) == 3
+    assert {(each.runner, each.reason) for each in accepted} == {(Runner.MAINTAINER, "part of the stored set")}
+
+
+def test_a_part_of_the_set_is_named_by_benchmark_and_system(call: Call) -> None:
+    code, said, _ = call("--list", "--only", "tiny", "--system", "always-hedge")
+    assert (code, said) == (ExitCode.DONE, "always-hedge on tiny@1, judge, full, reader native\n")
+    assert not Path("results").exists()
+    for words in (("--only", "huge"), ("--system", "acme")):
+        code, said, error = call(*words)
+        assert code == ExitCode.BAD_INPUT and said == ""
+        assert f"'{words[1]}' is not in the set of runs" in error and "tiny@1" in error and "no-memory" in error
+
+
+def test_a_benchmark_without_data_is_named_once_and_skipped(call: Call) -> None:
+    Path("results.toml").write_text(SET + SET.replace("tiny@1", "absent@1").replace("schema_version = 1", ""))
+    code, said, error = call()
+    assert code == ExitCode.DONE
+    assert error.count("absent@1 skipped: its data is not on this machine. Ask its authors for the file.") == 1
+    assert "absent@1" not in said and "tiny@1, judge, full" in said
+
+
+def test_a_system_that_cannot_answer_is_not_applicable_and_a_failing_one_does_not_stop_the_others(call: Call) -> None:
+    Path("broken.py").write_text(BROKEN)
+    systems = 'systems = ["bm25", "broken.py", "always-hedge"]\nreaders = ["native"]'
+    Path("results.toml").write_text(SET.replace('systems = ["always-hedge", "no-memory"]', systems))
+    code, said, error = call()
+    assert code == ExitCode.CHECK_FAILED and "1 run failed" in error
+    assert row(said, "tiny@1, judge, full")[:4] == ["1", "0", "1", "1"]
+    assert "the disk is full" in said
+    assert [folder.run.system.slug for folder in sealed_runs(Path("results"))] == ["always-hedge"]

@@ -1,0 +1,116 @@
+"""The file of the stored set of runs: what it names, and its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memeval.evaluation.result_set import PlannedRun, offline_submissions, planned_runs
+from memeval.records.errors import BadInput
+from memeval.systems.controls import CONTROLS, EXTRACTIVE, NATIVE
+
+ROOT = Path(__file__).parents[2]
+
+SUBMISSION = """
+schema_version = 1
+slug = "SLUG"
+name = "Acme"
+version = "1.0"
+entry = "adapter.py:Acme"
+authors = ["Ada"]
+licence = "MIT"
+summary = "Remembers."
+"""
+
+Plan = Callable[[str], list[PlannedRun]]
+
+
+@pytest.fixture
+def submissions(tmp_path: Path) -> Path:
+    """Return a folder of three submissions: one needs nothing, one a model, one a host."""
+    folder = tmp_path / "submissions"
+    more = {
+        "plain": "",
+        "modelled": 'declared_models = ["gpt-4o-mini"]\n',
+        "hosted": '[[hosts]]\nhost = "api.example.com"\nvariable = "EXAMPLE_URL"\nkey = "EXAMPLE_API_KEY"\n',
+    }
+    for slug, lines in more.items():
+        (folder / slug).mkdir(parents=True)
+        (folder / slug / "adapter.py").write_text("class Acme: ...\n")
+        (folder / slug / "submission.toml").write_text(SUBMISSION.replace("SLUG", slug) + lines)
+    return folder
+
+
+@pytest.fixture
+def plan(tmp_path: Path, submissions: Path) -> Plan:
+    """Return a function that writes one group and returns its runs."""
+
+    def write(lines: str) -> list[PlannedRun]:
+        file = tmp_path / "results.toml"
+        file.write_text(f"schema_version = 1\n[[groups]]\n{lines}\n")
+        return planned_runs(file, submissions)
+
+    return write
+
+
+def test_submissions_with_a_model_or_a_host_are_left_out(plan: Plan, submissions: Path) -> None:
+    assert [each.slug for each in offline_submissions(submissions)] == ["plain"]
+    runs = plan('benchmark = "beliefs@1"\nprotocols = ["judge"]\nsystems = ["submissions"]')
+    assert [(run.source.slug, run.reader) for run in runs] == [("plain", None)]
+
+
+def test_controls_run_under_each_of_their_readers_unless_the_group_names_readers(plan: Plan) -> None:
+    group = 'benchmark = "locomo@1"\nprotocols = ["f1"]\nsystems = ["controls"]\n'
+    expected = [(slug, reader) for slug, control in CONTROLS.items() for reader in control.readers]
+    assert [(run.source.slug, run.reader) for run in plan(group)] == expected
+    named = plan(group + 'readers = ["extractive"]\nwithout = ["oracle"]')
+    assert [(run.source.slug, run.reader) for run in named] == [(s, EXTRACTIVE) for s in CONTROLS if s != "oracle"]
+
+
+def test_a_protocol_with_one_reader_runs_each_system_once(plan: Plan) -> None:
+    runs = plan('benchmark = "locomo@1"\nprotocols = ["retrieval"]\nsystems = ["no-memory"]\nreaders = ["native"]')
+    assert [run.reader for run in runs] == [None]
+
+
+def test_protocols_and_tiers_are_combined_in_the_order_of_the_file(plan: Plan) -> None:
+    runs = plan(
+        'benchmark = "locomo"\nprotocols = ["f1", "judge"]\ntiers = ["quick", "fair"]\nsystems = ["last-stated"]'
+    )
+    tracks = [("f1", "quick"), ("f1", "fair"), ("judge", "quick"), ("judge", "fair")]
+    assert [run.track for run in runs] == [("locomo@1", *each) for each in tracks]
+    assert str(runs[0]) == f"last-stated on locomo@1, f1, quick, reader {NATIVE}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ('benchmark = "locmo@1"\nprotocols = ["f1"]\nsystems = ["bm25"]', r"toml:3: unknown benchmark .*'locomo'"),
+        (
+            'benchmark = "locomo@1"\nprotocols = ["f2"]\nsystems = ["bm25"]',
+            r"toml:4: locomo@1 has no protocol 'f2'.*f1",
+        ),
+        (
+            'benchmark = "locomo@1"\nprotocols = ["f1"]\ntiers = ["fast"]\nsystems = ["bm25"]',
+            r"toml:5: locomo@1 has no tier 'fast'. Choose one of: full",
+        ),
+        ('benchmark = "locomo@1"\nprotocols = ["f1"]\nsystems = ["bm26"]', r"toml:5: .*'bm26'. Did you mean 'bm25'"),
+        ('benchmark = "locomo@1"\nprotocols = ["f1"]\nsystems = ["bm25", "bm25"]', r"toml:5: .*bm25.* occurs twice"),
+        (
+            'benchmark = "locomo@1"\nprotocols = ["f1"]\nsystems = ["bm25"]\nwithout = ["bm24"]',
+            r"toml:6: 'without' names 'bm24', .* Did you mean 'bm25'",
+        ),
+        ('benchmark = "locomo@1"\nprotocols = []\nsystems = ["bm25"]', r"toml:4: .*protocols"),
+        ('benchmark = "locomo@1"\nprotocol = "f1"\nsystems = ["bm25"]', r"toml:\d: .*protocol"),
+    ],
+)
+def test_an_invalid_file_is_refused_with_its_line(plan: Plan, lines: str, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        plan(lines)
+
+
+def test_the_set_of_this_repository_names_every_submission_that_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    runs = planned_runs(Path("results.toml"))
+    assert {each.slug for each in offline_submissions()} | set(CONTROLS) <= {run.source.slug for run in runs}
