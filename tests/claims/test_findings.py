@@ -168,7 +168,7 @@ def test_a_claim_and_the_source_of_its_rows_name_the_same_commit_and_licence() -
         for name in finding.claim.recount.files if finding.claim.recount else ():
             source = sources[name.split("/")[0]]
             stated = (finding.claim.repository, finding.claim.commit, finding.claim.licence)
-            assert stated == (source.repository, source.commit, source.licence), name
+            assert stated == (source.repository, source.commit, source.licence or "none"), name
 
 
 def test_a_board_without_findings_has_none(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from memeval.claims.copies import Copies
 from memeval.claims.regrading import Sessions, regrade
+from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.regraded import PartialSum, RegradedRow, TwoWay
 from tests.claims.conftest import BY_ID, BY_TEXT, KEYS, ROWS, Grade, source_of
@@ -139,3 +140,32 @@ def test_equal_files_give_equal_bytes(graded: Grade) -> None:
     assert one.summary.comparable() == other.summary.comparable()
     assert [row.to_json() for row in one.rows] == [row.to_json() for row in other.rows]
     assert all(isinstance(row, RegradedRow) for row in one.rows)
+
+
+def test_files_with_one_repetition_each_stand_side_by_side(graded: Grade) -> None:
+    data = json.dumps(ROWS[:2]).encode()
+    part = {"path": "runs/answers.json", "digest": digest_bytes(data), "mapping": "main"}
+    done = graded(data, BY_ID, parts=[{**part, "trial": 0}, {**part, "trial": 1}])
+    assert [(row.item_id, row.trial, row.place) for row in done.rows] == [
+        ("q1", 0, 1),
+        ("q2", 0, 2),
+        ("q1", 1, 3),
+        ("q2", 1, 4),
+    ]
+    assert (done.summary.counts.rows, done.summary.counts.unmatched) == (4, {})
+
+
+def test_ids_that_the_data_does_not_name_get_no_metric_of_zero(graded: Grade) -> None:
+    mapping = {"rows": "$[*]", "item": "id", "retrieved": "got", "evidence": "want"}
+    turns = [{"id": "q1", "got": ["s_a:1"], "want": ["s_a:1"]}, {"id": "q2", "got": ["s_z:1"], "want": ["s_b:2"]}]
+    done = graded(turns, mapping, protocol="retrieval")
+    assert [row.metrics for row in done.rows] == [{}, {}]
+    assert done.summary.figures.recall == 0.5
+    known = graded([{"id": "q1", "got": ["s_a"], "want": ["s_a"]}], mapping, protocol="retrieval")
+    assert known.rows[0].metrics["session_recall@5"] == 1.0
+
+
+def test_a_text_in_place_of_an_id_is_refused(graded: Grade) -> None:
+    rows = [{"id": "q1", "got": ["word " * 50], "want": ["s_a"]}]
+    with pytest.raises(BadInput, match="more than 200 characters, not an id"):
+        graded(rows, {"rows": "$[*]", "item": "id", "retrieved": "got", "evidence": "want"}, protocol="retrieval")

@@ -82,7 +82,13 @@ def test_the_published_files_give_the_stored_summaries() -> None:
         "longmemeval@1": test_data("longmemeval/longmemeval_keys_500.jsonl"),
     }
     copies, sessions = Copies(published), Sessions(data)
-    for source in read_sources(ROOT / "sources"):
+    here = [
+        source
+        for source in read_sources(ROOT / "sources")
+        if source.files and all(copies.has(source, part) for file in source.files for part in file.parts)
+    ]
+    assert len(here) >= 12
+    for source in here:
         for file in source.files[:2]:
             path = summary_path(ROOT / "results", source.name, file.name)
             assert stored_equals(path, regrade(source, file, copies, sessions)), path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -135,6 +136,19 @@ def test_a_file_is_pulled_once_and_checked(server: str, tmp_path: Path) -> None:
     path = pull_file(source, part, copies, f"{server}/a.json")
     assert path.read_bytes() == data == copies.read(source, part)
     assert pull_file(source, part, copies, f"{server}/gone.json") == path
+
+
+def test_a_packed_file_is_checked_and_read_by_its_content(server: str, tmp_path: Path) -> None:
+    data = json.dumps(ROWS).encode()
+    source, copies = source_of(data, BY_ID), Copies(tmp_path / "pulled")
+    part = source.files[0].parts[0].model_copy(update={"path": "runs/answers.json.gz"})
+    (tmp_path / "served" / "a.json.gz").write_bytes(gzip.compress(data))
+    path = pull_file(source, part, copies, f"{server}/a.json.gz")
+    assert path.name == "answers.json.gz"
+    assert copies.read(source, part) == data
+    path.write_bytes(gzip.compress(data)[:-9])
+    with pytest.raises(BadInput, match="cannot be read"):
+        copies.read(source, part)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from memeval.benchmarks.data import data_folder
 from memeval.records.base import digest_bytes
@@ -54,7 +55,11 @@ class Copies:
                 where=self.folder,
                 remedy=f"Fetch it: memeval sources pull {source.name}. Or name a folder that has it with --from.",
             )
-        data = _bytes(path)
+        try:
+            with path.open("rb") as stream:
+                data = unpacked(stream, path)
+        except OSError as error:
+            raise BadInput(f"cannot be read ({error.strerror}).", where=path, remedy="Fetch the file again.") from None
         if part.digest is None:
             raise BadInput(
                 "the source states no digest for this file.",
@@ -77,12 +82,20 @@ class Copies:
                 yield folder / f"{name}.gz"
 
 
-def _bytes(path: Path) -> bytes:
+def unpacked(stream: IO[bytes], name: object) -> bytes:
+    """Return the bytes of a file, uncompressed if its name ends in ``.gz``.
+
+    Args:
+        stream: its bytes.
+        name: its path or address.
+
+    Raises:
+        BadInput: it is too large, or cannot be read.
+    """
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
-            data = stream.read(LARGEST + 1)
+        data = (gzip.GzipFile(fileobj=stream) if str(name).endswith(".gz") else stream).read(LARGEST + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise BadInput(f"cannot be read ({error}).", where=path, remedy="Fetch the file again.") from None
+        raise BadInput(f"cannot be read ({error}).", where=name, remedy="Fetch the file again.") from None
     if len(data) > LARGEST:
-        raise BadInput(f"has more than {LARGEST:,} bytes.", where=path, remedy="Split the file.")
+        raise BadInput(f"has more than {LARGEST:,} bytes.", where=name, remedy="Split the file.")
     return data

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import urllib.error
 import urllib.request
 from http.client import HTTPException
 from pathlib import Path
 
-from memeval.claims.copies import LARGEST, Copies
+from memeval.claims.copies import LARGEST, Copies, unpacked
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.source import FilePart, PublishedSource
@@ -43,7 +44,7 @@ def pull_file(source: PublishedSource, part: FilePart, copies: Copies, address: 
         raise BadInput(f"cannot be fetched ({error}).", where=url, remedy="Run the same command again.") from None
     if len(data) > LARGEST:
         raise BadInput(f"has more than {LARGEST:,} bytes.", where=url)
-    found = digest_bytes(data)
+    found = digest_bytes(unpacked(io.BytesIO(data), url))
     if part.digest is None:
         raise BadInput(
             "the source states no digest for this file.",

@@ -7,7 +7,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memeval.benchmarks import find
@@ -142,21 +142,28 @@ def matched_rows(
         BadInput: see :func:`regrade`.
     """
     matcher = sessions.matcher(file.benchmark, file.protocol, file.tier)
-    parts = [
-        (part, read_rows(copies.read(source, part), source.mappings[part.mapping], part.path)) for part in file.parts
-    ]
-    matched = matcher.match(parts[0][1])
+    first: list[PublishedRow] = []
+    added: list[list[PublishedRow]] = []
+    for part in file.parts:
+        read = read_rows(copies.read(source, part), source.mappings[part.mapping], part.path)
+        if part.trial is not None:
+            first += [replace(row, trial=part.trial, place=len(first) + row.place) for row in read]
+        elif not first:
+            first = read
+        else:
+            added.append(read)
+    matched = matcher.match(first)
     if not matched.rows:
         reasons = ", ".join(f"{reason}: {len(places)}" for reason, places in matched.unmatched.items())
         raise BadInput(
             f"no row has an item of {file.benchmark} ({reasons}).",
-            where=parts[0][0].path,
+            where=file.parts[0].path,
             remedy="Correct the mapping, or the benchmark, protocol or tier of the file.",
         )
     rows = matched.rows
-    for _part, others in parts[1:]:
+    for others in added:
         rows = merged(rows, matcher.match(others).rows)
-    return parts[0][1], matched, rows
+    return first, matched, rows
 
 
 def entry_digest(source: PublishedSource, file: SourceFile) -> Digest:

@@ -22,7 +22,7 @@ class RegradedRow(Stored):
     trial: int = 0
     """Number of the repetition, from 0."""
     place: int
-    """Number of the row in the file, from 1."""
+    """Number of the row, from 1; repetitions in several files are numbered throughout."""
     answer: str | None = None
     """The answer; ``None`` if a licence keeps it out, or if the file has none."""
     answer_digest: Digest | None = None

@@ -100,9 +100,11 @@ class FilePart(Record):
     path: str
     """Path inside the repository."""
     digest: Digest | None = None
-    """Digest of its bytes; ``None`` if it was not fetched yet."""
+    """Digest of its bytes, uncompressed if the path ends in ``.gz``; ``None`` if it was not fetched yet."""
     mapping: str
     """Name of the mapping."""
+    trial: int | None = None
+    """Number of the repetition, from 0, if each file has one repetition of the same questions."""
 
 
 class SourceFile(Record):
@@ -129,7 +131,8 @@ class SourceFile(Record):
     note: str | None = None
     """What readers of the numbers should know."""
     parts: tuple[FilePart, ...] = Field(min_length=1)
-    """Its files. The first one decides which questions are answered; the others add fields."""
+    """Its files. Repetitions stand side by side. Of the other files, the first decides which questions are answered, and
+    the others add fields."""
 
 
 class PublishedSource(Stored):
