@@ -131,7 +131,7 @@ class SourceFile(Record):
     note: str | None = None
     """What readers of the numbers should know."""
     parts: tuple[FilePart, ...] = Field(min_length=1)
-    """Its files. Repetitions stand side by side. Of the other files, the first decides which questions are answered, and
+    """Its files. Repetitions stand side by side. Of the others, the first decides which questions are answered, and
     the others add fields."""
 
 
