@@ -80,6 +80,7 @@ def test_the_published_files_give_the_stored_summaries() -> None:
     data = {
         "locomo@1": test_data("locomo/locomo10.json"),
         "longmemeval@1": test_data("longmemeval/longmemeval_keys_500.jsonl"),
+        "precisionmembench@1": test_data("precisionmembench/LICENSE").parent,
     }
     copies, sessions = Copies(published), Sessions(data)
     here = [

@@ -32,7 +32,7 @@ from memeval.records.track import Redistribution
 PERMISSIVE = frozenset({"MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0"})
 """Licences under which answers may be stored, if the benchmark's own text may be."""
 
-KEPT = re.compile(r"f1|(session|turn)_recall@(5|10)")
+KEPT = re.compile(r"f1|(session|turn)_recall@(5|10)|exact|passed|precision|recall")
 """Names of the metrics that are stored."""
 
 DECIMALS = 6
@@ -95,7 +95,7 @@ def regrade(source: PublishedSource, file: SourceFile, copies: Copies, sessions:
     session = sessions.session(file.benchmark, file.protocol, file.tier)
     first, matched, rows = matched_rows(source, file, copies, sessions)
     keys = {key.item_id: key for key in session.keys}
-    with_text = _may_keep(source, session)
+    with_text = _may_keep(source, session) and any(row.answer is not None for row in rows.values())
     done = _rows(session, keys, rows, with_text)
     counts = _counts(session, first, matched)
     text = "".join(f"{row.to_json()}\n" for row in done).encode()
@@ -230,7 +230,7 @@ def _rows(
     by_trial: dict[int, dict[str, PublishedRow]] = defaultdict(dict)
     for (item, trial), row in rows.items():
         by_trial[trial][item] = row
-    knows_ids = session.protocol_info.search_items is None or _knows_ids(session, keys, rows)
+    knows_ids = not _reads_ids(session) or _knows_ids(session, keys, rows)
     found = []
     for trial, answered in sorted(by_trial.items()):
         present = [key for key in keys.values() if key.item_id in answered]
@@ -242,7 +242,12 @@ def _rows(
 
 
 def _is_gradable(session: BenchmarkSession, row: PublishedRow) -> bool:
-    return row.answer is not None if session.protocol_info.search_items is None else row.retrieved is not None
+    return row.retrieved is not None if _reads_ids(session) else row.answer is not None
+
+
+def _reads_ids(session: BenchmarkSession) -> bool:
+    """Return whether the protocol grades what was retrieved, not an answer."""
+    return session.protocol_info.search_items is not None or "recall" in session.protocol_info.needs
 
 
 def _knows_ids(session: BenchmarkSession, keys: Mapping[str, ItemKey], rows: Mapping[Slot, PublishedRow]) -> bool:

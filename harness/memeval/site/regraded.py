@@ -11,7 +11,13 @@ from memeval.records.finding import ClaimVerdict, CountedValue, FindingsReport, 
 from memeval.records.regraded import RegradedFile
 from memeval.statistics.ranks import RankRange
 
-LABELS = {"f1": "token F1", "session_recall": "recall of sessions", "turn_recall": "recall of turns"}
+LABELS = {
+    "f1": "token F1",
+    "exact": "exactly the expected texts",
+    "passed": "right by the rule of the authors",
+    "session_recall": "recall of sessions",
+    "turn_recall": "recall of turns",
+}
 """Names of the metrics, without their cut-off rank."""
 
 
@@ -47,14 +53,29 @@ class RegradedLine:
 
 @dataclass(frozen=True)
 class RegradedTable:
-    """The files of one benchmark: those with answers or verdicts, and those with retrieved ids only."""
+    """The files of one benchmark: those with answers, and those with retrieved ids only."""
 
     benchmark: str
     """Id of the benchmark."""
     answers: tuple[RegradedLine, ...]
-    """Files with answers or verdicts."""
+    """Files with answers."""
     retrieval: tuple[RegradedLine, ...]
     """Files with retrieved ids only."""
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of all metrics of the files with retrieved ids only."""
+        return tuple(sorted({name for line in self.retrieval for name in line.file.figures.metrics}, key=_by_depth))
+
+    @property
+    def has_verdicts(self) -> bool:
+        """Whether any file with retrieved ids only has verdicts of its own."""
+        return any(line.file.figures.judges for line in self.retrieval)
+
+    @property
+    def has_evidence(self) -> bool:
+        """Whether any of these files names the evidence itself."""
+        return any(line.file.figures.recall is not None for line in self.retrieval)
 
 
 def regraded_url(file: RegradedFile) -> str:
@@ -95,7 +116,7 @@ def regraded_tables(
         lines: tuple[list[RegradedLine], list[RegradedLine]] = ([], [])
         for file in known:
             if file.benchmark == benchmark:
-                graded = bool(file.figures.judges) or file.figures.rules is not None
+                graded = file.figures.rules is not None
                 stated = claims.get(file_name(file), [])
                 line = RegradedLine(
                     file,
@@ -106,6 +127,11 @@ def regraded_tables(
                 lines[not graded].append(line)
         tables.append(RegradedTable(benchmark, tuple(lines[0]), tuple(lines[1])))
     return tables
+
+
+def _by_depth(metric: str) -> tuple[str, int]:
+    name, _at, depth = metric.partition("@")
+    return name, int(depth or 0)
 
 
 def _is_share(claim: PublishedClaim) -> bool:

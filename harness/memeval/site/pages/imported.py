@@ -90,6 +90,7 @@ class ImportedPage(Publisher):
                 regraded=regraded_tables(site.regraded, site.regraded_ranks, site.findings),
                 claimed_text=claimed_text,
                 regraded_url=regraded_url,
+                metric_label=metric_label,
             ),
             wide=True,
         )
