@@ -16,6 +16,9 @@ from memeval.benchmarks.formats.simple import read
 from memeval.cli.main import main
 from memeval.records.errors import BadInput
 from tests.claims.conftest import KEYS
+from tests.support.data import test_data
+
+ROOT = Path(__file__).parents[2]
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -51,7 +54,7 @@ def test_a_ranking_is_scored_at_four_depths_and_a_missing_question_counts_as_wro
         "retrieval",
         4,
         ["q4"],
-        3,
+        ["x1", "x2", "zzz"],
     )
     assert [values[f"session_recall@{depth}"] for depth in (1, 3, 5, 10)] == [0.25, 0.625, 0.625, 0.625]
     assert [values[f"session_hit@{depth}"] for depth in (1, 3, 5, 10)] == [0.25, 0.75, 0.75, 0.75]
@@ -77,7 +80,7 @@ def test_answers_are_read_from_every_form(call: Call, tmp_path: Path, name: str,
     code, out, _err = call(name)
     assert code == 0
     assert "protocol judge" in out
-    assert "score                   50.0 %" in out
+    assert "score 50.0" in " ".join(out.split())
     assert "questions without an entry, counted as wrong: 1 (q4)" in out
     assert "data sha256:" in out
 
@@ -134,6 +137,23 @@ def test_rankings_need_a_protocol_of_retrieval(call: Call, tmp_path: Path) -> No
     code, _out, err = call("ranking.json", "--protocol", "judge")
     assert code == 2
     assert "the protocol 'judge' scores answers" in err
+
+
+@pytest.mark.data
+def test_stored_controls_stand_beside_each_measure(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    locomo = test_data("locomo/locomo10.json")
+    (tmp_path / "ranking.json").write_text(json.dumps({"conv-26:0": ["S1", "D1:3"]}))
+    words = ("--benchmark", "locomo@1", "--data", str(locomo), "--results", str(ROOT / "results"), "--json")
+    monkeypatch.setattr("sys.argv", ["memeval", "score", str(tmp_path / "ranking.json"), *words])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert not end.value.code
+    bm25 = json.loads(capsys.readouterr().out)["controls"]["bm25"]
+    assert bm25["session_recall@5"] == pytest.approx(bm25["score"])
+    assert bm25["session_recall@1"] < bm25["session_recall@5"] < bm25["session_recall@10"]
+    assert bm25["session_recall@3"] is None, "stored runs have no measures at 3"
 
 
 @settings(deadline=None, max_examples=60)

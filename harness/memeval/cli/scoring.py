@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memeval.cli.options import Protocol, Tier
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, counted, percent, print_json, print_table
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, percent, print_json, print_table
 
 if TYPE_CHECKING:
     from memeval.evaluation.scoring_files import FileScore
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 _SHOWN = 5
 """Number of ids to print."""
+
+_COLUMNS = 3
+"""Number of controls to print."""
+
+SCORE = "score"
+"""Name of the headline measure."""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -104,30 +110,47 @@ def _print(found: FileScore, controls: list[Run]) -> None:
     from memeval.systems.output import visible
 
     print(f"{found.benchmark}, protocol {found.protocol}, tier {found.tier}, data {found.data_digest[:19]}")
+    shown = controls[:_COLUMNS]
+    lines = [["", "%", "95 % interval", *(run.system.slug for run in shown)]]
     for name, estimate in found.scores.items():
-        print(f"  {name:22}{_interval(estimate)}")
+        beside = [percent(value) if (value := _of_control(run, name)) is not None else "–" for run in shown]
+        lines.append([name, percent(estimate.value), _interval(estimate), *beside])
+    print_table(lines)
     print("By category:")
-    for name, value in found.categories.items():
-        print(f"  {name:28}{percent(value):>6} %")
+    print_table([[name, percent(value)] for name, value in found.categories.items()])
     skipped = "entries left out, because this protocol and tier do not score them"
-    for what, ids in (("questions without an entry, counted as wrong", found.missing), (skipped, found.unknown)):
+    foreign = "retrieved ids that the benchmark does not have, counted as irrelevant"
+    named = (
+        ("questions without an entry, counted as wrong", found.missing),
+        (skipped, found.unknown),
+        (foreign, found.unknown_sources),
+    )
+    for what, ids in named:
         if ids:
             more = ", …" if len(ids) > _SHOWN else ""
             print(visible(f"{what}: {len(ids):,} ({', '.join(ids[:_SHOWN])}{more})"))
-    if found.unknown_sources:
-        print(f"retrieved ids that the benchmark does not have: {found.unknown_sources:,}")
     if not controls:
         print("No stored run of a control has this data, protocol, tier and graders.")
-        return
-    print(f"Stored runs of {counted(len(controls), 'control')} for comparison:")
-    print_table([[run.system.slug, f"{percent(run.scores.composite.value)} %"] for run in controls])
+    elif len(controls) > len(shown):
+        print(f"The {len(shown)} best of {len(controls)} stored controls are shown; --json has all.")
+
+
+def _of_control(run: Run, name: str) -> float | None:
+    """Return a measure of a stored run, weighted as its score; ``None`` if the run does not have it."""
+    if name == SCORE:
+        return run.scores.composite.value
+    scored = [category for category in run.scores.categories if category.weight]
+    values = [category.metrics.get(name) for category in scored]
+    total = sum(category.weight for category in scored)
+    if not total or any(value is None for value in values):
+        return None
+    return sum(category.weight * (value or 0.0) for category, value in zip(scored, values, strict=True)) / total
 
 
 def _interval(estimate: CompositeEstimate) -> str:
-    text = f"{percent(estimate.value):>6} %"
     if estimate.low is None or estimate.high is None:
-        return text
-    return f"{text}  [{percent(estimate.low)}, {percent(estimate.high)}]"
+        return "–"
+    return f"{percent(estimate.low)}–{percent(estimate.high)}"
 
 
 def _data(found: FileScore, controls: list[Run]) -> dict[str, Any]:
@@ -139,10 +162,10 @@ def _data(found: FileScore, controls: list[Run]) -> dict[str, Any]:
         "planned": found.planned,
         "missing": list(found.missing),
         "unknown": list(found.unknown),
-        "unknown_sources": found.unknown_sources,
+        "unknown_sources": list(found.unknown_sources),
         "scores": {
             name: {"value": each.value, "low": each.low, "high": each.high} for name, each in found.scores.items()
         },
         "categories": dict(found.categories),
-        "controls": {run.system.slug: run.scores.composite.value for run in controls},
+        "controls": {run.system.slug: {name: _of_control(run, name) for name in found.scores} for run in controls},
     }

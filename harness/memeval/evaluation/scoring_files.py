@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memeval.benchmarks.formats.answers import UNKNOWN_SOURCE, ImportedAnswer, ImportedAnswers
@@ -42,8 +42,8 @@ class FileScore:
     """Scored questions without an entry. Their items count as wrong."""
     unknown: tuple[str, ...]
     """Ids in the file that the protocol and tier do not score."""
-    unknown_sources: int
-    """Retrieved ids that the benchmark does not have; they count as irrelevant."""
+    unknown_sources: tuple[str, ...]
+    """Retrieved ids that the benchmark does not have, each once. They count as irrelevant."""
     scores: Mapping[str, CompositeEstimate]
     """Means over all planned questions with 95 % intervals, by name; the headline first."""
     categories: Mapping[str, float]
@@ -93,18 +93,18 @@ def score_answers(answers: ImportedAnswers, session: BenchmarkSession) -> FileSc
         planned=len(planned),
         missing=tuple(question for question in planned if question not in given),
         unknown=tuple(sorted(given.keys() - set(planned))),
-        unknown_sources=sum(
-            source.startswith(UNKNOWN_SOURCE)
-            for response in responses
-            for item in response.items or ()
-            for source in item.source_ids
-        ),
+        unknown_sources=_unknown_sources(responses),
         scores={name: _estimate(by_category, weights, earned) for name, earned in values.items()},
         categories={
             name: sum(credits.get(key.item_id, 0.0) for key in members) / len(members)
             for name, members in by_category.items()
         },
     )
+
+
+def _unknown_sources(responses: Iterable[Response]) -> tuple[str, ...]:
+    sources = (source for response in responses for item in response.items or () for source in item.source_ids)
+    return tuple(sorted({each.removeprefix(UNKNOWN_SOURCE) for each in sources if each.startswith(UNKNOWN_SOURCE)}))
 
 
 def _estimate(
