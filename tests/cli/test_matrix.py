@@ -91,7 +91,7 @@ def test_examples_are_printed_and_nothing_is_run(call: Call) -> None:
     code, out, _ = call("matrix", "--example", "controls")
     assert (code, "systems:" in out) == (ExitCode.DONE, True)
     for words, sentence in (
-        (("--example", "nothing"), "Choose one of: astrocyte-presets, controls, memorycd."),
+        (("--example", "nothing"), "Choose one of: astrocyte-presets, controls, memorycd, retrievers."),
         ((), "no matrix file given."),
     ):
         code, _, err = call("matrix", *words)

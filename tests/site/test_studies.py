@@ -111,8 +111,11 @@ def test_a_score_is_drawn_against_length_where_tiers_differ_in_it(tmp_path: Path
     tiers = tuple(TierInfo(name=name, items=60, how="All.", tokens=size) for name, size in (("1k", 1000), ("9k", 9000)))
     benchmark = FakeBenchmark(told={"tiers": tiers})
     made = [Made("acme", "Acme", tier="9k", skill=0.0), Made("acme", "Acme", tier="1k", skill=1.0)]
-    (study,) = studied(tmp_path, benchmark, *made)
-    assert [row[:3] for row in study.rows] == [("Acme", "1 000", "100.0"), ("Acme", "9 000", "0.0")]
+    made.append(Made("brief", "Brief", tier="1k"))  # one length is no curve
+    score, latency = studied(tmp_path, benchmark, *made)
+    assert [row[:3] for row in score.rows] == [("Acme", "1 000", "100.0"), ("Acme", "9 000", "0.0")]
+    assert [row[:2] for row in latency.rows] == [("Acme", "1 000"), ("Acme", "9 000")]
+    assert latency.figure.title.startswith("Answer latency by length of history")
 
 
 def test_one_length_alone_is_no_curve_and_plain_runs_have_no_studies(tmp_path: Path) -> None:

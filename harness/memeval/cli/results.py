@@ -74,9 +74,9 @@ def selected(runs: Sequence[PlannedRun], only: Sequence[str], systems: Sequence[
     Raises:
         BadInput: a name matches no planned run.
     """
-    benchmarks = {name: {run.benchmark for run in runs if name in _names(run)} for name in only}
+    names = {name for run in runs for name in _names(run)}
     slugs = {run.source.slug for run in runs}
-    unknown = [name for name, found in benchmarks.items() if not found] + [s for s in systems if s not in slugs]
+    unknown = [*(name for name in only if name not in names), *(slug for slug in systems if slug not in slugs)]
     if unknown:
         known = ", ".join(dict.fromkeys(run.benchmark for run in runs))
         raise BadInput(
@@ -86,9 +86,16 @@ def selected(runs: Sequence[PlannedRun], only: Sequence[str], systems: Sequence[
     return [
         run
         for run in runs
-        if (not only or any(run.benchmark in found for found in benchmarks.values()))
-        and (not systems or run.source.slug in systems)
+        if (not only or not set(only).isdisjoint(_names(run))) and (not systems or run.source.slug in systems)
     ]
+
+
+def _matrices(files: Sequence[Path], names: Sequence[str]) -> list[Path]:
+    """Return the matrix files with some names, without their ending; all files for no names."""
+    stems = [path.stem for path in files]
+    if unknown := [name for name in names if name not in stems]:
+        raise BadInput(f"'{unknown[0]}' is not in the set of runs.", remedy=f"Its matrices: {', '.join(stems)}.")
+    return [path for path in files if not names or path.stem in names]
 
 
 def _names(run: PlannedRun) -> tuple[str, str]:
@@ -117,6 +124,29 @@ def make(runs: Sequence[PlannedRun], recording: Recording, progress: Progress) -
         progress.note(f"{number}/{len(runs)} {planned}")
         outcomes.append(_made(planned, recording, progress))
     return outcomes
+
+
+def make_matrix(file: Path, recording: Recording, progress: Progress) -> None:
+    """Run a matrix, store it, and verify, grade again and record its runs.
+
+    Raises:
+        CheckFailed: a cell failed, or a run failed verification or reproduction.
+        BadInput: the matrix file is not valid.
+    """
+    from memeval import api
+    from memeval.cli.recording import verify_and_record
+
+    progress.note(f"matrix {file.stem}")
+    made = api.matrix(file, options=api.RunOptions(results=recording.results), progress=progress)
+    folders = [outcome.folder for outcome in made.outcomes if outcome.folder is not None]
+    verify_and_record(recording.results, folders, recording.by, recording.sessions)
+    if recording.accept is not None:
+        for folder in folders:
+            _accept(folder, recording)
+    if len(folders) < len(made.outcomes):
+        errors = [outcome.error for outcome in made.outcomes if outcome.error is not None]
+        raise CheckFailed(f"{counted(len(errors), 'cell')} of the matrix failed: {errors[0]}", where=file)
+    print(f"matrix {file.stem}: {counted(len(folders), 'run')}, in {made.folder.path}")
 
 
 def _made(planned: PlannedRun, recording: Recording, progress: Progress) -> RunOutcome:
@@ -203,6 +233,9 @@ def results(
     system: Annotated[
         list[str] | None, typer.Option("--system", metavar="SLUG", help="Only this system, repeatable.")
     ] = None,
+    matrix: Annotated[
+        list[str] | None, typer.Option("--matrix", metavar="NAME", help="Only this matrix, repeatable.")
+    ] = None,
     file: Annotated[Path, typer.Option("--file", help="The file with the set of runs.")] = FILE,
     accept: Annotated[
         str | None,
@@ -219,19 +252,22 @@ def results(
 
     Example: python -m memeval.cli.results --only locomo
     """
-    from memeval.evaluation.result_set import planned_runs
+    from memeval.evaluation.result_set import matrix_files, planned_runs
     from memeval.evaluation.verifying.sessions import Sessions
     from memeval.execution.progress import Bar
 
-    runs = selected(planned_runs(file), only or (), system or ())
+    runs = [] if matrix else selected(planned_runs(file), only or (), system or ())
+    matrices = [] if only or system else _matrices(matrix_files(file), matrix or ())
     if show:
-        print("\n".join(map(str, runs)))
+        print("\n".join([*map(str, runs), *(f"matrix {path.stem}" for path in matrices)]))
         return
     began = time.monotonic()
     recording = Recording(results, by or getpass.getuser(), accept, Sessions())
     try:
         with Bar() as progress:
             outcomes = make(runs, recording, progress)
+            for each in matrices:
+                make_matrix(each, recording, progress)
     except KeyboardInterrupt:
         print(f"memeval: interrupted. {RESUME_HINT}", file=sys.stderr)
         raise typer.Exit(ExitCode.INTERRUPTED) from None

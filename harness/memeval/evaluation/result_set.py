@@ -79,6 +79,25 @@ def planned_runs(path: Path, submissions: Path = SUBMISSIONS) -> list[PlannedRun
     return list(runs.values())
 
 
+def matrix_files(path: Path) -> list[Path]:
+    """Return the matrix files that a file names.
+
+    Args:
+        path: a TOML file; see :class:`ResultSet`.
+
+    Raises:
+        BadInput: the file is not valid, or a matrix file does not exist.
+    """
+    file = read_toml(path)
+    found = [path.parent / name for name in file.record(ResultSet).matrices]
+    for matrix in found:
+        if not matrix.is_file():
+            raise BadInput(
+                f"the matrix file {matrix} does not exist.", where=file.place("matrices"), remedy="Check the path."
+            )
+    return found
+
+
 def _checked(file: Toml, keys: Keys, group: ResultGroup) -> BenchmarkInfo:
     """Return the benchmark of a group that names only protocols and tiers that it has."""
     try:

@@ -27,9 +27,11 @@ class ResultGroup(Record):
 
 
 class ResultSet(Record):
-    """A file of groups of runs."""
+    """A file of groups of runs, and of matrices."""
 
     schema_version: int = 1
     """Version of the format of the file."""
     groups: tuple[ResultGroup, ...] = Field(min_length=1)
     """The groups, in the order in which they run."""
+    matrices: tuple[str, ...] = ()
+    """Matrix files, relative to the file; they run after the groups and reuse their runs."""

@@ -1,4 +1,5 @@
-"""Further charts of a benchmark: size of errors, search latency by bank size, score by length of history.
+"""Further charts of a benchmark: size of errors, search latency by bank size, score and latency by
+length of history.
 
 A study is drawn if the runs hold the data for it; none depends on the name of a benchmark.
 """
@@ -6,14 +7,15 @@ A study is drawn if the runs hold the data for it; none depends on the name of a
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy
 
 from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.leaderboard.pairing import TrackPair, apart_and_shared, old_and_fresh
+from memeval.records.call import Phase
 from memeval.records.run import SystemKind
 from memeval.site import text
 from memeval.site.figures import Figure, figure
@@ -159,48 +161,95 @@ def _timed(row: BoardRow) -> dict[tuple[int, int], list[float]]:
 
 
 def _sizes(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
-    """Yield the score by length of history, if tiers differ in it."""
+    """Yield the score and the answer latency by length of history, if tiers differ in it."""
     tokens = {tier.name: tier.tokens for tier in benchmark.info.tiers if tier.tokens} if benchmark.info else {}
-    alike: dict[tuple[object, ...], list[BoardTable]] = defaultdict(list)
+    alike: dict[tuple[object, ...], dict[int, BoardTable]] = defaultdict(dict)
     for table in benchmark.tables:
-        if table.track.tier in tokens:
+        if (size := tokens.get(table.track.tier)) is not None:
             track = table.track
-            alike[track.protocol, track.reader, track.judge, track.judge_endpoint, str(dict(track.parameters))].append(
-                table
-            )
+            key = track.protocol, track.reader, track.judge, track.judge_endpoint, str(dict(track.parameters))
+            alike[key][size] = table
     for number, tables in enumerate(alike.values(), start=1):
-        knots, rows = [], []
-        for table in sorted(tables, key=lambda each: tokens[each.track.tier] or 0):
-            size = tokens[table.track.tier] or 0
-            for row in table.rows:
-                composite = row.run.scores.composite
-                if composite.value is None:
-                    continue
-                control = row.run.system.kind is SystemKind.CONTROL
-                knots.append(CurvePoint(_name(row), size, composite.value, control))
-                interval = composite.interval
-                within = f"{text.percent(interval.low)}–{text.percent(interval.high)}" if interval else text.ABSENT
-                rows.append((_name(row), text.count(size), text.percent(composite.value), within))
-        if len({knot.x for knot in knots}) < 2:
+        name = f"{segment(benchmark.id)}-{number}"
+        if rows := _of_several_lengths(tables):
+            yield from _scores_by_length(f"sizes-{name}", rows)
+            yield from _latencies_by_length(f"speed-{name}", rows)
+
+
+def _of_several_lengths(tables: Mapping[int, BoardTable]) -> list[tuple[int, BoardRow]]:
+    """Return the rows of systems that ran at several lengths, each with its tokens of history, the shortest first."""
+    rows = [
+        (size, row)
+        for size in sorted(tables)
+        for row in tables[size].rows
+        if row.run.scores.composite.value is not None
+    ]
+    lengths = Counter(row.run.system.slug for _, row in rows)
+    return [(size, row) for size, row in rows if lengths[row.run.system.slug] > 1]
+
+
+def _scores_by_length(name: str, found: Sequence[tuple[int, BoardRow]]) -> Iterator[Study]:
+    knots, rows = [], []
+    for size, row in found:
+        composite = row.run.scores.composite
+        if composite.value is None:
             continue
-        track = tables[0].track
-        title = f"Score by length of history: {reader_label(track.reader)}, {judge_label(track)}"
-        yield Study(
-            figure(
-                curves(
-                    f"sizes-{segment(benchmark.id)}-{number}",
-                    title,
-                    "Composite score by tokens of history, one line per system.",
-                    knots,
-                    ("tokens of history", "composite score"),
-                    shares=True,
-                )
-            ),
-            "The questions are the same at every length; only the unrelated talk grows. Each length is its own track: "
-            "compare a system with itself, not with others.",
-            ("System", "Tokens of history", "Composite %", "95 % interval"),
-            tuple(rows),
+        knots.append(CurvePoint(_name(row), size, composite.value, row.run.system.kind is SystemKind.CONTROL))
+        interval = composite.interval
+        within = f"{text.percent(interval.low)}–{text.percent(interval.high)}" if interval else text.ABSENT
+        rows.append((_name(row), text.count(size), text.percent(composite.value), within))
+    track = found[0][1].run.track
+    title = f"Score by length of history: {reader_label(track.reader)}, {judge_label(track)}"
+    axes = ("tokens of history", "composite score")
+    yield Study(
+        figure(
+            curves(name, title, "Composite score by tokens of history, one line per system.", knots, axes, shares=True)
+        ),
+        "The questions are the same at every length; only the unrelated talk grows. Each length is its own track: "
+        "compare a system with itself, not with others.",
+        ("System", "Tokens of history", "Composite %", "95 % interval"),
+        tuple(rows),
+    )
+
+
+def _latencies_by_length(name: str, found: Sequence[tuple[int, BoardRow]]) -> Iterator[Study]:
+    knots, rows = [], []
+    for size, row in found:
+        phases = row.run.timing.phases
+        answer = phases.get(Phase.ASK) or phases.get(Phase.SEARCH)
+        ingest = phases.get(Phase.INGEST)
+        if answer is None or answer.p50 is None:
+            continue
+        control = row.run.system.kind is SystemKind.CONTROL
+        knots.append(CurvePoint(_name(row), size, max(1000 * answer.p50, 1e-3), control))
+        rows.append(
+            (
+                *(_name(row), text.count(size), text.seconds(answer.p50), text.seconds(answer.p95)),
+                *(text.ABSENT if ingest is None else text.seconds(ingest.total), str(row.run.timing.concurrency)),
+            )
         )
+    if len({knot.x for knot in knots}) < 2:
+        return
+    track = found[0][1].run.track
+    yield Study(
+        figure(
+            curves(
+                name,
+                f"Answer latency by length of history: {reader_label(track.reader)}, {judge_label(track)}",
+                "Median milliseconds of an answer by tokens of history, one line per system.",
+                knots,
+                ("tokens of history", "milliseconds"),
+                shares=False,
+            )
+        ),
+        "Median time from a question to the end of its reply. With a fixed reader: time of the search. Compare only "
+        "runs of one machine, at the same concurrency.",
+        (
+            *("System", "Tokens of history", "Median", "95th percentile"),
+            *("Total ingest time", "Concurrency"),
+        ),
+        tuple(rows),
+    )
 
 
 def _seeds(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
