@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memeval.evaluation.result_set import PlannedRun, offline_submissions, planned_runs
+from memeval.evaluation.matrix_file import read_matrix
+from memeval.evaluation.result_set import PlannedRun, matrix_files, offline_submissions, planned_runs
 from memeval.records.errors import BadInput
 from memeval.systems.controls import CONTROLS, EXTRACTIVE, NATIVE
 
@@ -114,3 +115,9 @@ def test_the_set_of_this_repository_names_every_submission_that_needs_no_key(mon
     monkeypatch.chdir(ROOT)
     runs = planned_runs(Path("results.toml"))
     assert {each.slug for each in offline_submissions()} | set(CONTROLS) <= {run.source.slug for run in runs}
+
+
+def test_the_matrices_of_this_repository_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    plans = [read_matrix(path) for path in matrix_files(Path("results.toml"))]
+    assert plans and all(len(plan.systems) > 1 for plan in plans)
