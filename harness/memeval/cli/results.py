@@ -6,7 +6,7 @@ import getpass
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -63,43 +63,49 @@ class Recording:
     sessions: Sessions
 
 
-def selected(runs: Sequence[PlannedRun], only: Sequence[str], systems: Sequence[str]) -> list[PlannedRun]:
-    """Return the runs on some benchmarks, of some systems.
+def selected(runs: Sequence[PlannedRun], chosen: Mapping[str, Sequence[str]]) -> list[PlannedRun]:
+    """Return the runs that were chosen.
 
     Args:
         runs: all planned runs.
-        only: benchmarks, with or without their version; empty for all.
-        systems: slugs of systems; empty for all.
+        chosen: names by kind: ``benchmark`` (with or without its version), ``protocol``, ``tier``, ``system`` (a slug).
+            No names for a kind: all of them.
 
     Raises:
         BadInput: a name matches no planned run.
     """
-    names = {name for run in runs for name in _names(run)}
-    slugs = {run.source.slug for run in runs}
-    unknown = [*(name for name in only if name not in names), *(slug for slug in systems if slug not in slugs)]
-    if unknown:
-        known = ", ".join(dict.fromkeys(run.benchmark for run in runs))
-        raise BadInput(
-            f"'{unknown[0]}' is not in the set of runs.",
-            remedy=f"Benchmarks of the set: {known}. Systems: {', '.join(sorted(slugs))}.",
-        )
+    for kind, names in chosen.items():
+        known = {name for run in runs for name in _names(run)[kind]}
+        if unknown := [name for name in names if name not in known]:
+            raise BadInput(
+                f"the {kind} '{unknown[0]}' is not in the set of runs.",
+                remedy=f"It has: {', '.join(sorted(known))}.",
+            )
     return [
         run
         for run in runs
-        if (not only or not set(only).isdisjoint(_names(run))) and (not systems or run.source.slug in systems)
+        if all(not names or not set(names).isdisjoint(_names(run)[kind]) for kind, names in chosen.items())
     ]
+
+
+def _names(run: PlannedRun) -> dict[str, tuple[str, ...]]:
+    """Return the names of a run, by kind."""
+    return {
+        "benchmark": (run.benchmark, run.benchmark.partition("@")[0]),
+        "protocol": (run.protocol,),
+        "tier": (run.tier,),
+        "system": (run.source.slug,),
+    }
 
 
 def _matrices(files: Sequence[Path], names: Sequence[str]) -> list[Path]:
     """Return the matrix files with some names, without their ending; all files for no names."""
     stems = [path.stem for path in files]
     if unknown := [name for name in names if name not in stems]:
-        raise BadInput(f"'{unknown[0]}' is not in the set of runs.", remedy=f"Its matrices: {', '.join(stems)}.")
+        raise BadInput(
+            f"the matrix '{unknown[0]}' is not in the set of runs.", remedy=f"Its matrices: {', '.join(stems)}."
+        )
     return [path for path in files if not names or path.stem in names]
-
-
-def _names(run: PlannedRun) -> tuple[str, str]:
-    return run.benchmark, run.benchmark.partition("@")[0]
 
 
 def make(runs: Sequence[PlannedRun], recording: Recording, progress: Progress) -> list[RunOutcome]:
@@ -230,6 +236,12 @@ def results(
     only: Annotated[
         list[str] | None, typer.Option("--only", metavar="BENCHMARK", help="Only this benchmark, repeatable.")
     ] = None,
+    protocol: Annotated[
+        list[str] | None, typer.Option("--protocol", metavar="NAME", help="Only this protocol, repeatable.")
+    ] = None,
+    tier: Annotated[
+        list[str] | None, typer.Option("--tier", metavar="NAME", help="Only this tier, repeatable.")
+    ] = None,
     system: Annotated[
         list[str] | None, typer.Option("--system", metavar="SLUG", help="Only this system, repeatable.")
     ] = None,
@@ -256,8 +268,9 @@ def results(
     from memeval.evaluation.verifying.sessions import Sessions
     from memeval.execution.progress import Bar
 
-    runs = [] if matrix else selected(planned_runs(file), only or (), system or ())
-    matrices = [] if only or system else _matrices(matrix_files(file), matrix or ())
+    chosen = {"benchmark": only or (), "protocol": protocol or (), "tier": tier or (), "system": system or ()}
+    runs = [] if matrix else selected(planned_runs(file), chosen)
+    matrices = [] if any(chosen.values()) else _matrices(matrix_files(file), matrix or ())
     if show:
         print("\n".join([*map(str, runs), *(f"matrix {path.stem}" for path in matrices)]))
         return
@@ -274,7 +287,7 @@ def results(
     if outcomes:
         print_minutes(outcomes)
     failed = [outcome for outcome in outcomes if outcome.state is RunState.FAILED]
-    print(f"\n{counted(len(outcomes), 'planned run')}, in {(time.monotonic() - began) / 60:.1f} minutes.")
+    print(f"\nDone in {(time.monotonic() - began) / 60:.1f} minutes.")
     for outcome in failed:
         print(f"failed: {outcome.planned}: {outcome.error}")
     if failed:
