@@ -275,6 +275,7 @@ def verify_checks(path: str | Path, *, results: Path = Path("results"), signers:
     from memeval.archive.signatures import signers_of
     from memeval.claims.checking import regraded_checks
     from memeval.evaluation.verification import checks_of_results
+    from memeval.labels.checking import label_checks
     from memeval.leaderboard.release_checks import check_results
     from memeval.leaderboard.traces import Traces
 
@@ -283,6 +284,7 @@ def verify_checks(path: str | Path, *, results: Path = Path("results"), signers:
     return [
         *checks_of_results(folder, traces.add),
         *regraded_checks(folder),
+        *label_checks(folder),
         *check_results(folder, signers_of(signers), traces),
     ]
 

@@ -9,15 +9,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.shared import DEFAULT_RESULTS, Results, counted
+from memeval.cli.options import AsJson
+from memeval.cli.shared import DEFAULT_RESULTS, Results, counted, percent, print_json, print_table
 from memeval.cli.sources import DEFAULT_SOURCES, Datas, From, Sources, datas_of
 from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
     from memeval.labels.sheets import PublishedAnswers
+    from memeval.records.label import LabelReport, SampleShare
     from memeval.records.regraded import RegradedFile
 
 app = typer.Typer(help="Let readers label answers, to examine graders.", no_args_is_help=True)
+
+
+ALPHA = 0.05
+"""Shares differ if the p-value is below this."""
 
 
 @app.command("draw")
@@ -120,6 +126,115 @@ def sheet(
     except OSError as error:
         raise unwritable(to, error) from None
     print(f"{to}: {counted(len(rows), 'row')}")
+
+
+@app.command("add")
+def add(
+    name: Annotated[str, typer.Argument(help="Name of the sample.")],
+    files: Annotated[list[Path], typer.Argument(help="Files of labels, CSV.")],
+    reader: Annotated[str, typer.Option("--reader", help="Name of the reader.")],
+    model: Annotated[str | None, typer.Option("--model", help="The language model that read. Default: none.")] = None,
+    decides: Annotated[
+        bool, typer.Option("--decides", help="The reader decides the rows on which the others differ.")
+    ] = False,
+    results: Results = DEFAULT_RESULTS,
+) -> None:
+    """Store the labels of a reader.
+
+    A file has the columns label_id, label, reason and doubt. Rows of other samples are left out. The text of answers is
+    never stored.
+
+    Example: memeval labels add answers first.csv --reader first --model my-model
+    """
+    from memeval.archive.rows import pack
+    from memeval.labels.reading import read_labels
+    from memeval.labels.store import sample_rows, stored_samples, write_reading
+    from memeval.records.label import ReaderKind, Reading
+
+    stored = {sample.name: sample for sample in stored_samples(results)}
+    if name not in stored:
+        raise BadInput(f"there is no sample '{name}'.", where=results, remedy=f"Samples: {', '.join(stored)}.")
+    sample = stored[name]
+    others = frozenset(
+        row.label_id for other in stored.values() if other.name != name for row in sample_rows(results, other)
+    )
+    rows = sample_rows(results, sample)
+    labels = read_labels(files, rows, others)
+    reading = Reading(
+        sample=name,
+        reader=reader,
+        kind=ReaderKind.HUMAN if model is None else ReaderKind.MODEL,
+        model=model,
+        decides=decides,
+        read_at=datetime.datetime.now(datetime.UTC).date().isoformat(),
+        guide_digest=sample.guide_digest,
+        rows=len(labels),
+        rows_digest=pack(labels)[1].digest,
+    )
+    print(write_reading(results, reading, labels))
+    print(f"{counted(len(labels), 'label')}, {counted(len(rows) - len(labels), 'row')} of the sample without one")
+
+
+@app.command("show")
+def show(results: Results = DEFAULT_RESULTS, as_json: AsJson = False) -> None:
+    """Show what the labels say about the graders.
+
+    Every number is computed from the stored rows and labels. Imprecise answers do not count as right.
+
+    Example: memeval labels show
+    """
+    from memeval.labels.store import stored_reports
+
+    reports = stored_reports(results)
+    if not reports:
+        raise BadInput("there are no labels here.", where=results, remedy="Run the command in a checkout.")
+    if as_json:
+        print_json([report.data() for report in reports])
+        return
+    for report in reports:
+        _print(report)
+
+
+def _print(report: LabelReport) -> None:
+    sample = report.sample
+    print(f"{sample.name}: {counted(report.labelled, 'labelled row')}, {report.open} open, {report.doubted} doubted")
+    for reading in report.readings:
+        who = reading.model or "human"
+        decides = ", decides" if reading.decides else ""
+        print(f"  reader {reading.reader}: {who}, {counted(reading.rows, 'label')}{decides}")
+    for pair in report.pairs:
+        kappa = "–" if pair.kappa is None else f"{pair.kappa:.2f}"
+        print(f"  {pair.first} and {pair.second}: {pair.equal} of {pair.rows} equal, Cohen's kappa {kappa}")
+    lines = [["wrongly accepted and rejected, %", "right", "imprecise", "wrong", "accepted", "rejected"]]
+    for each in report.errors:
+        cells = ["/".join(map(str, each.table[label])) for label in each.table]
+        lines.append([f"{each.grader}: {each.part}", *cells, _share(each.false_accepts), _share(each.false_rejects)])
+    print_table(lines)
+    print("The cells count rows that the grader calls right/wrong.")
+    lines = [["right answers, %", "by labels", "judge", "corrected", "rules", "corrected"]]
+    for system in report.systems:
+        lines.append(
+            [
+                system.label,
+                _share(system.right),
+                percent(system.judge),
+                _share(system.corrected_judge),
+                percent(system.rules),
+                _share(system.corrected_rules),
+            ]
+        )
+    print_table(lines)
+    for grader, p in report.equal_rejects.items():
+        if p is not None:
+            says = "differ between systems, so it does not rank them" if p < ALPHA else "do not differ significantly"
+            print(f"{grader}: false rejects {says} (p = {p:.2g})")
+    for order in report.orders:
+        tau = "–" if order.tau is None else f"{order.tau:.2f}"
+        print(f"order by {order.first} and by {order.second}: Kendall's tau {tau}")
+
+
+def _share(share: SampleShare | None) -> str:
+    return "–" if share is None else f"{percent(share.value)} [{percent(share.low)}–{percent(share.high)}]"
 
 
 def _numbers(rows: str) -> list[int]:

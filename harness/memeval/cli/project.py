@@ -100,7 +100,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.grade import Grade
     from memeval.records.items import ItemReport
     from memeval.records.journal import LogLine, Plan
-    from memeval.records.label import LabelSample, SampleRow
+    from memeval.records.label import LabelReport, LabelSample, Reading, ReadLabel, SampleRow
     from memeval.records.ledger import LedgerEntry
     from memeval.records.matrix import Matrix, MatrixResult
     from memeval.records.prompt import Prompt
@@ -144,8 +144,11 @@ def schemas() -> dict[str, dict[str, Any]]:
         "prompts": Prompt,
         "published-source": PublishedSource,
         "regraded": RegradedFile,
+        "label-report": LabelReport,
         "label-rows": SampleRow,
         "label-sample": LabelSample,
+        "labels": ReadLabel,
+        "reading": Reading,
         "regraded-rows": RegradedRow,
         "release": Release,
         "responses": Response,

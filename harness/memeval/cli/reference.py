@@ -60,6 +60,8 @@ COMMANDS = (
     ("labels",),
     ("labels", "draw"),
     ("labels", "sheet"),
+    ("labels", "add"),
+    ("labels", "show"),
     ("archive",),
     ("archive", "push"),
     ("archive", "pull"),

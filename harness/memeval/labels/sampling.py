@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from memeval.claims.figures import majority
 from memeval.claims.store import file_name
 from memeval.records.errors import BadInput
-from memeval.records.label import SampleRow, Stratum
+from memeval.records.label import LabelSample, SampleRow, Stratum
 from memeval.records.regraded import RegradedFile, RegradedRow
 
 Cell = tuple[bool, bool]
@@ -43,23 +43,49 @@ def draw(files: Iterable[Graded], wanted: Mapping[Cell, int], seed: int) -> tupl
     strata, drawn = [], []
     for file, rows, answers in files:
         name = file_name(file)
-        members: dict[tuple[str, bool, bool], list[tuple[str, RegradedRow, bool]]] = defaultdict(list)
-        for row in rows:
-            judged = majority(row) if len(row.verdicts) > 1 else next(iter(row.verdicts.values()), None)
-            if judged is not None and row.verdict is not None and row.answer_digest is not None:
-                members[row.category, judged, row.verdict].append((_order(seed, name, row), row, judged))
+        members = _strata(rows)
         if not members:
             raise BadInput(
                 "no row has a verdict of a judge and of the rules.", where=name, remedy="Choose another file."
             )
         for (category, judged, ruled), each in sorted(members.items()):
-            chosen = sorted(each, key=lambda one: one[0])[: wanted.get((judged, ruled), 0)]
+            chosen = _first(each, wanted.get((judged, ruled), 0), seed, name)
             strata.append(
                 Stratum(file=name, category=category, judge=judged, rules=ruled, rows=len(each), drawn=len(chosen))
             )
             share = len(chosen) / len(each)
-            drawn += [_row(order, name, row, judged, share, answers) for order, row, judged in chosen]
+            drawn += [_row(_order(seed, name, row), name, row, judged, share, answers) for row in chosen]
     return strata, sorted(drawn, key=lambda row: row.label_id)
+
+
+def drawn_cells(
+    name: str, rows: Sequence[RegradedRow], sample: LabelSample
+) -> Iterator[tuple[RegradedRow, bool, float]]:
+    """Draw the rows of a file again, as a stored sample says.
+
+    Yields:
+        Each row with the verdict of the judge in the file, and its probability of being drawn.
+    """
+    members = _strata(rows)
+    for stratum in sample.strata:
+        if stratum.file == name:
+            each = members.get((stratum.category, stratum.judge, stratum.rules), [])
+            for row in _first(each, stratum.drawn, sample.seed, name):
+                yield row, stratum.judge, stratum.drawn / len(each)
+
+
+def _strata(rows: Sequence[RegradedRow]) -> dict[tuple[str, bool, bool], list[RegradedRow]]:
+    """Return the rows that have both verdicts and an answer, by category, judge and rules."""
+    members: dict[tuple[str, bool, bool], list[RegradedRow]] = defaultdict(list)
+    for row in rows:
+        judged = majority(row) if len(row.verdicts) > 1 else next(iter(row.verdicts.values()), None)
+        if judged is not None and row.verdict is not None and row.answer_digest is not None:
+            members[row.category, judged, row.verdict].append(row)
+    return members
+
+
+def _first(rows: Sequence[RegradedRow], number: int, seed: int, name: str) -> list[RegradedRow]:
+    return sorted(rows, key=lambda row: _order(seed, name, row))[:number]
 
 
 def _order(seed: int, name: str, row: RegradedRow) -> str:

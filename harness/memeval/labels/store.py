@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 
 from memeval.archive.rows import pack, read_rows
+from memeval.claims.store import file_name, stored_regraded
+from memeval.labels.worth import report
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
-from memeval.records.label import LabelSample, SampleRow
+from memeval.records.label import LabelReport, LabelSample, Reading, ReadLabel, SampleRow
 from memeval.storage import listed, unwritable, write_whole
 
 LABELS = "labels"
@@ -49,7 +51,16 @@ def stored_samples(results: Path) -> list[LabelSample]:
     Raises:
         BadInput: one is invalid.
     """
-    return [LabelSample.parse(path.read_bytes(), path) for path in listed(results / LABELS, f"*/{SAMPLE}")]
+    return [sample_at(path) for path in listed(results / LABELS, f"*/{SAMPLE}")]
+
+
+def sample_at(path: Path) -> LabelSample:
+    """Return a stored sample.
+
+    Raises:
+        BadInput: it is invalid.
+    """
+    return LabelSample.parse(path.read_bytes(), path)
 
 
 def sample_rows(results: Path, sample: LabelSample) -> list[SampleRow]:
@@ -79,3 +90,64 @@ def guide_of(results: Path, sample: LabelSample) -> str:
     if digest_bytes(data) != sample.guide_digest:
         raise BadInput("it is not the guide that readers followed.", where=path, remedy="Restore the file.")
     return data.decode()
+
+
+def write_reading(results: Path, reading: Reading, labels: list[ReadLabel]) -> Path:
+    """Store the labels of a reader; return the path of their head.
+
+    Raises:
+        BadInput: the reader is stored already, or the folder cannot be written.
+    """
+    path = sample_folder(results, reading.sample) / f"{reading.reader}.json"
+    if reading.reader in (SAMPLE.removesuffix(".json"), ROWS.removesuffix(".jsonl.gz")) or path.exists():
+        raise BadInput(f"the name '{reading.reader}' is taken.", where=path, remedy="Choose another name.")
+    text = json.dumps(reading.data(), sort_keys=True, ensure_ascii=False, indent=1)
+    try:
+        write_whole(path.with_suffix(".jsonl.gz"), pack(labels)[0])
+        write_whole(path, f"{text}\n".encode())
+    except OSError as error:
+        raise unwritable(path, error) from None
+    return path
+
+
+def stored_readings(results: Path, sample: LabelSample) -> list[tuple[Reading, list[ReadLabel]]]:
+    """Return the readers of a sample and their labels, by name.
+
+    Raises:
+        BadInput: a file is missing or invalid, or labels do not match their digest.
+    """
+    found = []
+    for path in listed(sample_folder(results, sample.name), "*.json"):
+        if path.name == SAMPLE:
+            continue
+        reading = Reading.parse(path.read_bytes(), path)
+        rows = path.with_suffix(".jsonl.gz")
+        labels = list(read_rows(rows, ReadLabel))
+        if pack(labels)[1].digest != reading.rows_digest:
+            raise BadInput("the labels do not match their digest.", where=rows, remedy="Restore the file.")
+        found.append((reading, labels))
+    return found
+
+
+def stored_reports(results: Path) -> list[LabelReport]:
+    """Return what the labels of each stored sample say, by name. A sample without labels has no report.
+
+    Raises:
+        BadInput: a file is missing or invalid, or a regraded file changed after the draw.
+    """
+    files = {file_name(file): file for file in stored_regraded(results)}
+    found = []
+    for sample in stored_samples(results):
+        guide_of(results, sample)
+        rows, readings = sample_rows(results, sample), stored_readings(results, sample)
+        for name, digest in sample.files.items():
+            if name not in files or files[name].rows_digest != digest:
+                raise BadInput(
+                    f"the regraded file '{name}' is not the one that was drawn from.",
+                    where=sample_folder(results, sample.name),
+                    remedy="Restore it, or draw a new sample.",
+                )
+        made = report(sample, rows, readings, files)
+        if made.labelled:
+            found.append(made)
+    return found

@@ -107,3 +107,156 @@ class LabelSample(Stored):
     """Digest of the readers' guide, ``guide.md`` in the same folder."""
     drawn_at: Day
     """The day of the draw."""
+
+
+class ReaderKind(StrEnum):
+    """Who reads."""
+
+    HUMAN = "human"
+    MODEL = "model"
+    """A language model. Pages say "model-read"."""
+
+
+class ReadLabel(Stored):
+    """What one reader says about one answer, in ``results/labels/<name>/<reader>.jsonl.gz``."""
+
+    label_id: Slug
+    """The drawn row."""
+    label: AnswerLabel
+    """The label."""
+    reason: LabelReason
+    """Why."""
+    doubt: bool = False
+    """Whether the reader doubts the expected answer."""
+
+
+class Reading(Stored):
+    """``results/labels/<name>/<reader>.json``: what one reader read."""
+
+    sample: Slug
+    """Name of the sample."""
+    reader: Slug
+    """Name of the reader in this sample."""
+    kind: ReaderKind
+    """Who read."""
+    model: str | None = None
+    """The language model; ``None`` for a human reader."""
+    decides: bool = False
+    """Whether this reader read only the rows on which the others differ, and decides them."""
+    read_at: Day
+    """The day of the reading."""
+    guide_digest: Digest
+    """Digest of the guide that the reader followed."""
+    rows: int
+    """Number of labels."""
+    rows_digest: Digest
+    """Digest of the labels, uncompressed."""
+
+
+class SampleShare(Record):
+    """A share estimated from the sample, with its 95 % interval."""
+
+    value: Share
+    """The estimate."""
+    low: Share
+    """Lower end."""
+    high: Share
+    """Upper end."""
+    rows: int
+    """Rows behind it."""
+
+
+class GraderErrors(Record):
+    """How often a grader is wrong, in a part of the sample. Rows are weighted by the inverse of their probability."""
+
+    grader: str
+    """``rules@1``, or ``judge`` for the judges in the files."""
+    part: str
+    """The part: ``all``, or a category, an answer style or a file."""
+    table: dict[AnswerLabel, tuple[int, int]]
+    """Rows that the grader calls right and wrong, by label; not weighted."""
+    false_accepts: SampleShare | None
+    """Share of the answers with the label imprecise or wrong that the grader calls right."""
+    false_rejects: SampleShare | None
+    """Share of the answers with the label right that the grader calls wrong."""
+    wrong_accepted: SampleShare | None
+    """Share of the answers with the label wrong that the grader calls right."""
+
+
+class SystemWorth(Record):
+    """One regraded file: what readers, the judge and the rules say about it."""
+
+    file: str
+    """The regraded file, ``source/file``."""
+    label: str
+    """System, version, source and answer model."""
+    right: SampleShare
+    """Share of right answers by the labels; imprecise answers do not count."""
+    at_least_imprecise: SampleShare
+    """Share of answers that are right or imprecise."""
+    judge: Share
+    """Share that the judge in the file calls right, over all rows."""
+    rules: Share
+    """Share that the rules call right, over all rows."""
+    corrected_judge: SampleShare | None
+    """Share of right answers, from the judge's share and its errors; ``None`` if that is impossible."""
+    corrected_rules: SampleShare | None
+    """The same from the rules' share."""
+
+
+class RankAgreement(Record):
+    """How far two orders of the systems agree."""
+
+    first: str
+    """One order: ``labels``, ``judge`` or ``rules``."""
+    second: str
+    """The other order."""
+    tau: float | None
+    """Kendall's τ-b; ``None`` if an order has no two different values."""
+
+
+class ReaderPair(Record):
+    """How far two readers agree on the rows that both read."""
+
+    first: str
+    """One reader."""
+    second: str
+    """The other reader."""
+    rows: int
+    """Rows that both read."""
+    equal: int
+    """Rows with equal labels."""
+    kappa: float | None
+    """Cohen's κ over the three labels; ``None`` if undefined."""
+    low: float | None = None
+    """Lower end of its 95 % interval."""
+    high: float | None = None
+    """Upper end."""
+
+
+class LabelReport(Stored):
+    """What the labels of a sample say about the graders."""
+
+    sample: LabelSample
+    """The sample."""
+    readings: tuple[Reading, ...]
+    """The readers."""
+    pairs: tuple[ReaderPair, ...]
+    """Agreement of readers that read independently."""
+    labelled: int
+    """Rows with a final label: equal labels of two readers, or the label of the reader who decides."""
+    open: int
+    """Rows on which readers differ and nobody decided, or that fewer than two read."""
+    doubted: int
+    """Rows whose expected answer a reader doubts."""
+    errors: tuple[GraderErrors, ...]
+    """Errors of the rules and of the judges, in all rows, by category, by answer style and by file."""
+    systems: tuple[SystemWorth, ...]
+    """The files, the best by the labels first."""
+    equal_rejects: dict[str, float | None]
+    """By grader: p-value of equal false rejects on all files. Below 0.05 the grader does not rank these systems."""
+    equal_accepts: dict[str, float | None]
+    """By grader: p-value of equal false accepts on all files. If neither is below 0.05, shares are corrected by the
+    errors on all files together, else by those on each file."""
+    orders: tuple[RankAgreement, ...]
+    """Agreement of the orders by labels, judge and rules."""

@@ -1,7 +1,8 @@
-"""Agreement of two raters beyond chance: Cohen's kappa with its large-sample interval."""
+"""Agreement of two raters beyond chance, and of two orders."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -65,3 +66,27 @@ def cohen_kappa(table: Sequence[Sequence[int]]) -> Kappa | None:
         return Kappa(kappa, None, None)
     half = Z * math.sqrt(spread / n) / (1 - chance)
     return Kappa(kappa, max(-1.0, kappa - half), min(1.0, kappa + half))
+
+
+def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Return Kendall's rank correlation of two lists of values, with ties (τ-b).
+
+    ``(concordant - discordant) / sqrt((n0 - ties in first)(n0 - ties in second))`` over the ``n0`` pairs (Kendall 1945,
+    "The treatment of ties in ranking problems", Biometrika 33).
+
+    Returns:
+        1 for the same order, -1 for the opposite; ``None`` if all values of a list are equal.
+
+    Raises:
+        ValueError: the lists differ in length.
+    """
+    pairs = list(itertools.combinations(zip(first, second, strict=True), 2))
+    signs = [(_sign(a[0] - b[0]), _sign(a[1] - b[1])) for a, b in pairs]
+    apart = [sum(one != 0 for one, _other in signs), sum(other != 0 for _one, other in signs)]
+    if 0 in apart:
+        return None
+    return sum(one * other for one, other in signs) / math.sqrt(apart[0] * apart[1])
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)

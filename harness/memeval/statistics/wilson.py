@@ -8,7 +8,7 @@ Z = 1.959963984540054
 """The 97.5 % quantile of the normal distribution."""
 
 
-def wilson(correct: float, n: int) -> tuple[float, float]:
+def wilson(correct: float, n: float) -> tuple[float, float]:
     """Return the 95 % score interval of ``correct`` out of ``n``, within [0, 1].
 
     ``(p + z²/2n ± z·sqrt(p(1 - p)/n + z²/4n²)) / (1 + z²/n)`` (Wilson 1927, "Probable inference, the law of
@@ -16,7 +16,7 @@ def wilson(correct: float, n: int) -> tuple[float, float]:
 
     Args:
         correct: number of right items, or the sum of their credits in [0, 1].
-        n: number of items.
+        n: number of items, or the effective number of weighted items.
 
     Raises:
         ValueError: ``n`` is not positive, or ``correct`` is not between 0 and ``n``.

@@ -1,0 +1,63 @@
+"""Checks of stored labels, for ``memeval verify``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from memeval.claims.store import file_name, stored_regraded, stored_rows
+from memeval.evaluation.findings import Check, Finding
+from memeval.labels.sampling import drawn_cells
+from memeval.labels.store import LABELS, SAMPLE, guide_of, sample_at, sample_rows, stored_readings
+from memeval.records.errors import BadInput
+from memeval.records.label import LabelSample
+from memeval.storage import listed
+
+REMEDY = "Restore the folder of the sample."
+
+
+def label_checks(results: Path) -> Iterator[Check]:
+    """Yield a check for each sample: it can be drawn again, and its labels are those of its readers.
+
+    Args:
+        results: a folder of results. One without samples gets no check.
+    """
+    for path in listed(results / LABELS, f"*/{SAMPLE}"):
+        try:
+            problems = _problems(results, sample_at(path))
+        except BadInput as error:
+            problems = [error.problem]
+        yield Check("labels", tuple(Finding(str(path), problem, REMEDY) for problem in problems))
+
+
+def _problems(results: Path, sample: LabelSample) -> list[str]:
+    guide_of(results, sample)
+    rows = sample_rows(results, sample)
+    stored = {file_name(file): file for file in stored_regraded(results)}
+    problems = []
+    drawn = {(row.file, row.item_id, row.trial): row for row in rows}
+    again = set()
+    for name, digest in sample.files.items():
+        if name not in stored or stored[name].rows_digest != digest:
+            problems.append(f"the regraded file '{name}' is not the one that was drawn from.")
+            continue
+        for row, judged, probability in drawn_cells(name, stored_rows(results, stored[name]), sample):
+            again.add((name, row.item_id, row.trial))
+            found = drawn.get((name, row.item_id, row.trial))
+            if found is None or (found.answer_digest, found.judge, found.rules, found.probability) != (
+                row.answer_digest,
+                judged,
+                row.verdict,
+                probability,
+            ):
+                problems.append(f"the row of '{row.item_id}' in '{name}' is not the drawn one.")
+    if not problems and again != drawn.keys():
+        problems.append("it has rows that were not drawn.")
+    ids = {row.label_id for row in rows}
+    for reading, labels in stored_readings(results, sample):
+        given = [each.label_id for each in labels]
+        if reading.guide_digest != sample.guide_digest:
+            problems.append(f"the reader '{reading.reader}' followed another guide.")
+        if len(given) != reading.rows or len({*given}) != len(given) or not ids >= {*given}:
+            problems.append(f"the labels of '{reading.reader}' are not those of the rows.")
+    return problems

@@ -1,0 +1,239 @@
+"""What the graders are worth, by the labels of a sample."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from memeval.claims.store import file_name
+from memeval.labels.reading import final_labels
+from memeval.records.label import (
+    AnswerLabel,
+    GraderErrors,
+    LabelReport,
+    LabelSample,
+    RankAgreement,
+    ReaderPair,
+    Reading,
+    ReadLabel,
+    SampleRow,
+    SampleShare,
+    SystemWorth,
+)
+from memeval.records.regraded import RegradedFile
+from memeval.statistics.agreement import cohen_kappa, kendall_tau
+from memeval.statistics.correction import Estimate, WeightedShare, corrected_share, equal_shares, weighted_share
+
+JUDGE = "judge"
+"""Name of the judges in the files."""
+
+ALPHA = 0.05
+"""Shares differ between files if the p-value is below this."""
+
+ALL = "all"
+"""Name of the whole sample."""
+
+STYLES = ((6, "up to 6 words"), (25, "7 to 25 words"), (10**9, "more than 25 words"))
+"""Answer styles: the largest number of words, and the name."""
+
+Labelled = tuple[SampleRow, AnswerLabel]
+"""A drawn row and its final label."""
+
+LABELS = tuple(AnswerLabel)
+
+
+def style_of(row: SampleRow) -> str:
+    """Return the style of an answer, by its length."""
+    return next(name for most, name in STYLES if row.words <= most)
+
+
+def report(
+    sample: LabelSample,
+    rows: Sequence[SampleRow],
+    readings: Sequence[tuple[Reading, Sequence[ReadLabel]]],
+    files: Mapping[str, RegradedFile],
+) -> LabelReport:
+    """Return what the labels of a sample say about the graders.
+
+    Args:
+        sample: the sample.
+        rows: its rows.
+        readings: the readers and their labels.
+        files: the regraded files of the sample, by ``source/file``.
+    """
+    final = final_labels(readings)
+    labelled = [(row, final[row.label_id]) for row in rows if row.label_id in final]
+    verdicts: dict[str, Callable[[SampleRow], bool]] = {sample.judge: _rules, JUDGE: _judge}
+    errors = tuple(
+        _errors(grader, part, members, verdict)
+        for grader, verdict in verdicts.items()
+        for part, members in _parts(labelled).items()
+    )
+    by_file = _by(labelled, lambda row: row.file)
+    rejects = {grader: _equal(by_file, RIGHT, verdict) for grader, verdict in verdicts.items()}
+    accepts = {grader: _equal(by_file, NOT_RIGHT, verdict) for grader, verdict in verdicts.items()}
+    pooled = {grader for grader in verdicts if _is_equal(rejects[grader]) and _is_equal(accepts[grader])}
+    systems = sorted(
+        (
+            _system(files[name], members, {grader: labelled if grader in pooled else members for grader in verdicts})
+            for name, members in by_file.items()
+        ),
+        key=lambda each: -each.right.value,
+    )
+    orders = {
+        "labels": [each.right.value for each in systems],
+        "judge": [each.judge for each in systems],
+        "rules": [each.rules for each in systems],
+    }
+    return LabelReport(
+        sample=sample,
+        readings=tuple(reading for reading, _labels in readings),
+        pairs=tuple(_pairs(readings)),
+        labelled=len(labelled),
+        open=len(rows) - len(labelled),
+        doubted=len({each.label_id for _reading, labels in readings for each in labels if each.doubt}),
+        errors=errors,
+        systems=tuple(systems),
+        equal_rejects=rejects,
+        equal_accepts=accepts,
+        orders=tuple(
+            RankAgreement(first=one, second=other, tau=kendall_tau(orders[one], orders[other]))
+            for one, other in itertools.combinations(orders, 2)
+            if len(systems) > 1
+        ),
+    )
+
+
+def _rules(row: SampleRow) -> bool:
+    return row.rules
+
+
+def _judge(row: SampleRow) -> bool:
+    return row.judge
+
+
+def _by(labelled: Iterable[Labelled], part: Callable[[SampleRow], str]) -> dict[str, list[Labelled]]:
+    found: dict[str, list[Labelled]] = {}
+    for row, label in labelled:
+        found.setdefault(part(row), []).append((row, label))
+    return dict(sorted(found.items()))
+
+
+def _parts(labelled: Sequence[Labelled]) -> dict[str, Sequence[Labelled]]:
+    """Return the parts of the sample: all, by category, by answer style, by file."""
+    styles = _by(labelled, style_of)
+    return {
+        ALL: labelled,
+        **_by(labelled, lambda row: row.category),
+        **{name: styles[name] for _most, name in STYLES if name in styles},
+        **_by(labelled, lambda row: row.file),
+    }
+
+
+def _share(
+    members: Iterable[Labelled], of: frozenset[AnswerLabel], holds: Callable[[Labelled], bool]
+) -> WeightedShare | None:
+    chosen = [each for each in members if each[1] in of]
+    return weighted_share([holds(each) for each in chosen], [1 / row.probability for row, _label in chosen])
+
+
+RIGHT = frozenset({AnswerLabel.RIGHT})
+NOT_RIGHT = frozenset({AnswerLabel.IMPRECISE, AnswerLabel.WRONG})
+WRONG = frozenset({AnswerLabel.WRONG})
+ANY = frozenset(AnswerLabel)
+
+
+def _errors(grader: str, part: str, members: Sequence[Labelled], verdict: Callable[[SampleRow], bool]) -> GraderErrors:
+    table = {
+        label: (
+            sum(verdict(row) for row, given in members if given is label),
+            sum(not verdict(row) for row, given in members if given is label),
+        )
+        for label in LABELS
+    }
+    return GraderErrors(
+        grader=grader,
+        part=part,
+        table=table,
+        false_accepts=_stored(_share(members, NOT_RIGHT, lambda each: verdict(each[0]))),
+        false_rejects=_stored(_share(members, RIGHT, lambda each: not verdict(each[0]))),
+        wrong_accepted=_stored(_share(members, WRONG, lambda each: verdict(each[0]))),
+    )
+
+
+def _stored(share: WeightedShare | None) -> SampleShare | None:
+    return None if share is None else _record(share.estimate, share.rows)
+
+
+def _record(estimate: Estimate, rows: int) -> SampleShare:
+    low, high = max(0.0, min(estimate.low, estimate.value)), min(1.0, max(estimate.high, estimate.value))
+    return SampleShare(value=round(estimate.value, 6), low=round(low, 6), high=round(high, 6), rows=rows)
+
+
+def _system(file: RegradedFile, members: Sequence[Labelled], evidence: Mapping[str, Sequence[Labelled]]) -> SystemWorth:
+    judged = file.figures.majority or next(iter(file.figures.judges.values()))
+    rules = file.figures.rules
+    if rules is None:
+        raise ValueError(f"{file_name(file)} has no verdicts of the rules")
+    right = _share(members, ANY, lambda each: each[1] is AnswerLabel.RIGHT)
+    useful = _share(members, ANY, lambda each: each[1] is not AnswerLabel.WRONG)
+    if right is None or useful is None:
+        raise ValueError(f"{file_name(file)} has no labelled row")
+    return SystemWorth(
+        file=file_name(file),
+        label=file.label,
+        right=_record(right.estimate, right.rows),
+        at_least_imprecise=_record(useful.estimate, useful.rows),
+        judge=judged.share,
+        rules=rules.share,
+        corrected_judge=_corrected(judged.share, judged.rows, evidence[JUDGE], _judge),
+        corrected_rules=_corrected(rules.share, rules.rows, evidence[file.judge], _rules),
+    )
+
+
+def _corrected(
+    share: float, rows: int, members: Sequence[Labelled], verdict: Callable[[SampleRow], bool]
+) -> SampleShare | None:
+    specificity = _share(members, NOT_RIGHT, lambda each: not verdict(each[0]))
+    sensitivity = _share(members, RIGHT, lambda each: verdict(each[0]))
+    if specificity is None or sensitivity is None:
+        return None
+    found = corrected_share(share, rows, specificity, sensitivity)
+    return None if found is None else _record(found, len(members))
+
+
+def _equal(
+    by_file: Mapping[str, Sequence[Labelled]], of: frozenset[AnswerLabel], verdict: Callable[[SampleRow], bool]
+) -> float | None:
+    """Return the p-value of equal shares of answers with these labels that the grader calls right."""
+    shares = [_share(members, of, lambda each: verdict(each[0])) for members in by_file.values()]
+    return equal_shares([share for share in shares if share is not None])
+
+
+def _is_equal(p: float | None) -> bool:
+    return p is None or p >= ALPHA
+
+
+def _pairs(readings: Sequence[tuple[Reading, Sequence[ReadLabel]]]) -> Iterable[ReaderPair]:
+    independent = [
+        (reading.reader, {each.label_id: each.label for each in labels})
+        for reading, labels in readings
+        if not reading.decides
+    ]
+    for (first, one), (second, other) in itertools.combinations(independent, 2):
+        common = sorted(one.keys() & other.keys())
+        if not common:
+            continue
+        table = [[0] * len(LABELS) for _ in LABELS]
+        for label_id in common:
+            table[LABELS.index(one[label_id])][LABELS.index(other[label_id])] += 1
+        kappa = cohen_kappa(table)
+        yield ReaderPair(
+            first=first,
+            second=second,
+            rows=len(common),
+            equal=sum(table[place][place] for place in range(len(LABELS))),
+            kappa=None if kappa is None else round(kappa.value, 6),
+            low=None if kappa is None or kappa.low is None else round(kappa.low, 6),
+            high=None if kappa is None or kappa.high is None else round(kappa.high, 6),
+        )

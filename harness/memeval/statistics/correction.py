@@ -1,0 +1,143 @@
+"""Shares corrected for the errors of a grader, and weighted shares of a sample."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memeval.statistics.wilson import Z, wilson
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A share with its 95 % interval."""
+
+    value: float
+    """The estimate, in [0, 1]."""
+    low: float
+    """Lower end of the interval."""
+    high: float
+    """Upper end."""
+
+
+@dataclass(frozen=True)
+class WeightedShare:
+    """A share of weighted rows."""
+
+    estimate: Estimate
+    """The share and its interval."""
+    rows: int
+    """Number of rows."""
+    effective: float
+    """Number of equally weighted rows with the same precision, at most ``rows``."""
+
+
+def weighted_share(values: Sequence[bool], weights: Sequence[float]) -> WeightedShare | None:
+    """Return the share of true values, each row weighted by the inverse of its probability of being drawn.
+
+    ``Σ w x / Σ w`` (Hájek 1971). The interval is Wilson's, with the effective number ``(Σ w)² / Σ w²`` of rows (Kish
+    1965, "Survey Sampling"). It ignores that strata make a sample more precise, so it is rather too wide.
+
+    Args:
+        values: one value a row.
+        weights: one positive weight a row.
+
+    Returns:
+        ``None`` without rows.
+    """
+    if not values:
+        return None
+    total = math.fsum(weights)
+    effective = total**2 / math.fsum(weight**2 for weight in weights)
+    share = math.fsum(weight for value, weight in zip(values, weights, strict=True) if value) / total
+    low, high = wilson(min(share, 1.0) * effective, effective)
+    return WeightedShare(Estimate(min(share, 1.0), low, high), len(values), effective)
+
+
+def corrected_share(share: float, rows: int, specificity: WeightedShare, sensitivity: WeightedShare) -> Estimate | None:
+    """Return the share of right answers behind the share that a grader calls right, with a 95 % interval.
+
+    ``θ = (p + q0 - 1) / (q0 + q1 - 1)`` (Rogan and Gladen 1978), with an interval that covers the uncertainty of all
+    three shares (Lang and Reiczigel 2014; Lee and others 2025, "How to Correctly Report LLM-as-a-Judge Evaluations",
+    arXiv 2511.21140)::
+
+        p', n' = (n p + z²/2) / (n + z²), n + z²        q', m' = (m q + 1) / (m + 2), m + 2
+        θ' + 2 z² (θ' q1'(1 - q1')/m1' - (1 - θ') q0'(1 - q0')/m0') ± z se
+        se = sqrt(p'(1 - p')/n' + (1 - θ')² q0'(1 - q0')/m0' + θ'² q1'(1 - q1')/m1') / (q0' + q1' - 1)
+
+    Args:
+        share: the share of answers that the grader calls right.
+        rows: the number of these answers.
+        specificity: the share of wrong answers that the grader calls wrong.
+        sensitivity: the share of right answers that the grader calls right.
+
+    Returns:
+        ``None`` unless sensitivity + specificity - 1 is clearly above 0: the grader then tells right from wrong.
+    """
+    q0, m0 = specificity.estimate.value, specificity.effective
+    q1, m1 = sensitivity.estimate.value, sensitivity.effective
+    if not tells_apart(specificity, sensitivity):
+        return None
+    n = rows + Z**2
+    p = (rows * share + Z**2 / 2) / n
+    smooth0, smooth1 = (m0 * q0 + 1) / (m0 + 2), (m1 * q1 + 1) / (m1 + 2)
+    scale = smooth0 + smooth1 - 1
+    if scale <= 0:
+        return None
+    centre = (p + smooth0 - 1) / scale
+    error0, error1 = smooth0 * (1 - smooth0) / (m0 + 2), smooth1 * (1 - smooth1) / (m1 + 2)
+    shift = 2 * Z**2 * (centre * error1 - (1 - centre) * error0)
+    half = Z * math.sqrt(p * (1 - p) / n + (1 - centre) ** 2 * error0 + centre**2 * error1) / scale
+    return Estimate(
+        _clipped((share + q0 - 1) / (q0 + q1 - 1)), _clipped(centre + shift - half), _clipped(centre + shift + half)
+    )
+
+
+def tells_apart(specificity: WeightedShare, sensitivity: WeightedShare) -> bool:
+    """Return whether sensitivity + specificity - 1 is above 0, at 95 % by the normal approximation."""
+    q0, q1 = specificity.estimate.value, sensitivity.estimate.value
+    error = q0 * (1 - q0) / specificity.effective + q1 * (1 - q1) / sensitivity.effective
+    return q0 + q1 - 1 - Z * math.sqrt(error) > 0
+
+
+def _clipped(value: float) -> float:
+    return max(0.0, min(1.0, value))
+
+
+def equal_shares(shares: Sequence[WeightedShare]) -> float | None:
+    """Return the p-value of equal shares in several groups of weighted rows.
+
+    Pearson's test of homogeneity over effective numbers of rows (Rao and Scott 1981, "The Analysis of Categorical Data
+    from Complex Sample Surveys", JASA 76): ``Σ n (p - p̄)² / (p̄ (1 - p̄))`` has a chi-squared distribution with one
+    degree of freedom less than there are groups.
+
+    Returns:
+        ``None`` with fewer than two groups, or if all shares are 0 or all are 1.
+    """
+    total = math.fsum(each.effective for each in shares)
+    if len(shares) < 2 or not total:
+        return None
+    mean = math.fsum(each.effective * each.estimate.value for each in shares) / total
+    if not 0 < mean < 1:
+        return None
+    squares = math.fsum(each.effective * (each.estimate.value - mean) ** 2 for each in shares)
+    return chi_squared_tail(squares / (mean * (1 - mean)), len(shares) - 1)
+
+
+def chi_squared_tail(value: float, freedom: int) -> float:
+    """Return the probability that a chi-squared variable is above a value.
+
+    A finite sum for whole degrees of freedom: ``Q(1) = erfc(sqrt(x/2))``, ``Q(2) = exp(-x/2)``, and
+    ``Q(k + 2) = Q(k) + (x/2)^(k/2) exp(-x/2) / Γ(k/2 + 1)`` (Abramowitz and Stegun 1964, 26.4.8).
+
+    Args:
+        value: the value, not negative.
+        freedom: degrees of freedom, at least 1.
+    """
+    half = value / 2
+    tail = math.erfc(math.sqrt(half)) if freedom % 2 else math.exp(-half)
+    for degree in range(1 if freedom % 2 else 2, freedom, 2):
+        if half:
+            tail += math.exp(degree / 2 * math.log(half) - half - math.lgamma(degree / 2 + 1))
+    return min(1.0, tail)
