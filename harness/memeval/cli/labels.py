@@ -207,7 +207,7 @@ def _print(report: LabelReport) -> None:
         print(f"  {pair.first} and {pair.second}: {pair.equal} of {pair.rows} equal, Cohen's kappa {kappa}")
     lines = [["wrongly accepted and rejected, %", "right", "imprecise", "wrong", "accepted", "rejected"]]
     for each in report.errors:
-        cells = ["/".join(map(str, each.table[label])) for label in each.table]
+        cells = [f"{count.accepted}/{count.rejected}" for count in each.table]
         lines.append([f"{each.grader}: {each.part}", *cells, _share(each.false_accepts), _share(each.false_rejects)])
     print_table(lines)
     print("The cells count rows that the grader calls right/wrong.")

@@ -10,6 +10,7 @@ from memeval.labels.reading import final_labels
 from memeval.records.label import (
     AnswerLabel,
     GraderErrors,
+    LabelCount,
     LabelReport,
     LabelSample,
     RankAgreement,
@@ -144,13 +145,14 @@ ANY = frozenset(AnswerLabel)
 
 
 def _errors(grader: str, part: str, members: Sequence[Labelled], verdict: Callable[[SampleRow], bool]) -> GraderErrors:
-    table = {
-        label: (
-            sum(verdict(row) for row, given in members if given is label),
-            sum(not verdict(row) for row, given in members if given is label),
+    table = tuple(
+        LabelCount(
+            label=label,
+            accepted=sum(verdict(row) for row, given in members if given is label),
+            rejected=sum(not verdict(row) for row, given in members if given is label),
         )
         for label in LABELS
-    }
+    )
     return GraderErrors(
         grader=grader,
         part=part,

@@ -166,6 +166,17 @@ class SampleShare(Record):
     """Rows behind it."""
 
 
+class LabelCount(Record):
+    """Rows with one label, not weighted."""
+
+    label: AnswerLabel
+    """The label."""
+    accepted: int
+    """Rows that the grader calls right."""
+    rejected: int
+    """Rows that the grader calls wrong."""
+
+
 class GraderErrors(Record):
     """How often a grader is wrong, in a part of the sample. Rows are weighted by the inverse of their probability."""
 
@@ -173,8 +184,8 @@ class GraderErrors(Record):
     """``rules@1``, or ``judge`` for the judges in the files."""
     part: str
     """The part: ``all``, or a category, an answer style or a file."""
-    table: dict[AnswerLabel, tuple[int, int]]
-    """Rows that the grader calls right and wrong, by label; not weighted."""
+    table: tuple[LabelCount, ...]
+    """Rows by label, in the order right, imprecise, wrong."""
     false_accepts: SampleShare | None
     """Share of the answers with the label imprecise or wrong that the grader calls right."""
     false_rejects: SampleShare | None
