@@ -34,6 +34,19 @@ def test_the_board_of_the_demo_holds_stored_and_own_runs_under_one_ledger(tmp_pa
     assert (stored / "ledger.jsonl").read_bytes() == before
 
 
+def test_the_board_of_the_demo_keeps_matrices_and_imported_answers_and_no_unfinished_run(tmp_path: Path) -> None:
+    stored, own, board = tmp_path / "results", tmp_path / "own", tmp_path / "board"
+    kept = "matrices/small-01234567/matrix.json", "imported/acme/rows.jsonl", "sources/acme/adapter.py"
+    for name in (*kept, "beliefs/acme/20260101T000000Z-01234567/journal/plan.json"):
+        (stored / name).parent.mkdir(parents=True)
+        (stored / name).write_text(name)
+    run(own, "no-memory")
+    assemble(stored, own, board)
+    assert [(board / name).read_text() for name in kept] == [*kept]
+    assert not list(board.rglob("journal"))
+    assert len(sealed_runs(board)) == 1
+
+
 def test_a_demo_without_stored_runs_shows_its_own(tmp_path: Path) -> None:
     run(tmp_path / "own", "no-memory")
     assemble(tmp_path / "missing", tmp_path / "own", tmp_path / "board")

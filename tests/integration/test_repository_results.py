@@ -23,7 +23,7 @@ from memeval.benchmarks import find
 from memeval.evaluation.auditing import verify_audit
 from memeval.evaluation.findings import Check
 from memeval.evaluation.verification import checks_of_results
-from memeval.leaderboard.board import RankStatus, build_board
+from memeval.leaderboard.board import PLUMBING, RankStatus, build_board
 from memeval.leaderboard.release_checks import check_results
 from memeval.leaderboard.traces import Traces
 from memeval.records.ledger import LedgerEvent
@@ -45,8 +45,13 @@ def with_entry(event: LedgerEvent) -> list[RunFolder]:
 
 
 ACCEPTED, SUPERSEDED = with_entry(LedgerEvent.ACCEPTED), with_entry(LedgerEvent.SUPERSEDED)
-BELIEFS = [each for each in ACCEPTED if each not in SUPERSEDED and each.run.track.benchmark == "beliefs@1"]
-"""The current runs of the benchmark that every control and every listed system runs."""
+FULL = "beliefs@1", "judge", "full"
+BELIEFS = [
+    each
+    for each in ACCEPTED
+    if each not in SUPERSEDED and (each.run.track.benchmark, each.run.track.protocol, each.run.track.tier) == FULL
+]
+"""The current runs on the track that every control and every listed system runs."""
 
 
 def most_mixed() -> list[RunFolder]:
@@ -134,6 +139,8 @@ def test_every_accepted_run_is_whole_from_a_clean_checkout_and_reproduced(read: 
             continue
         label = row.run.system.label
         usual = RankStatus.CONTROL if row.run.system.kind is SystemKind.CONTROL else RankStatus.RANKED
+        if usual is RankStatus.RANKED and row.run.track.parameters.get("label") == PLUMBING:
+            usual, label = RankStatus.PLUMBING, None  # the data only tests the software
         assert row.standing is (RankStatus.LABELLED if label else usual)
         assert not row.doubtful
         assert row.run.harness.dirty is False
