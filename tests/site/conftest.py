@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,10 @@ from memeval.archive.runs import RunFolder
 from memeval.records.ledger import LedgerEvent, Runner
 from memeval.site import build
 from memeval.storage import locked
+from tests.claims.test_findings import board
 from tests.site.factory import FakeBenchmark, make_board
+
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,21 @@ def build_board(folder: Path, benchmark: FakeBenchmark) -> Built:
     ledger.append(LedgerEvent.ACCEPTED, runs[0], by="maintainer", reason="A pull request.", runner=Runner.MAINTAINER)
     ledger.append(LedgerEvent.REPRODUCED, runs[0], by="maintainer", reason="Graded again, equal.")
     ledger.append(LedgerEvent.SUPERSEDED, runs[1], by="maintainer", reason="A later version.", other=runs[0])
+    published_board(folder)
     build(results, out, find=lambda _name: benchmark)
     return Built(out, results, benchmark, runs)
+
+
+def published_board(folder: Path) -> None:
+    """Give a board three stored files of published answers, and the claims about them."""
+    stored = folder / "results/imported/mirix"
+    stored.mkdir(parents=True)
+    for name in ("mem0", "zep", "langmem"):
+        for end in ("json", "jsonl.gz"):
+            shutil.copy(ROOT / f"results/imported/mirix/{name}.{end}", stored)
+    claims = (ROOT / "sources/findings/claims.toml").read_text().split("[[claim]]")
+    shown = ('id = "mirix-mem0"', 'id = "mirix-zep"', 'id = "mirix-zep-other-file"')
+    board(folder, "[[claim]]".join(["", *(each for each in claims if any(name in each for name in shown))]))
 
 
 def shared_board(factory: pytest.TempPathFactory) -> Built:

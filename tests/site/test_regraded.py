@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from memeval.records.regraded import RegradedFile
 from memeval.site import build
 from memeval.site.regraded import SIGNS, metric_label
-from tests.claims.test_findings import board
+from tests.site.conftest import published_board
 from tests.site.test_failure_tables import text_of
 
 ROOT = Path(__file__).parents[2]
@@ -27,17 +26,9 @@ def stored(name: str) -> RegradedFile:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("regraded")
-    (folder / "results/imported/mirix").mkdir(parents=True)
-    for name in ("mem0", "zep", "langmem"):
-        for end in ("json", "jsonl.gz"):
-            shutil.copy(STORED / f"{name}.{end}", folder / "results/imported/mirix")
+    published_board(folder)
     text = (folder / "results/imported/mirix/mem0.json").read_text()
     (folder / "results/imported/mirix/mem0.json").write_text(text.replace('"system": "', '"system": "<i>', 1))
-    claims = (ROOT / "sources/findings/claims.toml").read_text().split("[[claim]]")
-    kept = [
-        each for each in claims if any(f'id = "mirix-{name}"' in each for name in ("mem0", "zep", "zep-other-file"))
-    ]
-    board(folder, "[[claim]]".join(["", *kept]))
     build(folder / "results", folder / "site")
     return folder / "site"
 
