@@ -1,0 +1,109 @@
+"""The products that run without an LLM. Only Haystack, the lightest, is installed here."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from memeval.systems.environments import environment_for
+from memeval.systems.source import find_system
+
+ROOT = Path(__file__).parents[2]
+SUBMISSIONS = ROOT / "submissions"
+PRODUCTS = {
+    "haystack": "haystack-ai",
+    "mcp-memory-service": "mcp-memory-service",
+    "mempalace": "mempalace",
+}
+"""The slug of each product, and its package."""
+PIN = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)(?: ;.*?)?((?: --hash=sha256:[0-9a-f]{64})+)$")
+
+DRIVE = """
+import importlib.util, json, sys
+spec = importlib.util.spec_from_file_location("adapter", sys.argv[1])
+adapter = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(adapter)
+one, other = adapter.Haystack(), adapter.Haystack()
+turns = json.load(sys.stdin)
+session = {"session_id": "s001", "date": "2024-01-01", "turns": turns}
+one.ingest_session(session, session["date"])
+one.ingest_session(session, session["date"])
+found = {"found": one.search("Which river flows in Porto?", 2), "other": other.search("river", 2)}
+found["kept"] = len(one.export_memories())
+one.reset()
+found["reset"] = one.search("river", 2)
+json.dump(found, sys.stdout)
+"""
+
+
+def pins(slug: str) -> dict[str, str]:
+    """The version of each package in a lock; a line without a digest has none."""
+    text = (SUBMISSIONS / slug / "requirements.lock").read_text("utf-8").replace("\\\n", " ")
+    lines = [" ".join(line.split()) for line in text.splitlines() if line and not line.startswith("#")]
+    matches = [PIN.match(line) for line in lines]
+    return {line: "" for line, match in zip(lines, matches, strict=True) if match is None} | {
+        match[1]: match[2] for match in matches if match is not None
+    }
+
+
+@pytest.mark.parametrize("slug", PRODUCTS)
+class TestEachProduct:
+    def test_is_labelled_and_needs_no_model_and_no_host(self, slug: str) -> None:
+        submission = find_system(slug, SUBMISSIONS).submission
+        assert submission is not None
+        assert submission.label is not None
+        assert submission.label.startswith(("no LLM", "no model"))
+        assert (submission.declared_models, submission.hosts) == ((), ())
+
+    def test_pins_every_package_by_digest_and_the_product_at_its_own_version(self, slug: str) -> None:
+        pinned = pins(slug)
+        manifest = tomllib.loads((SUBMISSIONS / slug / "submission.toml").read_text("utf-8"))
+        assert "" not in pinned.values()
+        assert pinned[PRODUCTS[slug]] == manifest["version"]
+
+    def test_imports_nothing_of_memeval(self, slug: str) -> None:
+        for path in (SUBMISSIONS / slug).glob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+                names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                assert not [name for name in names if name.partition(".")[0] == "memeval"]
+
+    def test_says_what_the_adapter_stores_and_what_the_product_does(self, slug: str) -> None:
+        page = (SUBMISSIONS / slug / "README.md").read_text("utf-8")
+        for part in ("Storing", "Searching", "Time", "Indexing", "Fresh memory"):
+            assert f"- **{part}.** " in page
+
+    def test_is_listed_on_the_page_of_products(self, slug: str) -> None:
+        assert f"(`{slug}`)" in (ROOT / "site" / "products.md").read_text("utf-8")
+
+
+def test_the_embedder_is_the_same_in_all_products() -> None:
+    folders = [SUBMISSIONS / slug for slug in ("mempalace", "mcp-memory-service")]
+    assert len({(folder / "weights.py").read_bytes() for folder in folders}) == 1
+    assert {(folder / "vocab.txt").read_bytes() for folder in folders} == {
+        (SUBMISSIONS / "minilm" / "vocab.txt").read_bytes()
+    }
+
+
+def test_haystack_finds_turns_with_their_dates_keeps_each_once_and_forgets_them() -> None:
+    folder = SUBMISSIONS / "haystack"
+    environment = environment_for(folder, folder / "adapter.py", note=lambda _: None)
+    assert environment is not None and environment.python is not None
+    texts = ("I live in Porto.", "My sister lives in Lyon.", "The river in Porto is the Douro.")
+    turns = [
+        {"turn_id": f"s001:t0{number}", "role": "user", "speaker": "Ana", "content": text}
+        for number, text in enumerate(texts, 1)
+    ]
+    command = [str(environment.python), "-c", DRIVE, str(folder / "adapter.py")]
+    ran = subprocess.run(command, input=json.dumps(turns), capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 0, ran.stderr
+    told = json.loads(ran.stdout)
+    assert told["found"][0]["text"] == "[2024-01-01] Ana: The river in Porto is the Douro."
+    assert [item["source_ids"] for item in told["found"]] == [["s001:t03"], ["s001:t01"]]
+    assert (told["other"], told["kept"], told["reset"]) == ([], 3, [])
