@@ -68,7 +68,7 @@ class Toml:
     def unsuitable(self) -> list[BadInput]:
         """Return an error for each TOML value that no record can hold, such as a date."""
         return [
-            BadInput(f"'{'.'.join(map(str, keys))}' is {what}.", where=self.place(*keys), remedy=remedy)
+            BadInput(f"'{_named(keys)}' is {what}.", where=self.place(*keys), remedy=remedy)
             for keys, what, remedy in _unsuitable(self.data, ())
         ]
 
@@ -232,3 +232,9 @@ def _paths(value: Any, path: Keys = ()) -> Iterator[Keys]:
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             yield from _paths(inner, (*path, index))
+
+
+def _named(keys: Keys) -> str:
+    """Return the name of a place for people, with characters that are not printable as escapes."""
+    text = ".".join(map(str, keys))
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

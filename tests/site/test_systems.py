@@ -185,9 +185,13 @@ version = "1"
 summary = "Finds turns. <b>Fast</b>"
 licence = "MIT"
 homepage = "https://acme.example/memory"
+[interests]
+product = "Acme <i>Ltd</i>"
+relation = "none"
 """
     (folder / "submission.toml").write_text(manifest, "utf-8")
     body = page(results, SystemPages)
     assert "Finds turns. <b>Fast</b>" in text(body) and "<b>Fast" not in body
     assert "Licence MIT" in text(body)
+    assert "Product by Acme <i>Ltd</i>; relation of the adapter’s authors: none" in text(body)
     assert 'href="https://acme.example/memory" rel="noopener noreferrer nofollow"' in body

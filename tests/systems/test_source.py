@@ -381,3 +381,19 @@ def test_a_server_that_does_not_start_is_put_down_to_the_submission(folder: Path
     with pytest.raises(BadInput) as refused:
         _greeted(folder_source(folder))
     assert refused.value.where == str(manifest)
+
+
+def test_who_maintains_a_product_is_read_and_a_blank_answer_is_refused(folder: Path) -> None:
+    head = 'schema_version = 1\nslug = "acme"\nname = "Acme"\nversion = "1"\n[interests]\n'
+    manifest = write(folder, f'{head}product = "Acme Ltd"\nrelation = "none"\n', "submission.toml")
+    submission, faults = examined_manifest(manifest)
+    assert not faults
+    assert submission is not None and submission.interests is not None
+    assert (submission.interests.product, submission.interests.relation) == ("Acme Ltd", "none")
+    for rest, problem in (
+        ('product = "Acme Ltd"\n', "relation"),
+        ('product = " "\nrelation = "none"\n', "is blank"),
+        ('product = "Acme Ltd"\nrelation = "\\u202e"\n', "not printable"),
+    ):
+        _submission, found = examined_manifest(write(folder, head + rest, "submission.toml"))
+        assert any(problem in str(fault) for fault in found), rest

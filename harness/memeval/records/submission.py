@@ -116,6 +116,15 @@ class Variant(Record):
     """Additional models."""
 
 
+class Interests(Record):
+    """Who maintains the product, and what links the authors of the adapter with them."""
+
+    product: str = Field(min_length=1, max_length=200)
+    """Who maintains the product."""
+    relation: str = Field(min_length=1, max_length=200)
+    """What the authors of the adapter are to them: ``the same``, ``none``, or in words, such as an employer."""
+
+
 class Submission(Record):
     """The description of a system, by its author. Its text is untrusted."""
 
@@ -169,6 +178,8 @@ class Submission(Record):
     """Services it needs."""
     vendor: Vendor | None = None
     """The vendor of a hosted product; ``None`` if everything runs on this machine."""
+    interests: Interests | None = None
+    """Who maintains the product; ``None`` if not stated."""
     conflict_of_interest: str | None = None
     """Interests of the submitter in a system on the board."""
 

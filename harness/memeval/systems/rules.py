@@ -83,6 +83,9 @@ def _unprintable_texts(submission: Submission) -> Iterator[RuleViolation]:
         *((("declared_models", number), model) for number, model in enumerate(submission.declared_models)),
         *((("command", number), word) for number, word in enumerate(submission.command)),
     ]
+    if submission.interests is not None:
+        texts.append((("interests", "product"), submission.interests.product))
+        texts.append((("interests", "relation"), submission.interests.relation))
     if submission.vendor is not None:
         texts.append((("vendor", "name"), submission.vendor.name))
     for keys, text in texts:
