@@ -193,5 +193,5 @@ relation = "none"
     body = page(results, SystemPages)
     assert "Finds turns. <b>Fast</b>" in text(body) and "<b>Fast" not in body
     assert "Licence MIT" in text(body)
-    assert "Product by Acme <i>Ltd</i>; relation of the adapter’s authors: none" in text(body)
+    assert "Product by Acme <i>Ltd</i> ; relation of the adapter’s authors: none" in text(body)
     assert 'href="https://acme.example/memory" rel="noopener noreferrer nofollow"' in body
