@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import sys
 import time
@@ -119,6 +120,7 @@ def demo(every: bool = False) -> None:
 
 
 if __name__ == "__main__":
+    gc.set_threshold(300_000, 20, 100)  # as the command line sets it
     try:
         demo("--all" in sys.argv[1:])
     except MemevalError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import getpass
 import sys
 import time
@@ -296,6 +297,7 @@ def results(
 
 def main() -> None:
     """Run the command, and exit with its exit code."""
+    gc.set_threshold(300_000, 20, 100)  # as the command line sets it
     try:
         typer.run(results)
     except MemevalError as error:
