@@ -113,6 +113,8 @@ def test_errors_are_counted_by_grader_and_part(report: LabelReport) -> None:
     assert rules.false_rejects is not None and rules.false_rejects.value == 0.5
     assert rules.false_accepts is not None and rules.false_accepts.value == 0.5
     assert rules.wrong_accepted is not None and rules.wrong_accepted.value == 0.0
+    assert rules.imprecise_accepted is not None and rules.imprecise_accepted.value == 1.0
+    assert rules.useful_rejected is not None and rules.useful_rejected.value == pytest.approx(1 / 3, abs=1e-6)
     assert judge.false_rejects is not None and judge.false_rejects.value == 0.0
     assert judge.false_accepts is not None and judge.false_accepts.value == 0.5
     assert {each.part for each in report.errors} == {

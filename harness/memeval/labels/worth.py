@@ -140,7 +140,9 @@ def _share(
 
 RIGHT = frozenset({AnswerLabel.RIGHT})
 NOT_RIGHT = frozenset({AnswerLabel.IMPRECISE, AnswerLabel.WRONG})
+IMPRECISE = frozenset({AnswerLabel.IMPRECISE})
 WRONG = frozenset({AnswerLabel.WRONG})
+USEFUL = RIGHT | IMPRECISE
 ANY = frozenset(AnswerLabel)
 
 
@@ -160,6 +162,8 @@ def _errors(grader: str, part: str, members: Sequence[Labelled], verdict: Callab
         false_accepts=_stored(_share(members, NOT_RIGHT, lambda each: verdict(each[0]))),
         false_rejects=_stored(_share(members, RIGHT, lambda each: not verdict(each[0]))),
         wrong_accepted=_stored(_share(members, WRONG, lambda each: verdict(each[0]))),
+        imprecise_accepted=_stored(_share(members, IMPRECISE, lambda each: verdict(each[0]))),
+        useful_rejected=_stored(_share(members, USEFUL, lambda each: not verdict(each[0]))),
     )
 
 

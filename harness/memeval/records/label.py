@@ -192,6 +192,10 @@ class GraderErrors(Record):
     """Share of the answers with the label right that the grader calls wrong."""
     wrong_accepted: SampleShare | None
     """Share of the answers with the label wrong that the grader calls right."""
+    imprecise_accepted: SampleShare | None
+    """Share of the answers with the label imprecise that the grader calls right."""
+    useful_rejected: SampleShare | None
+    """Share of the answers with the label right or imprecise that the grader calls wrong."""
 
 
 class SystemWorth(Record):

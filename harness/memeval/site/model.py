@@ -21,6 +21,7 @@ from memeval.claims.ranking import stored_ranks
 from memeval.claims.store import stored_regraded
 from memeval.evaluation.judges import judged_graders
 from memeval.execution.readers import NATIVE
+from memeval.labels.store import stored_reports
 from memeval.leaderboard.board import Board, BoardRow, BoardTable, build_board
 from memeval.leaderboard.board_settings import (
     board_settings,
@@ -36,6 +37,7 @@ from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
 from memeval.records.conformance import Conformance
 from memeval.records.errors import MemevalError
 from memeval.records.finding import FindingsReport
+from memeval.records.label import LabelReport
 from memeval.records.regraded import RegradedFile
 from memeval.records.release import Release
 from memeval.records.scores import Composite
@@ -221,6 +223,8 @@ class SiteModel:
     """Published answers, graded again."""
     regraded_ranks: Mapping[str, RankRange] = field(default_factory=dict)
     """The rank ranges of those that are ranked, by ``source/file``."""
+    labels: tuple[LabelReport, ...] = ()
+    """What readers' labels say about graders, by sample."""
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     """The ``submission.toml`` of a system or a variant, by slug; other systems have no entry."""
     settings: BoardSettings = field(default_factory=BoardSettings)
@@ -309,6 +313,7 @@ def read_site(
         findings=read_findings(results),
         regraded=regraded,
         regraded_ranks=stored_ranks(results, regraded),
+        labels=tuple(stored_reports(results)),
         conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
         submissions=_submissions(results.absolute().parent / "submissions"),
         settings=page_settings(file.settings),

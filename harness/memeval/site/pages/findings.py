@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from memeval.records.finding import ClaimVerdict, FindingsReport
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.findings import BADGES, claimed_text, counted_text
+from memeval.site.graders import labelled_tests
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
@@ -52,6 +53,7 @@ class FindingsPages(Publisher):
                 "pages/judges.html",
                 "judges/",
                 trials=report.trials if report else None,
+                vague=labelled_tests(report, site.labels) if report else [],
             ),
             headings=()
             if report is None

@@ -11,6 +11,7 @@ from memeval.records.run import Run
 from memeval.records.scores import Interval
 from memeval.site.files import GeneratedFile, Page
 from memeval.site.findings import claimed_text
+from memeval.site.graders import rules_do_not_rank
 from memeval.site.judges import JudgeNote, judge_note
 from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.publisher import Publisher
@@ -91,6 +92,8 @@ class ImportedPage(Publisher):
                 claimed_text=claimed_text,
                 regraded_url=regraded_url,
                 metric_label=metric_label,
+                labelled=bool(site.labels),
+                unranked=rules_do_not_rank(site.labels),
             ),
             wide=True,
         )
