@@ -83,15 +83,25 @@ class Subject:
     def with_text(self, session: BenchmarkSession) -> Subject:
         """Return the run with the full text of its rows, even if the benchmark's text is withheld.
 
+        Several checks need the text, so it is restored once for each session.
+
         Raises:
             MemevalError: a row names text that the data does not have.
         """
         if self.run.redistribution is Redistribution.FULL:
             return self
-        full = decoded_run(self.folder, session)
-        return replace(
-            self, responses=list(full.responses()), contexts=list(full.contexts()), grades=list(full.grades())
-        )
+        if id(session) not in self._restored:
+            full = decoded_run(self.folder, session)
+            restored = replace(
+                self, responses=list(full.responses()), contexts=list(full.contexts()), grades=list(full.grades())
+            )
+            self._restored[id(session)] = session, restored
+        return self._restored[id(session)][1]
+
+    @cached_property
+    def _restored(self) -> dict[int, tuple[BenchmarkSession, Subject]]:
+        """The run with full text, by the identity of the session, which is kept alive."""
+        return {}
 
     def other_run(self, run_id: str) -> RunFolder | None:
         """Return another run of the same results folder by its id; ``None`` if it is not here."""
