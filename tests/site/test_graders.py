@@ -107,7 +107,7 @@ def test_errors_stand_by_category_length_and_file(site: Path) -> None:
 
 def test_scores_are_shown_beside_labels_and_orders_are_compared(site: Path) -> None:
     page = said(site, "graders")
-    assert "Right answers by system" in page and "By labels and by rules: τ = " in page
+    assert "trust the labels" in page and "By labels and by rules: τ = " in page
     raw = (site / "graders/index.html").read_text()
     assert 'href="../imported/mirix/mem0/"' in raw
 

@@ -17,6 +17,7 @@ NOUNS = {
     "ledger": "ledger",
     "matrices": "matrix",
     "sources": "folder of sources",
+    "labels": "labelled sample",
     "regraded": "file of published answers",
     "release": "set of releases",
     "signature": "ledger",
