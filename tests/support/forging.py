@@ -18,6 +18,7 @@ from memeval.analysis.failures import FAILURES, failures_of
 from memeval.archive.equal_rows import comparable_digest
 from memeval.archive.rows import pack
 from memeval.archive.runs import ROW_FILES, RunFolder, runs_under
+from memeval.benchmarks import find
 from memeval.benchmarks.session import session_of_run
 from memeval.evaluation import summary
 from memeval.evaluation.grades import grade_items
@@ -56,8 +57,14 @@ MODELS: dict[str, type[Stored]] = {
 
 @cache
 def stored_run(system: str) -> RunFolder:
-    """Return the latest stored run of ``BENCHMARK/SLUG`` in the repository; ``BENCHMARK/SLUG/RUN`` names one."""
-    return runs_under(RESULTS / system)[-1]
+    """Return the latest stored run of ``BENCHMARK/SLUG`` on the usual track; ``BENCHMARK/SLUG/RUN`` names one.
+
+    The usual track has the first protocol and the first tier of the benchmark, if such a run is stored.
+    """
+    runs = runs_under(RESULTS / system)
+    info = find(runs[-1].run.track.benchmark).info
+    usual = info.protocols[0].name, info.tiers[0].name
+    return next((run for run in reversed(runs) if (run.run.track.protocol, run.run.track.tier) == usual), runs[-1])
 
 
 @dataclass
