@@ -11,18 +11,19 @@ from scipy import stats
 
 from memeval.statistics.agreement import kendall_tau
 from memeval.statistics.correction import (
+    DrawnRows,
     Estimate,
-    WeightedShare,
+    SampledShare,
     chi_squared_tail,
     corrected_share,
     equal_shares,
+    sampled_share,
     tells_apart,
-    weighted_share,
 )
 
 
-def share_of(value: float, rows: float) -> WeightedShare:
-    return WeightedShare(Estimate(value, 0.0, 1.0), math.ceil(rows), rows)
+def share_of(value: float, rows: float) -> SampledShare:
+    return SampledShare(Estimate(value, 0.0, 1.0), math.ceil(rows), rows)
 
 
 # Computed with the authors' own program, UW-Madison-Lee-Lab/LLM-judge-reporting, llm_judge_reporting/calibration.py.
@@ -47,23 +48,40 @@ def test_a_grader_that_guesses_cannot_be_corrected() -> None:
     assert tells_apart(share_of(0.8, 100), share_of(0.8, 100))
 
 
-def test_weights_count_as_rows_and_reduce_their_effective_number() -> None:
-    found = weighted_share([True, False, False], [2.0, 1.0, 1.0])
-    assert found is not None
-    assert (found.estimate.value, found.rows) == (0.5, 3)
-    assert found.effective == pytest.approx(16 / 6)
-    assert weighted_share([], []) is None
+def stratum(rows: int, *hits: bool, counted: tuple[bool, ...] | None = None) -> DrawnRows:
+    return DrawnRows(rows, counted or (True,) * len(hits), hits)
 
 
-@given(st.lists(st.tuples(st.booleans(), st.floats(0.1, 100)), min_size=1, max_size=30))
-def test_an_interval_contains_its_share_and_equal_weights_keep_all_rows(rows: list[tuple[bool, float]]) -> None:
-    values, weights = [value for value, _weight in rows], [weight for _value, weight in rows]
-    found = weighted_share(values, weights)
+def test_a_row_stands_for_all_rows_of_its_stratum() -> None:
+    found = sampled_share([stratum(30, True, True), stratum(10, False, False)])
     assert found is not None
-    assert found.estimate.low <= found.estimate.value + 1e-9 and found.estimate.value <= found.estimate.high + 1e-9
-    assert found.effective <= len(rows) + 1e-9
-    equal = weighted_share(values, [3.0] * len(values))
-    assert equal is not None and equal.effective == pytest.approx(len(values))
+    assert (found.estimate.value, found.rows) == (0.75, 4)
+    part = sampled_share([stratum(30, True, True, counted=(True, False)), stratum(10, False, False)])
+    assert part is not None
+    assert (part.estimate.value, part.rows) == (15 / 25, 3)
+    assert sampled_share([]) is None
+    assert sampled_share([stratum(5, True, counted=(False,))]) is None
+
+
+def test_a_stratified_share_has_cochrans_variance() -> None:
+    hits = ((True, False, True, True), (False, True, False, False, False))
+    found = sampled_share([stratum(400, *hits[0]), stratum(100, *hits[1])])
+    share = (400 * 3 / 4 + 100 / 5) / 500
+    variance = sum(
+        (rows / 500) ** 2 * (1 - len(each) / rows) * (p := sum(each) / len(each)) * (1 - p) / (len(each) - 1)
+        for rows, each in zip((400, 100), hits, strict=True)
+    )
+    assert found is not None
+    assert found.estimate.value == pytest.approx(share)
+    assert found.effective == pytest.approx(min(9, share * (1 - share) / variance))
+
+
+@given(st.lists(st.tuples(st.lists(st.booleans(), min_size=1, max_size=6), st.integers(0, 50)), min_size=1, max_size=6))
+def test_an_interval_contains_its_share(strata: list[tuple[list[bool], int]]) -> None:
+    found = sampled_share([stratum(len(hits) + more, *hits) for hits, more in strata])
+    assert found is not None
+    assert found.estimate.low - 1e-9 <= found.estimate.value <= found.estimate.high + 1e-9
+    assert found.effective <= found.rows == sum(len(hits) for hits, _more in strata)
 
 
 @given(st.floats(0, 200), st.integers(1, 40))

@@ -224,10 +224,12 @@ def _print(report: LabelReport) -> None:
             ]
         )
     print_table(lines)
-    for grader, p in report.equal_rejects.items():
-        if p is not None:
-            says = "differ between systems, so it does not rank them" if p < ALPHA else "do not differ significantly"
-            print(f"{grader}: false rejects {says} (p = {p:.2g})")
+    tests = (("rejects", report.equal_rejects), ("accepts", report.equal_accepts))
+    for kind, by_grader in tests:
+        for grader, p in by_grader.items():
+            if p is not None:
+                says = "differ between systems" if p < ALPHA else "do not differ significantly between systems"
+                print(f"{grader}: false {kind} {says} (p = {p:.2g})")
     for order in report.orders:
         tau = "–" if order.tau is None else f"{order.tau:.2f}"
         print(f"order by {order.first} and by {order.second}: Kendall's tau {tau}")

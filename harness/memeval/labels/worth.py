@@ -23,7 +23,14 @@ from memeval.records.label import (
 )
 from memeval.records.regraded import RegradedFile
 from memeval.statistics.agreement import cohen_kappa, kendall_tau
-from memeval.statistics.correction import Estimate, WeightedShare, corrected_share, equal_shares, weighted_share
+from memeval.statistics.correction import (
+    DrawnRows,
+    Estimate,
+    SampledShare,
+    corrected_share,
+    equal_shares,
+    sampled_share,
+)
 
 JUDGE = "judge"
 """Name of the judges in the files."""
@@ -39,6 +46,9 @@ STYLES = ((6, "up to 6 words"), (25, "7 to 25 words"), (10**9, "more than 25 wor
 
 Labelled = tuple[SampleRow, AnswerLabel]
 """A drawn row and its final label."""
+
+Part = Callable[[SampleRow], bool]
+"""Whether a row is in a part of the sample, which may cut through strata."""
 
 LABELS = tuple(AnswerLabel)
 
@@ -66,9 +76,9 @@ def report(
     labelled = [(row, final[row.label_id]) for row in rows if row.label_id in final]
     verdicts: dict[str, Callable[[SampleRow], bool]] = {sample.judge: _rules, JUDGE: _judge}
     errors = tuple(
-        _errors(grader, part, members, verdict)
+        _errors(grader, name, part, labelled, verdict)
         for grader, verdict in verdicts.items()
-        for part, members in _parts(labelled).items()
+        for name, part in _parts(labelled).items()
     )
     by_file = _by(labelled, lambda row: row.file)
     rejects = {grader: _equal(by_file, RIGHT, verdict) for grader, verdict in verdicts.items()}
@@ -120,22 +130,49 @@ def _by(labelled: Iterable[Labelled], part: Callable[[SampleRow], str]) -> dict[
     return dict(sorted(found.items()))
 
 
-def _parts(labelled: Sequence[Labelled]) -> dict[str, Sequence[Labelled]]:
+def _parts(labelled: Sequence[Labelled]) -> dict[str, Part]:
     """Return the parts of the sample: all, by category, by answer style, by file."""
-    styles = _by(labelled, style_of)
+    rows = [row for row, _label in labelled]
+    styles = {style_of(row) for row in rows}
     return {
-        ALL: labelled,
-        **_by(labelled, lambda row: row.category),
-        **{name: styles[name] for _most, name in STYLES if name in styles},
-        **_by(labelled, lambda row: row.file),
+        ALL: lambda row: True,
+        **{name: _is(name, lambda row: row.category) for name in sorted({row.category for row in rows})},
+        **{name: _is(name, style_of) for _most, name in STYLES if name in styles},
+        **{name: _is(name, lambda row: row.file) for name in sorted({row.file for row in rows})},
     }
 
 
+def _is(name: str, of: Callable[[SampleRow], str]) -> Part:
+    return lambda row: of(row) == name
+
+
 def _share(
-    members: Iterable[Labelled], of: frozenset[AnswerLabel], holds: Callable[[Labelled], bool]
-) -> WeightedShare | None:
-    chosen = [each for each in members if each[1] in of]
-    return weighted_share([holds(each) for each in chosen], [1 / row.probability for row, _label in chosen])
+    members: Sequence[Labelled],
+    of: frozenset[AnswerLabel],
+    holds: Callable[[Labelled], bool],
+    part: Part = lambda row: True,
+) -> SampledShare | None:
+    """Return the share of answers with these labels, in a part, for which something holds.
+
+    Args:
+        members: all labelled rows of the strata in question.
+        of: the labels of the denominator.
+        holds: whether a row is in the numerator.
+        part: the part.
+    """
+    strata: dict[tuple[str, str, bool, bool], list[Labelled]] = {}
+    for row, label in members:
+        strata.setdefault((row.file, row.category, row.judge, row.rules), []).append((row, label))
+    return sampled_share(
+        [
+            DrawnRows(
+                rows=round(len(each) / each[0][0].probability),
+                counted=tuple(label in of and part(row) for row, label in each),
+                hits=tuple(map(holds, each)),
+            )
+            for each in strata.values()
+        ]
+    )
 
 
 RIGHT = frozenset({AnswerLabel.RIGHT})
@@ -146,28 +183,38 @@ USEFUL = RIGHT | IMPRECISE
 ANY = frozenset(AnswerLabel)
 
 
-def _errors(grader: str, part: str, members: Sequence[Labelled], verdict: Callable[[SampleRow], bool]) -> GraderErrors:
+def _errors(
+    grader: str, name: str, part: Part, labelled: Sequence[Labelled], verdict: Callable[[SampleRow], bool]
+) -> GraderErrors:
+    inside = [(row, given) for row, given in labelled if part(row)]
     table = tuple(
         LabelCount(
             label=label,
-            accepted=sum(verdict(row) for row, given in members if given is label),
-            rejected=sum(not verdict(row) for row, given in members if given is label),
+            accepted=sum(verdict(row) for row, given in inside if given is label),
+            rejected=sum(not verdict(row) for row, given in inside if given is label),
         )
         for label in LABELS
     )
+
+    def accepted(of: frozenset[AnswerLabel]) -> SampleShare | None:
+        return _stored(_share(labelled, of, lambda each: verdict(each[0]), part))
+
+    def rejected(of: frozenset[AnswerLabel]) -> SampleShare | None:
+        return _stored(_share(labelled, of, lambda each: not verdict(each[0]), part))
+
     return GraderErrors(
         grader=grader,
-        part=part,
+        part=name,
         table=table,
-        false_accepts=_stored(_share(members, NOT_RIGHT, lambda each: verdict(each[0]))),
-        false_rejects=_stored(_share(members, RIGHT, lambda each: not verdict(each[0]))),
-        wrong_accepted=_stored(_share(members, WRONG, lambda each: verdict(each[0]))),
-        imprecise_accepted=_stored(_share(members, IMPRECISE, lambda each: verdict(each[0]))),
-        useful_rejected=_stored(_share(members, USEFUL, lambda each: not verdict(each[0]))),
+        false_accepts=accepted(NOT_RIGHT),
+        false_rejects=rejected(RIGHT),
+        wrong_accepted=accepted(WRONG),
+        imprecise_accepted=accepted(IMPRECISE),
+        useful_rejected=rejected(USEFUL),
     )
 
 
-def _stored(share: WeightedShare | None) -> SampleShare | None:
+def _stored(share: SampledShare | None) -> SampleShare | None:
     return None if share is None else _record(share.estimate, share.rows)
 
 

@@ -1,4 +1,4 @@
-"""Shares corrected for the errors of a grader, and weighted shares of a sample."""
+"""Shares estimated from a stratified sample, and shares corrected for the errors of a grader."""
 
 from __future__ import annotations
 
@@ -22,40 +22,80 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class WeightedShare:
-    """A share of weighted rows."""
+class SampledShare:
+    """A share estimated from drawn rows."""
 
     estimate: Estimate
     """The share and its interval."""
     rows: int
-    """Number of rows."""
+    """Number of drawn rows in the denominator."""
     effective: float
-    """Number of equally weighted rows with the same precision, at most ``rows``."""
+    """Size of a simple random sample with the same variance; at most ``rows``."""
 
 
-def weighted_share(values: Sequence[bool], weights: Sequence[float]) -> WeightedShare | None:
-    """Return the share of true values, each row weighted by the inverse of its probability of being drawn.
+@dataclass(frozen=True)
+class DrawnRows:
+    """The drawn rows of one stratum."""
 
-    ``Σ w x / Σ w`` (Hájek 1971). The interval is Wilson's, with the effective number ``(Σ w)² / Σ w²`` of rows (Kish
-    1965, "Survey Sampling"). It ignores that strata make a sample more precise, so it is rather too wide.
+    rows: int
+    """Number of rows of the stratum, drawn or not."""
+    counted: tuple[bool, ...]
+    """For each drawn row, whether it is in the denominator of a share."""
+    hits: tuple[bool, ...]
+    """For each drawn row, whether it is in the numerator. Only counted rows matter."""
+
+
+def sampled_share(strata: Sequence[DrawnRows]) -> SampledShare | None:
+    """Return the share of hits among the counted rows of a population, from a stratified random sample.
+
+    The estimate is the ratio ``R = Σ_h w_h a_h / Σ_h w_h b_h``: ``a_h`` hits and ``b_h`` counted rows of ``n_h`` drawn
+    ones, and ``w_h = N_h / n_h``. Its variance is that of the linearised ratio, with the correction for a finite
+    population (Cochran 1977, "Sampling Techniques", 3rd edition, sections 5A.3 and 6.11)::
+
+        var = Σ_h N_h² (1 - n_h/N_h) s_h² / n_h / (Σ_h w_h b_h)²,  s_h² the variance of y - R x in the stratum
+
+    The interval is Wilson's for the effective number of rows ``R (1 - R) / var``, at most the drawn counted rows (Korn
+    and Graubard 1998, "Confidence intervals for proportions with small expected number of positive counts estimated
+    from survey data", Survey Methodology 24).
 
     Args:
-        values: one value a row.
-        weights: one positive weight a row.
+        strata: the strata. One without drawn rows is left out: the share then describes the other strata.
 
     Returns:
-        ``None`` without rows.
+        ``None`` if no drawn row is counted.
     """
-    if not values:
+    known = [each for each in strata if each.counted]
+    drawn = sum(sum(each.counted) for each in known)
+    if not drawn:
         return None
-    total = math.fsum(weights)
-    effective = total**2 / math.fsum(weight**2 for weight in weights)
-    share = math.fsum(weight for value, weight in zip(values, weights, strict=True) if value) / total
-    low, high = wilson(min(share, 1.0) * effective, effective)
-    return WeightedShare(Estimate(min(share, 1.0), low, high), len(values), effective)
+    below = math.fsum(each.rows / len(each.counted) * sum(each.counted) for each in known)
+    above = math.fsum(each.rows / len(each.counted) * _hits(each) for each in known)
+    share = min(1.0, above / below)
+    variance = math.fsum(_variance(each, share) for each in known) / below**2
+    effective = min(drawn, share * (1 - share) / variance) if variance > 0 else float(drawn)
+    low, high = wilson(min(effective, share * effective), effective)
+    return SampledShare(Estimate(share, low, high), drawn, effective)
 
 
-def corrected_share(share: float, rows: int, specificity: WeightedShare, sensitivity: WeightedShare) -> Estimate | None:
+def _hits(stratum: DrawnRows) -> int:
+    return sum(hit and counted for hit, counted in zip(stratum.hits, stratum.counted, strict=True))
+
+
+def _variance(stratum: DrawnRows, share: float) -> float:
+    """Return the variance of the stratum's total of ``y - R x``.
+
+    A single drawn row of several has no variance of its own: its square about 0 stands for it.
+    """
+    size = len(stratum.counted)
+    rest = [
+        (float(hit) - share) if counted else 0.0 for hit, counted in zip(stratum.hits, stratum.counted, strict=True)
+    ]
+    mean = math.fsum(rest) / size if size > 1 else 0.0
+    spread = math.fsum((each - mean) ** 2 for each in rest) / max(1, size - 1)
+    return stratum.rows * max(0, stratum.rows - size) * spread / size
+
+
+def corrected_share(share: float, rows: int, specificity: SampledShare, sensitivity: SampledShare) -> Estimate | None:
     """Return the share of right answers behind the share that a grader calls right, with a 95 % interval.
 
     ``θ = (p + q0 - 1) / (q0 + q1 - 1)`` (Rogan and Gladen 1978), with an interval that covers the uncertainty of all
@@ -94,7 +134,7 @@ def corrected_share(share: float, rows: int, specificity: WeightedShare, sensiti
     )
 
 
-def tells_apart(specificity: WeightedShare, sensitivity: WeightedShare) -> bool:
+def tells_apart(specificity: SampledShare, sensitivity: SampledShare) -> bool:
     """Return whether sensitivity + specificity - 1 is above 0, at 95 % by the normal approximation."""
     q0, q1 = specificity.estimate.value, sensitivity.estimate.value
     error = q0 * (1 - q0) / specificity.effective + q1 * (1 - q1) / sensitivity.effective
@@ -105,8 +145,8 @@ def _clipped(value: float) -> float:
     return max(0.0, min(1.0, value))
 
 
-def equal_shares(shares: Sequence[WeightedShare]) -> float | None:
-    """Return the p-value of equal shares in several groups of weighted rows.
+def equal_shares(shares: Sequence[SampledShare]) -> float | None:
+    """Return the p-value of equal shares in several groups of a sample.
 
     Pearson's test of homogeneity over effective numbers of rows (Rao and Scott 1981, "The Analysis of Categorical Data
     from Complex Sample Surveys", JASA 76): ``Σ n (p - p̄)² / (p̄ (1 - p̄))`` has a chi-squared distribution with one
