@@ -500,6 +500,6 @@ def test_the_files_that_are_shipped_are_matrix_files(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(matrix_file, "find", benchmarks.find)
     shipped = sorted((Path(__file__).parents[2] / "templates" / "matrices").glob("*.yaml"))
     plans = {path.stem: read_matrix(path) for path in shipped}
-    assert sorted(plans) == ["astrocyte-presets", "controls", "memorycd"]
+    assert sorted(plans) == ["astrocyte-presets", "controls", "memorycd", "retrievers"]
     assert len(plans["memorycd"].benchmarks) == 8
     assert [system.id for system in plans["astrocyte-presets"].systems][-1] == "quality-max"

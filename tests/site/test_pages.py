@@ -18,6 +18,9 @@ from memeval.site import build
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
 
+MARKED = "noopener noreferrer nofollow"
+"""How a link that leaves the site is marked."""
+
 
 class Links(HTMLParser):
     """Collects what a page refers to, the ids it has, and its inline scripts."""
@@ -38,7 +41,7 @@ class Links(HTMLParser):
         if tag == "meta":
             self.metas.append(found)
         for name in ("href", "src", "data-chart"):
-            if found.get(name) and tag != "base":
+            if found.get(name) and tag != "base" and not _leaves_openly(tag, found):
                 self.targets.append(str(found[name]))
         self.handlers += [name for name in found if name.startswith("on")]
         self._inline = tag == "script" and "src" not in found and "json" not in str(found.get("type"))
@@ -49,6 +52,11 @@ class Links(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self._inline = False
+
+
+def _leaves_openly(tag: str, found: dict[str, str | None]) -> bool:
+    """Return whether this is a link that a reader follows to a named source, marked so that nothing else happens."""
+    return tag == "a" and str(found.get("href")).startswith("https://") and found.get("rel") == MARKED
 
 
 def pages(out: Path) -> list[Path]:
