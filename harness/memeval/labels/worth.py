@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from memeval.claims.store import file_name
@@ -73,7 +74,7 @@ def report(
         files: the regraded files of the sample, by ``source/file``.
     """
     final = final_labels(readings)
-    labelled = [(row, final[row.label_id]) for row in rows if row.label_id in final]
+    labelled = _weighted(sample, [(row, final[row.label_id]) for row in rows if row.label_id in final])
     verdicts: dict[str, Callable[[SampleRow], bool]] = {sample.judge: _rules, JUDGE: _judge}
     errors = tuple(
         _errors(grader, name, part, labelled, verdict)
@@ -113,6 +114,20 @@ def report(
             if len(systems) > 1
         ),
     )
+
+
+def _weighted(sample: LabelSample, labelled: Sequence[Labelled]) -> list[Labelled]:
+    """Return the rows with the probability of being drawn and labelled: open rows are like the others of a stratum."""
+    sizes = {(each.file, each.category, each.judge, each.rules): each.rows for each in sample.strata}
+    numbers = Counter(_stratum(row) for row, _label in labelled)
+    return [
+        (row.model_copy(update={"probability": numbers[_stratum(row)] / sizes[_stratum(row)]}), label)
+        for row, label in labelled
+    ]
+
+
+def _stratum(row: SampleRow) -> tuple[str, str, bool, bool]:
+    return row.file, row.category, row.judge, row.rules
 
 
 def _rules(row: SampleRow) -> bool:
@@ -162,7 +177,7 @@ def _share(
     """
     strata: dict[tuple[str, str, bool, bool], list[Labelled]] = {}
     for row, label in members:
-        strata.setdefault((row.file, row.category, row.judge, row.rules), []).append((row, label))
+        strata.setdefault(_stratum(row), []).append((row, label))
     return sampled_share(
         [
             DrawnRows(
