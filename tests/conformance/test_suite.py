@@ -16,7 +16,7 @@ from memeval.records.errors import BadInput
 from memeval.records.track import Limits
 from memeval.systems import Launch, SystemProcess
 from memeval.systems.source import find_system
-from tests.systems.helpers import FAST
+from tests.systems.helpers import PATIENT
 
 ADAPTERS = Path(__file__).with_name("adapters.py")
 
@@ -61,8 +61,12 @@ METHODS = (
 )
 
 
+def checked(launch: Launch) -> tuple[ConformanceCheck, ...]:
+    return check_system(lambda log: SystemInstance(SystemProcess(launch, PATIENT, log)), seed=SEED, deterministic=True)
+
+
 def instances(
-    class_name: str, limits: Limits = FAST, environment: dict[str, str] | None = None
+    class_name: str, limits: Limits = PATIENT, environment: dict[str, str] | None = None
 ) -> Callable[[Callable[[str], None]], SystemInstance]:
     launch = Launch(ADAPTERS, class_name)
     return lambda log: SystemInstance(SystemProcess(launch, limits, log, environment or {}))
@@ -87,9 +91,8 @@ def test_a_correct_memory_passes_all_checks() -> None:
 @pytest.mark.parametrize(("class_name", "name"), BROKEN.items(), ids=BROKEN)
 def test_a_memory_with_one_defect_fails_only_that_check(class_name: str, name: str, tmp_path: Path) -> None:
     environment = {"SHARED_FILE": str(tmp_path / "shared")}
-    results = {
-        one.name: one for one in check_system(instances(class_name, FAST, environment), seed=SEED, deterministic=True)
-    }
+    started = instances(class_name, PATIENT, environment)
+    results = {one.name: one for one in check_system(started, seed=SEED, deterministic=True)}
     assert failed(results) == [name], {one: results[one].detail for one in failed(results)}
     assert any(method in f"{results[name].detail} {results[name].remedy}" for method in METHODS), "the method is named"
     assert results[name].detail.endswith(".")
@@ -102,21 +105,21 @@ def test_a_broken_memory_exists_for_every_check() -> None:
 @pytest.mark.parametrize("slug", ["bm25", "full-context", "recency-window"])
 def test_controls_with_a_memory_pass_all_applicable_checks(slug: str) -> None:
     launch = find_system(slug).launch
-    results = check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
+    results = checked(launch)
     assert {one.outcome for one in results} == {CheckOutcome.PASSED, CheckOutcome.NOT_APPLICABLE}
     assert all(one.outcome is CheckOutcome.PASSED for one in results if one.mandatory)
 
 
 def test_the_notebook_passes_mandatory_checks_and_fails_two_others() -> None:
     launch = find_system("notebook", SUBMISSIONS).launch
-    results = check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
+    results = checked(launch)
     assert [one.name for one in results if one.outcome is CheckOutcome.FAILED] == ["assistant-kept", "people-apart"]
     assert not any(one.mandatory for one in results if one.outcome is CheckOutcome.FAILED)
 
 
 def test_no_memory_fails_the_first_check_and_skips_the_others() -> None:
     launch = find_system("no-memory").launch
-    results = check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
+    results = checked(launch)
     first, *others = results
     assert (first.name, first.outcome) == ("planted-fact", CheckOutcome.FAILED)
     assert "right after ingest_session" in first.detail
@@ -140,7 +143,7 @@ def test_declared_nondeterminism_does_not_fail_the_suite() -> None:
 
 
 def test_after_a_timeout_the_next_check_gets_a_new_instance() -> None:
-    limits = FAST.model_copy(update={"take_in_seconds": 1.0})
+    limits = PATIENT.model_copy(update={"take_in_seconds": 1.0})
     results = {
         one.name: one for one in check_system(instances("HangsOnLongMessages", limits), seed=SEED, deterministic=True)
     }
@@ -159,14 +162,13 @@ def test_a_crash_fails_its_check_and_the_suite_continues() -> None:
 def test_a_system_that_cannot_be_loaded_fails_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "adapter.py").write_text("import nowhere_to_be_found\n")
     launch = Launch(tmp_path / "adapter.py")
-    results = check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log)), seed=SEED, deterministic=True)
+    results = checked(launch)
     assert results[0].outcome is CheckOutcome.FAILED
     assert "missing module 'nowhere_to_be_found' (" in results[0].detail
 
 
 def test_all_checks_together_have_a_time_limit() -> None:
-    limits = FAST.model_copy(update={"take_in_seconds": 60.0})
-    first, *others = check_system(instances("Hangs", limits), seed=SEED, deterministic=True, seconds=1.0)
+    first, *others = check_system(instances("Hangs"), seed=SEED, deterministic=True, seconds=1.0)
     assert first.outcome is CheckOutcome.FAILED
     assert "limit of 1 s for all checks is used up" in first.detail
     assert first.seconds < 10
@@ -183,7 +185,7 @@ def test_no_check_passes_once_the_time_is_used_up() -> None:
             killed.set()
 
     results = check_system(
-        lambda log: SystemInstance(Killed(Launch(ADAPTERS, "Correct"), FAST, log)),
+        lambda log: SystemInstance(Killed(Launch(ADAPTERS, "Correct"), PATIENT, log)),
         seed=SEED,
         deterministic=True,
         seconds=3.0,
@@ -203,7 +205,7 @@ def test_a_stop_ends_the_suite_and_the_system() -> None:
     processes: list[SystemProcess] = []
 
     def instance(log: Callable[[str], None]) -> SystemInstance:
-        processes.append(SystemProcess(Launch(ADAPTERS, "Correct"), FAST, log))
+        processes.append(SystemProcess(Launch(ADAPTERS, "Correct"), PATIENT, log))
         return SystemInstance(processes[-1])
 
     def stop() -> None:
@@ -231,7 +233,7 @@ def test_model_calls_are_recorded_with_their_check_and_phase() -> None:
 
     access = RecordingAccess()
     launch = Launch(ADAPTERS, "Correct")
-    check_system(lambda log: SystemInstance(SystemProcess(launch, FAST, log), access), seed=SEED, deterministic=True)
+    check_system(lambda log: SystemInstance(SystemProcess(launch, PATIENT, log), access), seed=SEED, deterministic=True)
     assert set(access.entered) == {f"conformance:{one.name}" for one in CHECKS}
     assert access.phases == {Phase.INGEST, Phase.SETTLE, Phase.ASK, Phase.SEARCH}
 
@@ -248,7 +250,7 @@ def test_most_calls_is_the_number_of_calls_to_a_correct_memory() -> None:
             return super()._send(call, arguments)
 
     launch = Launch(ADAPTERS, "Correct")
-    check_system(lambda log: SystemInstance(Counted(launch, FAST, log)), seed=SEED, deterministic=True)
+    check_system(lambda log: SystemInstance(Counted(launch, PATIENT, log)), seed=SEED, deterministic=True)
     assert counted == MOST_CALLS._asdict()
 
 

@@ -17,7 +17,7 @@ from memeval.systems import AdapterRaised, SystemProcess
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import folder_source
 from tests.support.tiny import TinyBenchmark
-from tests.systems.helpers import FAST
+from tests.systems.helpers import PATIENT
 
 ASKED, REMEMBERED = "(1)", "Oslo"
 """The question that a system crashes on, in the scenario that names this city."""
@@ -135,7 +135,7 @@ def test_an_exception_in_the_sample_code_is_named_with_its_line(
     mark = "result = function(" if file == "submission.toml" else "// here" if file == "adapter.mjs" else "# here"
     place = next(number for number, text in enumerate(server, 1) if mark in text)
     launch = folder_source(made).launch
-    with SystemProcess(launch, FAST, print) as process, pytest.raises(AdapterRaised) as raised:
+    with SystemProcess(launch, PATIENT, print) as process, pytest.raises(AdapterRaised) as raised:
         process.reset()
         process.search("q", 1) if kind is AdapterKind.MCP else process.ask("q")
     assert raised.value.sentence == words.replace("{line}", str(place))

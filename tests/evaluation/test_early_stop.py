@@ -27,7 +27,7 @@ class Memory:
         self.notes += [turn["content"] for turn in session["turns"]]
     def query(self, question, timestamp="now"):
         if not pathlib.Path({service!r}).exists():
-            time.sleep(0.01)  # or all items could fail while a slow disk stores the first ones
+            time.sleep(0.05)  # or all items could fail while a slow disk stores the first ones
             raise ConnectionError("the index is not running")
         return " ".join(self.notes)
 """

@@ -11,7 +11,7 @@ from memeval.records.call import Phase
 from memeval.records.track import Limits
 from memeval.systems import Launch, SystemProcess
 from tests.support.tiny import scenario
-from tests.systems.helpers import FAST, write
+from tests.systems.helpers import PATIENT, write
 
 NATIVE = """
 import os, time
@@ -43,7 +43,7 @@ class Searching:
 """
 
 
-def native(folder: Path, on_query: str = "pass", more: str = "", limits: Limits = FAST) -> SystemProcess:
+def native(folder: Path, on_query: str = "pass", more: str = "", limits: Limits = PATIENT) -> SystemProcess:
     """Return a system that answers with the first thing it was told, not started; with code of the test's own."""
     return system(folder, NATIVE.format(on_query=on_query, more=more), limits)
 
@@ -53,7 +53,7 @@ def searching(folder: Path) -> SystemProcess:
     return system(folder, SEARCHING)
 
 
-def system(folder: Path, source: str, limits: Limits = FAST) -> SystemProcess:
+def system(folder: Path, source: str, limits: Limits = PATIENT) -> SystemProcess:
     """Return a system from the source of its adapter, not started."""
     return SystemProcess(Launch(write(folder, source)), limits, lambda line: None)
 

@@ -18,6 +18,7 @@ from memeval.records.response import Outcome, ReportedUsage, Response
 from memeval.records.scenario import Export, Recall, Reflect, Retain, Scenario, Step, Task
 from memeval.systems import SystemProcess
 from tests.execution.helpers import SEARCHING, Reads, RecordingEndpoint, native, searching, system, work
+from tests.systems.helpers import PATIENT
 
 Said = list[tuple[str, str, str]]
 
@@ -108,7 +109,7 @@ def test_a_stop_in_the_reader_keeps_only_finished_items(tmp_path: Path) -> None:
         "raise RuntimeError('402 Payment Required')",
         "os._exit(1)",
         "return 'I could not reach my model.'",
-        "time.sleep(6)",  # longer than it may
+        "time.sleep(60)",  # longer than it may
     ],
 )
 def test_after_a_stop_no_failure_counts_against_the_system(tmp_path: Path, what_the_system_does: str) -> None:
@@ -121,7 +122,8 @@ def test_after_a_stop_no_failure_counts_against_the_system(tmp_path: Path, what_
         if stopped.exists():
             raise BudgetSpent("The budget is spent.")
 
-    with native(tmp_path, on_query) as system:
+    limits = PATIENT.model_copy(update={"ask_seconds": 2.0})
+    with native(tmp_path, on_query, limits=limits) as system:
         runner = ScenarioRunner(system, None, 10, lambda *told: None, lambda: False, check=check)
         finished = until_stopped(runner, work(questions=4, items=4))
     assert [each.items for each in finished] == [("item-0-0",), ("item-0-1",)]

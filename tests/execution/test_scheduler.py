@@ -15,7 +15,6 @@ from memeval.gateway.stops import BudgetSpent
 from memeval.records.call import Phase
 from memeval.records.response import Outcome, Response
 from tests.execution.helpers import RecordingEndpoint, native, work
-from tests.systems.helpers import FAST
 
 
 class Told(Silent):
@@ -98,11 +97,10 @@ def test_finished_items_are_stored_when_another_scenario_stops_the_run(tmp_path:
 
 def test_every_instance_has_its_own_endpoint(tmp_path: Path) -> None:
     endpoints: list[RecordingEndpoint] = []
-    patient = FAST.model_copy(update={"ask_seconds": 60.0, "settle_seconds": 60.0})
 
     def make() -> SystemInstance:
         endpoints.append(RecordingEndpoint())
-        return SystemInstance(native(tmp_path, "time.sleep(0.1)", limits=patient), endpoints[-1])
+        return SystemInstance(native(tmp_path, "time.sleep(0.1)"), endpoints[-1])
 
     run(tmp_path, make, range(8))
     once = [Phase.INGEST, Phase.SETTLE, Phase.ASK]

@@ -8,7 +8,7 @@ import pytest
 
 from memeval.records.track import Limits
 from memeval.systems import Launch, SystemProcess
-from tests.systems.helpers import FAST, Start, adapter, write
+from tests.systems.helpers import PATIENT, Start, adapter, write
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def system(tmp_path: Path, log: list[str]) -> Iterator[Start]:
         query: str = "return 'ok'",
         *,
         source: str | None = None,
-        limits: Limits = FAST,
+        limits: Limits = PATIENT,
         waited: Callable[[], float] = lambda: 0.0,
         **named: Any,
     ) -> Any:

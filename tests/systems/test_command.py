@@ -28,7 +28,7 @@ from memeval.systems import (
 )
 from memeval.systems.child import WORKER, WORKER_ERRORS
 from memeval.systems.source import folder_source
-from tests.systems.helpers import FAST, session, write
+from tests.systems.helpers import PATIENT, session, write
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/node-command"
@@ -42,7 +42,7 @@ def program(tmp_path: Path, log: list[str]) -> Iterator[Program]:
     """Start a program in Python from its source; ended after the test."""
     started: list[SystemProcess] = []
 
-    def start(source: str = "", *, program: tuple[str, ...] = (), limits: Limits = FAST) -> SystemProcess:
+    def start(source: str = "", *, program: tuple[str, ...] = (), limits: Limits = PATIENT) -> SystemProcess:
         file = write(tmp_path, HELPER + source, "program.py")
         launch = Launch(file, program=program or (sys.executable, "-u", str(file)), folder=tmp_path)
         process = SystemProcess(launch, limits, log.append)
@@ -85,7 +85,7 @@ def test_the_example_in_node_remembers_by_event_time(log: list[str]) -> None:
     source = folder_source(EXAMPLE)
     assert source.submission is not None
     assert source.submission.kind is AdapterKind.COMMAND
-    with SystemProcess(source.launch, FAST, log.append) as process:
+    with SystemProcess(source.launch, PATIENT, log.append) as process:
         assert process.hello is not None
         assert process.hello.implementation.startswith("node ")
         told = [
@@ -327,7 +327,7 @@ def test_an_error_is_told_with_the_line_of_the_stack_that_was_printed(program: P
 
 def test_a_program_that_never_answers_load_meets_its_limit(program: Program) -> None:
     with pytest.raises(SystemTimedOut, match=r"loading the adapter took longer than 0\.5 s"):
-        program("time.sleep(60)", limits=FAST.model_copy(update={"load_seconds": 0.5}))
+        program("time.sleep(60)", limits=PATIENT.model_copy(update={"load_seconds": 0.5}))
 
 
 def test_a_program_that_is_not_there_is_named(program: Program) -> None:

@@ -15,7 +15,7 @@ from memeval.records.scenario import Session, Turn, dated_line
 from memeval.systems import AdapterRaised, SystemProcess, SystemReply, session_json
 from memeval.systems.controls import CONTROLS, EXTRACTIVE, NATIVE
 from memeval.systems.source import find_system
-from tests.systems.helpers import FAST
+from tests.systems.helpers import PATIENT
 
 SAID = (
     ("2025-01-02", "Ann", "Ann uses Svelte for the frontend. Do you like it?"),
@@ -40,7 +40,7 @@ QUESTION = "Which frontend framework does Ann use?"
 @contextmanager
 def running(slug: str) -> Iterator[SystemProcess]:
     """A control that has taken the sessions in."""
-    with SystemProcess(find_system(slug).launch, FAST, print) as process:
+    with SystemProcess(find_system(slug).launch, PATIENT, print) as process:
         process.reset()
         process.ingest([(session_json(session), session.date) for session in SESSIONS])
         yield process
@@ -83,7 +83,7 @@ def test_full_context_is_every_turn_as_a_dated_line(slug: str) -> None:
 def test_the_recency_window_forgets_what_is_out_of_it() -> None:
     launch = find_system("recency-window").launch
     narrow = type(launch)(launch.file, launch.class_name, parameters={"turns": 3})
-    with SystemProcess(narrow, FAST, print) as process:
+    with SystemProcess(narrow, PATIENT, print) as process:
         process.reset()
         process.ingest([(session_json(session), session.date) for session in SESSIONS])
         reply = process.search(QUESTION, 2)
@@ -146,7 +146,7 @@ class TestNotebook:
     @pytest.fixture
     def notebook(self) -> Iterator[Any]:
         folder = find_system("notebook")
-        with SystemProcess(folder.launch, FAST, print) as process:
+        with SystemProcess(folder.launch, PATIENT, print) as process:
             process.reset()
             process.ingest([(session_json(session), session.date) for session in SESSIONS])
             yield process

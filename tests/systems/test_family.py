@@ -11,7 +11,7 @@ import pytest
 from memeval.records.submission import Resources
 from memeval.systems import SystemDied, SystemTimedOut
 from memeval.systems.family import Process, excess_of, family, memory_of, processes
-from tests.systems.helpers import FAST, Start, child_of, gone
+from tests.systems.helpers import PATIENT, Start, child_of, gone
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux is what tells of processes in files")
 
@@ -44,7 +44,7 @@ def test_one_without_the_environment_is_ended_while_it_descends_from_the_system(
     with open({str(tmp_path / "pid")!r}, 'w') as file: file.write(str(child.pid))
     time.sleep(60)
     """
-    process = system(body, limits=FAST.model_copy(update={"ask_seconds": 0.5}))
+    process = system(body, limits=PATIENT.model_copy(update={"ask_seconds": 0.5}))
     with pytest.raises(SystemTimedOut):
         process.ask("q")
     assert gone(int((tmp_path / "pid").read_text()))

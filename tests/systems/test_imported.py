@@ -12,7 +12,7 @@ from memeval.systems import AdapterRaised, SystemProcess
 from memeval.systems.imported import files_of
 from memeval.systems.sandbox import SandboxMode, find_sandbox
 from memeval.systems.source import find_system, start_system
-from tests.systems.helpers import FAST, adapter, write
+from tests.systems.helpers import PATIENT, adapter, write
 
 
 def laid_out(folder: Path, files: dict[str, str]) -> Path:
@@ -31,7 +31,7 @@ def found(folder: Path, files: dict[str, str]) -> set[str]:
 def asked(named: str, mode: SandboxMode) -> str:
     """Return the answer of a system, started for it."""
     source = find_system(named)
-    process = SystemProcess(source.launch, FAST, print, sandbox=find_sandbox(mode, print))
+    process = SystemProcess(source.launch, PATIENT, print, sandbox=find_sandbox(mode, print))
     try:
         start_system(source, process)
         process.reset()
@@ -123,7 +123,7 @@ def test_a_sibling_that_was_changed_after_it_was_read_is_not_run(tmp_path: Path)
     source = find_system(str(laid_out(tmp_path, {"adapter.py": "import a\n" + adapter("return 'x'"), "a.py": ""})))
     (tmp_path / "a.py").write_text("x = 2")
     with pytest.raises(BadInput, match="was changed after it had been read"):
-        start_system(source, SystemProcess(source.launch, FAST, print))
+        start_system(source, SystemProcess(source.launch, PATIENT, print))
 
 
 def test_the_folder_of_the_file_is_left_as_it_was(tmp_path: Path) -> None:

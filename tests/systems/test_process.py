@@ -23,9 +23,9 @@ from memeval.systems import (
     SystemProcess,
     SystemTimedOut,
 )
-from tests.systems.helpers import FAST, Start, adapter, child_of, gone, session, sessions, write
+from tests.systems.helpers import PATIENT, Start, adapter, child_of, gone, session, sessions, write
 
-TINY = FAST.model_copy(update={"ask_seconds": 0.2, "take_in_seconds": 0.2, "settle_seconds": 0.1})
+TINY = PATIENT.model_copy(update={"ask_seconds": 0.2, "take_in_seconds": 0.2, "settle_seconds": 0.1})
 
 
 def test_an_exception_is_a_sentence_and_the_process_goes_on(system: Start, log: list[str]) -> None:
@@ -363,7 +363,7 @@ def test_an_adapter_that_fails_to_close_is_closed_all_the_same(system: Start, lo
 def test_an_error_inside_the_context_ends_the_process(tmp_path: Path) -> None:
     with (
         pytest.raises(ZeroDivisionError),
-        SystemProcess(Launch(write(tmp_path, adapter("return 'x'"))), FAST, print) as process,
+        SystemProcess(Launch(write(tmp_path, adapter("return 'x'"))), PATIENT, print) as process,
     ):
         pid, folder = child_of(process).pid, child_of(process).folder
         raise ZeroDivisionError
@@ -374,17 +374,17 @@ def test_an_error_inside_the_context_ends_the_process(tmp_path: Path) -> None:
 def test_a_failed_start_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
-    process = SystemProcess(Launch(write(tmp_path, "import time; time.sleep(60)")), FAST, print)
-    process._limits = FAST.model_copy(update={"load_seconds": 0.3})
+    process = SystemProcess(Launch(write(tmp_path, "import time; time.sleep(60)")), PATIENT, print)
+    process._limits = PATIENT.model_copy(update={"load_seconds": 0.3})
     with pytest.raises(SystemTimedOut, match=r"loading the adapter took longer than 0\.3 s"):
         process.start()
     with pytest.raises(BadInput, match="cannot be run"):
-        SystemProcess(Launch(tmp_path / "adapter.py", interpreter=tmp_path / "nowhere"), FAST, print).start()
+        SystemProcess(Launch(tmp_path / "adapter.py", interpreter=tmp_path / "nowhere"), PATIENT, print).start()
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_another_thread_can_end_a_call(system: Start) -> None:
-    process = system("time.sleep(60)", limits=FAST.model_copy(update={"ask_seconds": 60.0}))
+    process = system("time.sleep(60)", limits=PATIENT)
     threading.Timer(0.2, process.kill).start()
     with pytest.raises(SystemDied, match="SIGKILL"):
         process.ask("q")

@@ -14,9 +14,9 @@ from memeval.records.submission import Resources
 from memeval.systems import Launch, SystemFailure, SystemProcess
 from memeval.systems.remedies import COMPILE, remedy_for, signal_words, slow_remedy
 from memeval.systems.sandbox import SandboxMode, find_sandbox
-from tests.systems.helpers import FAST, session, write
+from tests.systems.helpers import PATIENT, session, write
 
-BRIEF = FAST.model_copy(update={"ask_seconds": 0.5, "reset_seconds": 0.5, "load_seconds": 5.0})
+BRIEF = PATIENT.model_copy(update={"ask_seconds": 0.5, "reset_seconds": 0.5, "load_seconds": 5.0})
 
 CLASS = """
 import asyncio, ctypes, os, re, sys, time

@@ -25,7 +25,7 @@ from memeval.systems.source import (
     folder_source,
     start_system,
 )
-from tests.systems.helpers import FAST, adapter, write
+from tests.systems.helpers import PATIENT, adapter, write
 
 MANIFEST = """
 schema_version = 1
@@ -105,7 +105,7 @@ def test_what_was_changed_after_it_was_read_is_not_started(folder: Path, tmp_pat
     write(folder, "x = 1", "part.py")
     alone = write(tmp_path, adapter("return 'x'"))
     for source, file in ((find_system(str(folder)), folder / "part.py"), (find_system(str(alone)), alone)):
-        process = SystemProcess(dataclasses.replace(source.launch, parameters={}), FAST, print)
+        process = SystemProcess(dataclasses.replace(source.launch, parameters={}), PATIENT, print)
         process.start()
         process.close()
         file.write_text("x = 2") if change == "other" else file.unlink()
@@ -177,7 +177,7 @@ def test_a_slug_must_be_its_folders_name(folder: Path) -> None:
 
 
 def _greeted(source: SystemSource) -> AdapterInfo:
-    process = SystemProcess(source.launch, FAST, print)
+    process = SystemProcess(source.launch, PATIENT, print)
     try:
         return start_system(source, process)
     finally:

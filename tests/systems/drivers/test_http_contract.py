@@ -30,7 +30,7 @@ from memeval.systems import (
 from memeval.systems.drivers import serving
 from memeval.systems.messages import CALLS
 from memeval.systems.worker import DISPOSITIONS, OPTIONAL
-from tests.systems.helpers import FAST, gone, sessions
+from tests.systems.helpers import PATIENT, gone, sessions
 
 ROOT = Path(__file__).parents[3]
 SERVER = Path(__file__).with_name("memory_server.py")
@@ -65,7 +65,7 @@ class Served:
         }
         file = Path(serving.__file__).with_name("http_contract.py")
         launch = Launch(file, "HttpContract", parameters=given, shown=(file.parent,))
-        limits = FAST.model_copy(update={"ask_seconds": ask_seconds})
+        limits = PATIENT.model_copy(update={"ask_seconds": ask_seconds})
         process = SystemProcess(launch, limits, self.log.append, environment or {})
         self.started.append(process)
         process.start()

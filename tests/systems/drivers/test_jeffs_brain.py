@@ -31,7 +31,7 @@ from memeval.systems.drivers import serving
 from memeval.systems.drivers.brain_documents import parts_of, place_of, without_front_matter
 from memeval.systems.source import folder_source
 from tests.support.model_server import ModelServer
-from tests.systems.helpers import FAST, gone, session, sessions
+from tests.systems.helpers import PATIENT, gone, session, sessions
 
 ROOT = Path(__file__).parents[3]
 DRIVER = Path(serving.__file__).with_name("jeffs_brain.py")
@@ -72,7 +72,7 @@ def speaking(started: list[SystemProcess], log: list[str]) -> Start:
             "parameters": parameters,
         }
         launch = Launch(DRIVER, "JeffsBrain", parameters=keywords, shown=(DRIVER.parent,), path=path)
-        process = SystemProcess(launch, FAST, log.append, environment or {})
+        process = SystemProcess(launch, PATIENT, log.append, environment or {})
         started.append(process)
         process.start()
         process.reset()

@@ -16,7 +16,7 @@ import pytest
 
 from memeval.systems import AdapterRaised, FoundItem, Launch, SystemDied, SystemFailure, SystemProcess
 from memeval.systems.drivers import serving
-from tests.systems.helpers import FAST, gone, session, sessions
+from tests.systems.helpers import PATIENT, gone, session, sessions
 
 DRIVER = Path(serving.__file__).with_name("mcp_server.py")
 NOTES = Path(__file__).with_name("mcp_notes.py")
@@ -28,7 +28,6 @@ TOOLS: Tools = {
     "search": {"name": "find_notes", "arguments": {"query": "{query}", "limit": "{k}"}, "result": "found.notes"},
 }
 
-LIMITS = FAST.model_copy(update={"load_seconds": 60.0, "reset_seconds": 60.0, "ask_seconds": 30.0})
 """A server made with ``mcp`` takes a second or two to start, and a reset starts it anew."""
 
 STDIO = [sys.executable, str(NOTES), "stdio"]
@@ -67,7 +66,7 @@ def start(log: list[str]) -> Iterator[Start]:
     ) -> SystemProcess:
         keywords = {"command": command, "folder": str(NOTES.parent), "start_seconds": 20.0, "tools": tools, **more}
         launch = Launch(DRIVER, "McpServer", parameters=keywords, shown=(DRIVER.parent,))
-        process = SystemProcess(launch, LIMITS, log.append, environment or {})
+        process = SystemProcess(launch, PATIENT, log.append, environment or {})
         started.append(process)
         process.start()
         return process
