@@ -74,8 +74,8 @@ def test_the_table_has_index_ranks_and_reasons(call: Call, mine: tuple[str, ...]
     assert (code, err) == (0, "")
     assert lines[:2] == ["mine@1: Mine, 2 benchmarks", "  beliefs@1, judge: 0 is 0.0 %, 100 is 80.0 %."]
     table = {line.split()[1]: line.split() for line in lines[5:7]}
-    assert (table["acme"][0], table["acme"][2]) == ("1", "48.8")
-    assert (table["blue"][0], table["blue"][2]) == ("2", "43.8")
+    assert (table["acme"][0], table["acme"][2]) == ("1–2", "48.8")
+    assert (table["blue"][0], table["blue"][2]) == ("1–2", "43.8")
     assert table["acme"][-1] == "1–2"
     assert lines[-1] == "  cyan: 1 of 2. No ranked run on qa-smoke@1."
 

@@ -9,11 +9,14 @@ import pytest
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import build_board
+from memeval.leaderboard.index_tests import IndexPart, index_tests
 from memeval.leaderboard.overall import lead, overall
+from memeval.leaderboard.samples import read_samples
 from memeval.records.errors import BadInput
 from memeval.records.overall import BenchmarkSuite, Ceiling, Overall, OverallRow, SuiteBenchmark
 from memeval.records.run import SystemKind
 from memeval.records.track import CategoryPlan, Track
+from memeval.statistics.ranks import RankRange
 from tests.support.runs import make_run, make_track
 
 CONTROL = SystemKind.CONTROL
@@ -167,6 +170,49 @@ def test_a_baseline_has_an_index_and_no_rank(tmp_path: Path) -> None:
     ]
     table = of(folders, entry(ALPHA))
     assert [(row.system, row.rank) for row in table.rows] == [("bm25", None), ("acme", 1)]
+
+
+def test_equal_indexes_are_a_tie_and_far_ones_are_not(tmp_path: Path) -> None:
+    folders = scaled(tmp_path, ALPHA, BETA)
+    for slug, right in (("acme", 41), ("blue", 40), ("cyan", 12)):
+        folders += [score(tmp_path, slug, track, right) for track in (ALPHA, BETA)]
+    folders += [score(tmp_path, "bm25", track, 39, CONTROL) for track in (ALPHA, BETA)]
+    table = of(folders)
+    assert table.baseline == "bm25"
+    assert [row_of(table, slug).ranks for slug in ("acme", "blue", "cyan")] == [(1, 2), (1, 2), (3, 3)]
+    assert [row_of(table, slug).against_baseline for slug in ("acme", "blue", "cyan")] == [
+        "not better",
+        "not better",
+        "worse",
+    ]
+    assert (row_of(table, "bm25").ranks, row_of(table, "bm25").against_baseline) == (None, None)
+
+
+def test_a_difference_on_one_benchmark_counts_by_its_weight_and_gap(tmp_path: Path) -> None:
+    folders = scaled(tmp_path, ALPHA, BETA)
+    for slug, alpha, beta in (("acme", 45, 20), ("blue", 20, 20)):
+        folders += [score(tmp_path, slug, ALPHA, alpha), score(tmp_path, slug, BETA, beta)]
+    heavy = of(folders, entry(ALPHA, weight=9.0), entry(BETA))
+    parts = [
+        IndexPart(each.benchmark, read_samples([f for f in folders if _is(f, each, "acme", "blue")]), factor)
+        for each, factor in ((ALPHA, 0.9 / 0.8), (BETA, 0.1 / 0.8))
+    ]
+    sums = sum(part.factor * part.samples.parts()[:, 0].sum(axis=1) for part in parts)
+    acme, blue = (row_of(heavy, slug).index or 0 for slug in ("acme", "blue"))
+    assert sums[0] - sums[1] == pytest.approx(acme - blue)
+    assert index_tests(parts, 2, 2, None).ranks == (RankRange(1, 1), RankRange(2, 2))
+    assert [row.ranks for row in heavy.rows] == [(1, 1), (2, 2)]
+
+
+def test_the_whole_history_is_no_simple_baseline(tmp_path: Path) -> None:
+    folders = [*scaled(tmp_path, ALPHA), score(tmp_path, "acme", ALPHA, 20)]
+    folders += [score(tmp_path, "full-context", ALPHA, 40, CONTROL)]
+    table = of(folders, entry(ALPHA))
+    assert (table.baseline, row_of(table, "acme").against_baseline) == (None, None)
+
+
+def _is(folder: RunFolder, track: Track, *slugs: str) -> bool:
+    return folder.run.track.benchmark == track.benchmark and folder.run.system.slug in slugs
 
 
 def test_one_group_of_items_has_an_index_without_an_interval(tmp_path: Path) -> None:

@@ -111,21 +111,30 @@ def _print(table: Overall) -> None:
 def _print_placed(table: Overall, rows: list[OverallRow]) -> None:
     from memeval.systems.output import visible
 
-    lines = [["rank", "system", "index", "95 % interval", *(each.chosen.benchmark for each in table.tracks), "ranks"]]
+    benchmarks = (each.chosen.benchmark for each in table.tracks)
+    lines = [["rank", "system", "index", "95 % interval", *benchmarks, "vs baseline", "weightings"]]
     for row in rows:
         stable = row.stability
         lines.append(
             [
-                "baseline" if row.rank is None else str(row.rank),
+                "baseline" if row.rank is None else _range(*(row.ranks or (row.rank, row.rank))),
                 row.system,
                 percent(row.index),
                 "" if row.low is None else f"{percent(row.low)} to {percent(row.high)}",
                 *(percent(share) for share in row.shares),
-                "" if stable is None else f"{stable.best}–{stable.worst}",
+                row.against_baseline or "",
+                "" if stable is None else _range(stable.best, stable.worst),
             ]
         )
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     for line in lines:
         cells = [text.ljust(width) for text, width in zip(line, widths, strict=True)]
         print(visible("  " + "  ".join(cells).rstrip()))
-    print(f"  ranks: best and worst rank over {counted(table.weightings, 'weighting')} of the benchmarks.")
+    print("  rank: a range is a tie. The tests do not show which of these ranks the system has.")
+    if table.baseline is not None:
+        print(f"  vs baseline: against {table.baseline}, the simple baseline with the highest index.")
+    print(f"  weightings: best and worst rank over {counted(table.weightings, 'weighting')} of the benchmarks.")
+
+
+def _range(best: int, worst: int) -> str:
+    return str(best) if best == worst else f"{best}–{worst}"

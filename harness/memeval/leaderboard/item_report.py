@@ -15,8 +15,8 @@ from memeval.grading.layout import counting
 from memeval.leaderboard.board import NO_MEMORY, BoardRow, BoardTable, RankStatus, build_board
 from memeval.leaderboard.detectable_differences import DetectableDifferences, detectable_differences
 from memeval.leaderboard.measured import check_digest
-from memeval.leaderboard.overall import ORACLE
 from memeval.leaderboard.samples import GRADES, TrackSamples, read_samples
+from memeval.leaderboard.scales import ORACLE
 from memeval.records.errors import BadInput
 from memeval.records.items import CategoryItems, ItemLine, ItemReport, Saturation
 from memeval.statistics.items import ItemStatistics, Weighting, item_statistics

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from memeval.grading.layout import counting
-from memeval.leaderboard.board import NO_MEMORY, Board, BoardRow, BoardTable, RankStatus
-from memeval.leaderboard.samples import GRADES, TrackSamples, read_samples
+from memeval.leaderboard.board import Board
+from memeval.leaderboard.index_tests import IndexPart, index_tests, verdict_of
+from memeval.leaderboard.samples import TrackSamples, read_samples
+from memeval.leaderboard.scales import NO_MEMORY_SYSTEM, ORACLE_SYSTEM, IndexScale, System, scale_of, table_scale
 from memeval.records.errors import BadInput
 from memeval.records.overall import (
     BenchmarkSuite,
-    Ceiling,
     JudgeRank,
     Overall,
     OverallRow,
     Stability,
-    SuiteBenchmark,
-    SuiteTrack,
 )
-from memeval.records.run import SystemKind
+from memeval.records.run import ContextSource
 from memeval.records.track import differing_parts
 from memeval.statistics.flips import Array
 from memeval.statistics.overall import (
     DRAWS,
-    LEAST_GAP,
     SEED,
     WEIGHTINGS,
     ClusterScores,
@@ -41,35 +39,8 @@ from memeval.statistics.overall import (
     weighted_mean,
 )
 
-ORACLE = "oracle"
-"""The control that receives only the evidence."""
-
 JUDGE_PARTS = frozenset({"judge", "judge_endpoint", "judge_label", "prompts"})
 """Parts of a track in which it may differ if only the judge is another one."""
-
-System = tuple[str, bool]
-"""A slug, and whether it is a control: anyone can use the slug of a control."""
-
-
-@dataclass(frozen=True)
-class _Scale:
-    """One benchmark of a suite: its track, the ends of its scale, and the runs that count."""
-
-    shown: SuiteTrack
-    rows: Mapping[System, BoardRow]
-    """Runs that count, by system."""
-    others: Mapping[System, BoardRow]
-    """Runs that do not count, by system."""
-    floor: BoardRow | None = None
-    oracle: BoardRow | None = None
-    """The run that is the ceiling; ``None`` if the ceiling is a perfect score."""
-
-    def share(self, score: float | None) -> float | None:
-        """Return the share of the gap; ``None`` without a scale or a score."""
-        floor, ceiling = self.shown.floor, self.shown.ceiling
-        if self.shown.reason is not None or score is None or floor is None or ceiling is None:
-            return None
-        return float(gap_share(np.array(score), floor, ceiling))
 
 
 def overall(board: Board, suite: BenchmarkSuite) -> Overall:
@@ -86,7 +57,7 @@ def overall(board: Board, suite: BenchmarkSuite) -> Overall:
     Raises:
         BadInput: a run has grades of other items than its track.
     """
-    scales = [_scale_of(board, each) for each in suite.benchmarks]
+    scales = [scale_of(board, each) for each in suite.benchmarks]
     weights = np.array([each.weight for each in suite.benchmarks])
     rows = [_row(scales, system) for system in _systems(scales)]
     able = all(scale.shown.reason is None for scale in scales)
@@ -96,10 +67,15 @@ def overall(board: Board, suite: BenchmarkSuite) -> Overall:
         row.model_copy(update={"index": float(index)})
         for row, index in zip(complete, weighted_mean(shares, weights), strict=True)
     ]
-    spans, reason, clusters = _intervals(scales, complete, weights)
+    complete.sort(key=lambda row: (row.is_control, -(row.index or 0.0), row.system))
+    samples = _samples(scales, complete)
+    clusters = [len(each.clusters) for each in samples] or [0] * len(scales)
+    spans, reason = _intervals(scales, samples, complete, weights)
     complete = [
         row.model_copy(update={"low": low, "high": high}) for row, (low, high) in zip(complete, spans, strict=True)
     ]
+    baseline = _baseline(scales, complete)
+    complete = _tested(scales, samples, complete, weights, baseline)
     placed = _placed(complete, weights, _other_judges(board, scales))
     done = {(row.system, row.is_control) for row in placed}
     rest = [row for row in rows if (row.system, row.is_control) not in done and not row.is_control]
@@ -112,6 +88,7 @@ def overall(board: Board, suite: BenchmarkSuite) -> Overall:
             *sorted(placed, key=lambda row: (-(row.index or 0.0), row.system)),
             *(_unplaced(row, scales) for row in rest),
         ),
+        baseline=complete[baseline].system if baseline is not None else None,
         interval_reason=reason,
         draws=DRAWS,
         weightings=WEIGHTINGS,
@@ -145,78 +122,13 @@ def lead(table: Overall, first: str, second: str) -> Lead:
     return lead_of(shares[0], shares[1], drawn_weightings(len(table.suite.benchmarks)))
 
 
-def _scale_of(board: Board, chosen: SuiteBenchmark) -> _Scale:
-    """Return the scale of the stored track that counts for a benchmark of a suite."""
-    parts = ("benchmark", "protocol", "tier", "reader", "judge")
-    scales = [
-        (_scale(table, chosen), max((row.run.timing.started for row in table.rows), default=""))
-        for table in board.tables
-        if all(getattr(table.track, part) == getattr(chosen, part) for part in parts)
-    ]
-    if not scales:
-        shown = SuiteTrack(chosen=chosen, track_id=None, reason="No stored run is on this track.")
-        return _Scale(shown, {}, {})
-    return max(
-        scales,
-        key=lambda found: (
-            found[0].shown.reason is None,
-            sum(not control for _slug, control in found[0].rows),
-            found[1],
-            found[0].shown.track_id or "",
-        ),
-    )[0]
-
-
-def _scale(table: BoardTable, chosen: SuiteBenchmark) -> _Scale:
-    rows = {_system(row): row for row in table.rows}
-    counted = {system: row for system, row in rows.items() if _counts(row)}
-    floor, oracle = (counted.get((slug, True)) for slug in (NO_MEMORY, ORACLE))
-    low = floor.run.scores.composite.value if floor else None
-    high = 1.0
-    if chosen.ceiling is Ceiling.ORACLE:
-        top = oracle.run.scores.composite.value if oracle else None
-    else:
-        top, oracle = high, None
-    shown = SuiteTrack(
-        chosen=chosen, track_id=table.track.id, floor=low, ceiling=top, reason=_no_scale(low, top, chosen)
-    )
-    others = {system: row for system, row in rows.items() if system not in counted}
-    return _Scale(shown, counted, others, floor, oracle)
-
-
-def _no_scale(floor: float | None, ceiling: float | None, chosen: SuiteBenchmark) -> str | None:
-    """Return why a track has no scale, as a sentence; ``None`` if it has one."""
-    if floor is None:
-        return "The no-memory baseline did not run on this track."
-    if ceiling is None:
-        return "The oracle baseline did not run on this track."
-    if ceiling - floor < LEAST_GAP:
-        top = "the oracle baseline" if chosen.ceiling is Ceiling.ORACLE else "a perfect score"
-        return (
-            f"The gap between the no-memory baseline and {top} is {100 * (ceiling - floor):.1f} points. "
-            f"An index needs at least {100 * LEAST_GAP:.0f}."
-        )
-    return None
-
-
-def _system(row: BoardRow) -> System:
-    return row.run.system.slug, row.run.system.kind is SystemKind.CONTROL
-
-
-def _counts(row: BoardRow) -> bool:
-    """Return whether a run counts: it is ranked, or is a control with a score and grades."""
-    if row.standing is RankStatus.CONTROL:
-        return row.run.scores.composite.value is not None and row.folder.file(GRADES).exists()
-    return row.standing is RankStatus.RANKED
-
-
-def _systems(scales: Iterable[_Scale]) -> list[System]:
+def _systems(scales: Iterable[IndexScale]) -> list[System]:
     """Return all systems with a run on a track of a suite, without the ends of the scales."""
     found = {system for scale in scales for system in (*scale.rows, *scale.others)}
-    return sorted(found - {(NO_MEMORY, True), (ORACLE, True)})
+    return sorted(found - {NO_MEMORY_SYSTEM, ORACLE_SYSTEM})
 
 
-def _row(scales: Sequence[_Scale], system: System) -> OverallRow:
+def _row(scales: Sequence[IndexScale], system: System) -> OverallRow:
     runs = [scale.rows.get(system) for scale in scales]
     scores = [row.run.scores.composite.value if row else None for row in runs]
     any_run = next(row for scale in scales for row in (scale.rows.get(system), scale.others.get(system)) if row)
@@ -232,7 +144,7 @@ def _row(scales: Sequence[_Scale], system: System) -> OverallRow:
     )
 
 
-def _unplaced(row: OverallRow, scales: Sequence[_Scale]) -> OverallRow:
+def _unplaced(row: OverallRow, scales: Sequence[IndexScale]) -> OverallRow:
     """Return a row with the reason why it has no index."""
     missing = []
     for scale, run in zip(scales, row.runs, strict=True):
@@ -249,31 +161,85 @@ def _unplaced(row: OverallRow, scales: Sequence[_Scale]) -> OverallRow:
 Spans = list[tuple[float | None, float | None]]
 
 
+def _samples(scales: Sequence[IndexScale], rows: Sequence[OverallRow]) -> list[TrackSamples]:
+    """Return the scores of the rows, then of the ends of the scale, on each benchmark; empty without rows."""
+    if not rows:
+        return []
+    return [
+        read_samples(
+            [scale.rows[row.system, row.is_control].folder for row in rows]
+            + [end.folder for end in (scale.floor, scale.oracle) if end is not None]
+        )
+        for scale in scales
+    ]
+
+
 def _intervals(
-    scales: Sequence[_Scale], rows: Sequence[OverallRow], weights: Array
-) -> tuple[Spans, str | None, list[int]]:
-    """Return the intervals of the rows, why there are none, and the number of clusters of each benchmark."""
+    scales: Sequence[IndexScale], samples: Sequence[TrackSamples], rows: Sequence[OverallRow], weights: Array
+) -> tuple[Spans, str | None]:
+    """Return the intervals of the rows, and why there are none."""
     none: Spans = [(None, None)] * len(rows)
     if not rows:
-        return none, None, [0] * len(scales)
-    drawn, clusters, reason = [], [], None
-    for scale in scales:
-        ends = [row for row in (scale.floor, scale.oracle) if row is not None]
-        members = [scale.rows[row.system, row.is_control] for row in rows]
-        samples = read_samples([row.folder for row in (*members, *ends)])
-        clusters.append(len(samples.clusters))
-        composites = resampled_composites(cluster_scores(samples), scale.shown.chosen.benchmark)
+        return none, None
+    drawn, reason = [], None
+    for scale, each in zip(scales, samples, strict=True):
+        composites = resampled_composites(cluster_scores(each), scale.shown.chosen.benchmark)
         if composites is None:
             reason = f"{scale.shown.chosen.benchmark} has too few independent groups of items."
             continue
         ceiling = composites[:, [-1]] if scale.oracle is not None else 1.0
         drawn.append(gap_share(composites[:, : len(rows)], composites[:, [len(rows)]], ceiling))
     if reason is not None:
-        return none, reason, clusters
+        return none, reason
     found = percentile_interval(weighted_mean(np.stack(drawn, axis=-1), weights))
     if found is None:
-        return none, "In some resamples, the oracle baseline is not above the no-memory baseline.", clusters
-    return [(float(low), float(high)) for low, high in zip(*found, strict=True)], None, clusters
+        return none, "In some resamples, the oracle baseline is not above the no-memory baseline."
+    return [(float(low), float(high)) for low, high in zip(*found, strict=True)], None
+
+
+def _baseline(scales: Sequence[IndexScale], rows: Sequence[OverallRow]) -> int | None:
+    """Return the place of the simple baseline with the highest index: a control without the whole history."""
+    for place, row in enumerate(rows):
+        if row.is_control and all(
+            scale.rows[row.system, True].run.context_source not in (ContextSource.FULL_CONTEXT, ContextSource.ORACLE)
+            for scale in scales
+        ):
+            return place
+    return None
+
+
+def _tested(
+    scales: Sequence[IndexScale],
+    samples: Sequence[TrackSamples],
+    rows: Sequence[OverallRow],
+    weights: Array,
+    baseline: int | None,
+) -> list[OverallRow]:
+    """Return the rows with their rank ranges and their comparison with the baseline.
+
+    Args:
+        scales: the benchmarks.
+        samples: the scores of the rows on each benchmark.
+        rows: the systems, the highest index first, then the controls.
+        weights: shape (benchmarks,).
+        baseline: place of the baseline among the rows.
+    """
+    ranked = sum(not row.is_control for row in rows)
+    if not ranked:
+        return list(rows)
+    parts = []
+    for scale, each, weight in zip(scales, samples, weights / weights.sum(), strict=True):
+        floor, ceiling = scale.shown.floor, scale.shown.ceiling
+        if floor is None or ceiling is None:
+            return list(rows)
+        parts.append(IndexPart(scale.shown.chosen.benchmark, each, float(weight) / (ceiling - floor)))
+    tests = index_tests(parts, ranked, len(rows), baseline)
+    base = rows[baseline].index if baseline is not None else None
+    found = []
+    for row, ranks, p in zip(rows, tests.ranks, tests.against, strict=False):
+        word = None if p is None or base is None or row.index is None else verdict_of(row.index - base, p)
+        found.append(row.model_copy(update={"ranks": (ranks.best, ranks.worst), "against_baseline": word}))
+    return [*found, *rows[ranked:]]
 
 
 def cluster_scores(samples: TrackSamples) -> ClusterScores:
@@ -293,10 +259,10 @@ class _OtherJudge:
 
     place: int
     judge: str
-    scale: _Scale
+    scale: IndexScale
 
 
-def _other_judges(board: Board, scales: Sequence[_Scale]) -> list[_OtherJudge]:
+def _other_judges(board: Board, scales: Sequence[IndexScale]) -> list[_OtherJudge]:
     """Return the stored tracks with a scale that differ from those of a suite only in the judge."""
     tables = {table.track.id: table for table in board.tables}
     found = []
@@ -306,7 +272,7 @@ def _other_judges(board: Board, scales: Sequence[_Scale]) -> list[_OtherJudge]:
             if ours is None or table.track.judge == ours.track.judge:
                 continue
             if JUDGE_PARTS.issuperset(differing_parts(ours.track, table.track)):
-                other = _scale(table, scale.shown.chosen)
+                other = table_scale(table, scale.shown.chosen)
                 if other.shown.reason is None:
                     found.append(_OtherJudge(place, table.track.judge, other))
     return found

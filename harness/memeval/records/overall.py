@@ -135,6 +135,10 @@ class OverallRow(Record):
     """Upper end."""
     rank: int | None = None
     """Rank by the index among the systems that have one; equal ones share the better rank."""
+    ranks: tuple[int, int] | None = None
+    """Best and worst rank that the tests allow; a range is a tie. ``None`` without a rank."""
+    against_baseline: str | None = None
+    """``better``, ``worse`` or ``not better`` than the best simple baseline; ``None`` without one."""
     stability: Stability | None = None
     """Its ranks under other choices."""
     reason: str | None = None
@@ -150,6 +154,8 @@ class Overall(Record):
     """The track of each benchmark, in the order of the suite."""
     rows: tuple[OverallRow, ...]
     """Systems with an index, the highest first, then the others by name."""
+    baseline: Slug | None = None
+    """The simple baseline with the highest index; ``None`` if none has one."""
     interval_reason: str | None = None
     """Why there are no intervals, as a sentence; ``None`` if there are."""
     draws: int
