@@ -19,6 +19,7 @@ SUBMISSIONS = ROOT / "submissions"
 PRODUCTS = {
     "haystack": "haystack-ai",
     "mcp-memory-service": "mcp-memory-service",
+    "mem0-verbatim": "mem0ai",
     "mempalace": "mempalace",
 }
 """The slug of each product, and its package."""
@@ -29,7 +30,7 @@ import importlib.util, json, sys
 spec = importlib.util.spec_from_file_location("adapter", sys.argv[1])
 adapter = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(adapter)
-one, other = adapter.Haystack(), adapter.Haystack()
+one, other = [getattr(adapter, sys.argv[2])() for _ in range(2)]
 turns = json.load(sys.stdin)
 session = {"session_id": "s001", "date": "2024-01-01", "turns": turns}
 one.ingest_session(session, session["date"])
@@ -83,7 +84,13 @@ class TestEachProduct:
         assert f"(`{slug}`)" in (ROOT / "site" / "products.md").read_text("utf-8")
 
 
-def test_the_embedder_is_the_same_in_all_products() -> None:
+@pytest.mark.parametrize("slug", ["mem0-verbatim"])
+@pytest.mark.parametrize("name", ["minilm.py", "vocab.txt"])
+def test_a_product_that_accepts_an_embedder_gets_that_of_the_baseline(slug: str, name: str) -> None:
+    assert (SUBMISSIONS / slug / name).read_bytes() == (SUBMISSIONS / "minilm" / name).read_bytes()
+
+
+def test_the_embedder_is_the_same_in_all_products_that_bring_one() -> None:
     folders = [SUBMISSIONS / slug for slug in ("mempalace", "mcp-memory-service")]
     assert len({(folder / "weights.py").read_bytes() for folder in folders}) == 1
     assert {(folder / "vocab.txt").read_bytes() for folder in folders} == {
@@ -91,8 +98,9 @@ def test_the_embedder_is_the_same_in_all_products() -> None:
     }
 
 
-def test_haystack_finds_turns_with_their_dates_keeps_each_once_and_forgets_them() -> None:
-    folder = SUBMISSIONS / "haystack"
+@pytest.mark.parametrize(("slug", "name"), [("haystack", "Haystack")])
+def test_a_keyword_retriever_finds_dated_turns_keeps_each_once_and_forgets_them(slug: str, name: str) -> None:
+    folder = SUBMISSIONS / slug
     environment = environment_for(folder, folder / "adapter.py", note=lambda _: None)
     assert environment is not None and environment.python is not None
     texts = ("I live in Porto.", "My sister lives in Lyon.", "The river in Porto is the Douro.")
@@ -100,7 +108,7 @@ def test_haystack_finds_turns_with_their_dates_keeps_each_once_and_forgets_them(
         {"turn_id": f"s001:t0{number}", "role": "user", "speaker": "Ana", "content": text}
         for number, text in enumerate(texts, 1)
     ]
-    command = [str(environment.python), "-c", DRIVE, str(folder / "adapter.py")]
+    command = [str(environment.python), "-c", DRIVE, str(folder / "adapter.py"), name]
     ran = subprocess.run(command, input=json.dumps(turns), capture_output=True, text=True, timeout=120, check=False)
     assert ran.returncode == 0, ran.stderr
     told = json.loads(ran.stdout)
