@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 SUBMISSIONS = ROOT / "submissions"
 PRODUCTS = {
     "haystack": "haystack-ai",
+    "langgraph-store": "langgraph",
     "mcp-memory-service": "mcp-memory-service",
     "mem0-verbatim": "mem0ai",
     "mempalace": "mempalace",
@@ -84,7 +85,7 @@ class TestEachProduct:
         assert f"(`{slug}`)" in (ROOT / "site" / "products.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("slug", ["mem0-verbatim"])
+@pytest.mark.parametrize("slug", ["langgraph-store", "mem0-verbatim"])
 @pytest.mark.parametrize("name", ["minilm.py", "vocab.txt"])
 def test_a_product_that_accepts_an_embedder_gets_that_of_the_baseline(slug: str, name: str) -> None:
     assert (SUBMISSIONS / slug / name).read_bytes() == (SUBMISSIONS / "minilm" / name).read_bytes()
