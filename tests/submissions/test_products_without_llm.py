@@ -22,6 +22,7 @@ PRODUCTS = {
     "mcp-memory-service": "mcp-memory-service",
     "mem0-verbatim": "mem0ai",
     "mempalace": "mempalace",
+    "txtai": "txtai",
 }
 """The slug of each product, and its package."""
 PIN = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)(?: ;.*?)?((?: --hash=sha256:[0-9a-f]{64})+)$")
