@@ -1,4 +1,4 @@
-"""The products that run without an LLM. Only Haystack, the lightest, is installed here."""
+"""The products that run without an LLM. Only Haystack and LlamaIndex, the lightest, are installed here."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ SUBMISSIONS = ROOT / "submissions"
 PRODUCTS = {
     "haystack": "haystack-ai",
     "langgraph-store": "langgraph",
+    "llamaindex": "llama-index-core",
     "mcp-memory-service": "mcp-memory-service",
     "mem0-verbatim": "mem0ai",
     "mempalace": "mempalace",
@@ -100,7 +101,7 @@ def test_the_embedder_is_the_same_in_all_products_that_bring_one() -> None:
     }
 
 
-@pytest.mark.parametrize(("slug", "name"), [("haystack", "Haystack")])
+@pytest.mark.parametrize(("slug", "name"), [("haystack", "Haystack"), ("llamaindex", "LlamaIndex")])
 def test_a_keyword_retriever_finds_dated_turns_keeps_each_once_and_forgets_them(slug: str, name: str) -> None:
     folder = SUBMISSIONS / slug
     environment = environment_for(folder, folder / "adapter.py", note=lambda _: None)
