@@ -9,6 +9,9 @@ from minilm import DIMENSIONS, MiniLM
 
 NAMESPACE = ("memories",)
 
+DIGITS = 4
+"""Decimal places of a score. Later ones differ between machines, and nothing depends on them."""
+
 
 class LangGraphStore:
     """Puts each turn into the store, and returns what its search finds."""
@@ -33,7 +36,7 @@ class LangGraphStore:
     def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
         known = {} if timestamp == "now" else {"day": {"$lte": day(timestamp)["day"]}}
         found = self.store.search(NAMESPACE, query=query, filter=known or None, limit=k)
-        return [{**item(memory), "score": memory.score} for memory in found]
+        return [{**item(memory), "score": round(memory.score, DIGITS)} for memory in found]
 
     def export_memories(self) -> list[dict[str, Any]]:
         """Return every turn that is kept."""

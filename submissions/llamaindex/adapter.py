@@ -8,6 +8,9 @@ from llama_index.core.schema import BaseNode, TextNode
 from llama_index.core.storage.docstore import SimpleDocumentStore
 from llama_index.retrievers.bm25 import BM25Retriever
 
+DIGITS = 4
+"""Decimal places of a score. Later ones differ between machines, and nothing depends on them."""
+
 
 class LlamaIndex:
     """Stores a node for each turn, and returns what the retriever ranks first."""
@@ -39,7 +42,8 @@ class LlamaIndex:
             return []
         if self.retriever is None or self.k != k:  # it indexes what is stored as it is made, and cannot be added to
             self.retriever, self.k = BM25Retriever.from_defaults(docstore=self.store, similarity_top_k=k), k
-        return [{**item(found.node), "score": float(found.score)} for found in self.retriever.retrieve(query)]
+        ranked = self.retriever.retrieve(query)
+        return [{**item(found.node), "score": round(float(found.score), DIGITS)} for found in ranked]
 
     def export_memories(self) -> list[dict[str, Any]]:
         """Return every turn that is kept."""

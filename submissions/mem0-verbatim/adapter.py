@@ -18,6 +18,9 @@ from minilm import DIMENSIONS, MiniLM  # noqa: E402
 
 USER = "memory"
 
+DIGITS = 4
+"""Decimal places of a score. Later ones differ between machines, and nothing depends on them."""
+
 
 class Embedder(Embeddings):
     """The embedder, in the shape of LangChain, which mem0 accepts as it is."""
@@ -70,7 +73,7 @@ class Mem0Verbatim:
         if timestamp != "now":
             filters["day"] = {"lte": day(timestamp)}
         found = self.memory.search(query, top_k=k, filters=filters)["results"]
-        return [{**item(memory), "score": float(memory["score"])} for memory in found]
+        return [{**item(memory), "score": round(float(memory["score"]), DIGITS)} for memory in found]
 
     def export_memories(self) -> list[dict[str, Any]]:
         """Return every memory that is kept."""

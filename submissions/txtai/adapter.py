@@ -9,6 +9,9 @@ from txtai import Embeddings
 FOUND = "select id, text, date, score from txtai where similar(:query)"
 KNOWN = "select id, text, date, score from txtai where similar(:query) and day <= :day"
 
+DIGITS = 4
+"""Decimal places of a score. Later ones differ between machines, and nothing depends on them."""
+
 
 class Txtai:
     """Inserts each turn, and returns what a keyword search finds."""
@@ -34,7 +37,7 @@ class Txtai:
         if timestamp != "now":
             asked["day"] = day(timestamp)
         found = self.index.search(FOUND if timestamp == "now" else KNOWN, limit=k, parameters=asked)
-        return [{**item(row), "score": float(row["score"])} for row in found]
+        return [{**item(row), "score": round(float(row["score"]), DIGITS)} for row in found]
 
     def export_memories(self) -> list[dict[str, Any]]:
         """Return every turn that is kept."""
