@@ -46,6 +46,13 @@ def test_the_rule_set_is_reached_nowhere_and_has_no_prompts(named: str) -> None:
     assert chosen.prompt_rows(track.benchmark) == []
 
 
+def test_the_second_version_of_the_rules_is_chosen_by_its_name() -> None:
+    track = choose_judge("rules@2").on(make_track())
+    assert (track.judge, track.judge_endpoint) == ("rules@2", None)
+    assert judge_of(track, []).recorded({}).name == "rules@2"
+    assert is_judged_by(track, "rules@2") and not is_judged_by(track, "rules")
+
+
 @pytest.mark.parametrize(("more", "option"), [({"label": "us"}, "--judge-label"), ({"prompts": Path()}, "--prompts")])
 def test_the_rule_set_takes_nothing_that_goes_with_a_model(more: dict[str, str], option: str) -> None:
     with pytest.raises(BadInput, match=f"^{option} needs a model judge"):
@@ -78,7 +85,7 @@ def test_a_blank_label_is_none(label: str) -> None:
         choose_judge("openai:gpt-4o", label)
 
 
-@pytest.mark.parametrize("named", ["gpt-4o", "rules@2", "openai:", "openai:a b", "openai:gpt-4o@2", "", "Rules"])
+@pytest.mark.parametrize("named", ["gpt-4o", "rules@3", "openai:", "openai:a b", "openai:gpt-4o@2", "", "Rules"])
 def test_an_unknown_judge_is_refused(named: str) -> None:
     with pytest.raises(BadInput, match="there is no "):
         choose_judge(named, "us" if named.startswith("openai") else None)

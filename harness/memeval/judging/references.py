@@ -46,7 +46,7 @@ _RELATIVE = frozenset(
 def by_reference(case: Case, key: ReferenceKey) -> Verdict:
     """Judge an answer to a question with a reference answer."""
     if key.unanswerable:
-        return _missing(case, key.misleading)
+        return missing_verdict(case, key.misleading)
     if key.is_rubric:
         return False, "The reference is a rubric, which rules cannot read."
     return _stated(case, key)
@@ -62,15 +62,16 @@ def _missing_phrases() -> re.Pattern[str]:
     return lexicon.compiled(lexicon.MISSING)
 
 
-def _begins_missing(answer: str) -> bool:
+def begins_missing(answer: str) -> bool:
+    """Return whether the first sentence of an answer says that the information is missing."""
     first = next((part for part in _SENTENCE.split(answer.strip()) if part.strip()), "")
     return says_missing(first[:BEGINNING])
 
 
-def _missing(case: Case, trap: str | None) -> Verdict:
+def missing_verdict(case: Case, trap: str | None) -> Verdict:
     """Judge an answer to an unanswerable question: it must begin by saying so, and must not state the trap."""
     answer = without_echo(case.answer, case.question)
-    if not _begins_missing(answer):
+    if not begins_missing(answer):
         return False, "The answer does not begin by saying that this was not told."
     if trap is not None and not says_missing(trap) and _holds(answer, trap, case.question):
         return False, "The answer says that this was not told, and states what the question leads to."
@@ -80,7 +81,7 @@ def _missing(case: Case, trap: str | None) -> Verdict:
 def _stated(case: Case, key: ReferenceKey) -> Verdict:
     """Judge an answer that must state the reference."""
     answer = without_echo(case.answer, case.question)
-    if _begins_missing(answer):
+    if begins_missing(answer):
         return False, "The answer begins by saying that this was not told."
     reference = key.expected
     wanted = polarity(reference)
@@ -89,7 +90,7 @@ def _stated(case: Case, key: ReferenceKey) -> Verdict:
             return True, "The answer is the yes or no that the reference is."
         return False, "The answer does not begin with the yes or no that the reference is."
     off = (-1, 1) if key.counts_loosely and _COUNTED.search(case.question.lower()) else ()
-    if any(_holds(answer, alternative, case.question, off) for alternative in _alternatives(reference, key.is_loose)):
+    if any(_holds(answer, alternative, case.question, off) for alternative in alternatives(reference, key.is_loose)):
         return True, "The answer holds all that tells of the reference: its dates, numbers and words."
     return False, "The answer lacks a date, a number or a telling word of the reference."
 
@@ -101,11 +102,11 @@ def polarity(text: str) -> bool | None:
 
 
 def main_answer(reference: str, loose: bool) -> str:
-    """Return the first answer that a reference accepts; see :func:`_alternatives`."""
-    return next(_alternatives(reference, loose))
+    """Return the first answer that a reference accepts; see :func:`alternatives`."""
+    return next(alternatives(reference, loose))
 
 
-def _alternatives(reference: str, loose: bool) -> Iterator[str]:
+def alternatives(reference: str, loose: bool) -> Iterator[str]:
     """Yield the answers that a reference accepts.
 
     It also accepts answers that it calls acceptable, and answers in brackets after "or"; other brackets are asides.

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 
 from memeval.judging.base import Case, Ruling
 from memeval.judging.hedging import hedges, without_echo
 from memeval.judging.references import by_reference
+from memeval.judging.rules2.references import by_meaning
 from memeval.judging.text import covered, normal, stated, states, without_framed, words
 from memeval.keys import Fact, FactsKey, ReferenceKey, ReflectKey, StanceKey, phrases_of
 from memeval.records.grade import Flag, GradeState
@@ -33,7 +35,7 @@ _YES_OR_NO = re.compile(
 
 
 class RulesJudge:
-    """The rule set, version 1."""
+    """The rule set, version 1, which is the default."""
 
     name = "rules@1"
 
@@ -49,8 +51,40 @@ class RulesJudge:
         if Flag.CONTEXT_DUMP in flags:
             verdict, reason = False, "The answer holds most of the history."
         else:
-            verdict, reason = _verdict(case, Flag.HEDGED in flags)
+            verdict, reason = self._verdict(case, Flag.HEDGED in flags)
         return Ruling(GradeState.GRADED, verdict, reason, flags)
+
+    def _verdict(self, case: Case, hedged: bool) -> Verdict:
+        match case.key:
+            case FactsKey() as key:
+                return _right_and_nothing_wrong(case, key)
+            case StanceKey(dependent=dependent, unanswerable=doubt_is_right):
+                return _doubted(hedged) if doubt_is_right else _confirmed(case, dependent, hedged)
+            case ReferenceKey() as key:
+                return self._compared(case, key)
+            case ReflectKey(points=points, forbidden=claims):
+                return _stated_in_part(case, points, claims)
+            case _:
+                raise TypeError(f"{self.name} does not judge keys of kind {case.key.kind!r}")
+
+    def _compared(self, case: Case, key: ReferenceKey) -> Verdict:
+        return by_reference(case, key)
+
+
+class RulesJudgeByMeaning(RulesJudge):
+    """The rule set, version 2: it reads reference answers by :mod:`memeval.judging.rules2`, and the rest as version 1.
+
+    Its word lists and limits were tuned on answers to five conversations of LoCoMo, and measured on five others.
+    """
+
+    name = "rules@2"
+
+    def _compared(self, case: Case, key: ReferenceKey) -> Verdict:
+        return by_meaning(case, key)
+
+
+RULE_SETS: Mapping[str, RulesJudge] = {judge.name: judge for judge in (RulesJudge(), RulesJudgeByMeaning())}
+"""The versions of the rule set, by name."""
 
 
 def noticed(case: Case) -> tuple[Flag, ...]:
@@ -75,20 +109,6 @@ def holds_most_of_the_history(case: Case) -> bool:
     share = BANK_SHARE if isinstance(case.key, ReflectKey) else DUMP_SHARE
     found = covered(answer, turns, within=answer.total() / share)
     return found is not None and found[0] >= max(DUMP_WORDS, share * found[1])
-
-
-def _verdict(case: Case, hedged: bool) -> Verdict:
-    match case.key:
-        case FactsKey() as key:
-            return _right_and_nothing_wrong(case, key)
-        case StanceKey(dependent=dependent, unanswerable=doubt_is_right):
-            return _doubted(hedged) if doubt_is_right else _confirmed(case, dependent, hedged)
-        case ReferenceKey() as key:
-            return by_reference(case, key)
-        case ReflectKey(points=points, forbidden=claims):
-            return _stated_in_part(case, points, claims)
-        case _:
-            raise TypeError(f"rules@1 does not judge keys of kind {case.key.kind!r}")
 
 
 def _right_and_nothing_wrong(case: Case, key: FactsKey) -> Verdict:

@@ -1,0 +1,90 @@
+"""Verdicts: whether an answer to a yes-or-no question says yes or no, in whatever words."""
+
+from __future__ import annotations
+
+import re
+
+from memeval.judging.rules2.tokens import NOT, read, read_known, simplified
+
+_ASKS_YES_OR_NO = re.compile(
+    r"(?:^|[,.;:] )(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)"
+    r" (?!you )\w+ .*\?|\byes or no\b"
+)
+_LEADING = (
+    r"(?:based on|according to|from|given|considering|judging by|in light of|as far as|per)\b[^,.]{0,120},"
+    r"|(?:in short|overall|in summary|in conclusion|therefore|thus|so|well|hence|the answer is|answer|i think"
+    r"|i would say|it is|it seems|it appears|that is|that|likely|most|very|quite|highly|probably|presumably|possibly"
+    r"|perhaps|maybe)\b"
+)
+_PREAMBLE = re.compile(rf"\W{{0,20}}+(?:(?:{_LEADING})\W{{1,20}}+){{0,8}}")
+_YES = re.compile(
+    r"(?:yes|yeah|yep|yup|definitely|absolutely|certainly|of course|sure|surely|indeed|correct|true|very much so)\b"
+    r"(?! not)"
+)
+_SIGN = (
+    r"no (?:\w+ ){0,2}(?:evidence|indication|sign|reason|proof|suggestion)s?"
+    r" (?!(?:is|was|were|are|in|from|given|provided|found|available|here|exists?|to (?:answer|determine|say|tell))\b)\w"
+)
+"""No evidence that it is so: a no. That there is no evidence at all is an abstention."""
+_NO = re.compile(
+    r"(?:no(?= *(?:$|[,;.:!–—-]| (?:he|she|they|it|there|the|we|i|this|that|because|since|as)\b))"
+    rf"|(?={_SIGN})|nope|nah|never\b|false\b|unlikely|improbable"
+    r"|not(?= *(?:$|[,;.:!]|really\b|likely\b|at all\b|necessarily\b|particularly\b|so\b|very\b|exactly\b))"
+    r"|doubtful|hardly\b|(?:definitely|certainly|absolutely|surely) not\b)"
+)
+_NO_SIGN = re.compile(rf"\b{_SIGN}")
+_UNDECIDED = re.compile(
+    r"\b(?:unclear|uncertain|unknown|cannot (?:say|tell|know)|can not (?:be )?(?:say|tell|know|determined?|answered?)"
+    r"|not (?:enough|sufficient|specified|mentioned|stated|discussed|provided|clear|sure|certain|known|possible to)"
+    r"|no (?:\w+ )?(?:information|mention|record|memory|memories|details?|data|context)|insufficient|depends|it depends"
+    r"|(?:does|do|did) not (?:\w+ )?(?:mention|specify|provide|contain|state|say|know|include))\b"
+)
+_DENIES = re.compile(
+    r"\b(?:not|no|never|unlikely|nor|neither|without|lacks?|opposed|against|refus\w+|declin\w+|avoid\w*)\b"
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_AFTER_ALL = re.compile(r"\b(?:however|but|although|though|nevertheless|on the other hand|yet)\b")
+
+SHARE = 0.5
+"""A sentence answers a question if it has at least this share of the question's words."""
+
+
+def asks_yes_or_no(question: str) -> bool:
+    """Return whether a question asks for yes or no."""
+    return _ASKS_YES_OR_NO.search(question.lower()) is not None
+
+
+def verdict_of(answer: str, question: str) -> bool | None:
+    """Return whether an answer says yes or no; ``None`` if it says neither.
+
+    The first word decides, or the first sentence if it repeats the question as a statement: "She would not enjoy it."
+
+    Args:
+        answer: the raw answer.
+        question: the question.
+    """
+    text = simplified(answer)
+    start = _PREAMBLE.match(text)
+    rest = text[start.end() :] if start else text
+    if _YES.match(rest):
+        return True
+    if _NO.match(rest):
+        return False
+    return _stated(rest, question) if asks_yes_or_no(question) else None
+
+
+def _stated(text: str, question: str) -> bool | None:
+    first = next((part for part in _SENTENCE.split(text) if part.strip()), "")
+    if _NO_SIGN.search(first):
+        return False
+    if _UNDECIDED.search(first) or _AFTER_ALL.search(first):
+        return None
+    if " only " in f" {first}":
+        return None
+    asked = {token.form for token in read_known(question).tokens} - {NOT}
+    said = {token.form for token in read(first).tokens}
+    if not asked or len(asked & said) < SHARE * len(asked):
+        return None
+    if " or " in f" {read_known(question).text} ":
+        return None
+    return _DENIES.search(first) is None
