@@ -127,10 +127,13 @@ def test_no_page_fails_overflows_or_is_inaccessible(wide: Visit, site: Built) ->
     assert found == []
 
 
+BOARD = "benchmarks/fake@1/"
+
+
 def test_a_heading_sorts_the_good_end_first_then_the_other_then_as_published(wide: Visit) -> None:
-    page = wide.go()
+    page = wide.go(BOARD)
     published = names(page)
-    head = board(page).locator('th[data-column="ask_p50_seconds"], th[data-column="gap"]').first
+    head = board(page).locator('th[data-column="composite"]')
     head.get_by_role("button").click()
     expect(head).to_have_attribute("aria-sort", "descending")
     best_first = names(page)
@@ -145,33 +148,129 @@ def test_a_heading_sorts_the_good_end_first_then_the_other_then_as_published(wid
     assert names(page) == published
 
 
-def test_what_is_filtered_sorted_and_hidden_survives_in_the_address(wide: Visit) -> None:
-    page = wide.go()
+def test_what_is_filtered_sorted_and_chosen_survives_in_the_address(wide: Visit) -> None:
+    page = wide.go(BOARD)
     page.get_by_label("Show controls").uncheck()
-    page.locator("[data-tools]").get_by_role("combobox", name="Run by").select_option("self-run")
-    page.get_by_text("Columns", exact=True).click()
-    page.locator(".mv-picker").get_by_label("Version").uncheck()
+    tools = page.locator("[data-tools]")
+    tools.get_by_role("combobox", name="Run by").select_option("self-run")
+    tools.get_by_role("combobox", name="Columns").select_option("scores")
+    page.get_by_text("Choose columns", exact=True).click()
+    page.locator(".mv-picker").get_by_label("Version").check()
+    page.locator(".mv-picker").get_by_label("vs no-memory baseline").uncheck()
     head = board(page).locator('th[data-column="category_belief-update"]')
     head.get_by_role("button").click()
     there = names(page)
     assert "Oracle evidence" not in there and "Acme Memory" not in there and "Borealis" in there
     query = parse_qs(urlsplit(page.url).query)
-    assert query["controls"] == ["no"] and query["answers"] == ["self-run"] and query["hide"] == ["version"]
+    assert query["controls"] == ["no"] and query["answers"] == ["self-run"] and query["columns"] == ["scores"]
+    assert query["show"] == ["version"] and query["hide"] == ["gap"]
 
-    address = "?" + urlsplit(page.url).query
+    address = f"{BOARD}?{urlsplit(page.url).query}"
     wide.forget()
     wide.go(address)
     assert names(page) == there
-    expect(page.locator('table.mv-board th[data-column="version"]').first).to_be_hidden()
+    for column, is_shown in (("version", True), ("gap", False), ("category_belief-update", True), ("run", False)):
+        expect(board(page).locator(f'th[data-column="{column}"]')).to_be_visible(visible=is_shown)
+
+
+def test_a_table_starts_with_ten_columns_or_fewer_and_fits_the_window(wide: Visit) -> None:
+    page = wide.go(BOARD)
+    assert board(page).locator("thead tr").last.locator("th:visible").count() <= 10
+    box = page.locator(".mv-scroll").filter(has=board(page))
+    assert box.evaluate("element => element.scrollWidth - element.clientWidth") <= 0
+    page.locator("[data-tools]").get_by_role("combobox", name="Columns").select_option("all")
+    expect(board(page).locator('th[data-column="command"]')).to_be_visible()
+
+
+def test_the_tables_of_a_benchmark_are_tabs_and_the_address_names_one(wide: Visit, site: Built) -> None:
+    page = wide.go(BOARD)
+    tabs = page.get_by_role("navigation", name="Tables of this benchmark").get_by_role("link")
+    assert tabs.count() > 1 and page.locator("[data-panel]:visible").count() == 1
+    other = tabs.nth(1)
+    track = other.get_attribute("data-tab")
+    other.click()
+    expect(page.locator(f"#track-{track}")).to_be_visible()
+    assert parse_qs(urlsplit(page.url).query) == {"track": [track]}
+    page.reload()
+    expect(page.locator(f"#track-{track}")).to_be_visible()
+    wide.forget()
+    page = wide.go(f"{BOARD}#track-{track}")
+    expect(page.locator(f"#track-{track}")).to_be_visible()
+
+
+def test_rows_within_some_points_of_the_best_system_stay(wide: Visit) -> None:
+    page = wide.go(f"{BOARD}?within=1&controls=no")
+    orders = (
+        board(page)
+        .locator("tbody tr:visible td[data-column=composite]")
+        .evaluate_all("cells => cells.map((cell) => Number(cell.dataset.order))")
+    )
+    assert orders and min(orders) >= max(orders) - 0.01
+    assert len(orders) < len(board(page).locator("tbody tr[data-control=no]").all())
+
+
+def test_what_an_address_asks_in_vain_is_named(wide: Visit) -> None:
+    page = wide.go(f"{BOARD}?columns=everything&show=gone&sort=x:y:descending&grades=perfect&within=7")
+    said = page.locator("[data-tools] output")
+    for wanted in ("columns “everything”", "column “gone”", "order “x:y:descending”", "grades “perfect”", "within “7”"):
+        expect(said).to_contain_text(wanted)
+    page.get_by_role("button", name="Reset").click()
+    expect(said).not_to_contain_text("asks for")
 
 
 def test_a_filter_by_text_finds_a_system_by_name(wide: Visit) -> None:
-    page = wide.go()
+    page = wide.go(BOARD)
     page.get_by_label("Find system").fill("bore")
     assert names(page) == ["Borealis"]
     page.get_by_role("button", name="Reset").click()
     assert len(names(page)) > 5
     assert urlsplit(page.url).query == ""
+
+
+def overview(page: Page) -> Locator:
+    """Return the overview that is shown."""
+    return page.locator("table[data-overview]:visible")
+
+
+def test_the_overview_is_filtered_and_the_address_keeps_it(wide: Visit) -> None:
+    page = wide.go()
+    every = overview(page).locator("tbody tr:visible").count()
+    page.locator("[data-overview-tools]").get_by_label("Find system").fill("acme")
+    expect(overview(page).locator("tbody tr:visible")).to_have_count(1)
+    assert parse_qs(urlsplit(page.url).query) == {"text": ["acme"]}
+    page.reload()
+    expect(overview(page).locator("tbody tr:visible")).to_have_count(1)
+    page.get_by_role("button", name="Reset").click()
+    expect(overview(page).locator("tbody tr:visible")).to_have_count(every)
+    page.get_by_role("button", name="Better than the baseline").click()
+    expect(overview(page).locator("tbody tr:visible")).to_have_count(0)
+    assert parse_qs(urlsplit(page.url).query) == {"only": ["better"]}
+
+
+def test_the_overview_is_sorted_by_a_benchmark_and_its_tabs_are_in_the_address(wide: Visit) -> None:
+    page = wide.go()
+    head = overview(page).locator('th[data-column="fake@1"]')
+    head.get_by_role("button").click()
+    cells = (
+        overview(page)
+        .locator("tbody tr:visible td.mv-cell")
+        .evaluate_all("cells => cells.map((cell) => Number(cell.dataset.order))")
+    )
+    assert cells == sorted(cells, reverse=True) and len(cells) > 1
+    tabs = page.get_by_role("navigation", name="What is measured").locator("[data-tab]")
+    if tabs.count() > 1:
+        tabs.nth(1).click()
+        assert parse_qs(urlsplit(page.url).query)["show"] == [tabs.nth(1).get_attribute("data-tab")]
+        expect(overview(page)).to_have_count(1)
+
+
+def test_a_cell_of_the_overview_leads_to_its_run_and_a_heading_to_its_board(wide: Visit) -> None:
+    page = wide.go()
+    overview(page).locator("td.mv-cell a").first.click()
+    expect(page.get_by_text("memeval reproduce").first).to_be_visible()
+    page = wide.go()
+    overview(page).locator('th[data-column="fake@1"] a').click()
+    expect(page.locator("h2#board")).to_be_visible()
 
 
 def test_a_deep_link_opens_its_item_with_everything_about_it(wide: Visit, site: Built) -> None:
@@ -312,8 +411,10 @@ def test_everything_but_the_drill_down_reads_without_scripts(chromium: Browser, 
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(base)
+    page.get_by_role("link", name="Fake").first.click()
     expect(board(page).locator("tbody tr")).to_have_count(9)
     expect(page.locator("figure svg").first).to_be_visible()
+    page.goto(base)
     page.get_by_role("link", name="Acme Memory").first.click()
     expect(page.locator("h1")).to_have_text("Acme Memory")
     page.goto(f"{base}runs/{shown(site, 'acme')}/")
@@ -331,8 +432,8 @@ def test_everything_but_the_drill_down_reads_without_scripts(chromium: Browser, 
 
 def test_the_first_column_stays_while_a_phone_scrolls_a_table(wide: Visit) -> None:
     wide.page.set_viewport_size({"width": 375, "height": 812})
-    page = wide.go()
-    box = page.locator(".mv-scroll").first
+    page = wide.go("benchmarks/fake@1/?columns=all")
+    box = page.locator(".mv-scroll").filter(has=board(page))
     box.evaluate("element => element.scrollTo(600, 0)")
-    cell = page.locator("table.mv-board tbody th").first.bounding_box()
+    cell = board(page).locator("tbody th").first.bounding_box()
     assert cell is not None and 0 <= cell["x"] < 60

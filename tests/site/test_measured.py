@@ -34,7 +34,7 @@ def test_points_stand_where_right_answers_would(measured: Built) -> None:
     assert f"{run.scores.categories[0].tally.points:.1f}/30" in page
     assert "Token F1 over all planned items" in page and "Token F1, errors excluded" in page
     assert "Accuracy" not in page.replace("Accuracy in this group", "")
-    assert f"{run.scores.categories[0].tally.points:.1f}/30" in measured.read("index.html")
+    assert f"{run.scores.categories[0].tally.points:.1f}/30" in measured.read("benchmarks/fake@1/index.html")
 
 
 def test_measurements_come_with_name_direction_range_and_meaning(measured: Built) -> None:
@@ -75,14 +75,14 @@ def test_every_row_says_what_its_answers_were_drawn_from(built: Built) -> None:
     assert rows["full-context"]["context_source"] == ContextSource.FULL_CONTEXT
     assert rows["oracle-evidence"]["context_source"] == ContextSource.ORACLE
     assert rows["no-memory"]["context_source"] == ContextSource.NONE
-    assert "all 60 questions" in built.read("index.html")
+    assert "all 60 questions" in built.read("benchmarks/fake@1/index.html")
 
 
 # -- marks -------------------------------------------------------------------------------------------------------
 
 
 def name_cell(site: Built, slug: str) -> str:
-    page = site.read("index.html")
+    page = site.read("benchmarks/fake@1/index.html")
     return next(cell for cell in page.split('<th scope="row"')[1:] if f"systems/{slug}/" in cell).split("</th>")[0]
 
 

@@ -81,5 +81,5 @@ def test_a_self_reported_cost_is_marked(row: BoardRow) -> None:
 
 
 def test_the_columns_stand_on_the_board_and_in_its_downloads(built: Built) -> None:
-    page = built.read("index.html")
+    page = built.read("benchmarks/fake@1/index.html")
     assert f'data-column="{EACH}"' in page and f'data-column="{INGEST}"' in page

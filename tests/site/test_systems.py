@@ -131,7 +131,7 @@ def test_a_systems_page_says_how_it_is_reached_and_what_it_needs(tmp_path: Path,
     said = text(page(tmp_path, SystemPages))
     for wanted in (
         "HTTP server (jeffs-brain protocol)",
-        "The scores say nothing about the product and are never ranked.",
+        "Its scores do not describe the product alone, so they are never ranked.",
         "vendor’s service not used",
         "not notified yet",
         "sandboxed network: declared hosts only",
@@ -146,7 +146,7 @@ def test_a_runs_page_says_what_held_the_system_and_what_it_was_built_from(tmp_pa
     told(run, isolation="sandboxed", network="declared", sandbox="bubblewrap 0.8.0")
     said = text(page(tmp_path, RunPages))
     for wanted in (
-        "Not ranked: mock model",
+        "Not ranked: special configuration",
         "Isolation sandboxed Sandbox bubblewrap 0.8.0 Network declared hosts only",
         "Packages from its lock file, installed with uv 0.9.1",
         "api.acme.example , sent to http://127.0.0.1:8000",

@@ -84,7 +84,7 @@ def test_the_page_shows_the_detectable_difference_of_every_category(built: Built
     page = built.read("benchmarks/fake@1/index.html")
     assert "Detectable, points" in page
     assert 'id="detectable"' in page
-    assert "usually cannot be shown here." in built.read("index.html")
+    assert "usually cannot be shown here." in built.read("benchmarks/fake@1/index.html")
 
 
 def test_the_catalogue_is_published_beside_its_page(built: Built) -> None:

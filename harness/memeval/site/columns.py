@@ -82,6 +82,8 @@ class Column:
     """Whether cells are shaded by value."""
     code: bool = False
     """Whether it is shown in monospace."""
+    first: bool = False
+    """Whether a table shows it before the reader asks for more columns."""
 
     def cell(self, row: BoardRow) -> TableCell:
         """Return the cell of a row."""
@@ -111,11 +113,11 @@ class TableCell:
 
 
 def spans(columns: tuple[Column, ...]) -> list[tuple[ColumnGroup, int]]:
-    """Return the groups in column order, each with its number of columns."""
+    """Return the groups in column order, each with its number of columns that are shown at first."""
     out: list[tuple[ColumnGroup, int]] = []
     for column in columns:
         if out and out[-1][0] is column.group:
-            out[-1] = (column.group, out[-1][1] + 1)
+            out[-1] = (column.group, out[-1][1] + column.first)
         else:
-            out.append((column.group, 1))
+            out.append((column.group, int(column.first)))
     return out

@@ -16,7 +16,7 @@ _LABELS: tuple[tuple[StrEnum, str], ...] = (
     (RankStatus.NO_COMPOSITE, "no composite score"),
     (RankStatus.UNLABELLED_JUDGE, "judge endpoint unlabelled"),
     (RankStatus.PLUMBING, "smoke test"),
-    (RankStatus.LABELLED, "mock model"),
+    (RankStatus.LABELLED, "special configuration"),
     (RankStatus.NOT_THE_VENDOR, "vendor’s service not used"),
     (RankStatus.UNRELEASED, "not the released data"),
     (RankStatus.AWAITING_VENDOR, "waiting for the vendor"),
@@ -98,8 +98,8 @@ FLAG_MEANINGS = {
 }
 
 _COST_REASONS = {
-    "memeval does not see whether the system calls models": "calls not visible",
-    "which models its hosts use, and at what price, cannot be observed": "calls not visible",
+    "memeval does not see whether the system calls models": "unknown",
+    "which models its hosts use, and at what price, cannot be observed": "unknown",
     "the answers were made elsewhere; their cost is known by their own account": "not measured",
     "the system's own calls are known by its own account only": "self-reported calls",
 }

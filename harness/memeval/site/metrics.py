@@ -91,6 +91,7 @@ def _system_column(marks: Marks) -> Column:
         "category scores more than its correct answers allow. “Sends whole history”: little is retrieved selectively. "
         "“Below no-memory”: a category scores less than the no-memory control; check the adapter.",
         read=partial(_system, marks),
+        first=True,
     )
 
 
@@ -173,6 +174,7 @@ COMPOSITE = Column(
     direction=BetterEnd.HIGHER,
     range=_UNIT,
     unit="%",
+    first=True,
 )
 GAP = Column(
     name="gap",
@@ -329,6 +331,7 @@ REST = (
             note=sample_note(row, LedgerEvent.RE_ASKED),
         ),
         write=lambda _value: "",
+        first=True,
     ),
     Column(
         name="trust_answers",
@@ -339,6 +342,7 @@ REST = (
         "accepted the run. If a maintainer ran drawn items again, the second line is the share of equal answers.",
         read=_answers,
         write=lambda _value: "",
+        first=True,
     ),
     Column(
         name="isolation",
@@ -380,6 +384,7 @@ REST = (
         help="Link to the run: every answer, grade, digest and setting.",
         read=lambda row: ColumnReader(row.run.run_id, url=run_url(row.run.run_id)),
         code=True,
+        first=True,
     ),
     Column(
         name="command",

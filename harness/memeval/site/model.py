@@ -106,16 +106,18 @@ class BenchmarkView:
         """Return the heading of a track's table: the benchmark, who answers, and other settings without defaults."""
         protocol = self.protocol(track)
         first = self.info.protocols[0].name if self.info else track.protocol
-        more = [] if track.protocol == first else [protocol.title if protocol else track.protocol]
+        answers = self.answers(track).partition(",")[0]
+        title = protocol.title if protocol else track.protocol
+        more = [] if track.protocol == first or title.lower() == answers.lower() else [title]
         more += [] if track.tier == "full" else [f"tier {track.tier}"]
-        tracks = [table.track for table in self.tables]
+        tracks = [table.track for table in self.tables if table.track.tier == track.tier]
         more += [
             f"{name} {value}"
             for name, value in sorted(track.parameters.items())
             if any(other.parameters.get(name) != value for other in tracks)
         ]
-        more += [judge_label(track)] if _has_llm_judge(track) else []
-        return ", ".join([f"{self.title}: {self._answers(track).partition(',')[0]}", *more])
+        more += [judge_label(track)] if has_llm_judge(track) else []
+        return ", ".join([f"{self.title}: {answers}", *more])
 
     def track_summary(self, track: Track) -> str:
         """Return a summary of a track: who answers, who grades, and how many questions."""
@@ -123,9 +125,9 @@ class BenchmarkView:
         first = self.info.protocols[0].name if self.info else track.protocol
         asked = [] if track.protocol == first else [f"protocol: {protocol.title if protocol else track.protocol}"]
         size = f"all {track.planned} questions" if track.tier == "full" else f"{track.planned} questions ({track.tier})"
-        return " · ".join([self._answers(track), judge_label(track), *asked, size])
+        return " · ".join([self.answers(track), judge_label(track), *asked, size])
 
-    def _answers(self, track: Track) -> str:
+    def answers(self, track: Track) -> str:
         """Return what is graded on a track: the reader's answers, or what the system retrieves or stores."""
         protocol = self.protocol(track)
         needs = protocol.needs if protocol and track.reader == NATIVE else ()
@@ -135,7 +137,7 @@ class BenchmarkView:
 
     def reader_meaning(self, track: Track) -> str:
         """Return who writes the answers on a track, as a sentence."""
-        answers = self._answers(track)
+        answers = self.answers(track)
         if answers == "stored memories":
             return "No answers are written. The stored memories are graded."
         if answers == "retrieval only, no written answers":
@@ -343,7 +345,7 @@ def judge_label(track: Track) -> str:
     """Return who grades the answers of a track, and whether that is an LLM."""
     if not asks_judge(track):
         return "measured by formula, no judge"
-    if not _has_llm_judge(track):
+    if not has_llm_judge(track):
         return "rule-based grading, no LLM"
     return f"LLM judge {track.judge}" + (f" ({track.judge_label})" if track.judge_label else "")
 
@@ -353,7 +355,8 @@ def asks_judge(track: Track) -> bool:
     return not track.categories or bool(judged_graders(track))
 
 
-def _has_llm_judge(track: Track) -> bool:
+def has_llm_judge(track: Track) -> bool:
+    """Return whether a language model grades the answers of a track."""
     return asks_judge(track) and track.judge.partition("@")[0] != "rules"
 
 

@@ -27,6 +27,7 @@ def environment() -> Environment:
     )
     made.filters |= {
         "percent": text.percent,
+        "bounded": text.bounded,
         "signed": text.signed_percent,
         "count": text.count,
         "counted": text.counted,

@@ -71,28 +71,32 @@ def _time(phases: tuple[Phase, ...], part: str) -> Callable[[BoardRow], ColumnRe
     return read
 
 
+TOKENS = Column(
+    name="tokens_per_question",
+    title="Tokens / question",
+    group=ColumnGroup.SPENT,
+    help="Mean context tokens per question. Measured: counted by memeval, in the context that a reader received. "
+    "Self-reported context: counted by memeval, but the system writes its own answers and reports the context. "
+    "Self-reported: counted by the system.",
+    read=_tokens,
+    write=text.count,
+    direction=BetterEnd.LOWER,
+    first=True,
+)
+COST_PER_QUESTION = Column(
+    name="cost_per_question_usd",
+    title="Cost / question",
+    group=ColumnGroup.SPENT,
+    help="Cost of the model calls for search and answers, per question. Replayed calls count at their original "
+    "cost. A dash means unknown, not free.",
+    read=_cost(_ANSWERING, each=True),
+    write=text.dollars,
+    direction=BetterEnd.LOWER,
+    first=True,
+)
 SPENDING = (
-    Column(
-        name="tokens_per_question",
-        title="Tokens / question",
-        group=ColumnGroup.SPENT,
-        help="Mean context tokens per question. Measured: counted by memeval, in the context that a reader received. "
-        "Self-reported context: counted by memeval, but the system writes its own answers and reports the context. "
-        "Self-reported: counted by the system.",
-        read=_tokens,
-        write=text.count,
-        direction=BetterEnd.LOWER,
-    ),
-    Column(
-        name="cost_per_question_usd",
-        title="Cost / question",
-        group=ColumnGroup.SPENT,
-        help="Cost of the model calls for search and answers, per question. Replayed calls count at their original "
-        "cost. A dash means unknown, not free.",
-        read=_cost(_ANSWERING, each=True),
-        write=text.dollars,
-        direction=BetterEnd.LOWER,
-    ),
+    TOKENS,
+    COST_PER_QUESTION,
     Column(
         name="cost_take_in_usd",
         title="Ingestion cost",
@@ -122,6 +126,7 @@ SPENDING = (
         read=_time(_QUESTION, "p50"),
         write=text.seconds,
         direction=BetterEnd.LOWER,
+        first=True,
     ),
     Column(
         name="ask_p95_seconds",

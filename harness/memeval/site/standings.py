@@ -55,7 +55,7 @@ def _rank(row: BoardRow) -> ColumnReader:
     if row.rank is None:
         return ColumnReader(None)
     best, worst = row.rank.best, row.rank.worst
-    note = f"place {row.place} by score" if best != worst else None
+    note = f"place {row.place}" if best != worst else None
     return ColumnReader(float(best), note=note, text=rank_text(row), span=(best, worst))
 
 
@@ -63,11 +63,12 @@ RANK = Column(
     name="rank",
     title="Rank",
     group=ColumnGroup.PLACE,
-    help="A range such as 1–3 is a tie: the data do not show which of these ranks the system has. The place by score "
+    help="A range such as 1–3 is a tie: the data do not show which of these ranks the system has. The place "
     "is only the order of the scores. Controls, partial runs and runs with more than 2 % errors have no rank.",
     read=_rank,
     write=text.count,
     direction=BetterEnd.LOWER,
+    first=True,
 )
 
 
@@ -95,5 +96,6 @@ BASELINE = Column(
     read=_baseline,
     write=text.signed_percent,
     direction=BetterEnd.HIGHER,
+    first=True,
     unit="points",
 )

@@ -7,6 +7,7 @@ from functools import partial
 
 from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
 from memeval.records.run import SystemKind
+from memeval.site import text
 from memeval.site.charts import Point
 from memeval.site.columns import Column, ColumnGroup, TableCell, spans
 from memeval.site.flags import marks
@@ -52,6 +53,11 @@ class TableView:
     def title(self) -> str:
         """Heading of the table; no two tables of a benchmark share it unless they differ in technical parts only."""
         return self.benchmark.track_title(self.table.track)
+
+    @property
+    def tab(self) -> str:
+        """Its name on tabs: the title without the benchmark."""
+        return text.capitalize_first(self.title.removeprefix(f"{self.benchmark.title}: "))
 
     @property
     def summary(self) -> str:

@@ -28,6 +28,11 @@ def percent(value: float | None, digits: int = 1) -> str:
     return ABSENT if value is None else f"{100 * value:.{digits}f}"
 
 
+def bounded(value: float) -> str:
+    """Return a value as a length of a bar, from 0 to 100."""
+    return f"{min(max(value, 0.0), 100.0):.1f}"
+
+
 def signed_percent(value: float | None) -> str:
     """Return a difference of shares in percentage points, with its sign."""
     return ABSENT if value is None else f"{100 * value:+.1f}".replace("-", "−")

@@ -3,12 +3,16 @@ import { badges } from "./badges.js";
 import { boards } from "./boards.js";
 import { figures } from "./figures.js";
 import { items } from "./items.js";
+import { overview } from "./overview.js";
+import { tabs } from "./tabs.js";
 import { trends } from "./trends.js";
 import { releases } from "./releases.js";
 
 const page = document;
 badges(page);
+tabs(page);
 boards(page);
+overview(page);
 figures(page);
 trends(page);
 releases(page);

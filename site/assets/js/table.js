@@ -1,19 +1,22 @@
 // One table: sorting, filtering and hiding columns of what the server wrote. The only module that renders tables.
 import { make } from "./dom.js";
 
-/** A table of the board. */
+/** A table whose headings sort it. Its last heading row names the columns. */
 export class Table {
   constructor(element, changed) {
     this.element = element;
-    this.id = element.dataset.table;
+    this.id = element.dataset.table ?? element.dataset.overview;
     this.body = element.tBodies[0];
     this.rows = [...this.body.rows];
-    this.heads = [...element.tHead.rows[1].cells];
-    this.groups = [...element.tHead.rows[0].cells];
+    const [first, second] = element.tHead.rows;
+    this.groups = second ? [...first.cells] : [];
+    this.heads = [...(second ?? first).cells];
     this.sorting = null;
-    for (const head of this.heads) {
+    for (const head of this.heads.filter((one) => one.dataset.direction !== "none" || !one.querySelector("a"))) {
       const button = make("button", { type: "button" });
-      button.append(...head.childNodes);
+      const link = head.querySelector("a");
+      if (link) button.setAttribute("aria-label", `Sort by ${link.textContent}`);
+      button.append(...(link ? ["↕"] : head.childNodes));
       head.append(button);
       button.addEventListener("click", () => {
         this.sort(this.next(head));
@@ -22,9 +25,9 @@ export class Table {
     }
   }
 
-  /** The columns: name, title, group. */
+  /** The columns: name, title, group, and whether the server shows it at first. */
   columns() {
-    return this.heads.map((head) => ({ name: head.dataset.column, title: head.textContent.trim(), group: head.dataset.group }));
+    return this.heads.map((head) => ({ name: head.dataset.column, title: head.textContent.trim(), group: head.dataset.group, first: !("later" in head.dataset) }));
   }
 
   /** What a click on a heading leads to: the good end first, then the other, then the server's order. */
@@ -38,13 +41,13 @@ export class Table {
 
   /** Sorts by `{column, way}`, or back to the server's order. Rows without a value stay last either way. */
   sort(sorting) {
-    this.sorting = sorting && this.heads.some((head) => head.dataset.column === sorting.column) ? sorting : null;
+    const place = this.heads.findIndex((head) => head.dataset.column === sorting?.column);
+    this.sorting = place < 0 ? null : sorting;
     for (const head of this.heads) {
       if (this.sorting?.column === head.dataset.column) head.setAttribute("aria-sort", this.sorting.way);
       else head.removeAttribute("aria-sort");
     }
-    const ordered = this.sorting ? sorted(this.rows, this.sorting) : this.rows;
-    this.body.append(...ordered);
+    this.body.append(...(this.sorting ? sorted(this.rows, place, this.sorting.way) : this.rows));
   }
 
   /** Shows the rows that pass; returns how many do. */
@@ -57,10 +60,11 @@ export class Table {
     return shown;
   }
 
-  /** Hides columns by name. */
-  hide(names) {
-    for (const row of [this.element.tHead.rows[1], ...this.rows]) {
-      for (const cell of row.cells) cell.hidden = names.has(cell.dataset.column);
+  /** Shows the columns for which `wanted(name)` holds. */
+  choose(wanted) {
+    const hidden = this.heads.map((head) => !wanted(head.dataset.column));
+    for (const row of [...this.element.tHead.rows].slice(-1).concat(this.rows)) {
+      for (const [place, cell] of [...row.cells].entries()) cell.hidden = hidden[place];
     }
     for (const group of this.groups) {
       const span = this.heads.filter((head) => head.dataset.group === group.dataset.group && !head.hidden).length;
@@ -68,18 +72,23 @@ export class Table {
       group.colSpan = Math.max(span, 1);
     }
   }
+
+  /** The value of a column in a row, as a number; `null` without one. */
+  value(row, column) {
+    const place = this.heads.findIndex((head) => head.dataset.column === column);
+    const text = row.cells[place]?.dataset.order ?? "";
+    return text === "" ? null : Number(text);
+  }
 }
 
-function sorted(rows, { column, way }) {
-  const keyed = rows.map((row) => {
-    const cell = [...row.cells].find((one) => one.dataset.column === column);
-    return { row, key: cell ? cell.dataset.order : "" };
-  });
+function sorted(rows, place, way) {
+  const keyed = rows.map((row) => ({ row, key: row.cells[place].dataset.order ?? "" }));
   const numeric = keyed.every(({ key }) => key === "" || Number.isFinite(Number(key)));
+  for (const one of keyed) one.number = numeric ? Number(one.key) : 0;
   const sign = way === "ascending" ? 1 : -1;
   keyed.sort((a, b) => {
     if (a.key === "" || b.key === "") return (a.key === "") - (b.key === "");
-    return sign * (numeric ? Number(a.key) - Number(b.key) : a.key.localeCompare(b.key));
+    return sign * (numeric ? a.number - b.number : a.key.localeCompare(b.key));
   });
   return keyed.map(({ row }) => row);
 }

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from memeval.archive.audits import AuditFolder, BridgeFolder
-from memeval.leaderboard.board import BoardRow, BoardTable
-from memeval.records.benchmark import BenchmarkInfo
-from memeval.records.run import SystemKind
 from memeval.records.track import Redistribution
+from memeval.site.boards import against_tokens, board_views, download_files, legend
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.judges import accepts, anchor, audits_of, bridges_of, by_kind, matrices_of, prompts_id
 from memeval.site.model import BenchmarkView, SiteModel
@@ -51,21 +49,27 @@ class BenchmarkPages(Publisher):
         yield from (Asset(_bridge_file(url, folder), folder.head_bytes) for folder in bridges)
         shown = studies(site, benchmark)
         yield from (study.figure.asset() for study in shown)
+        views = board_views(site, benchmark)
+        figures = {each.id: against_tokens(each) for each in views}
+        yield from download_files(views)
+        yield from (chart.asset() for chart in figures.values() if chart)
         yield Page(
             url=url,
             title=benchmark.title,
-            description=f"{benchmark.title}: categories, data, grading, grader audits and known problems.",
+            description=f"{benchmark.title}: scores of all systems, categories, data, grading and known problems.",
             body=render(
                 "pages/benchmark.html",
                 url,
                 site=site,
                 benchmark=benchmark,
+                views=views,
+                figures=figures,
+                legend=legend(views),
                 catalogue=catalogue,
                 powers=tier_powers(info, benchmark.tables) if info else (),
                 tested=[table for table in benchmark.tables if table.tests is not None],
                 studies=shown,
                 own_weights=next(filter(None, (site.own_weights(table.track) for table in benchmark.tables)), None),
-                controls=[(table, _controls(table)) for table in benchmark.tables],
                 control_table=CONTROLS.values(),
                 audits=audits,
                 matrices=matrices_of(site, benchmark.id),
@@ -78,11 +82,15 @@ class BenchmarkPages(Publisher):
                 downloads=lambda folder: files[folder.path].items(),
                 bridge_file=lambda folder: _bridge_file(url, folder),
             ),
-            headings=tuple(_headings(info, bool(shown), any(table.tests for table in benchmark.tables))),
+            headings=tuple(_headings(benchmark, bool(shown))),
+            wide=True,
         )
 
 
-def _headings(info: BenchmarkInfo | None, studied: bool, tested: bool) -> Iterator[Heading]:
+def _headings(benchmark: BenchmarkView, studied: bool) -> Iterator[Heading]:
+    info = benchmark.info
+    if benchmark.tables:
+        yield Heading("board", "Board")
     yield Heading("categories", "Categories")
     if studied:
         yield Heading("studies", "Further results")
@@ -93,7 +101,7 @@ def _headings(info: BenchmarkInfo | None, studied: bool, tested: bool) -> Iterat
     if info is not None:
         yield Heading("protocols", "Protocols")
         yield Heading("tiers", "Tiers")
-    if tested:
+    if any(table.tests for table in benchmark.tables):
         yield Heading("detectable", "Detectable differences")
     if info is not None and info.metrics:
         yield Heading("metrics", "Metrics")
@@ -101,10 +109,6 @@ def _headings(info: BenchmarkInfo | None, studied: bool, tested: bool) -> Iterat
     yield Heading("judges", "Grader audits")
     yield Heading("controls", "Controls")
     yield Heading("defects", "Known problems")
-
-
-def _controls(table: BoardTable) -> list[BoardRow]:
-    return [row for row in table.rows if row.run.system.kind is SystemKind.CONTROL]
 
 
 def _files(url: str, folder: AuditFolder, words: bool) -> Iterator[tuple[str, str]]:

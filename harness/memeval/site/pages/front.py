@@ -1,40 +1,71 @@
-"""The front page: one table per track."""
+"""The front page: who leads, how sure that is, and systems by benchmarks."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
 
+from memeval.records.base import canonical_json
+from memeval.records.ledger import LedgerEvent
+from memeval.records.run import Run, SystemKind
 from memeval.records.settings import BoardSettings
-from memeval.site import charts
-from memeval.site.columns import Column, ColumnGroup
-from memeval.site.downloads import as_csv, as_json
-from memeval.site.figures import Figure, figure
+from memeval.site import text
+from memeval.site.downloads import safe_cell
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.model import SiteModel
+from memeval.site.overview import Overview, OverviewRow, overviews, verdict
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
-from memeval.site.tables import TableView, point, view
+from memeval.site.urls import run_url, system_url
 
-HEADING = "Leaderboard of memory systems for AI agents"
+HEADING = "Memory systems for AI agents, measured"
 DEFAULT_TITLE = BoardSettings().title
+
+NEWS = 7
+"""Number of lines under "What is new"."""
+
+_EVENTS = {
+    LedgerEvent.ACCEPTED: "accepted",
+    LedgerEvent.INVALIDATED: "invalidated",
+    LedgerEvent.SUPERSEDED: "superseded",
+    LedgerEvent.REPLIED: "vendor replied:",
+}
+"""The events of the ledger that are news, as on the page."""
+
+
+@dataclass(frozen=True)
+class News:
+    """A line under "What is new"."""
+
+    day: str
+    what: str
+    name: str
+    url: str | None
+    """Address of the run or system; ``None`` without one."""
+    where: str
+    """The benchmarks, with what joins them to the name."""
 
 
 class FrontPage(Publisher):
-    """The leaderboard."""
+    """The overview."""
 
     name = "front"
     order = 10
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
-        views = sorted((view(site, table) for table in site.board.tables), key=lambda shown: not shown.headline)
-        chosen = {shown.benchmark.id for shown in views if shown.headline}
-        folded = [shown for shown in views if shown.benchmark.id in chosen and not shown.headline]
-        figures = {shown.id: _against_tokens(shown) for shown in views}
-        for shown in views:
-            yield Asset(f"{shown.download}.csv", as_csv(shown.table, shown.columns))
-            yield Asset(f"{shown.download}.json", as_json(shown.table, shown.columns))
-        yield from (chart.asset() for chart in figures.values() if chart)
-        items = sum(row.run.coverage.done for row in site.board.runs)
+        shown = overviews(site)
+        downloads = {each.measure: f"downloads/overview-{each.measure.value}" for each in shown}
+        for each in shown:
+            rows = [_data(each, row) for row in each.rows]
+            yield Asset(f"{downloads[each.measure]}.csv", _as_csv(rows))
+            content = {"schema_version": 1, "measure": each.measure.value, "rows": rows}
+            yield Asset(f"{downloads[each.measure]}.json", f"{canonical_json(content)}\n".encode("utf-8", "replace"))
+        verdicts = {each.measure: verdict(each) for each in shown}
+        answer = next(((each.heading, said) for each, said in verdicts.items() if said), None)
         yield Page(
             url="",
             title="Leaderboard",
@@ -45,31 +76,87 @@ class FrontPage(Publisher):
                 "",
                 site=site,
                 heading=HEADING if site.settings.title == DEFAULT_TITLE else site.settings.title,
-                views=[shown for shown in views if shown not in folded],
-                folded=folded,
-                figures=figures,
-                items=items,
-                legend=_legend(views),
+                answer=answer,
+                overviews=shown,
+                verdicts=verdicts,
+                downloads=downloads,
+                judged=any(each.has_judge for each in shown),
+                systems=len({row.slug for each in shown for row in each.rows}),
+                benchmarks=sum(bool(benchmark.tables) for benchmark in site.benchmarks.values()),
+                items=sum(row.run.coverage.done for row in site.board.runs),
+                news=_news(site),
             ),
-            headings=tuple(Heading(f"track-{shown.id}", shown.title) for shown in views),
+            headings=tuple(Heading(each.measure.value, each.measure.heading) for each in shown),
             wide=True,
         )
 
 
-def _legend(views: Sequence[TableView]) -> list[Column]:
-    """Return the columns of all tables, each once, without those of single categories."""
-    named = {column.name: column for shown in views for column in shown.columns}
-    return [column for column in named.values() if column.group is not ColumnGroup.CATEGORIES]
-
-
-def _against_tokens(shown: TableView) -> Figure | None:
-    points = [
-        point(line.row, line.row.run.system.name, line.row.run.tokens.per_question)
-        for line in shown.lines
-        if line.row.run.tokens.per_question is not None
+def _news(site: SiteModel) -> list[News]:
+    """Return the newest events of the ledger, one line for each day, event and system."""
+    runs = {row.run.run_id: row.run for row in site.board.runs}
+    events = [
+        (text.day(entry.at), entry.deed, runs[entry.run_id])
+        for entry in site.board.ledger
+        if entry.deed in _EVENTS
+        and entry.run_id is not None
+        and entry.run_id in runs
+        and runs[entry.run_id].system.kind is not SystemKind.CONTROL
     ]
-    found = [p for p in points if p is not None]
-    if len(found) < 2:
-        return None
-    title = f"{shown.title}: score against context size"
-    return figure(charts.against_tokens(f"tokens-{shown.id}", title, found))
+
+    def key(event: tuple[str, LedgerEvent, Run]) -> tuple[str, str, str]:
+        return event[0], event[1].value, event[2].system.slug
+
+    found = []
+    for (day, _event, slug), group in groupby(sorted(events, key=key, reverse=True), key=key):
+        members = list(group)
+        _day, event, run = members[0]
+        benchmarks = dict.fromkeys(each.track.benchmark for _day, _event, each in members)
+        titles = [site.benchmarks[name].title for name in benchmarks if name in site.benchmarks]
+        found.append(
+            News(
+                day=day,
+                what=f"{_EVENTS[event]} {text.counted(len(members), 'run')} of",
+                name=run.system.name,
+                url=system_url(slug) if len(members) > 1 else run_url(run.run_id),
+                where=f" on {', '.join(titles)}" if titles else "",
+            )
+        )
+        if len(found) == NEWS:
+            break
+    return found
+
+
+def _data(overview: Overview, row: OverviewRow) -> dict[str, Any]:
+    """Return a row as its downloads have it: shares from 0 to 1, ``None`` for what is unknown."""
+    index = row.index
+    found: dict[str, Any] = {
+        "system": row.slug,
+        "name": row.name,
+        "rank_best": row.ranks[0] if row.ranks else None,
+        "rank_worst": row.ranks[1] if row.ranks else None,
+        "index": index.index if index else None,
+        "index_low": index.low if index else None,
+        "index_high": index.high if index else None,
+        "against_baseline": index.against_baseline if index else None,
+        "tokens_per_question": row.tokens,
+        "cost_per_question_usd": row.cost,
+        "run_by": row.checked.value if row.checked else None,
+    }
+    for column, cell in zip(overview.columns, row.cells, strict=True):
+        score = cell.row.run.scores.composite if cell else None
+        interval = score.interval if score else None
+        name = column.benchmark.id
+        found[name] = score.value if score else None
+        found[f"{name} low"] = interval.low if interval else None
+        found[f"{name} high"] = interval.high if interval else None
+        found[f"{name} against baseline"] = cell.against.value if cell else None
+        found[f"{name} run"] = cell.row.run.run_id if cell else None
+    return found
+
+
+def _as_csv(rows: Sequence[dict[str, Any]]) -> bytes:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: safe_cell(value) for name, value in row.items()} for row in rows)
+    return out.getvalue().encode("utf-8", "replace")

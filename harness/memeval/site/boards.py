@@ -1,0 +1,46 @@
+"""The tables of a benchmark: one for each track, the headline track first, with their downloads and charts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memeval.site import charts
+from memeval.site.columns import Column, ColumnGroup
+from memeval.site.downloads import as_csv, as_json
+from memeval.site.figures import Figure, figure
+from memeval.site.files import Asset
+from memeval.site.model import BenchmarkView, SiteModel
+from memeval.site.tables import TableView, point, view
+
+
+def board_views(site: SiteModel, benchmark: BenchmarkView) -> list[TableView]:
+    """Return the tables of a benchmark: the headline track, then the one with the most ranked systems."""
+    views = [view(site, table) for table in benchmark.tables]
+    return sorted(views, key=lambda shown: (not shown.headline, -shown.table.ranked, -len(shown.lines)))
+
+
+def legend(views: Sequence[TableView]) -> list[Column]:
+    """Return the columns of tables, each once, without those of single categories."""
+    named = {column.name: column for shown in views for column in shown.columns}
+    return [column for column in named.values() if column.group is not ColumnGroup.CATEGORIES]
+
+
+def download_files(views: Sequence[TableView]) -> Iterator[Asset]:
+    """Yield each table as CSV and JSON."""
+    for shown in views:
+        yield Asset(f"{shown.download}.csv", as_csv(shown.table, shown.columns))
+        yield Asset(f"{shown.download}.json", as_json(shown.table, shown.columns))
+
+
+def against_tokens(shown: TableView) -> Figure | None:
+    """Return the chart of score against context size; ``None`` with fewer than two points."""
+    points = [
+        point(line.row, line.row.run.system.name, line.row.run.tokens.per_question)
+        for line in shown.lines
+        if line.row.run.tokens.per_question is not None
+    ]
+    found = [p for p in points if p is not None]
+    if len(found) < 2:
+        return None
+    title = f"{shown.title}: score against context size"
+    return figure(charts.against_tokens(f"tokens-{shown.id}", title, found))

@@ -1,0 +1,37 @@
+// Tabs: one of several sections at a time. The links work without any of this: every section is on the page.
+import { query, write } from "./state.js";
+
+/** Enhances the tabs of a page; calls `changed` with the name of the tab that is shown. */
+export function tabs(page, changed = () => {}) {
+  for (const nav of page.querySelectorAll("[data-switch]")) {
+    const links = [...nav.querySelectorAll("[data-tab]")];
+    const panels = new Map([...page.querySelectorAll("[data-panel]")].map((panel) => [panel.dataset.panel, panel]));
+    const name = nav.dataset.switch;
+
+    const show = (chosen) => {
+      for (const link of links) {
+        if (link.dataset.tab === chosen) link.setAttribute("aria-current", "true");
+        else link.removeAttribute("aria-current");
+        panels.get(link.dataset.tab).hidden = link.dataset.tab !== chosen;
+      }
+      changed(chosen);
+    };
+    for (const link of links) {
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        write({ [name]: link === links[0] ? "" : link.dataset.tab }, "");
+        show(link.dataset.tab);
+      });
+    }
+    const named = () => {
+      const target = location.hash.length > 1 ? page.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
+      return target?.closest("[data-panel]")?.dataset.panel;
+    };
+    window.addEventListener("hashchange", () => {
+      const found = named();
+      if (found) show(found);
+    });
+    const wanted = query().get(name);
+    show(panels.has(wanted) ? wanted : (named() ?? links[0]?.dataset.tab));
+  }
+}
