@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -39,13 +40,16 @@ class Built:
 
     def index_of(self, run_id: str) -> dict[str, Any]:
         """Return the index of a run's items."""
-        index: dict[str, Any] = json.loads(self.read(json.loads(self.read("items/runs.json"))[run_id]))
-        return index
+        return self.unpacked(json.loads(self.read("items/runs.json"))[run_id])
 
     def shard(self, run_id: str, number: int = 0) -> dict[str, Any]:
         """Return a shard of a run's items."""
-        shard: dict[str, Any] = json.loads(self.read(self.index_of(run_id)["files"][number]))
-        return shard
+        return self.unpacked(self.index_of(run_id)["files"][number])
+
+    def unpacked(self, path: str) -> dict[str, Any]:
+        """Return a gzipped file of the site."""
+        data: dict[str, Any] = json.loads(gzip.decompress((self.out / path).read_bytes()))
+        return data
 
 
 def build_board(folder: Path, benchmark: FakeBenchmark) -> Built:

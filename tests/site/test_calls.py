@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from memeval.execution.contexts import TurnTexts
 from memeval.records.base import canonical_json
 from memeval.records.scenario import Ingest, Scenario, Session, Turn, dated_line
 from memeval.site.calls import PROMPT_CHARACTERS, REPLY_CHARACTERS, PromptTable, _encoded
-from memeval.site.shards import SHARD_BYTES, RunContext, run_shards
+from memeval.site.files import SHARD_BYTES
+from memeval.site.run_shards import run_shards
 from tests.site.factory import HOSTILE, HOSTILE_REPLY, REMINDER, FakeBenchmark, Made, make_run
 
 MODEL = "openai:gpt-4o-2024-08-06@1"
@@ -65,8 +67,8 @@ def test_a_long_prompt_loses_its_middle_and_says_how_much(lengths: list[int]) ->
 
 
 def shards(folder: RunFolder, words: bool = True) -> list[dict[str, Any]]:
-    *assets, _index = run_shards(folder, {}, RunContext(words))
-    found = [json.loads(asset.content) for asset in assets if isinstance(asset.content, bytes)]
+    assets = run_shards(folder, words, {}).assets
+    found = [json.loads(gzip.decompress(asset.content)) for asset in assets if isinstance(asset.content, bytes)]
     assert found
     return found
 

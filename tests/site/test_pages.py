@@ -217,9 +217,9 @@ def test_the_sites_own_data_leads_from_run_to_item(built: Built) -> None:
     shard = built.shard(run_id)
     assert shard["items"][0]["id"] == index["items"][0]["id"]
     assert HOSTILE in shard["items"][0]["responses"][0]["answer"]
-    shared = json.loads(built.read(index["benchmark_data"]))
+    shared = built.unpacked(index["benchmark_data"])
     where = shared["shards"][index["items"][0]["id"]]
-    scenarios = json.loads(built.read(shared["files"][where]))["scenarios"]
+    scenarios = built.unpacked(shared["files"][where])["scenarios"]
     assert any(index["items"][0]["id"] in scenario["keys"] for scenario in scenarios)
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from memeval.site.charts import Chart, Spec, draw
-from memeval.site.files import Asset
-from memeval.site.shards import encode
+from memeval.site.files import Asset, encode
 
 
 @dataclass(frozen=True)

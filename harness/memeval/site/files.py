@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,6 +30,17 @@ def withheld(text: str) -> Data:
     return {"digest": digest_bytes(data), "bytes": len(data)}
 
 
+def encode(data: Any) -> bytes:
+    """Return the canonical JSON text of ``data``, in ASCII, so that untrusted text cannot break it."""
+    return json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def joined(name: str, values: Iterable[bytes], others: Data | None = None) -> bytes:
+    """Return the JSON text of an object: a list of values that are JSON text already, then other fields."""
+    rest = encode(others or {})[1:]
+    return b'{"%s":[%s]%s%s' % (name.encode(), b",".join(values), b"," if others else b"", rest)
+
+
 @cache
 def assets_root() -> Path:
     """Return the folder with ``mkdocs.yml``, ``site`` and ``templates``.
@@ -43,6 +57,13 @@ def assets_root() -> Path:
 
 SHARED = "data/sha256/"
 """Folder of the files that all releases share, relative to the root of the site; each is named by its digest."""
+
+
+SHARD_ITEMS = 25
+"""Maximum number of items in a shard: small enough to load quickly, and large enough for few files."""
+
+SHARD_BYTES = 200_000
+"""Size in bytes, before compression, at which a shard is closed: some items have twenty questions."""
 
 
 @dataclass(frozen=True)
@@ -95,3 +116,13 @@ def shared(content: bytes, suffix: str) -> Asset:
     """
     digest = digest_bytes(content).removeprefix("sha256:")
     return Asset(f"{SHARED}{digest[:2]}/{digest}{suffix}", content)
+
+
+def packed(content: bytes) -> Asset:
+    """Return JSON text as a gzipped file that all releases can share, for a page that loads it.
+
+    Its name has two digests: that of the file, then that of the text. A page checks the second one, because some hosts
+    decompress a file on its way.
+    """
+    digest = digest_bytes(content).removeprefix("sha256:")
+    return shared(gzip.compress(content, mtime=0), f"-{digest}.json.gz")

@@ -2,8 +2,10 @@
 import { asked, judged } from "./calls.js";
 import { badge, duration, fold, make, quoted } from "./dom.js";
 
-/** The parts of an item's page. `scenario` is null where the benchmark's data is not here. */
-export function detail(index, line, answered, scenario) {
+const CLOCKS = ["answer", "search", "reader", "ingest", "indexing"];
+
+/** The parts of an item's page: its line in the index, its entry and shard, and its scenario or null. */
+export function detail(index, line, answered, shard, scenario) {
   const key = scenario?.keys[line.id] ?? null;
   const turns = turnsOf(scenario);
   return [
@@ -16,11 +18,11 @@ export function detail(index, line, answered, scenario) {
       line.flags.map((flag) => badge("warning", index.labels.flags[flag] ?? flag)),
       line.found && line.found !== "unknown" ? make("span", {}, `retrieved: ${index.labels.evidence[line.found] ?? line.found}${line.rank ? ` (lowest at rank ${line.rank})` : ""}`) : null,
       Object.entries(answered.alternates).map(([name, worth]) => make("span", {}, `by rule “${name}”: ${worthOf(worth)}`)),
-      answered.value === null ? null : make("span", {}, `value ${answered.value.toPrecision(3)}`),
-      Object.entries(answered.metrics).map(([name, value]) => make("span", {}, `${name}: ${value === null ? "–" : value.toPrecision(3)}`))),
+      answered.value === undefined ? null : make("span", {}, `value ${answered.value.toPrecision(3)}`),
+      metrics(answered, shard).map(([name, value]) => make("span", {}, `${name}: ${value === null ? "–" : value.toPrecision(3)}`))),
     answered.reason ? make("p", {}, answered.reason) : null,
-    answered.judged ? [make("h3", {}, "Judge"), judged(answered.judged, answered.lines)] : null,
-    answered.responses.map((response, number) => answer(response, number, answered, scenario, turns, index.labels)),
+    answered.judged ? [make("h3", {}, "Judge"), judged(answered.judged, shard.lines)] : null,
+    answered.responses.map((response, number) => answer(response, number, { answered, shard, scenario, turns, labels: index.labels, times: line.times[number] })),
     key ? [make("h3", {}, "Expected answer"), keyed(key)] : null,
     scenario ? history(scenario, key) : null,
     make("p", { class: "mv-note" }, `Grader: ${answered.grader}. Cluster: ${answered.cluster}. Items of one cluster are not independent.`),
@@ -29,6 +31,12 @@ export function detail(index, line, answered, scenario) {
 
 function property(known, name, value) {
   return known ? `${known.title}: ${known.values[value] ?? value}` : `${name}: ${value}`;
+}
+
+/** The metrics of an item by name; their names are written once in the shard. */
+function metrics(answered, shard) {
+  const [set, values] = answered.metrics;
+  return shard.metrics[set].map((name, place) => [name, values[place]]);
 }
 
 function verdict(line, { measure, labels }) {
@@ -53,11 +61,10 @@ function turnsOf(scenario) {
   return found;
 }
 
-function answer(response, number, answered, scenario, turns, labels) {
+function answer(response, number, { answered, shard, scenario, turns, labels, times }) {
   const question = scenario?.steps.find((step) => step.question_id === response.question_id);
   const many = answered.responses.length > 1;
   const again = response.attempt > 1 ? `, attempt ${response.attempt}` : "";
-  const times = [["answer", response.ask_seconds], ["search", response.search_seconds], ["reader", response.read_seconds], ["ingest", response.take_in_seconds], ["indexing", response.settle_seconds]];
   return [
     make("h3", {}, many ? `Question ${number + 1}${again}` : `Question${again}`),
     question ? quoted(question.question, "mv-asked") : make("p", { class: "mv-note" }, response.question_id),
@@ -69,28 +76,31 @@ function answer(response, number, answered, scenario, turns, labels) {
       response.error ? quoted(response.error) : null,
     ],
     make("p", { class: "mv-facts-line" },
-      response.context_tokens === null ? null : make("span", {}, `${response.context_tokens} context tokens`),
-      response.reported_tokens === null ? null : make("span", {}, `${response.reported_tokens} context tokens (self-reported)`),
-      times.filter(([, seconds]) => seconds !== null).map(([name, seconds]) => make("span", {}, `${name} ${duration(seconds)}`))),
-    response.read ? fold("Reader prompt and raw reply", asked(response.read, answered.lines, turns)) : null,
-    retrieved(response, turns),
-    context(response, answered.contexts, turns),
+      response.context_tokens === undefined ? null : make("span", {}, `${response.context_tokens} context tokens`),
+      response.reported_tokens === undefined ? null : make("span", {}, `${response.reported_tokens} context tokens (self-reported)`),
+      times.map((seconds, place) => (seconds === null ? null : make("span", {}, `${CLOCKS[place]} ${duration(seconds)}`)))),
+    response.read ? fold("Reader prompt and raw reply", asked(response.read, shard.lines, turns)) : null,
+    retrieved(response, shard, turns),
+    context(response, shard, turns),
   ];
 }
 
-function retrieved(response, turns) {
+function retrieved(response, shard, turns) {
   if (!response.items) return null;
-  const rows = response.items.map((item) => make("li", {},
-    item.score === undefined ? null : make("span", { class: "mv-note" }, `${item.score.toPrecision(3)} `),
-    item.source_ids.length ? make("code", {}, item.source_ids.join(" ")) : null,
-    item.turn_id ? turn(item.turn_id, turns) : quoted(item.text)));
+  const rows = response.items.map(([place, score]) => {
+    const source = shard.sources[place];
+    return make("li", {},
+      score === null ? null : make("span", { class: "mv-note" }, `${score.toPrecision(3)} `),
+      source.source_ids.length ? make("code", {}, source.source_ids.join(" ")) : null,
+      source.turn_id ? turn(source.turn_id, turns) : quoted(source.text));
+  });
   return fold(`Retrieved: ${response.items.length} items`, make("ol", {}, rows));
 }
 
-function context(response, contexts, turns) {
-  const parts = contexts[`${response.scenario_id} ${response.context_digest}`];
-  if (!parts) return null;
-  return fold(`Context: ${parts.length} parts`, parts.map((part) => (part.turn_id ? turn(part.turn_id, turns) : quoted(part.text))));
+function context(response, shard, turns) {
+  if (response.context === undefined) return null;
+  const parts = shard.contexts[response.context].map((place) => shard.parts[place]);
+  return fold(`Context: ${parts.length} parts`, parts.map((part) => (typeof part === "string" ? turn(part, turns) : quoted(part.text))));
 }
 
 function turn(id, turns) {

@@ -1,4 +1,5 @@
 // The questions of a run: a list with filters, and the open question.
+import { canCheck } from "./bytes.js";
 import { load } from "./data.js";
 import { badge, choice, make, put } from "./dom.js";
 import { detail } from "./item.js";
@@ -76,6 +77,7 @@ class Browser {
         index.judge.label ? [" ", badge("note", index.judge.label)] : null,
         index.judge.endpoint ? [" at ", make("bdi", {}, index.judge.endpoint)] : " (offline)", " · ",
         make("a", { href: new URL(index.judge.url, root).href }, index.judge.result)),
+      canCheck() ? null : make("p", { class: "mv-note" }, "The digests of this data were not checked: browsers compute digests only on https pages."),
       index.words ? null : make("p", { class: "mv-note" }, "The text of this benchmark may not be published. This page shows ids, digests and scores."),
       index.benchmark_data ? null : make("p", { class: "mv-note" }, `History and expected answers are not available: ${index.benchmark_missing}`),
       make("div", { class: "mv-items" }, make("div", {}, filters, this.list), this.open),
@@ -141,13 +143,13 @@ class Browser {
       return;
     }
     try {
-      const { answered, scenario } = await this.load(number, id);
+      const { answered, shard, scenario } = await this.load(number, id);
       if (this.current !== id) return;
       const head = make("div", { class: "mv-move" },
         make("button", { type: "button", class: "mv-button mv-plain", onclick: () => this.move(-1) }, "← Previous"),
         make("button", { type: "button", class: "mv-button mv-plain", onclick: () => this.move(1) }, "Next →"),
         make("span", {}, `${number + 1} of ${this.index.items.length} · shortcuts: j / k`));
-      this.open.replaceChildren(head, ...detail(this.index, this.index.items[number], answered, scenario));
+      this.open.replaceChildren(head, ...detail(this.index, this.index.items[number], answered, shard, scenario));
     } catch (error) {
       this.open.replaceChildren(make("p", { role: "alert" }, `Cannot show this item: ${error.message}`));
     }
@@ -161,9 +163,9 @@ class Browser {
       load(this.index.files[shard]),
       where === undefined ? null : load(this.shared.files[where]),
     ]);
-    const entry = mine.items.find((one) => one.id === id);
     return {
-      answered: { ...entry, contexts: mine.contexts, lines: mine.lines },
+      answered: mine.items.find((one) => one.id === id),
+      shard: mine,
       scenario: theirs?.scenarios.find((one) => Object.hasOwn(one.keys, id)) ?? null,
     };
   }

@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator
 from memeval.execution.contexts import TurnTexts
 from memeval.leaderboard.board import BoardRow
 from memeval.records.track import Redistribution
+from memeval.site.benchmark_shards import benchmark_shards
 from memeval.site.failure_tables import run_failures
-from memeval.site.files import Asset, GeneratedFile, Page
+from memeval.site.files import Asset, GeneratedFile, Page, encode
 from memeval.site.judges import judge_note
 from memeval.site.labels import VALUE_LABELS
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
-from memeval.site.shards import RunContext, benchmark_shards, encode, run_shards
+from memeval.site.run_shards import run_shards
 from memeval.site.slices import SLICE_LABELS
 from memeval.site.urls import run_url, segment, system_url
 
@@ -83,6 +84,7 @@ class ItemsPage(Publisher):
         words = site.text_allowed(row)
         if words and "calls.jsonl" in run.files and data.dataset is not None and data.key not in turns:
             turns[data.key] = {scenario.scenario_id: TurnTexts(scenario) for scenario in data.dataset.scenarios()}
+        shards = run_shards(row.folder, words, turns.get(data.key, {}))
+        yield from shards.assets
         failures = run_failures(site, row)
-        causes = failures.by_item() if failures else {}
-        yield from run_shards(row.folder, head, RunContext(words, turns.get(data.key, {}), causes))
+        yield shards.index(head | {"words": words}, failures.by_item() if failures else {})

@@ -1,0 +1,123 @@
+"""Data that a page loads: missing, cut, changed, decompressed on its way, or in a browser without the means."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from tests.browser.conftest import Visit, visit
+from tests.site.conftest import Built
+
+pytestmark = pytest.mark.browser
+
+Change = Callable[[bytes], bytes | None]
+"""Returns other bytes for a file; ``None`` if the file is missing."""
+
+ITEM = "belief-update-03"
+
+
+@pytest.fixture
+def alone(chromium: Browser, base: str) -> Iterator[Visit]:
+    """Return a page of its own, on which requests may fail."""
+    with chromium.new_context() as context:
+        yield visit(context, base)
+
+
+def shard(site: Built) -> str:
+    """Return the path of the first shard of the first run."""
+    path = site.index_of(site.runs[0].run.run_id)["files"][0]
+    assert isinstance(path, str)
+    return path
+
+
+def serve(page: Page, site: Built, path: str, change: Change, headers: dict[str, str] | None = None) -> None:
+    """Give a page other bytes for a file of the site."""
+
+    def answer(route: Route) -> None:
+        body = change((site.out / path).read_bytes())
+        if body is None:
+            route.fulfill(status=404)
+        else:
+            route.fulfill(body=body, headers=headers or {})
+
+    page.route(f"**/{path}", answer)
+
+
+def opened(alone: Visit, site: Built) -> Page:
+    """Open an item of the first run."""
+    return alone.go(f"items/?run={site.runs[0].run.run_id}#q={ITEM}")
+
+
+def forged(data: bytes) -> bytes:
+    """Return a shard in which every answer is another one."""
+    content = json.loads(gzip.decompress(data))
+    for item in content["items"]:
+        for response in item["responses"]:
+            response["answer"] = "A forged answer."
+    return gzip.compress(json.dumps(content).encode())
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda data: None, "not found (HTTP 404)"),
+        (lambda data: data[:-40], "the file is damaged"),
+        (lambda data: b"", "does not match its digest"),
+        (lambda data: gzip.decompress(data)[:-40], "does not match its digest"),
+        (forged, "does not match its digest"),
+    ],
+    ids=["missing", "cut", "empty", "cut without compression", "forged"],
+)
+def test_a_bad_shard_is_named_and_never_shown(alone: Visit, site: Built, change: Change, said: str) -> None:
+    path = shard(site)
+    serve(alone.page, site, path, change)
+    page = opened(alone, site)
+    expect(page.get_by_role("alert")).to_contain_text(said)
+    expect(page.get_by_role("alert")).to_contain_text(Path(path).name)
+    expect(page.locator(".mv-item")).not_to_contain_text("forged")
+    expect(page.locator(".mv-said")).to_have_count(0)
+
+
+def test_a_bad_index_is_named_and_no_list_is_shown(alone: Visit, site: Built) -> None:
+    index = json.loads(site.read("items/runs.json"))[site.runs[0].run.run_id]
+    serve(alone.page, site, index, lambda data: data[:200])
+    page = opened(alone, site)
+    expect(page.get_by_role("alert")).to_contain_text("Cannot show this run")
+    expect(page.locator(".mv-list")).to_have_count(0)
+
+
+def test_a_shard_that_failed_once_is_asked_for_again(alone: Visit, site: Built) -> None:
+    path = shard(site)
+    serve(alone.page, site, path, lambda data: None)
+    page = opened(alone, site)
+    expect(page.get_by_role("alert")).to_be_visible()
+    page.unroute(f"**/{path}")
+    page.get_by_role("link", name="belief-update-04").click()
+    expect(page.locator(".mv-item h2")).to_have_text("belief-update-04")
+
+
+def test_a_host_that_decompresses_files_serves_them_as_well(alone: Visit, site: Built) -> None:
+    serve(alone.page, site, shard(site), gzip.decompress)
+    expect(opened(alone, site).locator(".mv-item h2")).to_have_text(ITEM)
+
+
+def test_a_host_that_names_the_encoding_serves_them_as_well(alone: Visit, site: Built) -> None:
+    serve(alone.page, site, shard(site), lambda data: data, {"Content-Encoding": "gzip"})
+    expect(opened(alone, site).locator(".mv-item h2")).to_have_text(ITEM)
+
+
+def test_a_browser_that_cannot_decompress_is_said_so(alone: Visit, site: Built) -> None:
+    alone.page.add_init_script("delete globalThis.DecompressionStream")
+    expect(opened(alone, site).get_by_role("alert")).to_contain_text("this browser cannot decompress data")
+
+
+def test_without_https_items_are_shown_and_said_to_be_unchecked(alone: Visit, site: Built) -> None:
+    alone.page.add_init_script("Object.defineProperty(crypto, 'subtle', {value: undefined})")
+    page = opened(alone, site)
+    expect(page.locator(".mv-item h2")).to_have_text(ITEM)
+    expect(page.locator("main")).to_contain_text("were not checked: browsers compute digests only on https pages")
