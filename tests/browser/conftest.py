@@ -7,14 +7,23 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, ViewportSize, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    Route,
+    ViewportSize,
+    sync_playwright,
+)
 
 from tests.site.conftest import Built, shared_board
 
@@ -145,3 +154,27 @@ def wide(window: Visit) -> Iterator[Visit]:
     with afresh(window):
         yield window
     assert window.faults == []
+
+
+@pytest.fixture
+def alone(chromium: Browser, base: str) -> Iterator[Visit]:
+    """Return a page of its own, on which requests may fail."""
+    with chromium.new_context() as context:
+        yield visit(context, base)
+
+
+Change = Callable[[bytes], bytes | None]
+"""Returns other bytes for a file; ``None`` if the file is missing."""
+
+
+def serve(page: Page, site: Built, path: str, change: Change, headers: dict[str, str] | None = None) -> None:
+    """Give a page other bytes for a file of the site."""
+
+    def answer(route: Route) -> None:
+        body = change((site.out / path).read_bytes())
+        if body is None:
+            route.fulfill(status=404)
+        else:
+            route.fulfill(body=body, headers=headers or {})
+
+    page.route(f"**/{path}", answer)

@@ -4,28 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Visit, visit
+from tests.browser.conftest import Change, Visit, serve
 from tests.site.conftest import Built
 
 pytestmark = pytest.mark.browser
 
-Change = Callable[[bytes], bytes | None]
-"""Returns other bytes for a file; ``None`` if the file is missing."""
-
 ITEM = "belief-update-03"
-
-
-@pytest.fixture
-def alone(chromium: Browser, base: str) -> Iterator[Visit]:
-    """Return a page of its own, on which requests may fail."""
-    with chromium.new_context() as context:
-        yield visit(context, base)
 
 
 def shard(site: Built) -> str:
@@ -33,19 +22,6 @@ def shard(site: Built) -> str:
     path = site.index_of(site.runs[0].run.run_id)["files"][0]
     assert isinstance(path, str)
     return path
-
-
-def serve(page: Page, site: Built, path: str, change: Change, headers: dict[str, str] | None = None) -> None:
-    """Give a page other bytes for a file of the site."""
-
-    def answer(route: Route) -> None:
-        body = change((site.out / path).read_bytes())
-        if body is None:
-            route.fulfill(status=404)
-        else:
-            route.fulfill(body=body, headers=headers or {})
-
-    page.route(f"**/{path}", answer)
 
 
 def opened(alone: Visit, site: Built) -> Page:

@@ -61,7 +61,9 @@ def test_digests_and_lengths_stand_for_the_text(private: Built) -> None:
 def test_rows_are_not_offered_as_files(private: Built) -> None:
     page = private.out / "runs" / private.runs[0].run.run_id
     assert [path.name for path in (page / "files").iterdir()] == ["run.json"]
-    assert 'download="' not in (page / "index.html").read_text()
+    text = (page / "index.html").read_text()
+    assert 'download="' not in text
+    assert "The grades of this run are not published here" in text and "data-verify" not in text
 
 
 def test_an_audits_figures_are_offered_and_its_answers_are_not(private: Built) -> None:

@@ -18,3 +18,5 @@ trends(page);
 releases(page);
 const place = page.querySelector("[data-items]");
 if (place) items(place);
+const verified = page.querySelector("[data-verify]");
+if (verified) import("./verify.js").then(({ verify }) => verify(verified));

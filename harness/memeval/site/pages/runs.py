@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
 
 from memeval.archive.rows import read_rows
 from memeval.leaderboard.board import BoardRow
@@ -28,6 +29,9 @@ from memeval.site.rendering import render
 from memeval.site.slices import SliceLabel, slice_label
 from memeval.site.text import fraction
 from memeval.site.urls import run_url, segment, shared_link
+
+GRADES = "grades.jsonl"
+"""The file of grades, from which a browser computes the scores again."""
 
 FAILURES = "failures.json"
 """The file of a run's failure analysis, beside its page."""
@@ -76,10 +80,10 @@ class RunPages(Publisher):
         # If a benchmark's text may not be published, its rows contain references instead.
         offered = words or run.redistribution is Redistribution.IDS
         yield Asset(f"{url}files/run.json", row.folder.head_bytes)
-        files: dict[str, str] = {}
+        files: dict[str, Asset] = {}
         for name, asset in _row_files(row) if offered else ():
             yield asset
-            files[name] = shared_link(url, asset.path, site.version)
+            files[name] = asset
         shown = {
             "imported": run.imported is not None,
             "measured": bool(_measured(run)),
@@ -98,6 +102,7 @@ class RunPages(Publisher):
                 run=run,
                 words=words,
                 offered=offered,
+                verified=_verified(row, files),
                 benchmark=benchmark,
                 headline=benchmark.headline(run.track),
                 chart=chart,
@@ -109,7 +114,7 @@ class RunPages(Publisher):
                 cause_meanings=MEANINGS,
                 interfaces=INTERFACES,
                 state_label=lambda state: label(GradeState(state)) if state in set(GradeState) else state,
-                files=files,
+                files={name: shared_link(url, asset.path, site.version) for name, asset in files.items()},
                 judge=judge_note(site, run.track),
                 properties=_properties(run),
                 rules=[(name, benchmark.rule_meaning(name)) for name in sorted(run.scores.alternates)],
@@ -196,6 +201,21 @@ def _row_files(row: BoardRow) -> Iterator[tuple[str, Asset]]:
         path = row.folder.file(name)
         if path.is_file() and not path.is_symlink() and segment(name) == name:
             yield name, shared(path.read_bytes(), f"-{name}.gz")
+
+
+def _verified(row: BoardRow, files: Mapping[str, Asset]) -> str | None:
+    """Return what a browser needs to verify a run, as JSON; ``None`` if its grades are not published."""
+    if GRADES not in files:
+        return None
+    sizes = [len(asset.content) for asset in files.values() if isinstance(asset.content, bytes)]
+    return json.dumps(
+        {
+            "run": f"{run_url(row.run.run_id)}files/run.json",
+            "digest": row.folder.digest,
+            "files": {name: asset.path for name, asset in files.items()},
+            "bytes": len(row.folder.head_bytes) + sum(sizes),
+        }
+    )
 
 
 def _log_tail(row: BoardRow, details: bool) -> list[LogLine] | None:

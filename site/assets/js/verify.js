@@ -1,0 +1,104 @@
+// Verifies a run in the browser: the digests of its files, and every score from its grades.
+import { canCheck, sha256 } from "./bytes.js";
+import { bytes } from "./data.js";
+import { differences } from "./differences.js";
+import { make, put } from "./dom.js";
+import { scored } from "./scores.js";
+
+const GRADES = "grades.jsonl";
+
+/** Adds the button and the place of its result. */
+export function verify(place) {
+  const files = JSON.parse(place.dataset.verify);
+  const result = make("div", { role: "status", class: "mv-verified" });
+  const button = make("button", { type: "button", class: "mv-button mv-plain", onclick: async () => {
+    button.disabled = true;
+    result.replaceChildren(make("p", {}, "Loading and computing…"));
+    result.replaceChildren(...(await checkedRun(files)));
+    button.disabled = false;
+  } }, "Verify in this browser");
+  const size = (files.bytes / 1e6).toFixed(files.bytes < 1e5 ? 2 : 1);
+  put(place, make("p", {}, button, " ", make("span", { class: "mv-note" },
+    `Checks the digests of ${Object.keys(files.files).length + 1} files (${size} MB) and computes every score again from the grades.`)), result);
+}
+
+/** Checks a run; returns the verdict, then what was checked. */
+async function checkedRun(files) {
+  if (!canCheck()) return [verdict(false, "Not verified: browsers compute digests only on https pages. Open this page with https.")];
+  const checks = [];
+  const note = (fine, text) => checks.push({ fine, text });
+  let run = null;
+  try {
+    const body = await bytes(files.run);
+    const same = `sha256:${await sha256(body)}` === files.digest;
+    note(same, same ? "run.json: SHA-256 equals the digest on this page." : "run.json: SHA-256 differs from the digest on this page.");
+    run = JSON.parse(new TextDecoder().decode(body));
+  } catch (error) {
+    note(false, `run.json: ${sentence(error)}`);
+  }
+  if (run) {
+    const read = await Promise.all(Object.entries(files.files).map(([name, path]) => rowFile(name, path, run.files?.[name])));
+    for (const { name, fine, text } of read) note(fine, `${name}: ${text}`);
+    const grades = read.find(({ name }) => name === GRADES).body;
+    if (grades) recomputed(run, grades, note);
+  }
+  const wrong = checks.filter(({ fine }) => !fine).length;
+  return [
+    verdict(!wrong, wrong ? `Not equal: ${wrong} ${wrong === 1 ? "check" : "checks"} failed.` : "Equal: the files match their digests, and every score follows from the grades."),
+    make("ul", { class: "mv-checks" }, checks.map(({ fine, text }) => make("li", {}, mark(fine), " ", text))),
+    make("p", { class: "mv-note" }, "The grades themselves are taken as they are. The commands under “Reproduce this run” grade the answers again."),
+  ];
+}
+
+/** Loads a file of rows and compares its digest with the one that run.json states. */
+async function rowFile(name, path, stated) {
+  if (!stated) return { name, fine: false, text: "is not named in run.json." };
+  try {
+    const body = await bytes(path);
+    const fine = `sha256:${await sha256(body)}` === stated.digest;
+    return { name, body, fine, text: fine ? `${stated.rows} rows, SHA-256 equals the digest in run.json.` : "SHA-256 differs from the digest in run.json." };
+  } catch (error) {
+    return { name, fine: false, text: sentence(error) };
+  }
+}
+
+/** Computes the scores again, and names every number that differs. */
+function recomputed(run, body, note) {
+  try {
+    const lines = new TextDecoder().decode(body).split("\n").filter(Boolean);
+    const { categories } = run.track;
+    const found = scored(categories, lines.map((line) => JSON.parse(line)));
+    const differing = differences(run.scores, found);
+    for (const { name, stated, found: computed } of differing) note(false, `${name}: run.json says ${shown(stated)}, the grades give ${shown(computed)}.`);
+    if (!differing.length) {
+      note(true, `${numbers(found)} numbers computed again from ${lines.length} grades in ${categories.length} ${categories.length === 1 ? "category" : "categories"}: all equal.`);
+      note(true, found.composite.value === null ? `Composite: absent. ${found.composite.reason}` : `Composite: ${shown(found.composite.value)}.`);
+    }
+  } catch (error) {
+    note(false, `${GRADES}: the scores cannot be computed: ${sentence(error)}`);
+  }
+}
+
+/** How many numbers a record contains. */
+function numbers(value) {
+  if (typeof value === "number") return 1;
+  return typeof value === "object" && value !== null ? Object.values(value).reduce((sum, one) => sum + numbers(one), 0) : 0;
+}
+
+function shown(value) {
+  if (value === null || value === undefined) return "nothing";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function sentence(error) {
+  if (error instanceof SyntaxError) return "it is not valid JSON.";
+  return error instanceof TypeError ? "its form is not that of a run." : error.message;
+}
+
+function verdict(fine, text) {
+  return make("p", { class: "mv-verdict" }, mark(fine), " ", make("strong", {}, text));
+}
+
+function mark(fine) {
+  return make("span", { class: fine ? "mv-right" : "mv-wrong", "aria-hidden": "true" }, fine ? "✓" : "✗");
+}
