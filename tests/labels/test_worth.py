@@ -11,7 +11,14 @@ from memeval.claims.store import stored_regraded, stored_rows, write_regraded
 from memeval.labels.checking import label_checks
 from memeval.labels.reading import final_labels, read_labels
 from memeval.labels.sampling import CELLS, draw
-from memeval.labels.store import stored_readings, stored_reports, write_reading, write_sample
+from memeval.labels.store import (
+    sample_rows,
+    stored_readings,
+    stored_reports,
+    write_reading,
+    write_sample,
+    write_verdicts,
+)
 from memeval.labels.worth import style_of
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
@@ -20,9 +27,11 @@ from memeval.records.label import (
     LabelReason,
     LabelReport,
     LabelSample,
+    PassedRows,
     ReaderKind,
     Reading,
     ReadLabel,
+    RulesVerdicts,
     SampleRow,
 )
 from tests.claims.conftest import BY_ID, ROWS, Grade, graded, keys
@@ -237,3 +246,27 @@ def test_the_style_of_an_answer_is_its_length(rows: dict[str, SampleRow]) -> Non
     row = rows["q1"]
     styles = [style_of(row.model_copy(update={"words": words})) for words in (1, 6, 7, 25, 26)]
     assert styles == ["up to 6 words"] * 2 + ["7 to 25 words"] * 2 + ["more than 25 words"]
+
+
+def test_another_version_of_the_rules_is_compared_by_halves(report: LabelReport, tmp_path: Path) -> None:
+    drawn = {row.item_id: row for row in sample_rows(tmp_path, report.sample)}
+    verdicts = RulesVerdicts(
+        sample="small",
+        rows_digest=report.sample.rows_digest,
+        judge="rules@2",
+        tuned_on=(drawn["q1"].cluster,),
+        accepted=tuple(sorted(drawn[item].label_id for item in ("q1", "q3"))),
+        files={"acme/answers": PassedRows(tuned=1, tuned_rows=1, reported=1, reported_rows=3)},
+    )
+    write_verdicts(tmp_path, verdicts)
+    assert problems(tmp_path) == []
+    ((versions,),) = (each.versions for each in stored_reports(tmp_path))
+    tuned, reported = (
+        {each.grader: each for each in half if each.part == "all"} for half in (versions.tuned, versions.reported)
+    )
+    assert [sum(count.accepted + count.rejected for count in tuned[name].table) for name in tuned] == [1, 1]
+    assert reported["rules@1"].false_rejects is not None and reported["rules@1"].false_rejects.value == 1.0
+    assert reported["rules@2"].false_rejects is not None and reported["rules@2"].false_rejects.value == 0.0
+    assert reported["rules@2"].false_accepts is not None and reported["rules@2"].false_accepts.value == 0.0
+    write_verdicts(tmp_path, verdicts.model_copy(update={"accepted": ("stranger",)}))
+    assert problems(tmp_path) == ["the verdicts of rules@2 are not about the rows."]

@@ -72,6 +72,7 @@ def board(folder: Path) -> Path:
         target.mkdir(parents=True)
         for name in ("sample.json", "rows.jsonl.gz", "guide.md"):
             shutil.copy(ROOT / "results/labels" / sample.name / name, target)
+        shutil.copytree(ROOT / "results/labels" / sample.name / "verdicts", target / "verdicts")
     return folder / "results"
 
 
@@ -103,6 +104,16 @@ def test_errors_stand_by_category_length_and_file(site: Path) -> None:
     for part in ("All answers", "By category", "open-domain", "up to 6 words", "By file", "Mem0"):
         assert part in page
     assert "rules (rules@1) right" in page and "judge imprecise" in page
+
+
+def test_versions_of_the_rules_are_compared_where_they_were_tuned_and_where_not(site: Path) -> None:
+    page = said(site, "graders")
+    assert "tuned on the answers about conv-26, conv-30, conv-41, conv-42, conv-43" in page
+    first, second = page.index("Not used for tuning Part Grader"), page.index("Used for tuning Part Grader")
+    assert first < second, "the reported part comes first"
+    assert "rules@2, not used for tuning: " in page
+    data = json.loads((site / "graders.json").read_text())
+    assert {each["verdicts"]["judge"] for report in data for each in report["versions"]} == {"rules@2"}
 
 
 def test_scores_are_shown_beside_labels_and_orders_are_compared(site: Path) -> None:

@@ -16,7 +16,7 @@ from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
     from memeval.labels.sheets import PublishedAnswers
-    from memeval.records.label import LabelReport, SampleShare
+    from memeval.records.label import LabelReport, RulesComparison, SampleShare
     from memeval.records.regraded import RegradedFile
 
 app = typer.Typer(help="Let readers label answers, to examine graders.", no_args_is_help=True)
@@ -175,6 +175,46 @@ def add(
     print(f"{counted(len(labels), 'label')}, {counted(len(rows) - len(labels), 'row')} of the sample without one")
 
 
+@app.command("grade")
+def grade(
+    names: Annotated[list[str], typer.Argument(help="Names of samples.")],
+    judge: Annotated[str, typer.Option("--judge", help="Another version of the rules, such as rules@2.")],
+    tuned_on: Annotated[
+        list[str], typer.Option("--tuned-on", metavar="CLUSTER", help="A cluster used for tuning. Repeatable.")
+    ],
+    also: Annotated[
+        list[str] | None, typer.Option("--also", metavar="FILE", help="A further file, SOURCE/FILE. Repeatable.")
+    ] = None,
+    from_: From = None,
+    data: Datas = None,
+    sources: Sources = DEFAULT_SOURCES,
+    results: Results = DEFAULT_RESULTS,
+) -> None:
+    """Grade labelled answers by another version of the rules.
+
+    Stores which answers it calls right, and how many of each whole file. Errors are reported on the clusters that were
+    not used for tuning.
+
+    Example: memeval labels grade answers --judge rules@2 --tuned-on conv-26 --tuned-on conv-30
+    """
+    from memeval.judging.rules import RULE_SETS
+    from memeval.labels.store import sample_rows, stored_samples, write_verdicts
+    from memeval.labels.versions import verdicts_of
+
+    stored = {sample.name: sample for sample in stored_samples(results)}
+    if unknown := [each for each in names if each not in stored]:
+        raise BadInput(f"there is no sample '{unknown[0]}'.", where=results, remedy=f"Samples: {', '.join(stored)}.")
+    answers = _answers(sources, from_, data)
+    for name in dict.fromkeys(names):
+        others = [each for each in RULE_SETS if each != stored[name].judge]
+        if judge not in others:
+            raise BadInput(f"invalid --judge '{judge}'.", remedy=f"Choose from: {', '.join(others)}.")
+        rows = sample_rows(results, stored[name])
+        found = verdicts_of(RULE_SETS[judge], stored[name], rows, answers, tuned_on, also or ())
+        print(write_verdicts(results, found))
+        print(f"{judge} calls {len(found.accepted)} of {counted(len(rows), 'row')} right")
+
+
 @app.command("show")
 def show(results: Results = DEFAULT_RESULTS, as_json: AsJson = False) -> None:
     """Show what the labels say about the graders.
@@ -211,6 +251,8 @@ def _print(report: LabelReport) -> None:
         lines.append([f"{each.grader}: {each.part}", *cells, _share(each.false_accepts), _share(each.false_rejects)])
     print_table(lines)
     print("The cells count rows that the grader calls right/wrong.")
+    for versions in report.versions:
+        _print_versions(versions)
     lines = [["right answers, %", "by labels", "judge", "corrected", "rules", "corrected"]]
     for system in report.systems:
         lines.append(
@@ -233,6 +275,24 @@ def _print(report: LabelReport) -> None:
     for order in report.orders:
         tau = "–" if order.tau is None else f"{order.tau:.2f}"
         print(f"order by {order.first} and by {order.second}: Kendall's tau {tau}")
+
+
+def _print_versions(versions: RulesComparison) -> None:
+    lines = [["wrongly accepted and rejected, %", "right", "imprecise", "wrong", "accepted", "rejected"]]
+    for half, errors in (("tuned on", versions.tuned), ("not tuned on", versions.reported)):
+        for each in errors:
+            cells = [f"{count.accepted}/{count.rejected}" for count in each.table]
+            name = f"{half}, {each.grader}: {each.part}"
+            lines.append([name, *cells, _share(each.false_accepts), _share(each.false_rejects)])
+    print_table(lines)
+    lines = [[f"whole files, {versions.verdicts.judge}", "right, tuned on", "right, not tuned on"]]
+    for name, passed in versions.verdicts.files.items():
+        lines.append([name, f"{passed.tuned} of {passed.tuned_rows}", f"{passed.reported} of {passed.reported_rows}"])
+    print_table(lines)
+    for kind, tests in (("rejects", versions.equal_rejects), ("accepts", versions.equal_accepts)):
+        for grader, p in tests.items():
+            if p is not None:
+                print(f"not tuned on, {grader}: equal false {kind} on all systems, p = {p:.2g}")
 
 
 def _share(share: SampleShare | None) -> str:

@@ -100,7 +100,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.grade import Grade
     from memeval.records.items import ItemReport
     from memeval.records.journal import LogLine, Plan
-    from memeval.records.label import LabelReport, LabelSample, Reading, ReadLabel, SampleRow
+    from memeval.records.label import LabelReport, LabelSample, Reading, ReadLabel, RulesVerdicts, SampleRow
     from memeval.records.ledger import LedgerEntry
     from memeval.records.matrix import Matrix, MatrixResult
     from memeval.records.prompt import Prompt
@@ -149,6 +149,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "label-sample": LabelSample,
         "labels": ReadLabel,
         "reading": Reading,
+        "rules-verdicts": RulesVerdicts,
         "regraded-rows": RegradedRow,
         "release": Release,
         "responses": Response,

@@ -8,7 +8,7 @@ from pathlib import Path
 from memeval.claims.store import file_name, stored_regraded, stored_rows
 from memeval.evaluation.findings import Check, Finding
 from memeval.labels.sampling import drawn_cells
-from memeval.labels.store import LABELS, SAMPLE, guide_of, sample_at, sample_rows, stored_readings
+from memeval.labels.store import LABELS, SAMPLE, guide_of, sample_at, sample_rows, stored_readings, stored_verdicts
 from memeval.records.errors import BadInput
 from memeval.records.label import LabelSample
 from memeval.storage import listed
@@ -60,4 +60,8 @@ def _problems(results: Path, sample: LabelSample) -> list[str]:
             problems.append(f"the reader '{reading.reader}' followed another guide.")
         if len(given) != reading.rows or len({*given}) != len(given) or not ids >= {*given}:
             problems.append(f"the labels of '{reading.reader}' are not those of the rows.")
+    for verdicts in stored_verdicts(results, sample):
+        accepted = verdicts.accepted
+        if verdicts.rows_digest != sample.rows_digest or len({*accepted}) != len(accepted) or not ids >= {*accepted}:
+            problems.append(f"the verdicts of {verdicts.judge} are not about the rows.")
     return problems

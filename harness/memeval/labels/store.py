@@ -10,11 +10,14 @@ from memeval.claims.store import file_name, stored_regraded
 from memeval.labels.worth import report
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
-from memeval.records.label import LabelReport, LabelSample, Reading, ReadLabel, SampleRow
+from memeval.records.label import LabelReport, LabelSample, Reading, ReadLabel, RulesVerdicts, SampleRow
 from memeval.storage import listed, unwritable, write_whole
 
 LABELS = "labels"
 """The folder of samples inside the results."""
+
+VERDICTS = "verdicts"
+"""The folder of verdicts of other versions of the rules inside a sample's folder."""
 
 SAMPLE, ROWS, GUIDE = "sample.json", "rows.jsonl.gz", "guide.md"
 """Files of a sample."""
@@ -129,6 +132,32 @@ def stored_readings(results: Path, sample: LabelSample) -> list[tuple[Reading, l
     return found
 
 
+def write_verdicts(results: Path, verdicts: RulesVerdicts) -> Path:
+    """Store the verdicts of another version of the rules, in place of earlier ones; return their path.
+
+    Raises:
+        BadInput: the folder cannot be written.
+    """
+    path = sample_folder(results, verdicts.sample) / VERDICTS / f"{verdicts.judge.replace('@', '-')}.json"
+    text = json.dumps(verdicts.data(), sort_keys=True, ensure_ascii=False, indent=1)
+    try:
+        path.parent.mkdir(exist_ok=True)
+        write_whole(path, f"{text}\n".encode())
+    except OSError as error:
+        raise unwritable(path, error) from None
+    return path
+
+
+def stored_verdicts(results: Path, sample: LabelSample) -> list[RulesVerdicts]:
+    """Return the verdicts of other versions of the rules about a sample, by version.
+
+    Raises:
+        BadInput: a file is invalid.
+    """
+    paths = listed(sample_folder(results, sample.name) / VERDICTS, "*.json")
+    return [RulesVerdicts.parse(path.read_bytes(), path) for path in paths]
+
+
 def stored_reports(results: Path) -> list[LabelReport]:
     """Return what the labels of each stored sample say, by name. A sample without labels has no report.
 
@@ -147,7 +176,7 @@ def stored_reports(results: Path) -> list[LabelReport]:
                     where=sample_folder(results, sample.name),
                     remedy="Restore it, or draw a new sample.",
                 )
-        made = report(sample, rows, readings, files)
+        made = report(sample, rows, readings, files, stored_verdicts(results, sample))
         if made.labelled:
             found.append(made)
     return found

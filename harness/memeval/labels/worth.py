@@ -18,6 +18,8 @@ from memeval.records.label import (
     ReaderPair,
     Reading,
     ReadLabel,
+    RulesComparison,
+    RulesVerdicts,
     SampleRow,
     SampleShare,
     SystemWorth,
@@ -51,6 +53,9 @@ Labelled = tuple[SampleRow, AnswerLabel]
 Part = Callable[[SampleRow], bool]
 """Whether a row is in a part of the sample, which may cut through strata."""
 
+Verdict = Callable[[SampleRow], bool]
+"""What a grader says about a row."""
+
 LABELS = tuple(AnswerLabel)
 
 
@@ -64,6 +69,7 @@ def report(
     rows: Sequence[SampleRow],
     readings: Sequence[tuple[Reading, Sequence[ReadLabel]]],
     files: Mapping[str, RegradedFile],
+    versions: Sequence[RulesVerdicts] = (),
 ) -> LabelReport:
     """Return what the labels of a sample say about the graders.
 
@@ -72,6 +78,7 @@ def report(
         rows: its rows.
         readings: the readers and their labels.
         files: the regraded files of the sample, by ``source/file``.
+        versions: the verdicts of other versions of the rules.
     """
     final = final_labels(readings)
     labelled = _weighted(sample, [(row, final[row.label_id]) for row in rows if row.label_id in final])
@@ -113,6 +120,32 @@ def report(
             for one, other in itertools.combinations(orders, 2)
             if len(systems) > 1
         ),
+        versions=tuple(_comparison(sample, labelled, each) for each in versions),
+    )
+
+
+def _comparison(sample: LabelSample, labelled: Sequence[Labelled], verdicts: RulesVerdicts) -> RulesComparison:
+    accepted, tuned_on = frozenset(verdicts.accepted), frozenset(verdicts.tuned_on)
+    graders: dict[str, Verdict] = {sample.judge: _rules, verdicts.judge: lambda row: row.label_id in accepted}
+    halves = [
+        [each for each in labelled if (each[0].cluster in tuned_on) is tuned]  # each half is a sample of its own
+        for tuned in (True, False)
+    ]
+    tuned, reported = (
+        tuple(
+            _errors(grader, name, part, half, verdict)
+            for name, part in _parts(half, styles=False).items()
+            for grader, verdict in graders.items()
+        )
+        for half in halves
+    )
+    by_file = _by(halves[1], lambda row: row.file)
+    return RulesComparison(
+        verdicts=verdicts,
+        tuned=tuned,
+        reported=reported,
+        equal_rejects={grader: _equal(by_file, RIGHT, verdict) for grader, verdict in graders.items()},
+        equal_accepts={grader: _equal(by_file, NOT_RIGHT, verdict) for grader, verdict in graders.items()},
     )
 
 
@@ -145,14 +178,14 @@ def _by(labelled: Iterable[Labelled], part: Callable[[SampleRow], str]) -> dict[
     return dict(sorted(found.items()))
 
 
-def _parts(labelled: Sequence[Labelled]) -> dict[str, Part]:
-    """Return the parts of the sample: all, by category, by answer style, by file."""
+def _parts(labelled: Sequence[Labelled], *, styles: bool = True) -> dict[str, Part]:
+    """Return the parts of the sample: all, by category, by answer style unless left out, by file."""
     rows = [row for row, _label in labelled]
-    styles = {style_of(row) for row in rows}
+    found = {style_of(row) for row in rows} if styles else set()
     return {
         ALL: lambda row: True,
         **{name: _is(name, lambda row: row.category) for name in sorted({row.category for row in rows})},
-        **{name: _is(name, style_of) for _most, name in STYLES if name in styles},
+        **{name: _is(name, style_of) for _most, name in STYLES if name in found},
         **{name: _is(name, lambda row: row.file) for name in sorted({row.file for row in rows})},
     }
 

@@ -153,6 +153,36 @@ class Reading(Stored):
     """Digest of the labels, uncompressed."""
 
 
+class PassedRows(Record):
+    """How many answers of a whole file a version of the rules calls right. Rubrics do not count."""
+
+    tuned: int
+    """Right answers about the clusters on which the version was tuned."""
+    tuned_rows: int
+    """Answers about these clusters."""
+    reported: int
+    """Right answers about the others."""
+    reported_rows: int
+    """Answers about the others."""
+
+
+class RulesVerdicts(Stored):
+    """``results/labels/<name>/verdicts/<version>.json``: what another version of the rules says about the answers."""
+
+    sample: Slug
+    """Name of the sample."""
+    rows_digest: Digest
+    """Digest of the drawn rows, uncompressed."""
+    judge: str
+    """The version of the rules, such as ``rules@2``."""
+    tuned_on: tuple[str, ...]
+    """The clusters on which it was tuned, such as conversations. Its errors are reported on the others."""
+    accepted: tuple[Slug, ...]
+    """Label ids of the drawn answers that it calls right, by id. It calls all others wrong."""
+    files: dict[str, PassedRows]
+    """Its counts over whole files, by ``source/file``: those of the sample, and others that were named."""
+
+
 class SampleShare(Record):
     """A share estimated from the sample, with its 95 % interval."""
 
@@ -219,6 +249,21 @@ class SystemWorth(Record):
     """The same from the rules' share."""
 
 
+class RulesComparison(Record):
+    """The errors of two versions of the rules, on the clusters for tuning and on the others."""
+
+    verdicts: RulesVerdicts
+    """The verdicts of the other version."""
+    tuned: tuple[GraderErrors, ...]
+    """Errors on the clusters for tuning, of both versions: in all rows, by category and by file."""
+    reported: tuple[GraderErrors, ...]
+    """Errors on the others. Only they say how well the other version works."""
+    equal_rejects: dict[str, float | None]
+    """By version: p-value of equal false rejects on all files, on the clusters that were not used for tuning."""
+    equal_accepts: dict[str, float | None]
+    """The same of false accepts."""
+
+
 class RankAgreement(Record):
     """How far two orders of the systems agree."""
 
@@ -275,3 +320,5 @@ class LabelReport(Stored):
     errors on all files together, else by those on each file."""
     orders: tuple[RankAgreement, ...]
     """Agreement of the orders by labels, judge and rules."""
+    versions: tuple[RulesComparison, ...] = ()
+    """Other versions of the rules, compared with that of the sample."""

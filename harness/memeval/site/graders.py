@@ -54,6 +54,11 @@ def _place(part: str, styles: Sequence[str]) -> tuple[int, str]:
     return (styles.index(part), "") if part in styles else (len(styles), part)
 
 
+def part_name(report: LabelReport, part: str) -> str:
+    """Return the name of a part of a sample for readers."""
+    return next((system.label for system in report.systems if system.file == part), part)
+
+
 def grader_name(grader: str) -> str:
     """Return the name of a grader for readers."""
     return "judge" if grader == JUDGE else f"rules ({grader})"

@@ -84,6 +84,20 @@ def test_alternatives_denials_parts_and_vague_answers_are_wrong(reference: str, 
     assert ruled(locomo(reference), answer, "How is it?") is False
 
 
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [
+        ("rowing, chess, yoga", True),
+        ("Ada likes rowing, which she began in May, and also chess and yoga.", True),
+        ("Rowing (on the lake), chess and yoga. She paints as well.", True),
+        ("rowing, chess, opera, yoga", False),
+        ("Rowing, chess, yoga, opera and old maps", False),
+    ],
+)
+def test_a_list_with_more_entries_is_not_the_list_that_is_wanted(answer: str, right: bool) -> None:
+    assert ruled(locomo("rowing, chess, yoga", MULTI), answer, "What does Ada like?") is right
+
+
 def test_the_final_answer_counts_and_not_the_way_to_it() -> None:
     assert ruled(locomo("Rome"), "She spoke of Rome once.\nAnswer: no city") is False
     assert ruled(locomo("Rome"), "She did not go to Naples.\nAnswer: Rome") is True

@@ -42,6 +42,9 @@ _MENTIONED = re.compile(r"\b(?:mention|say|said|told|tell|share|discuss|conversa
 SPAN = 6
 """Words before "or" among which a negation makes it a denial of both."""
 
+SHORT_PART = 3
+"""Words of a short part of a list."""
+
 NEAR_WORDS = 4
 """Words between a number and what it counts, both included."""
 
@@ -49,6 +52,15 @@ NEAR = 60
 """Characters between two times that are alternatives or the ends of a longer one."""
 _CONFLICT = re.compile(r"\b(?:conflict\w*|contradict\w*|inconsisten\w*)\b")
 _BOUND = re.compile(r"(?:at least|at most|more than|less than|fewer than|over|under|up to|almost|nearly) (?:the )?$")
+_ITEM = re.compile(r"[,;\n]|\band\b|&")
+_BRACKETS = re.compile(r"\([^()]{0,200}\)")
+_REMARK = re.compile(
+    r"\W*(?:where|which|who|whom|whose|as|both|all|notably|including|with|that|yet|but|during|since|while|after|before|in"
+    r"|on|at|from|for|to|by|of|it|she|he|they|her|his|their|is|was|are|were|has|had|most|especially|so|\w+ing|\w+ly"
+    r"|\w+ed)\b"
+)
+"""How a remark about an entry of a list begins, or a statement after it."""
+_STOP = re.compile(r"[.!?](?=\s|$)")
 _OR_NUMBER = re.compile(r"\w+(?: \w+)? (?:or|to) (?:\d+|more|fewer|two|three|four|five|six|seven|eight|nine|ten)\b")
 _PART = re.compile(r"[,;]|\band\b|&|\n")
 _ASKS_MONTH = re.compile(r"\b(?:which|what) month\b")
@@ -216,6 +228,8 @@ class _Compared:
             return "The answer says that there are conflicting values."
         if not (_OR.search(self._expected) or _OR.search(self._question)) and self._offers_another(wanted, whole):
             return "The answer lists an alternative."
+        if self._adds_items(whole):
+            return "The answer lists more than the reference."
         negated = NOT in {token.form for token in whole.tokens} or NOT in self._asked_forms
         if not negated and NOT in self._forms and self._is_denied(wanted):
             return "The answer denies what the reference says."
@@ -239,6 +253,29 @@ class _Compared:
             if not denied and left and right and bool(left & wanted) is not bool(right & wanted):
                 return True
         return False
+
+    def _adds_items(self, whole: Reading) -> bool:
+        """Return whether an answer to a question for a list of short parts lists others among them.
+
+        Nobody can tell by rules whether the others are true.
+        """
+        lists = [part.strip() for part in re.split(r"[,;]", whole.text) if part.strip()]
+        if len(lists) < 2 or any(len(read(part).tokens) > SHORT_PART for part in lists):
+            return False
+        wanted = {token.form for token in whole.tokens} - self._asked_forms
+        best, more = 0, False
+        for sentence in _STOP.split(_BRACKETS.sub(" ", self._answer.text)):
+            items = [(item, {token.form for token in read(item).tokens}) for item in _ITEM.split(sentence)]
+            hits = len(wanted.intersection(*[set().union(*(forms for _, forms in items))]))
+            if hits > best:
+                best = hits
+                more = any(self._is_another(item, forms, wanted) for item, forms in items[1:])
+        return more
+
+    def _is_another(self, item: str, forms: set[str], wanted: set[str]) -> bool:
+        """Return whether a part of a sentence is an entry of a list that is not wanted, and not a remark."""
+        is_entry = 0 < len(forms) <= SHORT_PART and _REMARK.match(item) is None
+        return is_entry and not forms & wanted and bool(forms - self._asked_forms)
 
     def _is_denied(self, wanted: set[str]) -> bool:
         """Return whether a negation precedes the wanted words, in the clause where the most of them begin."""

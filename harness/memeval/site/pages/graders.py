@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from memeval.claims.store import file_name
 from memeval.records.label import ReaderKind
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.graders import ORDERS, differs, error_tables, grader_name, is_lower_bound, whole
+from memeval.site.graders import ORDERS, differs, error_tables, grader_name, is_lower_bound, part_name, whole
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
@@ -35,6 +36,8 @@ class GradersPage(Publisher):
                 differs=differs,
                 error_tables=error_tables,
                 grader_name=grader_name,
+                labels={file_name(file): file.label for file in site.regraded},
+                part_name=part_name,
                 is_lower_bound=is_lower_bound,
                 whole=whole,
             ),
