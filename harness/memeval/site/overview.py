@@ -25,6 +25,9 @@ SUITES = {Measure.RETRIEVAL: "retrieval", Measure.ANSWERS: "answers"}
 NAMED = 4
 """Most leaders that are named."""
 
+MOST_LINKED = 100
+"""Most rows of a table whose scores are links."""
+
 _TRUST = tuple(AnswerTrust)
 
 
@@ -140,6 +143,11 @@ class Overview:
             return None
         found = (row for row in self.table.rows if row.is_control and row.system == self.table.baseline)
         return next(found, None)
+
+    @property
+    def linked(self) -> bool:
+        """Whether each score is a link to its run: thousands of links make a page slow."""
+        return len(self.rows) <= MOST_LINKED
 
     @property
     def indexed(self) -> list[OverviewRow]:
