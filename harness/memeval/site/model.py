@@ -21,6 +21,7 @@ from memeval.claims.ranking import stored_ranks
 from memeval.claims.store import stored_regraded
 from memeval.evaluation.judges import judged_graders
 from memeval.execution.readers import NATIVE
+from memeval.judging.rules import RulesJudge
 from memeval.labels.store import stored_reports
 from memeval.leaderboard.board import Board, BoardRow, BoardTable, build_board
 from memeval.leaderboard.board_settings import (
@@ -346,7 +347,8 @@ def judge_label(track: Track) -> str:
     if not asks_judge(track):
         return "measured by formula, no judge"
     if not has_llm_judge(track):
-        return "rule-based grading, no LLM"
+        version = "" if track.judge == RulesJudge.name else f" ({track.judge})"
+        return f"rule-based grading, no LLM{version}"
     return f"LLM judge {track.judge}" + (f" ({track.judge_label})" if track.judge_label else "")
 
 
