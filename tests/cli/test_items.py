@@ -64,7 +64,7 @@ def test_the_example_of_the_guide_is_what_the_command_prints(call: Call, tmp_pat
             place = tmp_path / folder.path.relative_to(ROOT)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.symlink_to(folder.path)
-    page = (ROOT / "site" / "compare.md").read_text(encoding="utf-8")
+    page = (ROOT / "site" / "comparing.md").read_text(encoding="utf-8")
     command, expected = re.findall(r"^\$ (memeval items .*)\n([^`]*)```", page, re.MULTILINE)[0]
     code, out, err = call(*command.split()[2:])
     assert (code, out, err) == (0, expected, "")

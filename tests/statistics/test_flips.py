@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
-from memeval.statistics.flips import ALL_PATTERNS, DRAWN_PATTERNS, family_tests, pair_tests, sign_patterns
+from memeval.statistics.flips import (
+    ALL_PATTERNS,
+    DRAWN_PATTERNS,
+    families_of_pairs,
+    family_tests,
+    pair_tests,
+    sign_patterns,
+)
 
 
 def summed(parts: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
@@ -107,6 +114,19 @@ def test_pairs_of_rows_have_the_p_values_of_their_differences() -> None:
         p, corrected = family(rows, [str(v) for v in range(3) for _ in first], main="0")
         assert found.p.ravel().tolist() == pytest.approx(p, abs=1e-12)
         assert found.corrected.ravel().tolist() == pytest.approx(corrected, abs=1e-12)
+
+
+@pytest.mark.parametrize("clusters", [1, 7, 20])
+def test_each_pair_can_be_a_family_of_its_own(clusters: int) -> None:
+    parts = np.random.default_rng(2).normal(size=(4, 3, clusters)).round(1)
+    parts[3] = parts[2]
+    names = tuple(f"p{number:02}" for number in range(clusters))
+    first, second = np.triu_indices(4, 1)
+    found = families_of_pairs(parts, names, first, second)
+    for place, (one, two) in enumerate(zip(first, second, strict=True)):
+        p, corrected = family((parts[two] - parts[one]).tolist(), ["0", "1", "2"], main="0")
+        assert found.p[:, place].tolist() == p
+        assert found.corrected[:, place].tolist() == corrected
 
 
 def test_up_to_twelve_clusters_every_pattern_counts_once() -> None:

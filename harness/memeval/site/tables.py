@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
+from memeval.leaderboard.pairwise import has_pairs, is_comparable
 from memeval.records.run import SystemKind
 from memeval.site import text
 from memeval.site.charts import Point
@@ -28,6 +29,11 @@ class TableLine:
     def control(self) -> bool:
         """Whether the row is a control."""
         return self.row.run.system.kind is SystemKind.CONTROL
+
+    @property
+    def comparable(self) -> bool:
+        """Whether it can be compared with other rows, item by item."""
+        return is_comparable(self.row)
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,11 @@ class TableView:
     def summary(self) -> str:
         """The track in plain words."""
         return self.benchmark.track_summary(self.table.track)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether at least two of the track's runs can be compared."""
+        return has_pairs(self.table)
 
     @property
     def verdict(self) -> str | None:

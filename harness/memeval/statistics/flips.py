@@ -167,6 +167,35 @@ def pair_tests(
     return Tested(tested.p.reshape(shape), tested.corrected.reshape(shape))
 
 
+def families_of_pairs(parts: Array, clusters: tuple[str, ...], first: Places, second: Places) -> Tested:
+    """Return the p-values of the differences between pairs of rows, each pair as a family of its own.
+
+    For each pair equal to :func:`family_tests` of its differences with a group per value, the first of them the main
+    one. The patterns are summed once for each row, not once for each pair.
+
+    Args:
+        parts: parts of each value, shape (rows, values, clusters). A value is the sum of its parts.
+        clusters: the names of the clusters.
+        first: index of the first row of each pair, shape (pairs,).
+        second: index of the second row of each pair, shape (pairs,).
+
+    Returns:
+        Arrays of shape (values, pairs).
+    """
+    values = parts.shape[1]
+    signs = sign_patterns(clusters).astype(np.float64)
+    sums = [signs @ row.T for row in parts]
+    groups = np.arange(values)
+    alone, corrected = np.empty((values, len(first))), np.empty((values, len(first)))
+    for place, (one, two) in enumerate(zip(first, second, strict=True)):
+        gap = parts[one] - parts[two]
+        scale = _scale(np.einsum("hg,hg->h", gap, gap), groups, len(clusters))
+        scale[1:] *= OTHER_WEIGHT
+        tested = _step_down((sums[one] - sums[two]) * scale, values, lambda found, places: found[:, places])
+        alone[:, place], corrected[:, place] = tested.p, tested.corrected
+    return Tested(alone, corrected)
+
+
 def _scale(squares: Array, groups: Places, clusters: int) -> Array:
     """Return ``1/√v`` of each difference; 0 for a difference that is 0 in every cluster, so that its ``T`` is 0.
 
@@ -184,19 +213,20 @@ def _scale(squares: Array, groups: Places, clusters: int) -> Array:
 
 
 def _step_down(
-    patterns: Signs, count: int, statistic: Callable[[Array, Places], Array], *, one_sided: bool = False
+    patterns: Signs | Array, count: int, statistic: Callable[[Array, Places], Array], *, one_sided: bool = False
 ) -> Tested:
     """Return the p-values of a family.
 
     Args:
-        patterns: the patterns of signs, shape (patterns, clusters); the first is the observed one.
+        patterns: the patterns of signs, shape (patterns, clusters), or what the statistic is made from; the first row
+            is the observed one.
         count: number of differences.
         statistic: returns the signed statistic of the named differences for some patterns, shape (patterns,
             differences).
         one_sided: whether only differences above 0 count.
     """
 
-    def values(signs: Signs, places: Places) -> Array:
+    def values(signs: Signs | Array, places: Places) -> Array:
         found = statistic(signs.astype(np.float64), places)
         return np.vstack([found, -found]) if one_sided else np.abs(found, out=found)
 

@@ -20,3 +20,6 @@ const place = page.querySelector("[data-items]");
 if (place) items(place);
 const verified = page.querySelector("[data-verify]");
 if (verified) import("./verify.js").then(({ verify }) => verify(verified));
+const compared = page.querySelector("[data-compare]");
+if (page.querySelector("table[data-compared]")) import("./picks.js").then(({ picks }) => picks(page));
+if (compared) import("./compare.js").then(({ compare }) => compare(compared));

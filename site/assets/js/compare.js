@@ -1,0 +1,222 @@
+// Compares runs of one table. Every number is a text of the site's data, as `memeval compare` prints it.
+import { at, load } from "./data.js";
+import { choice, fold, make, put, visible } from "./dom.js";
+import { fragment, query, write } from "./state.js";
+
+const MOST = 4;
+const FIRST_FLIPS = 8;
+const WORDS = { better: "significantly higher", worse: "significantly lower", even: "no significant difference" };
+const MARKS = { better: "▲", worse: "▼", even: "=" };
+const shard = (board, run) => load(`compare/data/${board}${run ? `/${run}` : ""}.json`);
+const signed = (text) => text.replace("-", "−");
+
+/** Shows the runs that the address names, and lets a reader choose others. */
+export async function compare(place) {
+  const tables = await load("compare/data/boards.json").catch((error) => fail(place, error));
+  if (!tables?.length) return;
+  const form = make("form", { class: "mv-filters mv-compare-form", onsubmit: (event) => event.preventDefault() });
+  const notes = make("div", { role: "status" });
+  const out = make("div", { "aria-live": "polite" });
+  const rest = [...place.childNodes];
+  place.replaceChildren(form, notes, out);
+  const wanted = read(tables);
+  await show();
+  addEventListener("popstate", () => Object.assign(wanted, read(tables)) && show());
+
+  async function show() {
+    const problems = [...wanted.problems];
+    out.replaceChildren();
+    let table = null;
+    if (wanted.board) {
+      try {
+        table = await shard(wanted.board);
+        problems.push(...keepKnown(table, wanted));
+      } catch (error) {
+        problems.push(`The table cannot be loaded: ${error.message}`);
+      }
+    }
+    draw(table);
+    notes.replaceChildren(...problems.map((text) => make("p", { class: "mv-problem" }, text)));
+    if (!table) put(out, rest);
+    else if (wanted.runs.length < 2) put(out, make("p", {}, wanted.runs.length ? "Choose one more system." : "Choose two systems."));
+    else await result(table);
+  }
+
+  function draw(table) {
+    const boards = [["", "choose a table"], ...tables.map((each) => [each.track, each.title])];
+    const fields = [choice("Table", boards, wanted.board, (board) => change({ board, runs: [] }))];
+    if (table) {
+      const count = Math.min(MOST, Math.max(2, wanted.runs.length + 1));
+      for (let place = 0; place < count; place += 1) {
+        const free = table.runs.filter((run) => run.run === wanted.runs[place] || !wanted.runs.includes(run.run));
+        const options = [["", place > 1 ? "none" : "choose a system"], ...free.map((run) => [run.run, titled(run, table)])];
+        const runs = (run) => Object.assign([...wanted.runs], { [place]: run }).filter(Boolean);
+        fields.push(choice(place ? `System ${place + 1}` : "Baseline", options, wanted.runs[place] ?? "", (run) => change({ runs: runs(run) })));
+      }
+    }
+    const at = [...form.querySelectorAll("select")].indexOf(document.activeElement);
+    form.replaceChildren(...fields);
+    form.querySelectorAll("select")[at]?.focus();
+  }
+
+  function change(values) {
+    Object.assign(wanted, values, { problems: [] });
+    write({ board: wanted.board, runs: wanted.runs.join(",") });
+    return show();
+  }
+
+  async function result(table) {
+    const chosen = wanted.runs.map((name) => table.runs.find((run) => run.run === name));
+    try {
+      const rows = await Promise.all(chosen.map((run) => shard(wanted.board, run.run)));
+      put(out, whole(table, chosen, rows), chosen.slice(1).map((run, place) => pair(table, chosen[0], run, rows[0], rows[place + 1])), costs(table, chosen));
+      ask(out, chosen[0].run).catch(() => {}); // without them, the ids stand alone
+    } catch (error) {
+      fail(out, error);
+    }
+  }
+}
+
+function fail(place, error) {
+  place.replaceChildren(make("p", { role: "alert" }, `Cannot compare: ${error.message}`));
+}
+
+/** The choice in the address, with a sentence for each part that cannot be used. */
+function read(tables) {
+  const params = query();
+  const asked = params.get("board") ?? "";
+  const known = tables.some((table) => table.track === asked);
+  const problems = asked && !known ? [`No table ‘${asked}’ in this release. Choose another one.`] : [];
+  const named = (params.get("runs") ?? "").split(",").filter(Boolean);
+  const runs = [...new Set(named)];
+  if (runs.length < named.length) problems.push("A run was named twice. It is shown once.");
+  if (runs.length > MOST) problems.push(`At most ${MOST} runs can be compared. Left out: ${runs.slice(MOST).join(", ")}.`);
+  return { board: known ? asked : "", runs: runs.slice(0, MOST), problems };
+}
+
+/** Leaves out runs that the table does not have; returns a sentence for each. */
+function keepKnown(table, wanted) {
+  const unknown = wanted.runs.filter((name) => !table.runs.some((run) => run.run === name));
+  wanted.runs = wanted.runs.filter((name) => !unknown.includes(name));
+  return unknown.map((name) => {
+    const left = table.left_out.find((run) => run.run === name);
+    return left ? `${left.name} (${name}) cannot be compared here. ${left.why}` : `No run ‘${name}’ in this table.`;
+  });
+}
+
+function titled(run, table) {
+  const twin = table.runs.filter((other) => other.name === run.name).length > 1;
+  return `${run.name}${twin || run.control ? ` (${[run.control ? "control" : run.slug, ...(twin ? [run.version] : [])].join(", ")})` : ""}`;
+}
+
+function named(run) {
+  return make("a", { href: at(run.url) }, make("bdi", {}, run.name));
+}
+
+function scroll(label, ...rows) {
+  const table = make("table", { class: "mv-plain-table mv-compare" }, make("caption", { class: "mv-hidden" }, label), ...rows);
+  return make("div", { class: "mv-scroll", role: "region", "aria-label": label, tabindex: "0" }, table);
+}
+
+function heads(...titles) {
+  return make("thead", {}, make("tr", {}, titles.map((title) => make("th", { scope: "col" }, title))));
+}
+
+/** The answer in a sentence for each pair, then the runs. */
+function whole(table, runs, rows) {
+  const sentences = runs.slice(1).map((run) => make("p", { class: "mv-answer" }, ...sentence(runs[0], run, rows[0].against[run.run])));
+  const body = runs.map((run) => make("tr", { class: run.control ? "mv-control" : null },
+    make("th", { scope: "row" }, named(run), run.control ? " (control)" : "", make("span", { class: "mv-note" }, run.version)),
+    make("td", { class: "mv-num" }, run.values[0], run.interval ? make("span", { class: "mv-note" }, `${run.interval[0]} to ${run.interval[1]}`) : null),
+    make("td", {}, run.control ? "–" : run.standing)));
+  return make("section", {}, make("h2", {}, table.title), make("p", { class: "mv-trackline" }, table.summary), sentences,
+    scroll("Compared runs", heads("System", "Composite score, %", "Rank"), make("tbody", {}, body)));
+}
+
+function sentence(first, second, found) {
+  const [gap, low, high, p, sign] = found.values[0];
+  const start = [make("bdi", {}, second.name), " scores "];
+  const by = `${gap.slice(1)} points ${gap.startsWith("-") ? "less" : "more"} than `;
+  const range = low === null ? "" : `95 % interval ${signed(low)} to ${signed(high)}, `;
+  const verdict = sign === "even" ? "The data do not show a difference." : "The difference is significant.";
+  const ranks = found.table_p ? ` Corrected for all pairs of the table, as for the ranks: p = ${found.table_p}.` : "";
+  return [...start, make("strong", {}, by), make("bdi", {}, first.name), ` (${range}p = ${found.values[0][3]}). `, make("strong", {}, verdict), ranks];
+}
+
+/** A pair: differences by category, then the questions that only one of the two has right. */
+function pair(table, first, second, ours, theirs) {
+  const found = ours.against[second.run];
+  const reach = Math.max(1, ...found.values.flatMap(([gap, low, high]) => [gap, low ?? gap, high ?? gap].map((text) => Math.abs(Number(text)))));
+  const rows = table.values.map((value, place) => difference(value, first.values[place], second.values[place], found.values[place], reach));
+  const title = [make("bdi", {}, second.name), " against ", make("bdi", {}, first.name)];
+  return make("section", { class: "mv-pair" }, make("h2", {}, ...title),
+    scroll(`${second.name} against ${first.name}`,
+      heads("", "Questions", make("bdi", {}, first.name), make("bdi", {}, second.name), "Difference, points", make("span", { class: "mv-axis" }, make("span", {}, `−${reach.toFixed(0)}`), make("span", {}, "0"), make("span", {}, `+${reach.toFixed(0)}`)), "95 % interval", "p", ""),
+      make("tbody", {}, rows)),
+    make("p", { class: "mv-under" }, "▲ higher, ▼ lower, = no significant difference at 5 %. p-values are corrected for the lines of this table. On the command line: ",
+      make("code", {}, `memeval compare ${first.run} ${second.run}`), ". It also compares the metrics."),
+    flips(table, first, second, ours, theirs));
+}
+
+function difference(value, first, second, [gap, low, high, p, sign], reach) {
+  const place = (text) => `${(50 + (50 * Number(text)) / reach).toFixed(2)}%`;
+  const bar = make("span", { class: `mv-gap mv-gap-${sign}`, "aria-hidden": "true" },
+    low === null ? null : make("span", { class: "mv-gap-range", style: `left:${place(low)};right:calc(100% - ${place(high)})` }),
+    make("span", { class: "mv-gap-dot", style: `left:${place(gap)}` }));
+  return make("tr", {}, make("th", { scope: "row" }, value.title), ...[value.items, first, second].map((text) => make("td", { class: "mv-num" }, text)),
+    make("td", { class: "mv-num" }, make("strong", {}, signed(gap))), make("td", {}, bar),
+    make("td", { class: "mv-num" }, low === null ? "–" : `${signed(low)} to ${signed(high)}`), make("td", { class: "mv-num" }, p),
+    make("td", {}, make("span", { class: `mv-sign-${sign}`, title: WORDS[sign], "aria-label": WORDS[sign], role: "img" }, MARKS[sign])));
+}
+
+/** The items with different scores, the largest difference first, then by id: as the command lists them. */
+export function flipped(items, ours, theirs) {
+  const found = items.map((id, place) => ({ id, place, gap: theirs[place] - ours[place] })).filter(({ gap }) => gap !== 0);
+  return found.sort((a, b) => Math.abs(b.gap) - Math.abs(a.gap) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+}
+
+function flips(table, first, second, ours, theirs) {
+  const all = flipped(table.items, ours.scores, theirs.scores);
+  const words = table.verdicts ? " right, the other wrong: " : " scores more: ";
+  const line = ({ id, place }) => make("li", {}, make("span", { class: "mv-flip", "data-item": id }, id),
+    make("span", { class: "mv-flip-links" }, answer(table, first, ours, id, place), answer(table, second, theirs, id, place),
+      make("span", { class: "mv-note" }, table.categories[table.category[place]])));
+  const list = (winner, some) => make("div", {},
+    make("h3", {}, make("bdi", {}, winner.name), words, make("span", { class: "mv-num" }, some.length)),
+    make("ol", { class: "mv-flips" }, some.slice(0, FIRST_FLIPS).map(line)),
+    some.length ? null : make("p", { class: "mv-note" }, "none"),
+    some.length > FIRST_FLIPS ? fold(`${some.length - FIRST_FLIPS} more`, make("ol", { class: "mv-flips" }, some.slice(FIRST_FLIPS).map(line))) : null);
+  return make("div", { class: "mv-sides" }, list(first, all.filter(({ gap }) => gap < 0)), list(second, all.filter(({ gap }) => gap > 0)));
+}
+
+function answer(table, run, row, id, place) {
+  const score = row.scores[place];
+  const words = row.errors.includes(place) ? "failed" : table.verdicts ? (score === 1 ? "right" : "wrong") : Number(score.toPrecision(3));
+  const mark = score >= 0.5 ? "mv-right" : "mv-wrong";
+  return make("a", { href: at(`items/?run=${encodeURIComponent(run.run)}`) + fragment(id), class: mark }, make("bdi", {}, run.name), `: ${words}`);
+}
+
+/** Puts the questions beside the ids of items, where the benchmark lets them be published. */
+async function ask(place, run) {
+  const runs = await load("items/runs.json");
+  const index = await load(runs[run]);
+  const { questions = {} } = index.benchmark_data ? await load(index.benchmark_data) : {};
+  const fill = (box) => {
+    for (const item of box.querySelectorAll("[data-item]")) {
+      const id = item.dataset.item;
+      if (questions[id]) item.replaceChildren(visible(questions[id]), " ", make("span", { class: "mv-note" }, id));
+    }
+  };
+  fill(place);
+  place.addEventListener("toggle", (event) => fill(event.target), true);
+}
+
+function costs(table, runs) {
+  const rows = table.facts.map((fact, place) => {
+    const cells = runs.map((run) => make("td", { class: "mv-num" }, run.facts[place][0], run.facts[place][1] ? make("span", { class: "mv-note" }, run.facts[place][1]) : null));
+    return make("tr", {}, make("th", { scope: "row", title: fact.help }, fact.title), cells);
+  });
+  return make("section", {}, make("h2", {}, "Cost and latency"),
+    scroll("Cost and latency", heads("", ...runs.map((run) => make("bdi", {}, run.name))), make("tbody", {}, rows)),
+    make("p", { class: "mv-under" }, "Latencies of runs with different concurrency or machines are not comparable. A dash means unknown, not free."));
+}

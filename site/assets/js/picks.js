@@ -1,0 +1,48 @@
+// A checkbox on each row of a table that has the run's id, and a bar that leads to the comparison of the ticked rows.
+import { at } from "./data.js";
+import { make } from "./dom.js";
+
+const MOST = 4;
+
+/** Lets a reader tick two to four rows of each table that can be compared. */
+export function picks(page) {
+  for (const table of page.querySelectorAll("table[data-compared]")) offer(table);
+}
+
+function offer(table) {
+  const chosen = new Map();
+  const text = make("output", { "aria-live": "polite" });
+  const go = make("a", { class: "mv-button" }, "Compare");
+  const bar = make("div", { class: "mv-picked", hidden: true }, text, go, make("button", { type: "button", class: "mv-button mv-plain", onclick: clear }, "Clear"));
+  for (const row of table.querySelectorAll("tbody tr[data-run]")) {
+    const name = row.querySelector("th bdi")?.textContent ?? row.dataset.run;
+    const box = make("input", { type: "checkbox", "aria-label": `Compare ${name}`, class: "mv-pick" });
+    box.addEventListener("change", () => tick(row.dataset.run, box));
+    row.querySelector("th").prepend(box);
+  }
+  (table.closest(".mv-scroll") ?? table).after(bar);
+
+  function tick(run, box) {
+    const isOver = box.checked && chosen.size === MOST;
+    if (isOver) box.checked = false;
+    else if (box.checked) chosen.set(run, box);
+    else chosen.delete(run);
+    draw(isOver ? `At most ${MOST} systems can be compared. ` : "");
+  }
+
+  function clear() {
+    for (const box of chosen.values()) box.checked = false;
+    chosen.clear();
+    draw("");
+    table.querySelector(".mv-pick")?.focus();
+  }
+
+  function draw(problem) {
+    bar.hidden = chosen.size === 0;
+    text.textContent = `${problem}${chosen.size} chosen${chosen.size === 1 ? ". Choose one more" : ""}`;
+    const runs = [...chosen.keys()].join(",");
+    if (chosen.size > 1) go.href = at(`compare/?board=${table.dataset.compared}&runs=${runs}`);
+    else go.removeAttribute("href");
+    go.toggleAttribute("hidden", chosen.size < 2);
+  }
+}

@@ -1,0 +1,125 @@
+"""Comparing runs on the built site."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+from typer.testing import CliRunner
+
+from memeval.cli.main import app
+from tests.browser.conftest import Visit
+from tests.browser.test_site import VIOLATIONS, inaccessible, shown, too_wide
+from tests.site.conftest import Built
+
+
+def printed(site: Built, *runs: str) -> list[list[str]]:
+    """Return the lines of the composite and the categories that the command prints."""
+    found = CliRunner().invoke(app, ["compare", *runs, "--results", str(site.results)])
+    lines = [re.split(r"\s{2,}", line.strip()) for line in found.stdout.splitlines()]
+    return [line[:8] for line in lines if line[0] in ("composite", "belief-update", "noise-resistance")]
+
+
+def address(site: Built, *slugs: str) -> str:
+    """Return the address of a comparison."""
+    runs = [shown(site, slug) for slug in slugs]
+    track = next(run.run.track_id for run in site.runs if run.run.run_id == runs[0])
+    return f"compare/?board={track}&runs={','.join(runs)}"
+
+
+def test_the_page_shows_what_the_command_prints(wide: Visit, site: Built) -> None:
+    page = wide.go(address(site, "acme", "borealis"))
+    rows = page.locator(".mv-pair tbody tr")
+    expect(rows).to_have_count(3)
+    lines = printed(site, shown(site, "acme"), shown(site, "borealis"))
+    assert len(lines) == 3
+    for row, line in zip(rows.all(), lines, strict=True):
+        cells = row.locator("td").all_inner_texts()
+        interval = line[5].strip("[]").replace(", ", " to ").replace("-", "−")
+        assert [*cells[:3], cells[3], cells[5], cells[6], cells[7]] == [
+            *line[1:4],
+            line[4].replace("-", "−"),
+            interval,
+            *line[6:8],
+        ]
+
+
+def test_questions_that_one_of_two_has_right_lead_to_its_answer(wide: Visit, site: Built) -> None:
+    page = wide.go(address(site, "acme", "borealis"))
+    first = page.locator(".mv-flips li").first
+    expect(first).to_contain_text("Where does zebrafinch live?")
+    item = first.locator(".mv-flip .mv-note").inner_text()
+    first.get_by_role("link", name="wrong").click()
+    expect(page.locator(".mv-item h2")).to_have_text(item)
+    expect(page.locator("h1")).to_contain_text("Borealis")
+
+
+def test_systems_are_chosen_by_keyboard_and_stand_in_the_address(wide: Visit, site: Built) -> None:
+    page = wide.go("compare/")
+    page.get_by_role("combobox", name="Table").focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("combobox", name="Table")).to_be_focused()
+    page.get_by_label("Baseline").select_option(index=1)
+    page.get_by_label("System 2").select_option(index=2)
+    expect(page.locator(".mv-pair")).to_have_count(1)
+    page.get_by_label("System 3").select_option(index=1)
+    expect(page.locator(".mv-pair")).to_have_count(2)
+    there = page.locator(".mv-answer").all_inner_texts()
+    copied = page.url.removeprefix(wide.base)
+    wide.forget()
+    wide.go(copied)
+    expect(page.locator(".mv-answer").first).to_be_visible()
+    assert page.locator(".mv-answer").all_inner_texts() == there
+
+
+def test_an_old_or_forged_address_is_named_in_a_sentence(wide: Visit, site: Built) -> None:
+    page = wide.go("compare/?board=none<b>&runs=a,b")
+    expect(page.locator(".mv-problem")).to_have_text("No table ‘none<b>’ in this release. Choose another one.")
+    both = address(site, "acme", "borealis")
+    page = wide.go(f"{both},no-such-run,{shown(site, 'acme')},{shown(site, 'halfway')}")
+    expect(page.locator(".mv-problem")).to_contain_text(
+        [
+            "A run was named twice. It is shown once.",
+            "No run ‘no-such-run’ in this table.",
+            "Halfway",
+        ]
+    )
+    expect(page.locator(".mv-pair")).to_have_count(1)
+
+
+def test_comparing_is_accessible_and_fits_a_phone(wide: Visit, site: Built) -> None:
+    page = wide.page
+    page.set_viewport_size({"width": 375, "height": 812})
+    wide.go(address(site, "acme", "borealis", "oracle-evidence"))
+    expect(page.locator(".mv-pair")).to_have_count(2)
+    assert too_wide(page) + inaccessible(page, VIOLATIONS) == []
+
+
+def test_without_javascript_the_page_names_the_command(chromium: object, base: str) -> None:
+    from playwright.sync_api import Browser
+
+    assert isinstance(chromium, Browser)
+    with chromium.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(base + "compare/")
+        expect(page.get_by_role("link", name="memeval compare")).to_be_visible()
+
+
+def test_ticked_rows_are_compared(wide: Visit) -> None:
+    page = wide.go()
+    table = page.locator("table.mv-board").filter(has_text="Halfway")
+    bar = table.locator("xpath=ancestor::*[contains(@class, 'mv-scroll')]/following-sibling::div[1]")
+    expect(table.get_by_role("checkbox", name="Compare Halfway")).to_have_count(0)
+    table.get_by_role("checkbox", name="Compare Borealis").focus()
+    page.keyboard.press("Space")
+    expect(bar.get_by_role("link", name="Compare")).to_be_hidden()
+    for name in ("Acme Memory", "Oracle evidence", "No memory", "Full context"):
+        table.get_by_role("checkbox", name=f"Compare {name}").click()
+    expect(bar).to_contain_text("At most 4 systems can be compared.")
+    expect(table.get_by_role("checkbox", name="Compare Full context")).not_to_be_checked()
+    table.get_by_role("checkbox", name="Compare No memory").uncheck()
+    bar.get_by_role("link", name="Compare").click()
+    expect(page.locator(".mv-pair")).to_have_count(2)
+    expect(page.locator(".mv-pair h2").first).to_have_text("Acme Memory against Borealis")
+    page.go_back()
+    expect(page.locator("table.mv-board").first).to_be_visible()
