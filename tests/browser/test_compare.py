@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 from typer.testing import CliRunner
 
 from memeval.cli.main import app
 from tests.browser.conftest import Visit
 from tests.browser.test_site import VIOLATIONS, inaccessible, shown, too_wide
 from tests.site.conftest import Built
+
+BOARD = "benchmarks/fake@1/"
+"""Address of the page with the table."""
 
 
 def printed(site: Built, *runs: str) -> list[list[str]]:
@@ -64,12 +67,12 @@ def test_systems_are_chosen_by_keyboard_and_stand_in_the_address(wide: Visit, si
     expect(page.locator(".mv-pair")).to_have_count(1)
     page.get_by_label("System 3").select_option(index=1)
     expect(page.locator(".mv-pair")).to_have_count(2)
-    there = page.locator(".mv-answer").all_inner_texts()
+    there = page.locator(".mv-result-line").all_inner_texts()
     copied = page.url.removeprefix(wide.base)
     wide.forget()
     wide.go(copied)
-    expect(page.locator(".mv-answer").first).to_be_visible()
-    assert page.locator(".mv-answer").all_inner_texts() == there
+    expect(page.locator(".mv-result-line").first).to_be_visible()
+    assert page.locator(".mv-result-line").all_inner_texts() == there
 
 
 def test_an_old_or_forged_address_is_named_in_a_sentence(wide: Visit, site: Built) -> None:
@@ -95,10 +98,7 @@ def test_comparing_is_accessible_and_fits_a_phone(wide: Visit, site: Built) -> N
     assert too_wide(page) + inaccessible(page, VIOLATIONS) == []
 
 
-def test_without_javascript_the_page_names_the_command(chromium: object, base: str) -> None:
-    from playwright.sync_api import Browser
-
-    assert isinstance(chromium, Browser)
+def test_without_javascript_the_page_names_the_command(chromium: Browser, base: str) -> None:
     with chromium.new_context(java_script_enabled=False) as context:
         page = context.new_page()
         page.goto(base + "compare/")
@@ -106,7 +106,7 @@ def test_without_javascript_the_page_names_the_command(chromium: object, base: s
 
 
 def test_ticked_rows_are_compared(wide: Visit) -> None:
-    page = wide.go()
+    page = wide.go(BOARD)
     table = page.locator("table.mv-board").filter(has_text="Halfway")
     bar = table.locator("xpath=ancestor::*[contains(@class, 'mv-scroll')]/following-sibling::div[1]")
     expect(table.get_by_role("checkbox", name="Compare Halfway")).to_have_count(0)

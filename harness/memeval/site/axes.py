@@ -49,7 +49,7 @@ def value_axis(values: Sequence[float], unit: Unit) -> Axis:
     else:
         low, high = min(0.0, low), max(0.0, high)
         high = high if high > low else 1.0
-    step = _round_step((high - low) / 4)
+    step = round_step((high - low) / 4)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = [number * step for number in range(first, last + 1)]
     return Axis(ticks[0], ticks[-1], tuple((tick, _tick_label(tick, step, unit)) for tick in ticks))
@@ -73,7 +73,8 @@ def time_axis(times: Sequence[datetime], most: int = 6) -> Axis:
     )
 
 
-def _round_step(raw: float) -> float:
+def round_step(raw: float) -> float:
+    """Return the smallest round step that is at least ``raw``: 1, 2, 2.5 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(raw))
     return next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * (1 - 1e-9))
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from memeval.site import charts
 from memeval.site.columns import Column, ColumnGroup
 from memeval.site.downloads import as_csv, as_json
-from memeval.site.figures import Figure, figure
 from memeval.site.files import Asset
 from memeval.site.model import BenchmarkView, SiteModel
-from memeval.site.tables import TableView, point, view
+from memeval.site.tables import TableView, view
 
 
 def board_views(site: SiteModel, benchmark: BenchmarkView) -> list[TableView]:
@@ -30,17 +28,3 @@ def download_files(views: Sequence[TableView]) -> Iterator[Asset]:
     for shown in views:
         yield Asset(f"{shown.download}.csv", as_csv(shown.table, shown.columns))
         yield Asset(f"{shown.download}.json", as_json(shown.table, shown.columns))
-
-
-def against_tokens(shown: TableView) -> Figure | None:
-    """Return the chart of score against context size; ``None`` with fewer than two points."""
-    points = [
-        point(line.row, line.row.run.system.name, line.row.run.tokens.per_question)
-        for line in shown.lines
-        if line.row.run.tokens.per_question is not None
-    ]
-    found = [p for p in points if p is not None]
-    if len(found) < 2:
-        return None
-    title = f"{shown.title}: score against context size"
-    return figure(charts.against_tokens(f"tokens-{shown.id}", title, found))

@@ -46,12 +46,6 @@ def data_path(track_id: str, run_id: str | None = None) -> str:
     return f"{folder}.json" if run_id is None else f"{folder}/{segment(run_id)}.json"
 
 
-def compare_url(track_id: str, *run_ids: str) -> str:
-    """Return the address of the page that compares runs of a table; the others are compared with the first."""
-    runs = f"&runs={','.join(map(segment, run_ids))}" if run_ids else ""
-    return f"compare/?board={segment(track_id)}{runs}"
-
-
 def _table(view: TableView, pairs: TablePairs) -> Data:
     plan = {each.name: each for each in pairs.samples.plan}
     weights = dict(zip(pairs.names, pairs.samples.weights, strict=True))

@@ -55,6 +55,8 @@ def environment() -> Environment:
         "items_url": urls.items_url,
         "benchmark_url": urls.benchmark_url,
         "track_url": urls.track_url,
+        "compare_url": urls.compare_url,
+        "trade_offs_url": urls.trade_offs_url,
         "interval_bar": svg.interval_bar,
         "interval_plot": svg.interval_plot,
         "segment": urls.segment,

@@ -76,6 +76,11 @@ class TableView:
         return has_pairs(self.table)
 
     @property
+    def can_weigh(self) -> bool:
+        """Whether a reader can weigh its categories: it has at least two of them, and two ranked runs."""
+        return len(self.table.track.categories) > 1 and self.table.ranked > 1
+
+    @property
     def verdict(self) -> str | None:
         """What the tests show, in a sentence or two."""
         return verdict(self.table)

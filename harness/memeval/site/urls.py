@@ -45,6 +45,17 @@ def track_url(track_id: str) -> str:
     return f"tracks/#{segment(track_id)}"
 
 
+def compare_url(track_id: str, *run_ids: str) -> str:
+    """Return the address of the page that compares runs of a table; the others are compared with the first."""
+    runs = f"&runs={','.join(map(segment, run_ids))}" if run_ids else ""
+    return f"compare/?board={segment(track_id)}{runs}"
+
+
+def trade_offs_url(track_id: str) -> str:
+    """Return the page of a table's trade-offs."""
+    return f"trade-offs/{segment(track_id)}/"
+
+
 def relative(page: str, target: str) -> str:
     """Return the relative link from ``page`` to ``target``; both are relative to the site's root.
 

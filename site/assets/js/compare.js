@@ -124,7 +124,7 @@ function heads(...titles) {
 
 /** The answer in a sentence for each pair, then the runs. */
 function whole(table, runs, rows) {
-  const sentences = runs.slice(1).map((run) => make("p", { class: "mv-answer" }, ...sentence(runs[0], run, rows[0].against[run.run])));
+  const sentences = runs.slice(1).map((run) => make("p", { class: "mv-result-line" }, ...sentence(runs[0], run, rows[0].against[run.run])));
   const body = runs.map((run) => make("tr", { class: run.control ? "mv-control" : null },
     make("th", { scope: "row" }, named(run), run.control ? " (control)" : "", make("span", { class: "mv-note" }, run.version)),
     make("td", { class: "mv-num" }, run.values[0], run.interval ? make("span", { class: "mv-note" }, `${run.interval[0]} to ${run.interval[1]}`) : null),

@@ -7,6 +7,7 @@ import { overview } from "./overview.js";
 import { tabs } from "./tabs.js";
 import { trends } from "./trends.js";
 import { releases } from "./releases.js";
+import { query } from "./state.js";
 
 const page = document;
 badges(page);
@@ -23,3 +24,4 @@ if (verified) import("./verify.js").then(({ verify }) => verify(verified));
 const compared = page.querySelector("[data-compare]");
 if (page.querySelector("table[data-compared]")) import("./picks.js").then(({ picks }) => picks(page));
 if (compared) import("./compare.js").then(({ compare }) => compare(compared));
+if (page.querySelector("[data-weights]") || query().has("weights")) import("./weights.js").then(({ weights }) => weights(page));

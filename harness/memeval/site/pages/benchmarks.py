@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from memeval.archive.audits import AuditFolder, BridgeFolder
 from memeval.records.track import Redistribution
-from memeval.site.boards import against_tokens, board_views, download_files, legend
+from memeval.site.boards import board_views, download_files, legend
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.judges import accepts, anchor, audits_of, bridges_of, by_kind, matrices_of, prompts_id
 from memeval.site.model import BenchmarkView, SiteModel
@@ -14,6 +14,8 @@ from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.studies import studies
 from memeval.site.tiers import tier_powers
+from memeval.site.trade_off_charts import board_trade_off
+from memeval.site.trade_offs import MARGIN
 from memeval.site.urls import benchmark_url, segment
 from memeval.systems.controls.table import CONTROLS
 
@@ -50,9 +52,8 @@ class BenchmarkPages(Publisher):
         shown = studies(site, benchmark)
         yield from (study.figure.asset() for study in shown)
         views = board_views(site, benchmark)
-        figures = {each.id: against_tokens(each) for each in views}
+        traded = {each.id: board_trade_off(each) for each in views}
         yield from download_files(views)
-        yield from (chart.asset() for chart in figures.values() if chart)
         yield Page(
             url=url,
             title=benchmark.title,
@@ -63,7 +64,8 @@ class BenchmarkPages(Publisher):
                 site=site,
                 benchmark=benchmark,
                 views=views,
-                figures=figures,
+                traded=traded,
+                margin=MARGIN,
                 legend=legend(views),
                 catalogue=catalogue,
                 powers=tier_powers(info, benchmark.tables) if info else (),

@@ -17,6 +17,7 @@ from memeval.site.overall_files import as_csv
 from memeval.site.publisher import Publisher
 from memeval.site.rank_strip import SHOWN, rank_strip
 from memeval.site.rendering import render
+from memeval.site.your_weights import suite_weights
 
 DOWNLOAD = "downloads/overall"
 
@@ -36,6 +37,8 @@ class SuiteView:
     """Titles of their protocols."""
     strip: Markup | None
     """The chart of ranks; ``None`` with fewer than two ranked systems."""
+    weights: Asset | None
+    """The data for a reader's own weights; ``None`` if there is nothing to weigh."""
 
     @property
     def placed(self) -> list[OverallRow]:
@@ -75,6 +78,7 @@ class OverallPage(Publisher):
         tables = [overall(site.board, suite) for suite in read_suites()]
         tables = [table for table in tables if table.rows]
         views = [_view(site, table) for table in tables]
+        yield from (shown.weights for shown in views if shown.weights)
         data = {"schema_version": 1, "suites": [table.data() for table in tables]}
         yield Asset(f"{DOWNLOAD}.json", f"{canonical_json(data)}\n".encode("utf-8", "replace"))
         yield Asset(f"{DOWNLOAD}.csv", as_csv(tables).encode("utf-8", "replace"))
@@ -97,11 +101,13 @@ def _view(site: SiteModel, table: Overall) -> SuiteView:
         known = {one.name: one.title for one in info.protocols} if info else {}
         protocols.append(known.get(each.protocol, each.protocol))
     ranked = [row for row in table.rows if row.rank is not None]
+    anchor = table.suite.id.replace("@", "-")
     title = f"{table.suite.title}: ranks under {table.weightings:,} weightings of the benchmarks"
     return SuiteView(
         table=table,
-        anchor=table.suite.id.replace("@", "-"),
+        anchor=anchor,
         titles=tuple(titles),
         protocols=tuple(protocols),
         strip=rank_strip(ranked, title) if len(ranked) > 1 else None,
+        weights=suite_weights(anchor, table, titles),
     )

@@ -1,0 +1,50 @@
+"""Trade-offs: score against dollars, tokens, latency and ingestion time, a page for each table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memeval.site.files import GeneratedFile, Heading, Page
+from memeval.site.model import SiteModel
+from memeval.site.publisher import Publisher
+from memeval.site.rendering import render
+from memeval.site.tables import TableView, view
+from memeval.site.trade_off_charts import draw_trade_off, trade_off_title
+from memeval.site.trade_offs import COSTS, MARGIN, TradeOff, trade_offs
+from memeval.site.urls import trade_offs_url
+
+
+class TradeOffPages(Publisher):
+    """The page of trade-offs, and one for each table."""
+
+    name = "trade-offs"
+    order = 54
+
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        views = [view(site, table) for table in site.board.tables]
+        tables = [(each, found) for each in views if (found := list(trade_offs(each)))]
+        for each, found in tables:
+            yield _page(each, found)
+        yield Page(
+            url="trade-offs/",
+            title="Trade-offs",
+            description="The cheapest system within two points of the best, by dollars, tokens, latency and ingestion.",
+            body=render("pages/trade_offs.html", "trade-offs/", tables=tables, margin=MARGIN),
+            wide=True,
+        )
+
+
+def _page(shown: TableView, found: list[TradeOff]) -> Page:
+    url = trade_offs_url(shown.id)
+    drawn = [draw_trade_off(each, trade_off_title(shown, each)) for each in found]
+    names = {each.name for each in found}
+    missing = [column for column in shown.columns if column.name in COSTS and column.name not in names]
+    return Page(
+        url=url,
+        title=f"Trade-offs, {shown.title}",
+        description=f"{shown.title}: score against dollars, tokens, latency and ingestion time.",
+        body=render("pages/trade_off.html", url, view=shown, drawn=drawn, missing=missing, margin=MARGIN),
+        headings=tuple(Heading(each.name, each.column.title) for each in found),
+        searchable=False,
+        wide=True,
+    )
