@@ -9,7 +9,6 @@ from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
 from memeval.leaderboard.pairwise import has_pairs, is_comparable
 from memeval.records.run import SystemKind
 from memeval.site import text
-from memeval.site.charts import Point
 from memeval.site.columns import Column, ColumnGroup, TableCell, spans
 from memeval.site.flags import marks
 from memeval.site.judges import JudgeNote, judge_note
@@ -117,13 +116,3 @@ def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None =
         headline=table.track.id in site.headline,
         withdrawn=tuple(r for r in site.board.runs if r.run.track_id == table.track.id and r.standing in gone),
     )
-
-
-def point(row: BoardRow, label: str, x: float | str | None = None) -> Point | None:
-    """Return a run's composite as a point of a chart; ``None`` without a composite."""
-    composite = row.run.scores.composite
-    if composite.value is None:
-        return None
-    interval = composite.interval
-    low, high = (interval.low, interval.high) if interval else (composite.value, composite.value)
-    return Point(label, composite.value, low, high, row.run.system.kind is SystemKind.CONTROL, x)
