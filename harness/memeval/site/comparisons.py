@@ -12,9 +12,8 @@ from memeval.leaderboard.pairwise import TablePairs, ValueDifference, table_pair
 from memeval.records.comparison import Sign
 from memeval.records.run import SystemKind
 from memeval.site.columns import Column, ColumnGroup
-from memeval.site.files import Asset, Data
+from memeval.site.files import Asset, Data, encode, packed
 from memeval.site.labels import label
-from memeval.site.shards import encode
 from memeval.site.standings import rank_text
 from memeval.site.tables import TableView
 from memeval.site.text import percent
@@ -29,21 +28,17 @@ FOLDER = "compare/data"
 def comparison_files(view: TableView) -> Iterator[Asset]:
     """Yield the data of a table; nothing if fewer than two of its runs can be compared.
 
-    The first file describes the table and its runs. Each other file has the item scores of a run, and its comparison
+    The last file describes the table and its runs. Each other file has the item scores of a run, and its comparison
     with every other run, as ``memeval compare RUN OTHER`` prints it.
     """
     pairs = table_pairs(view.table)
     if pairs is None:
         return
-    yield Asset(data_path(view.id), encode(_table(view, pairs)))
+    files: dict[str, str] = {}
     for place, row in enumerate(pairs.rows):
-        yield Asset(data_path(view.id, row.run.run_id), encode(_run(view, pairs, place, row)))
-
-
-def data_path(track_id: str, run_id: str | None = None) -> str:
-    """Return the address of the data of a table, or of one of its runs."""
-    folder = f"{FOLDER}/{segment(track_id)}"
-    return f"{folder}.json" if run_id is None else f"{folder}/{segment(run_id)}.json"
+        yield (asset := packed(encode(_run(view, pairs, place, row))))
+        files[segment(row.run.run_id)] = asset.path
+    yield Asset(f"{FOLDER}/{segment(view.id)}.json", encode(_table(view, pairs) | {"files": files}))
 
 
 def _table(view: TableView, pairs: TablePairs) -> Data:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from memeval.leaderboard.board import BoardRow
 from memeval.records.overall import Overall, OverallRow
 from memeval.records.run import SystemKind
-from memeval.site.files import Asset, Data
-from memeval.site.shards import encode
+from memeval.site.files import Asset, Data, encode
 from memeval.site.standings import rank_text
 from memeval.site.tables import TableView
 from memeval.site.urls import run_url, segment, system_url

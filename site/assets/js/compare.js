@@ -7,7 +7,6 @@ const MOST = 4;
 const FIRST_FLIPS = 8;
 const WORDS = { better: "significantly higher", worse: "significantly lower", even: "no significant difference" };
 const MARKS = { better: "▲", worse: "▼", even: "=" };
-const shard = (board, run) => load(`compare/data/${board}${run ? `/${run}` : ""}.json`);
 const signed = (text) => text.replace("-", "−");
 
 /** Shows the runs that the address names, and lets a reader choose others. */
@@ -29,7 +28,7 @@ export async function compare(place) {
     let table = null;
     if (wanted.board) {
       try {
-        table = await shard(wanted.board);
+        table = await load(`compare/data/${wanted.board}.json`);
         problems.push(...keepKnown(table, wanted));
       } catch (error) {
         problems.push(`The table cannot be loaded: ${error.message}`);
@@ -68,7 +67,7 @@ export async function compare(place) {
   async function result(table) {
     const chosen = wanted.runs.map((name) => table.runs.find((run) => run.run === name));
     try {
-      const rows = await Promise.all(chosen.map((run) => shard(wanted.board, run.run)));
+      const rows = await Promise.all(chosen.map((run) => load(table.files[run.run])));
       put(out, whole(table, chosen, rows), chosen.slice(1).map((run, place) => pair(table, chosen[0], run, rows[0], rows[place + 1])), costs(table, chosen));
       ask(out, chosen[0].run).catch(() => {}); // without them, the ids stand alone
     } catch (error) {

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memeval.site.comparisons import FOLDER, comparison_files
-from memeval.site.files import Asset, GeneratedFile, Page
+from memeval.site.files import Asset, GeneratedFile, Page, encode
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
-from memeval.site.shards import encode
 from memeval.site.tables import view
 from memeval.site.urls import segment
 
