@@ -25,7 +25,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from tests.site.conftest import Built, shared_board
+from tests.site.conftest import Built, cache_of_the_tests, shared_board
 
 FLAGS = [
     "--no-sandbox",
@@ -38,6 +38,8 @@ FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # nothing outside is reached, even if a page asks
 ]
 
+
+__all__ = ["cache_of_the_tests"]
 
 EMPTY = "empty-page-between-tests"
 WIDE: ViewportSize = {"width": 1440, "height": 900}

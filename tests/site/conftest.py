@@ -18,7 +18,7 @@ from mkdocs.theme import Theme
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.records.ledger import LedgerEvent, Runner
-from memeval.site import build
+from memeval.site import build, run_cache
 from memeval.storage import locked
 from tests.claims.test_findings import board
 from tests.site.factory import FakeBenchmark, make_board
@@ -103,6 +103,15 @@ def compiled_templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Theme, "get_env", with_cache)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what a build makes from runs in a folder of the tests, and not in the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("cache")
+        patch.setattr(run_cache, "cache_home", lambda: folder)
         yield
 
 

@@ -14,6 +14,7 @@ from memeval.records.errors import BadInput, MemevalError
 from memeval.records.failure import Cause, FailureSummary
 from memeval.records.run import Run
 from memeval.site.model import SiteModel
+from memeval.site.run_cache import kept
 
 MEANINGS = {
     Cause.ERROR: "The system, its reader or the judge failed.",
@@ -67,13 +68,20 @@ def run_failures(site: SiteModel, row: BoardRow) -> RunFailures | None:
 
 
 def _file(site: SiteModel, row: BoardRow) -> bytes | None:
-    run = row.run
     if not row.folder.has_rows:
         return None
+    view = site.benchmark_of(row.run.track)
+    depends = f"data {view.data[row.run.track.data_digest].dataset is not None}, package {view.package}"
+    return kept(row.folder, "failures", depends, lambda: _analysed(site, row)) or None
+
+
+def _analysed(site: SiteModel, row: BoardRow) -> bytes:
+    """Return the analysis as a file; empty if its rows or data cannot be read."""
+    run = row.run
     try:
         rows = failures_of_run(row.folder, lambda: _benchmark_session(site, run))
     except MemevalError:
-        return None
+        return b""
     data = {
         "schema_version": 1,
         "run_id": run.run_id,

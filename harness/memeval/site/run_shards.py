@@ -8,8 +8,12 @@ until someone adds it.
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Self
 
 from memeval.archive.runs import RunFolder
 from memeval.execution.contexts import Contexts, TurnTexts
@@ -37,6 +41,24 @@ class RunShards:
     """The shards, in order."""
     items: tuple[Data, ...]
     """For each item: its grade for the list, the number of its shard, and the durations of its responses."""
+
+    def to_bytes(self) -> bytes:
+        """Return them as one file."""
+        packed_all = io.BytesIO()
+        with zipfile.ZipFile(packed_all, "w") as archive:
+            archive.writestr("items.json", encode(self.items))
+            for number, asset in enumerate(self.assets):
+                if isinstance(asset.content, bytes):
+                    archive.writestr(f"{number} {asset.path}", asset.content)
+        return packed_all.getvalue()
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Self:
+        """Return the shards of a file that :meth:`to_bytes` made."""
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            items, *names = archive.namelist()
+            assets = tuple(Asset(name.partition(" ")[2], archive.read(name)) for name in names)
+            return cls(assets, tuple(json.loads(archive.read(items))))
 
     def index(self, head: Data, failures: Mapping[str, Data]) -> Asset:
         """Return the index of the shards and items.

@@ -15,7 +15,8 @@ from memeval.site.labels import VALUE_LABELS
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
-from memeval.site.run_shards import run_shards
+from memeval.site.run_cache import kept
+from memeval.site.run_shards import RunShards, run_shards
 from memeval.site.slices import SLICE_LABELS
 from memeval.site.urls import run_url, segment, system_url
 
@@ -82,9 +83,14 @@ class ItemsPage(Publisher):
             },
         }
         words = site.text_allowed(row)
-        if words and "calls.jsonl" in run.files and data.dataset is not None and data.key not in turns:
-            turns[data.key] = {scenario.scenario_id: TurnTexts(scenario) for scenario in data.dataset.scenarios()}
-        shards = run_shards(row.folder, words, turns.get(data.key, {}))
+
+        def shards_of_rows() -> bytes:
+            if words and "calls.jsonl" in run.files and data.dataset is not None and data.key not in turns:
+                turns[data.key] = {scenario.scenario_id: TurnTexts(scenario) for scenario in data.dataset.scenarios()}
+            return run_shards(row.folder, words, turns.get(data.key, {})).to_bytes()
+
+        depends = f"words {words}, data {data.dataset is not None}"
+        shards = RunShards.from_bytes(kept(row.folder, "shards", depends, shards_of_rows))
         yield from shards.assets
         failures = run_failures(site, row)
         yield shards.index(head | {"words": words}, failures.by_item() if failures else {})

@@ -1,0 +1,53 @@
+"""What the site makes from a run's rows, kept from build to build in the user's cache folder.
+
+A kept file counts only for the same ``run.json``, which has the digests of all rows, and for the same code. Everything
+can be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import zlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import memeval
+from memeval.archive.row_cache import cache_home
+from memeval.archive.runs import RunFolder
+from memeval.records.base import digest_bytes, digest_of
+from memeval.records.errors import BadInput
+from memeval.storage import write_whole
+
+
+def kept(folder: RunFolder, kind: str, depends: str, make: Callable[[], bytes]) -> bytes:
+    """Return what ``make`` returns for a run; ``make`` is called only if an earlier build has not kept it.
+
+    Args:
+        folder: the run, with its rows.
+        kind: the kind of content, a part of the file's name.
+        depends: all else that the content depends on besides run and code, such as the digest of the data.
+        make: computes the content.
+    """
+    path = cache_home() / "site" / f"{folder.digest.removeprefix('sha256:')}-{kind}"
+    key = digest_of([kind, depends, _code()])
+    with contextlib.suppress(OSError):
+        first, _, content = path.read_bytes().partition(b"\n")
+        if first.decode("ascii", "replace") == f"{key} {digest_bytes(content)}":
+            return content
+    content = make()
+    with contextlib.suppress(OSError, BadInput):  # without a cache, the next build computes it again
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, f"{key} {digest_bytes(content)}\n".encode() + content)
+    return content
+
+
+@cache
+def _code() -> str:
+    """Return the digest of memeval's code, and the version of the compression."""
+    digest = hashlib.sha256(zlib.ZLIB_RUNTIME_VERSION.encode())
+    root = Path(memeval.__file__).parent
+    for file in sorted(root.rglob("*.py")):
+        digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()

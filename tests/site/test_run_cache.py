@@ -1,0 +1,93 @@
+"""What is made from a run's rows is made once, and again when run, code or data change."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from memeval.archive.runs import RunFolder
+from memeval.site import build, run_cache
+from memeval.site.run_cache import kept
+from memeval.site.run_shards import RunShards, run_shards
+from tests.site.conftest import Built
+from tests.site.factory import FakeBenchmark, Made, make_run
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
+    monkeypatch.setattr(run_cache, "cache_home", lambda: tmp_path / "cache")
+    return make_run(tmp_path / "results", Made("acme", "Acme"), FakeBenchmark())
+
+
+def the_file(tmp_path: Path) -> Path:
+    [file] = (tmp_path / "cache/site").iterdir()
+    return file
+
+
+def refuse() -> bytes:
+    raise AssertionError("it is computed again")
+
+
+def test_what_was_made_once_is_read(folder: RunFolder) -> None:
+    assert kept(folder, "kind", "data", lambda: b"made\nonce") == b"made\nonce"
+    assert kept(folder, "kind", "data", refuse) == b"made\nonce"
+
+
+def test_another_kind_or_other_data_or_code_is_made_anew(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept(folder, "kind", "data", lambda: b"1")
+    assert kept(folder, "other", "data", lambda: b"2") == b"2"
+    assert kept(folder, "kind", "no data", lambda: b"3") == b"3"
+    monkeypatch.setattr(run_cache, "_code", lambda: "another version")
+    assert kept(folder, "kind", "no data", lambda: b"4") == b"4"
+
+
+def test_another_run_json_is_another_run(folder: RunFolder) -> None:
+    kept(folder, "kind", "data", lambda: b"1")
+    head = folder.path / "run.json"
+    head.write_bytes(head.read_bytes() + b" ")
+    assert kept(RunFolder(folder.path), "kind", "data", lambda: b"2") == b"2"
+
+
+@pytest.mark.parametrize("damage", [b"", b"\xff\n", b"no digest\nchanged"])
+def test_a_damaged_file_is_made_anew_and_repaired(folder: RunFolder, tmp_path: Path, damage: bytes) -> None:
+    kept(folder, "kind", "data", lambda: b"1")
+    the_file(tmp_path).write_bytes(damage)
+    assert kept(folder, "kind", "data", lambda: b"1") == b"1"
+    assert kept(folder, "kind", "data", refuse) == b"1"
+
+
+def test_a_changed_content_is_noticed(folder: RunFolder, tmp_path: Path) -> None:
+    kept(folder, "kind", "data", lambda: b"1")
+    the_file(tmp_path).write_bytes(the_file(tmp_path).read_bytes()[:-1] + b"2")
+    assert kept(folder, "kind", "data", lambda: b"3") == b"3"
+
+
+def test_a_folder_that_cannot_be_written_costs_only_time(folder: RunFolder, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file where a folder belongs")
+    assert kept(folder, "kind", "data", lambda: b"1") == b"1"
+    assert kept(folder, "kind", "data", lambda: b"1") == b"1"
+
+
+def test_shards_are_the_same_after_they_were_kept(folder: RunFolder) -> None:
+    made = run_shards(folder, True, {})
+    assert RunShards.from_bytes(made.to_bytes()) == made
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_a_site_has_equal_bytes_with_and_without_the_cache(
+    built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_cache, "cache_home", lambda: tmp_path / "cache")
+    for name in ("first", "second"):
+        build(built.results, tmp_path / name, find=lambda _name: built.benchmark)
+        assert list((tmp_path / "cache/site").iterdir())
+    assert digests(tmp_path / "first") == digests(tmp_path / "second")
