@@ -57,6 +57,31 @@ def test_questions_that_one_of_two_has_right_lead_to_its_answer(wide: Visit, sit
     expect(page.locator("h1")).to_contain_text("Borealis")
 
 
+def test_as_many_questions_differ_as_the_command_says(wide: Visit, site: Built) -> None:
+    runs = [shown(site, slug) for slug in ("acme", "borealis")]
+    found = CliRunner().invoke(app, ["compare", *runs, "--results", str(site.results), "--flips", "1"]).stdout
+    expected = re.findall(r"(\d+) items? (better|worse):\n\s+(\S+)", found)
+    page = wide.go(address(site, "acme", "borealis"))
+    sides = page.locator(".mv-sides > div")
+    for side, (count, _way, item) in zip((sides.nth(1), sides.nth(0)), expected, strict=True):
+        expect(side.locator("h3 .mv-num")).to_have_text(count)
+        expect(side.locator("li").first).to_contain_text(item)
+
+
+def test_a_hostile_name_is_shown_as_text(wide: Visit, site: Built) -> None:
+    page = wide.go(address(site, "hostile", "acme"))
+    expect(page.locator(".mv-pair h2")).to_contain_text("<script>alert(1)</script> {{ config }}")
+
+
+def test_missing_data_is_named(chromium: Browser, base: str, site: Built) -> None:
+    with chromium.new_context() as context:
+        page = context.new_page()
+        page.route("**/data/sha256/**", lambda route: route.fulfill(status=404))
+        page.goto(base + address(site, "acme", "borealis"))
+        expect(page.get_by_role("alert")).to_contain_text("Cannot compare: ")
+        expect(page.locator(".mv-pair")).to_have_count(0)
+
+
 def test_systems_are_chosen_by_keyboard_and_stand_in_the_address(wide: Visit, site: Built) -> None:
     page = wide.go("compare/")
     page.get_by_role("combobox", name="Table").focus()

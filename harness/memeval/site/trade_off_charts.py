@@ -223,7 +223,7 @@ class _Box:
 
 def _place(spot: Spot, across: PlotAxis, up: PlotAxis, boxes: list[_Box]) -> int | None:
     """Return how far below its spot a name has room, in pixels, and keep the room; ``None`` if it has none."""
-    share, y, width = across.share(spot.cost), _height(up, spot.score), _CHARACTER * len(spot.name)
+    share, y, width = across.share(spot.cost), _height(up, spot.score), _CHARACTER * len(_label(spot))
     side = 1 if share < 0.5 else -1
     own = _Box(NOMINAL * share, y, 10, 10)
     for below in (-14, 18, -28, 32):
@@ -232,6 +232,11 @@ def _place(spot: Spot, across: PlotAxis, up: PlotAxis, boxes: list[_Box]) -> int
             boxes.append(box)
             return below
     return None
+
+
+def _label(spot: Spot) -> str:
+    """Return the name of a spot, after its number: names may stand nearer to another spot."""
+    return spot.name if spot.number is None else f"{spot.number} {spot.name}"
 
 
 def _spot(spot: Spot, across: PlotAxis, up: PlotAxis, below: int | None) -> str:
@@ -249,7 +254,7 @@ def _spot(spot: Spot, across: PlotAxis, up: PlotAxis, below: int | None) -> str:
             f'<text class="mv-spot-number" x="{x}" y="{y:.1f}" dy="4" text-anchor="middle">{spot.number}</text>'
         )
     left = across.share(spot.cost) < 0.5
-    name = escape(visible(spot.name))
+    name = escape(visible(_label(spot)))
     parts.append(
         f'<text class="mv-spot-name" x="{x}" y="{y:.1f}" dx="{12 if left else -12}" dy="{(below or -14) + 4}" '
         f'text-anchor="{"start" if left else "end"}">{name}</text></g>'
