@@ -23,6 +23,7 @@ from memeval.benchmarks import find
 from memeval.evaluation.auditing import verify_audit
 from memeval.evaluation.findings import Check
 from memeval.evaluation.verification import checks_of_results
+from memeval.judging.rules import RULE_SETS
 from memeval.leaderboard.board import PLUMBING, RankStatus, build_board
 from memeval.leaderboard.release_checks import check_results
 from memeval.leaderboard.traces import Traces
@@ -46,10 +47,13 @@ def with_entry(event: LedgerEvent) -> list[RunFolder]:
 
 ACCEPTED, SUPERSEDED = with_entry(LedgerEvent.ACCEPTED), with_entry(LedgerEvent.SUPERSEDED)
 FULL = "beliefs@1", "judge", "full"
+RULES = "rules@1"
 BELIEFS = [
     each
     for each in ACCEPTED
-    if each not in SUPERSEDED and (each.run.track.benchmark, each.run.track.protocol, each.run.track.tier) == FULL
+    if each not in SUPERSEDED
+    and each.run.track.judge == RULES
+    and (each.run.track.benchmark, each.run.track.protocol, each.run.track.tier) == FULL
 ]
 """The current runs on the track that every control and every listed system runs."""
 
@@ -98,7 +102,9 @@ def test_every_listed_system_without_a_key_has_a_run_of_its_present_files() -> N
     runs = [
         each.run
         for each in ACCEPTED
-        if each not in SUPERSEDED and (each.run.track.benchmark, each.run.track.protocol) == FULL[:2]
+        if each not in SUPERSEDED
+        and each.run.track.judge == RULES
+        and (each.run.track.benchmark, each.run.track.protocol) == FULL[:2]
     ]
     have = {run.system.slug: run for run in runs if run.system.kind is SystemKind.SUBMISSION}
     assert have.keys() >= free.keys() and len(free) >= 10
@@ -152,9 +158,13 @@ def test_every_accepted_run_is_whole_from_a_clean_checkout_and_reproduced(read: 
         assert {LedgerEvent.ACCEPTED, LedgerEvent.REPRODUCED} <= {entry.deed for entry in row.entries}
 
 
-def test_the_audit_of_the_rules_is_what_auditing_them_again_gives(tmp_path: Path) -> None:
-    (stored,) = stored_audits(RESULTS)
-    (again,) = api.audit("rules", "beliefs@1", options=api.AuditOptions(results=tmp_path))
+AUDITS = {(folder.audit.judge, folder.audit.benchmark): folder for folder in stored_audits(RESULTS)}
+
+
+@pytest.mark.parametrize("judge", RULE_SETS)
+def test_the_audit_of_the_rules_is_what_auditing_them_again_gives(judge: str, tmp_path: Path) -> None:
+    stored = AUDITS[judge, "beliefs@1"]
+    (again,) = api.audit(judge, "beliefs@1", options=api.AuditOptions(results=tmp_path))
     assert list(verify_audit(stored)) == []
     assert list(again.probes()) == list(stored.probes())
     assert again.audit.overall == stored.audit.overall
@@ -162,10 +172,11 @@ def test_the_audit_of_the_rules_is_what_auditing_them_again_gives(tmp_path: Path
 
 
 def test_no_injection_gains_anything_against_the_rules() -> None:
-    (stored,) = stored_audits(RESULTS)
-    attacks = {kind: line for kind, line in stored.audit.kinds.items() if kind.is_injection}
-    assert len(attacks) == 3
-    assert all(line.false_accepts.of == 100 and line.false_accepts.count == 0 for line in attacks.values())
+    assert len(AUDITS) == 4
+    for stored in AUDITS.values():
+        attacks = {kind: line for kind, line in stored.audit.kinds.items() if kind.is_injection}
+        assert len(attacks) == 3
+        assert all(line.false_accepts.of == 100 and line.false_accepts.count == 0 for line in attacks.values())
     (run,) = (each.run for each in BELIEFS if each.run.system.slug == "judge-injection")
     assert run.scores.overall.correct == 0
 
