@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from memeval.leaderboard.board import BoardRow
 from memeval.leaderboard.pairwise import TablePairs, ValueDifference, table_pairs
+from memeval.leaderboard.ranking import TrackTests
 from memeval.records.comparison import Sign
 from memeval.records.run import SystemKind
 from memeval.site.columns import Column, ColumnGroup
@@ -100,22 +101,27 @@ def _left_out(row: BoardRow, why: str) -> Data:
 
 
 def _run(view: TableView, pairs: TablePairs, place: int, row: BoardRow) -> Data:
-    tests = view.table.tests
     against: Data = {}
     for other, theirs in enumerate(pairs.rows):
-        if other == place:
-            continue
-        known = tests is not None and row.folder.path in tests.runs and theirs.folder.path in tests.runs
-        against[segment(theirs.run.run_id)] = {
-            "values": [_difference(each) for each in pairs.between(place, other)],
-            "table_p": _p(tests.pair(theirs.folder.path, row.folder.path).corrected) if tests and known else None,
-        }
+        if other != place:
+            against[segment(theirs.run.run_id)] = {
+                "values": [_difference(each) for each in pairs.between(place, other)],
+                "table": _in_table(view.table.tests, row, theirs),
+            }
     errors = {grade.item_id for grade in row.folder.grades() if grade.state.is_error}
     return {
         "scores": [round(score, 6) for score in pairs.samples.scores[place].tolist()],
         "errors": [number for number, item in enumerate(pairs.samples.items) if item in errors],
         "against": against,
     }
+
+
+def _in_table(tests: TrackTests | None, row: BoardRow, theirs: BoardRow) -> Data | None:
+    """Return the test of the ranks, which corrects for all pairs of the table; ``None`` if it has not both rows."""
+    if tests is None or not {row.folder.path, theirs.folder.path} <= tests.runs.keys():
+        return None
+    test = tests.pair(theirs.folder.path, row.folder.path)
+    return {"p": _p(test.corrected), "apart": test.apart}
 
 
 def _difference(found: ValueDifference) -> list[str | None]:

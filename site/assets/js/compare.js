@@ -134,12 +134,17 @@ function whole(table, runs, rows) {
 
 function sentence(first, second, found) {
   const [gap, low, high, p, sign] = found.values[0];
-  const start = [make("bdi", {}, second.name), " scores "];
-  const by = `${gap.slice(1)} points ${gap.startsWith("-") ? "less" : "more"} than `;
+  const points = Number(gap) === 0 ? "as much as " : `${gap.slice(1)} points ${gap.startsWith("-") ? "less" : "more"} than `;
   const range = low === null ? "" : `95 % interval ${signed(low)} to ${signed(high)}, `;
-  const verdict = sign === "even" ? "The data do not show a difference." : "The difference is significant.";
-  const ranks = found.table_p ? ` Corrected for all pairs of the table, as for the ranks: p = ${found.table_p}.` : "";
-  return [...start, make("strong", {}, by), make("bdi", {}, first.name), ` (${range}p = ${found.values[0][3]}). `, make("strong", {}, verdict), ranks];
+  return [make("bdi", {}, second.name), " scores ", make("strong", {}, points), make("bdi", {}, first.name), ` (${range}p = ${p}). `, make("strong", {}, verdict(sign, found.table))];
+}
+
+/** What the two tests say: of this pair alone, and of all pairs of the table, which gives the ranks. */
+function verdict(sign, table) {
+  if (table === null) return sign === "even" ? "The data do not show which is better." : "The difference is significant.";
+  const all = ` among all pairs of the table (p = ${table.p})`;
+  if (sign === "even") return table.apart ? `The difference is significant${all}.` : "The data do not show which is better.";
+  return table.apart ? `The difference is significant, also${all}.` : `Significant for this pair alone, but not${all}: the ranks do not separate them.`;
 }
 
 /** A pair: differences by category, then the questions that only one of the two has right. */
