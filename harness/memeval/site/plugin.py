@@ -23,6 +23,7 @@ from memeval.site.files import Page
 from memeval.site.model import SiteModel, read_site
 from memeval.site.publisher import publish_all
 from memeval.site.text import visible
+from memeval.site.theme_script import BUNDLE, with_search_on_demand
 
 INSTALL_MARK = "<!-- install -->"
 """Placeholder for the installation commands in a hand-written page."""
@@ -46,6 +47,9 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         site = self.config.site or read_site(Path(self.config.results))
+        for file in [file for file in files if BUNDLE.fullmatch(file.src_uri)]:
+            files.remove(file)
+            files.append(File.generated(config, file.src_uri, content=with_search_on_demand(file.content_string)))
         for made in publish_all(site):
             if isinstance(made, Page):
                 source = f"{made.url}index.md"
