@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urljoin, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -303,6 +303,19 @@ def test_items_are_walked_by_keys_and_buttons_and_the_address_follows(wide: Visi
     expect(title).to_have_text("belief-update-01")
     page.locator(".mv-list a").nth(30).click()
     expect(title).to_have_text("noise-resistance-00")
+
+
+def test_evidence_counts_of_a_system_open_as_many_questions(wide: Visit, site: Built) -> None:
+    page = wide.go("systems/acme/")
+    links = page.locator("#evidence ~ .mv-scroll").first.locator("tbody a[href*='evidence=']")
+    counts = {str(link.get_attribute("href")): link.inner_text() for link in links.all()}
+    assert counts
+    for address, number in counts.items():
+        page.goto(urljoin(f"{wide.base}systems/acme/", address))
+        expect(page.locator(".mv-filters output")).to_have_text(f"{number} of 60 items")
+        expect(page.locator(".mv-filters label", has_text=re.compile("^Evidence")).locator("select")).not_to_have_value(
+            ""
+        )
 
 
 def test_items_are_filtered_and_the_filter_survives_in_the_address(wide: Visit, site: Built) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from memeval.leaderboard.board import BoardRow
 from memeval.records.call import Phase, PhaseUsage, UsageSource
-from memeval.records.run import Cost, Percentiles
+from memeval.records.run import Cost, Isolation, Network, Percentiles
 from memeval.site.columns import ColumnReader
 from memeval.site.spending import SPENDING
 from tests.site.conftest import Built
@@ -83,3 +83,17 @@ def test_a_self_reported_cost_is_marked(row: BoardRow) -> None:
 def test_the_columns_stand_on_the_board_and_in_its_downloads(built: Built) -> None:
     page = built.read("benchmarks/fake@1/index.html")
     assert f'data-column="{EACH}"' in page and f'data-column="{INGEST}"' in page
+
+
+def test_a_system_without_models_and_network_costs_nothing_in_calls(row: BoardRow) -> None:
+    confined = {"isolation": Isolation.SANDBOXED, "network": Network.NONE, "cost": UNKNOWN}
+    silent = {Phase.SEARCH: used(0, None, source=UsageSource.SELF_REPORTED)}
+    for usage in ({}, silent):
+        assert read(row, EACH, usage=usage, **confined).value == 0.0
+        assert read(row, INGEST, usage=usage, **confined).value == 0.0
+    reader = {Phase.READ: used(usd=6.0)}
+    assert read(row, EACH, usage=reader, **confined).value == pytest.approx(0.1), "a reader with a model has its price"
+    for other in ({"network": Network.GATEWAY}, {"isolation": Isolation.FILES_REACHABLE}):
+        assert read(row, EACH, usage={}, **confined | other).value is None
+    models = row.run.system.model_copy(update={"declared_models": ("m",)})
+    assert read(row, EACH, usage={}, system=models, **confined).value is None

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from memeval.site import labels, slices, standings, svg, text, tiers, urls
 from memeval.site.files import assets_root
 from memeval.site.line_charts import swatch
+from memeval.systems.controls.table import CONTROLS
 
 
 @cache
@@ -31,6 +32,7 @@ def environment() -> Environment:
         "signed": text.signed_percent,
         "count": text.count,
         "counted": text.counted,
+        "probability": text.probability,
         "number": text.number,
         "fraction": text.fraction,
         "seconds": text.seconds,
@@ -60,6 +62,7 @@ def environment() -> Environment:
         "interval_bar": svg.interval_bar,
         "interval_plot": svg.interval_plot,
         "segment": urls.segment,
+        "controls": CONTROLS,
         "swatch": swatch,
     }
     return made

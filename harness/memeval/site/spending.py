@@ -7,7 +7,7 @@ from collections.abc import Callable
 from memeval.execution.readers import NATIVE
 from memeval.leaderboard.board import BoardRow
 from memeval.records.call import Phase, UsageSource
-from memeval.records.run import Run, TokenSource
+from memeval.records.run import Isolation, Network, Run, TokenSource
 from memeval.site import text
 from memeval.site.columns import BetterEnd, Column, ColumnGroup, ColumnReader
 from memeval.site.labels import cost_reason
@@ -36,6 +36,8 @@ def _cost(phases: tuple[Phase, ...], *, each: bool) -> Callable[[BoardRow], Colu
     def read(row: BoardRow) -> ColumnReader:
         run = row.run
         used = [run.usage[phase] for phase in phases if phase in run.usage]
+        if not any(usage.calls or usage.cached or usage.usd for usage in used) and _cannot_call(run):
+            return ColumnReader(0.0)
         if not used and (run.cost.usd is None or (run.cost.usd > 0 and not run.usage)):
             return ColumnReader(None, note=cost_reason(run.cost.reason) or "not recorded by phase")
         unpriced = sum(usage.unpriced for usage in used)
@@ -54,6 +56,12 @@ def _cost(phases: tuple[Phase, ...], *, each: bool) -> Callable[[BoardRow], Colu
         return ColumnReader(total / over, badges=badges)
 
     return read
+
+
+def _cannot_call(run: Run) -> bool:
+    """Return whether a system could reach no model that costs money: it ran here, in a sandbox without network."""
+    confined = run.isolation is Isolation.SANDBOXED and run.network is Network.NONE
+    return confined and run.imported is None and not run.system.hosts and not run.system.declared_models
 
 
 def _questions(run: Run) -> int:
@@ -88,7 +96,7 @@ COST_PER_QUESTION = Column(
     title="Cost / question",
     group=ColumnGroup.SPENT,
     help="Cost of the model calls for search and answers, per question. Replayed calls count at their original "
-    "cost. A dash means unknown, not free.",
+    "cost. $0: the system had no network and called no model through memeval. A dash means unknown, not free.",
     read=_cost(_ANSWERING, each=True),
     write=text.dollars,
     direction=BetterEnd.LOWER,

@@ -54,6 +54,11 @@ def number(value: float | None, digits: int = 2) -> str:
     return ABSENT if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
+def probability(p: float) -> str:
+    """Return a p-value in words for a table."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: ``1 run``, ``2 runs``."""
     return f"{count(number)} {noun}" + ("" if number == 1 else "s")

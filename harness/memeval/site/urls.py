@@ -28,10 +28,10 @@ def run_url(run_id: str) -> str:
     return f"runs/{segment(run_id)}/"
 
 
-def items_url(run_id: str, item_id: str | None = None, cause: str | None = None) -> str:
-    """Return the drill-down of a run, optionally at one item or with the items of one cause."""
+def items_url(run_id: str, item_id: str | None = None, **filters: str) -> str:
+    """Return the drill-down of a run, optionally at one item or with filters, such as ``cause`` and ``evidence``."""
     address = f"items/?run={quote(segment(run_id), safe='')}"
-    address += "" if cause is None else f"&cause={quote(cause, safe='')}"
+    address += "".join(f"&{name}={quote(value, safe='')}" for name, value in filters.items())
     return address if item_id is None else f"{address}#q={quote(item_id, safe='')}"
 
 

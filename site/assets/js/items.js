@@ -34,7 +34,7 @@ class Browser {
   constructor(place, index, shared) {
     Object.assign(this, { place, index, shared });
     const params = query();
-    this.wanted = Object.fromEntries(["category", "verdict", "cause", "flag", "text"].map((name) => [name, params.get(name) ?? ""]));
+    this.wanted = Object.fromEntries(["category", "verdict", "cause", "evidence", "flag", "text"].map((name) => [name, params.get(name) ?? ""]));
     this.list = make("ol", { class: "mv-list", "aria-label": "Items" });
     this.status = make("output", { "aria-live": "polite" });
     this.open = make("div", { class: "mv-item" });
@@ -52,6 +52,7 @@ class Browser {
     );
     const flags = [...new Set(index.items.flatMap((line) => line.flags))].sort();
     const causes = [...new Set(index.items.map((line) => line.cause).filter(Boolean))].sort();
+    const found = Object.keys(index.labels.evidence).filter((one) => index.items.some((line) => line.found === one));
     const set = (name) => (value) => {
       wanted[name] = value;
       this.apply();
@@ -61,9 +62,10 @@ class Browser {
     const filters = make("div", { class: "mv-filters" },
       choice("Category", [["", "all"], ...Object.entries(index.categories)], wanted.category, set("category")),
       choice(...(index.measure
-        ? [index.measure, [["", "all"], ["right", "half a point or more"], ["wrong", "less than half"], ["failed", "failed"]]]
-        : ["Verdict", [["", "all"], ["right", "correct"], ["wrong", "wrong"], ["failed", "failed"]]]), wanted.verdict, set("verdict")),
+        ? [index.measure, [["", "all"], ["right", "half a point or more"], ["wrong", "less than half"], ["failed", "failed"], ["missed", "wrong or failed"]]]
+        : ["Verdict", [["", "all"], ["right", "correct"], ["wrong", "wrong"], ["failed", "failed"], ["missed", "wrong or failed"]]]), wanted.verdict, set("verdict")),
       causes.length || wanted.cause ? choice("Cause", [["", "all"], ...causes.map((cause) => [cause, index.labels.causes[cause] ?? cause])], wanted.cause, set("cause")) : null,
+      found.length || wanted.evidence ? choice("Evidence", [["", "all"], ...found.map((one) => [one, index.labels.evidence[one] ?? one])], wanted.evidence, set("evidence")) : null,
       choice("Flag", [["", "all"], ...flags.map((flag) => [flag, index.labels.flags[flag] ?? flag])], wanted.flag, set("flag")),
       make("label", {}, "Find text", field),
       this.status,
@@ -86,13 +88,14 @@ class Browser {
 
   /** Fills the list with the items that pass the filters. */
   apply() {
-    const { category, verdict, cause, flag } = this.wanted;
+    const { category, verdict, cause, evidence, flag } = this.wanted;
     const text = this.wanted.text.trim().toLowerCase();
     const asked = this.shared?.questions ?? {};
     this.shown = this.index.items.filter((line) =>
       (!category || line.category === category)
-      && (!verdict || result(line) === verdict)
+      && (!verdict || result(line) === verdict || (verdict === "missed" && result(line) !== "right"))
       && (!cause || line.cause === cause)
+      && (!evidence || line.found === evidence)
       && (!flag || line.flags.includes(flag))
       && (!text || `${line.id} ${asked[line.id] ?? ""} ${Object.values(line.slices).join(" ")}`.toLowerCase().includes(text)));
     this.list.replaceChildren(...this.shown.map((line) => {

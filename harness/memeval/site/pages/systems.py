@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from memeval.conformance import CHECKS, SUITE
 from memeval.leaderboard.board import BoardRow, BoardTable
@@ -13,12 +13,15 @@ from memeval.site.badges import badge_of
 from memeval.site.charts import Point
 from memeval.site.figures import Figure, figure
 from memeval.site.files import GeneratedFile, Heading, Page
+from memeval.site.findings import BADGES, claimed_text, counted_text
 from memeval.site.flags import observer
 from memeval.site.judges import judge_note
 from memeval.site.labels import INTERFACES
 from memeval.site.model import SiteModel
+from memeval.site.overview import overviews
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
+from memeval.site.system_results import SPENT, claims_about, headline_tables, system_results
 from memeval.site.trend_groups import trends_of
 from memeval.site.urls import segment, system_url
 from memeval.statistics.steps import LEAST_POINTS
@@ -33,6 +36,7 @@ class SystemPages(Publisher):
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
         systems = [(slug, site.board.of_system(slug)) for slug in site.board.systems()]
+        tables = headline_tables(overviews(site))
         listed = [(rows[0].run.system, rows, _standings(site, slug)) for slug, rows in systems]
         listed.sort(key=lambda entry: (entry[0].kind.value == "control", entry[0].name.lower()))
         yield Page(
@@ -42,10 +46,17 @@ class SystemPages(Publisher):
             body=render("pages/systems.html", "systems/", site=site, listed=listed),
         )
         for slug, rows in systems:
-            yield from self._system(site, slug, rows)
+            yield from self._system(site, slug, rows, tables)
 
-    def _system(self, site: SiteModel, slug: str, rows: tuple[BoardRow, ...]) -> Iterator[GeneratedFile]:
-        url = system_url(slug)
+    def _system(
+        self, site: SiteModel, slug: str, rows: tuple[BoardRow, ...], tables: Sequence[BoardTable]
+    ) -> Iterator[GeneratedFile]:
+        url, system = system_url(slug), rows[0].run.system
+        control = CONTROLS.get(slug) if system.kind is SystemKind.CONTROL else None
+        results = system_results(site, tables, slug, system.kind)
+        claims = [] if system.kind is SystemKind.CONTROL else claims_about(site, system.name)
+        submission = site.submissions.get(slug)
+        summary = (submission.summary if submission else None) or (control.calibrates if control else None)
         standings = _standings(site, slug)
         categories = [(table, row, _categories(site, row)) for table, row in standings]
         for _table, _row, chart in categories:
@@ -54,7 +65,12 @@ class SystemPages(Publisher):
         for _table, badge in badges:
             yield badge.asset()
         conformance = site.conformance.get(slug)
-        headings = [Heading("matrix", "Results by benchmark"), Heading("categories", "Score by category")]
+        tested = [] if control else results
+        headings = [Heading("strengths", "Strengths and weaknesses")] if tested else []
+        headings += [Heading("evidence", "Evidence")] if any(each.evidence for each in results) else []
+        headings += [Heading("cost", "Cost and speed")] if results else []
+        headings += [Heading("claims", "Published scores")] if claims else []
+        headings += [Heading("matrix", "Results by benchmark"), Heading("categories", "Score by category")]
         if conformance:
             headings.append(Heading("conformance", "Conformance checks"))
         headings.append(Heading("trend", "Trends"))
@@ -62,8 +78,8 @@ class SystemPages(Publisher):
             headings.append(Heading("badges", "Badges"))
         yield Page(
             url=url,
-            title=rows[0].run.system.name,
-            description=f"Results of {rows[0].run.system.name}: all runs, by benchmark and category.",
+            title=system.name,
+            description=summary or f"Results of {system.name}: all runs, by benchmark and category.",
             body=render(
                 "pages/system.html",
                 url,
@@ -79,8 +95,15 @@ class SystemPages(Publisher):
                 conformance=conformance,
                 check_titles=_check_titles(conformance),
                 interfaces=INTERFACES,
-                submission=site.submissions.get(slug),
-                control=CONTROLS.get(slug) if rows[0].run.system.kind is SystemKind.CONTROL else None,
+                submission=submission,
+                summary=summary,
+                tested=tested,
+                results=results,
+                spent=SPENT,
+                claims=claims,
+                claimed=claimed_text,
+                counted_value=counted_text,
+                verdict_badges=BADGES,
             ),
             headings=(*headings, Heading("runs", "All runs")),
         )

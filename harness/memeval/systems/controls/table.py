@@ -38,6 +38,11 @@ class Control:
     """Which sessions it is shown."""
 
     @property
+    def does(self) -> str:
+        """What it does: the first sentence of ``calibrates``."""
+        return f"{self.calibrates.partition('. ')[0]}."
+
+    @property
     def file(self) -> Path:
         """The path of the adapter file."""
         return HERE / self.filename
