@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
-from memeval.cli.project import schemas
+from memeval.cli.project import file_records, schemas
 from memeval.records.base import Record, Stored
 
 exported = functools.cache(schemas)
@@ -17,7 +17,7 @@ def all_records() -> list[type[Record]]:
 
     Of two with one name, the second is the one in the schemas: it knows the keys of all benchmarks.
     """
-    exported()  # loads every module that defines one
+    file_records()  # loads every module that defines one
     return sorted(set(_below(Record)), key=lambda model: (model.__name__, len(model.__mro__)))
 
 

@@ -88,6 +88,20 @@ def schema(
 
 def schemas() -> dict[str, dict[str, Any]]:
     """Return the JSON Schemas of all files, by name."""
+    from memeval.records.finding import ClaimsFile, CorrectionsFile
+    from memeval.records.schema import json_schema
+    from memeval.records.settings import Settings
+    from memeval.records.submission import Submission
+
+    written_by_hand = Settings, Submission, ClaimsFile, CorrectionsFile
+    return {
+        name: json_schema(model, "validation" if model in written_by_hand else "serialization")
+        for name, model in file_records().items()
+    }
+
+
+def file_records() -> dict[str, type[Record]]:
+    """Return the records of all files, by name."""
     from memeval.records.archive import ArchivedHead, QueuedPush
     from memeval.records.audit import Audit, Bridge, Probe
     from memeval.records.benchmark import BenchmarkInfo
@@ -109,14 +123,13 @@ def schemas() -> dict[str, dict[str, Any]]:
     from memeval.records.response import Context, Response
     from memeval.records.run import Run
     from memeval.records.scenario import Scenario
-    from memeval.records.schema import json_schema
     from memeval.records.settings import Settings
     from memeval.records.source import PublishedSource
     from memeval.records.submission import Submission
     from memeval.records.submitting import SubmissionCheck
     from memeval.records.traffic import Traffic
 
-    files: dict[str, type[Record]] = {
+    return {
         "archive-index": ArchivedHead,
         "archive-queue": QueuedPush,
         "audit": Audit,
@@ -159,12 +172,6 @@ def schemas() -> dict[str, dict[str, Any]]:
         "submission": Submission,
         "submission-check": SubmissionCheck,
         "traffic": Traffic,
-    }
-    return {
-        name: json_schema(
-            model, "validation" if model in (Settings, Submission, ClaimsFile, CorrectionsFile) else "serialization"
-        )
-        for name, model in files.items()
     }
 
 

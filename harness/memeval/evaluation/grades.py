@@ -50,16 +50,17 @@ def grade_items(
     """
     last = last_attempts(responses)
     done = [item for item in items if is_done(item, last)]
-    reads = any(isinstance(grader, ContextGrader) for grader in benchmark_session.graders.values())
-    texts = StoredTexts(benchmark_session, Contexts(contexts if reads else ()))
+    reading = {name for name, grader in benchmark_session.graders.items() if isinstance(grader, ContextGrader)}
+    texts = StoredTexts(benchmark_session, Contexts(contexts if reading else ()))
 
     def delivered(given: Sequence[Response]) -> DeliveredContexts:
         return DeliveredContexts(texts=tuple(map(texts.context, given)), read=reader != NATIVE)
 
-    grades = [
-        _graded(benchmark_session, item, scenario, [last[question] for question in item.question_ids], judge, delivered)
-        for item, scenario in _with_scenarios(benchmark_session, done)
-    ]
+    grades = []
+    for item, scenario in _with_scenarios(benchmark_session, done):
+        given = [last[question] for question in item.question_ids]
+        looks = delivered if item.category in reading else None
+        grades.append(_graded(benchmark_session, item, scenario, given, judge, looks))
     for grader in {each.name: each for each in benchmark_session.graders.values()}.values():
         if isinstance(grader, RunGrader):
             grades = grader.settled(grades)
@@ -72,14 +73,23 @@ def _graded(
     scenario: Scenario,
     responses: Sequence[Response],
     judge: Judge,
-    delivered: Callable[[Sequence[Response]], DeliveredContexts],
+    delivered: Callable[[Sequence[Response]], DeliveredContexts] | None,
 ) -> Grade:
-    """Grade an item, and a second time with its corrected key if the errata name it."""
+    """Grade an item, and a second time with its corrected key if the errata name it.
+
+    Args:
+        benchmark_session: the benchmark with its data.
+        item: the item's key.
+        scenario: its scenario.
+        responses: the last response to each of its questions, in order.
+        judge: the judge.
+        delivered: returns the contexts of responses; ``None`` for a grader that does not look at contexts.
+    """
     grader, corrections = benchmark_session.graders[item.category], benchmark_session.corrections()
 
     def graded(key: ItemKey) -> Grade:
         with _naming(benchmark_session, grader, item):
-            if isinstance(grader, ContextGrader):
+            if delivered is not None and isinstance(grader, ContextGrader):  # slow, so only for graders that are one
                 return grader.grade_delivered(key, scenario, responses, delivered(responses))
             return grader.grade(key, scenario, responses, judge)
 

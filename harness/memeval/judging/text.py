@@ -24,7 +24,10 @@ def normal(text: str) -> str:
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return "".join(c for c in folded if unicodedata.category(c) != "Cf").translate(_PLAIN)
+    for character in set(folded):
+        if character > "\x7f" and unicodedata.category(character) == "Cf":
+            folded = folded.replace(character, "")
+    return folded.translate(_PLAIN)
 
 
 def words(text: str) -> list[str]:

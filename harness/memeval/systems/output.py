@@ -36,7 +36,10 @@ def visible(text: str) -> str:
     """Return text with every character that is not printable written as an escape."""
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    for character in set(text):  # escapes are printable, so the order does not matter
+        if not character.isprintable():
+            text = text.replace(character, character.encode("unicode_escape").decode("ascii"))
+    return text
 
 
 class OutputReader(threading.Thread):
