@@ -11,6 +11,10 @@ from typing import Any
 CACHED_CHARACTERS = 64_000
 """Maximum length of a cached text, in characters. A cached count keeps its text in memory."""
 
+LONG_CHARACTERS = 2_000_000
+"""Longer texts are never cached. Of texts between the two lengths, only the last count is kept: a system may return one
+context for many questions in a row."""
+
 
 @cache
 def _tokenizer() -> Any:
@@ -34,7 +38,9 @@ def tokenizer_name() -> str:
 
 def count_tokens(text: str) -> int:
     """Return the number of tokens in ``text``."""
-    return _kept_count(text) if len(text) <= CACHED_CHARACTERS else _count(text)
+    if len(text) <= CACHED_CHARACTERS:
+        return _kept_count(text)
+    return _last_count(text) if len(text) <= LONG_CHARACTERS else _count(text)
 
 
 def _count(text: str) -> int:
@@ -42,3 +48,4 @@ def _count(text: str) -> int:
 
 
 _kept_count = lru_cache(maxsize=1024)(_count)
+_last_count = lru_cache(maxsize=1)(_count)

@@ -138,6 +138,10 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 REPLIES_ONLY = "Write only replies to standard output: print to standard error."
 
 
+def _start(line: bytes) -> str:
+    return visible(line[:QUOTED].decode("utf-8", "backslashreplace"))
+
+
 def from_line(line: bytes, number: int) -> dict[str, Any]:
     """Read one reply.
 
@@ -148,15 +152,14 @@ def from_line(line: bytes, number: int) -> dict[str, Any]:
     Raises:
         ProtocolError: the line is not a reply to this request.
     """
-    start = visible(line[:QUOTED].decode("utf-8", "backslashreplace"))
     try:
         reply = _DECODER.decode(line.decode("utf-8"))
     except UnicodeDecodeError:
-        raise ProtocolError(f"is not UTF-8 ('{start}').", "Write UTF-8 to standard output.") from None
+        raise ProtocolError(f"is not UTF-8 ('{_start(line)}').", "Write UTF-8 to standard output.") from None
     except (ValueError, RecursionError):
-        raise ProtocolError(f"is not JSON ('{start}').", REPLIES_ONLY) from None
+        raise ProtocolError(f"is not JSON ('{_start(line)}').", REPLIES_ONLY) from None
     if not isinstance(reply, dict) or reply.get("id") != number:
-        raise ProtocolError(f"does not have the id {number} of the request ('{start}').", REPLIES_ONLY)
+        raise ProtocolError(f"does not have the id {number} of the request ('{_start(line)}').", REPLIES_ONLY)
     if not ("value" in reply) ^ ("error" in reply):
         raise ProtocolError("needs either 'value' or 'error'.")
     return reply

@@ -243,9 +243,12 @@ def _mentioned(text: str) -> str:
     return f"the {rest}" if article in ("a", "an") else text
 
 
+_OURS = re.compile(r"\b(my|our)\b")
+
+
 def _yours(text: str) -> str:
     """Return a noun phrase in the words of the other speaker: *your* for *my*."""
-    return re.sub(r"\b(my|our)\b", "your", text)
+    return _OURS.sub("your", text)
 
 
 def _lowers(text: str) -> bool:

@@ -51,18 +51,28 @@ class DetailedTalker(Talker):
         )
 
     def _detail(self, pool: Sequence[str]) -> str:
-        return _one(self.rng, pool).format(
-            adj=_one(self.rng, WORDS.adjectives),
-            noun=_one(self.rng, WORDS.nouns),
-            other=_one(self.rng, WORDS.nouns),
-            spot=_one(self.rng, WORDS.spots),
-            day=_one(self.rng, WORDS.days),
-            number=_one(self.rng, WORDS.numbers),
-            friend=f"{_one(self.rng, WORDS.first)}{_one(self.rng, WORDS.middle)}{_one(self.rng, WORDS.last)}",
-            place=f"{_one(self.rng, WORDS.first)}{_one(self.rng, WORDS.middle)}{_one(self.rng, WORDS.places)}",
+        # Most of the time of a long history is spent here: drawing in one pass is four times as fast as ``choice``.
+        draw = self.rng.random
+        text = pool[int(draw() * len(pool))]
+        adjective, noun, other, spot, day, number, *names = [each[int(draw() * size)] for each, size in _POOLS]
+        return text.format(
+            adj=adjective,
+            noun=noun,
+            other=other,
+            spot=spot,
+            day=day,
+            number=number,
+            friend="".join(names[:3]),
+            place="".join(names[3:]),
         )
 
 
-def _one(rng: random.Random, pool: Sequence[T]) -> T:
-    """Return an entry of a pool. Three times as fast as ``choice``, which matters for long histories."""
-    return pool[int(rng.random() * len(pool))]
+_POOLS = tuple(
+    (pool, len(pool))
+    for pool in (
+        *(WORDS.adjectives, WORDS.nouns, WORDS.nouns, WORDS.spots, WORDS.days, WORDS.numbers),
+        *(WORDS.first, WORDS.middle, WORDS.last),
+        *(WORDS.first, WORDS.middle, WORDS.places),
+    )
+)
+"""The words of a detail in the order they are drawn, each with its number of entries."""
