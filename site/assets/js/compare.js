@@ -155,7 +155,7 @@ function pair(table, first, second, ours, theirs) {
   const title = [make("bdi", {}, second.name), " against ", make("bdi", {}, first.name)];
   return make("section", { class: "mv-pair" }, make("h2", {}, ...title),
     scroll(`${second.name} against ${first.name}`,
-      heads("", "Questions", make("bdi", {}, first.name), make("bdi", {}, second.name), "Difference, points", make("span", { class: "mv-axis" }, make("span", {}, `−${reach.toFixed(0)}`), make("span", {}, "0"), make("span", {}, `+${reach.toFixed(0)}`)), "95 % interval", "p", ""),
+      heads("", "Difference, points", make("span", { class: "mv-axis" }, make("span", {}, `−${reach.toFixed(0)}`), make("span", {}, "0"), make("span", {}, `+${reach.toFixed(0)}`)), "95 % interval", "p", make("bdi", {}, first.name), make("bdi", {}, second.name), "Questions"),
       make("tbody", {}, rows)),
     make("p", { class: "mv-under" }, "▲ higher, ▼ lower, = no significant difference at 5 %. p-values are corrected for the lines of this table. On the command line: ",
       make("code", {}, `memeval compare ${first.run} ${second.run}`), ". It also compares the metrics."),
@@ -167,10 +167,10 @@ function difference(value, first, second, [gap, low, high, p, sign], reach) {
   const bar = make("span", { class: `mv-gap mv-gap-${sign}`, "aria-hidden": "true" },
     low === null ? null : make("span", { class: "mv-gap-range", style: `left:${place(low)};right:calc(100% - ${place(high)})` }),
     make("span", { class: "mv-gap-dot", style: `left:${place(gap)}` }));
-  return make("tr", {}, make("th", { scope: "row" }, value.title), ...[value.items, first, second].map((text) => make("td", { class: "mv-num" }, text)),
-    make("td", { class: "mv-num" }, make("strong", {}, signed(gap))), make("td", {}, bar),
-    make("td", { class: "mv-num" }, low === null ? "–" : `${signed(low)} to ${signed(high)}`), make("td", { class: "mv-num" }, p),
-    make("td", {}, make("span", { class: `mv-sign-${sign}`, title: WORDS[sign], "aria-label": WORDS[sign], role: "img" }, MARKS[sign])));
+  const mark = make("span", { class: `mv-sign-${sign}`, title: WORDS[sign], "aria-label": WORDS[sign], role: "img" }, MARKS[sign]);
+  const range = low === null ? "–" : `${signed(low)} to ${signed(high)}`;
+  const cells = [[make("strong", {}, signed(gap)), " ", mark], bar, range, p, first, second, value.items];
+  return make("tr", {}, make("th", { scope: "row" }, value.title), cells.map((cell) => make("td", { class: cell === bar ? null : "mv-num" }, cell)));
 }
 
 /** The items with different scores, the largest difference first, then by id: as the command lists them. */
