@@ -36,7 +36,7 @@ class GradersPage(Publisher):
                 differs=differs,
                 error_tables=error_tables,
                 grader_name=grader_name,
-                labels={file_name(file): file.label for file in site.regraded},
+                files={file_name(file): file for file in site.regraded},
                 part_name=part_name,
                 is_lower_bound=is_lower_bound,
                 whole=whole,
