@@ -2,24 +2,24 @@
 import { canCheck, sha256 } from "./bytes.js";
 import { bytes } from "./data.js";
 import { differences } from "./differences.js";
-import { make, put } from "./dom.js";
+import { make } from "./dom.js";
 import { scored } from "./scores.js";
 
 const GRADES = "grades.jsonl";
 
-/** Adds the button and the place of its result. */
+/** Wakes up the button, and adds the place of its result. */
 export function verify(place) {
   const files = JSON.parse(place.dataset.verify);
   const result = make("div", { role: "status", class: "mv-verified" });
-  const button = make("button", { type: "button", class: "mv-button mv-plain", onclick: async () => {
+  const button = place.querySelector("button");
+  button.addEventListener("click", async () => {
     button.disabled = true;
     result.replaceChildren(make("p", {}, "Loading and computing…"));
     result.replaceChildren(...(await checkedRun(files)));
     button.disabled = false;
-  } }, "Verify in this browser");
-  const size = (files.bytes / 1e6).toFixed(files.bytes < 1e5 ? 2 : 1);
-  put(place, make("p", {}, button, " ", make("span", { class: "mv-note" },
-    `Checks the digests of ${Object.keys(files.files).length + 1} files (${size} MB) and computes every score again from the grades.`)), result);
+  });
+  button.disabled = false;
+  place.append(result);
 }
 
 /** Checks a run; returns the verdict, then what was checked. */
@@ -56,7 +56,7 @@ async function rowFile(name, path, stated) {
   try {
     const body = await bytes(path);
     const fine = `sha256:${await sha256(body)}` === stated.digest;
-    return { name, body, fine, text: fine ? `${stated.rows} rows, SHA-256 equals the digest in run.json.` : "SHA-256 differs from the digest in run.json." };
+    return { name, body, fine, text: fine ? `${stated.rows} ${stated.rows === 1 ? "row" : "rows"}, SHA-256 equals the digest in run.json.` : "SHA-256 differs from the digest in run.json." };
   } catch (error) {
     return { name, fine: false, text: sentence(error) };
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from memeval.archive.rows import read_rows
 from memeval.leaderboard.board import BoardRow
@@ -54,6 +55,18 @@ UNRANKED = {
     "rows in the archive": "Its grades are not stored here, so it cannot be compared item by item.",
 }
 """Why a run has no rank, by its standing. Partial, invalidated and superseded runs have texts of their own."""
+
+
+@dataclass(frozen=True)
+class VerifiedFiles:
+    """The files with which a browser verifies a run."""
+
+    files: str
+    """Paths and the digest of ``run.json``, as JSON."""
+    number: int
+    """Number of files."""
+    size: int
+    """Bytes to load."""
 
 
 class RunPages(Publisher):
@@ -203,18 +216,16 @@ def _row_files(row: BoardRow) -> Iterator[tuple[str, Asset]]:
             yield name, shared(path.read_bytes(), f"-{name}.gz")
 
 
-def _verified(row: BoardRow, files: Mapping[str, Asset]) -> str | None:
-    """Return what a browser needs to verify a run, as JSON; ``None`` if its grades are not published."""
+def _verified(row: BoardRow, files: Mapping[str, Asset]) -> VerifiedFiles | None:
+    """Return what a browser needs to verify a run; ``None`` if its grades are not published."""
     if GRADES not in files:
         return None
+    head, paths = f"{run_url(row.run.run_id)}files/run.json", {name: asset.path for name, asset in files.items()}
     sizes = [len(asset.content) for asset in files.values() if isinstance(asset.content, bytes)]
-    return json.dumps(
-        {
-            "run": f"{run_url(row.run.run_id)}files/run.json",
-            "digest": row.folder.digest,
-            "files": {name: asset.path for name, asset in files.items()},
-            "bytes": len(row.folder.head_bytes) + sum(sizes),
-        }
+    return VerifiedFiles(
+        files=json.dumps({"run": head, "digest": row.folder.digest, "files": paths}),
+        number=1 + len(files),
+        size=len(row.folder.head_bytes) + sum(sizes),
     )
 
 
