@@ -45,7 +45,7 @@ async function checkedRun(files) {
   const wrong = checks.filter(({ fine }) => !fine).length;
   return [
     verdict(!wrong, wrong ? `Not equal: ${wrong} ${wrong === 1 ? "check" : "checks"} failed.` : "Equal: the files match their digests, and every score follows from the grades."),
-    make("ul", { class: "mv-checks" }, checks.map(({ fine, text }) => make("li", {}, mark(fine), " ", text))),
+    make("div", { role: "list" }, checks.map(({ fine, text }) => make("p", { role: "listitem" }, mark(fine), " ", text))),
     make("p", { class: "mv-note" }, "The grades themselves are taken as they are. The commands under “Reproduce this run” grade the answers again."),
   ];
 }
