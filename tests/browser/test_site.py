@@ -305,6 +305,45 @@ def test_items_are_walked_by_keys_and_buttons_and_the_address_follows(wide: Visi
     expect(title).to_have_text("noise-resistance-00")
 
 
+def test_the_position_of_an_item_counts_the_filtered_items(wide: Visit, site: Built) -> None:
+    page = wide.go(f"items/?run={shown(site, 'acme')}")
+    position = page.locator(".mv-move")
+    expect(position).to_contain_text("1 of 60 · shortcuts")
+    page.get_by_label("Find text").fill("noise-resistance-1")
+    expect(position).to_contain_text("not among the 10 filtered items")
+    page.locator(".mv-list a").nth(2).click()
+    expect(position).to_contain_text("3 of 10 filtered items")
+    page.get_by_label("Find text").blur()
+    page.keyboard.press("j")
+    expect(position).to_contain_text("4 of 10 filtered items")
+
+
+@pytest.mark.parametrize(
+    ("form", "fields"),
+    [
+        ("https://git.example/o/r/issues/new", ("title", "body")),
+        ("https://gitlab.example/o/r/-/issues/new", ("issue[title]", "issue[description]")),
+    ],
+)
+def test_an_item_can_be_reported_where_the_board_names_a_repository(
+    wide: Visit, site: Built, form: str, fields: tuple[str, str]
+) -> None:
+    page, run = wide.go(f"items/?run={shown(site, 'acme')}#q=belief-update-03"), shown(site, "acme")
+    expect(page.locator(".mv-item h2")).to_have_text("belief-update-03")
+    expect(page.get_by_text("Report this item")).to_have_count(0)
+    served = site.read("items/index.html").replace("<div data-items ", f'<div data-items data-report="{form}" ')
+    page.route("**/items/?run=*", lambda route: route.fulfill(body=served, content_type="text/html"))
+    page.reload()
+    link = page.get_by_role("link", name="Report this item")
+    expect(link).to_have_attribute("rel", "noopener noreferrer nofollow")
+    address = urlsplit(str(link.get_attribute("href")))
+    asked = parse_qs(address.query)
+    assert f"{address.scheme}://{address.netloc}{address.path}" == form
+    assert asked[fields[0]] == [f"Item belief-update-03 of run {run}"]
+    assert f"Item: belief-update-03\nPage: {page.url}\n" in asked[fields[1]][0]
+    page.unroute("**/items/?run=*")
+
+
 def test_evidence_counts_of_a_system_open_as_many_questions(wide: Visit, site: Built) -> None:
     page = wide.go("systems/acme/")
     links = page.locator("#evidence ~ .mv-scroll").first.locator("tbody a[href*='evidence=']")

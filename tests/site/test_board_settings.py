@@ -154,6 +154,7 @@ def test_title_repository_and_colours_reach_every_page(results: Path) -> None:
         assert 'href="https://example.org/boards/mine"' in page and 'data-md-component="source"' not in page
         assert f'<link rel="stylesheet" href="{style}">' in page
         assert page.index("assets/memeval.css") < page.index("assets/board.css")
+    assert 'data-report="https://example.org/boards/mine/issues/new"' in (out / "items" / "index.html").read_text()
     style = (out / "assets" / "board.css").read_text()
     light, dark = style.split('[data-md-color-scheme="slate"]')
     assert "--mv-accent: #5b2a86;" in light and "--mv-accent: #c9a7eb;" in dark

@@ -52,6 +52,19 @@ def test_web_addresses_are_linked() -> None:
     assert urls.outside("https://example.org/a?b#c") == "https://example.org/a?b#c"
 
 
+@pytest.mark.parametrize(
+    ("repository", "form"),
+    [
+        (None, None),
+        ("https://github.com/o/r", "https://github.com/o/r/issues/new"),
+        ("https://git.example/o/r/", "https://git.example/o/r/issues/new"),
+        ("https://gitlab.example/g/o/r", "https://gitlab.example/g/o/r/-/issues/new"),
+    ],
+)
+def test_a_new_issue_is_filed_where_the_repository_is(repository: str | None, form: str | None) -> None:
+    assert urls.issue_form(repository) == form
+
+
 @pytest.mark.parametrize("name", ["../x", "a/b", "", ".", "a" * 200, "a\x00", "<b>", "ü"])
 def test_a_name_that_is_no_safe_segment_becomes_digits(name: str) -> None:
     assert urls.segment(name).startswith("x") and len(urls.segment(name)) == 25

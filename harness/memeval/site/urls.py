@@ -88,6 +88,17 @@ def _split(address: str) -> tuple[str, str, str]:
     return address, "", ""
 
 
+def issue_form(repository: str | None) -> str | None:
+    """Return the address of the form for a new issue in a repository; ``None`` without a repository.
+
+    GitLab has its own address; other hosts use that of GitHub.
+    """
+    if repository is None:
+        return None
+    host = urlsplit(repository).hostname or ""
+    return f"{repository.rstrip('/')}{'/-' if 'gitlab' in host else ''}/issues/new"
+
+
 def outside(address: str | None) -> str | None:
     """Return an address from outside if it may be linked (``http`` and ``https`` with a host), else ``None``."""
     if not address or any(ord(character) <= 32 for character in address):

@@ -3,6 +3,7 @@ import { canCheck } from "./bytes.js";
 import { load } from "./data.js";
 import { badge, choice, make, put } from "./dom.js";
 import { detail } from "./item.js";
+import { report } from "./report.js";
 import { fragment, item, query, write } from "./state.js";
 
 const MARKS = { right: ["✓", "mv-right", "correct"], wrong: ["✗", "mv-wrong", "wrong"], failed: ["!", "mv-failed", "failed"] };
@@ -38,6 +39,7 @@ class Browser {
     this.list = make("ol", { class: "mv-list", "aria-label": "Items" });
     this.status = make("output", { "aria-live": "polite" });
     this.open = make("div", { class: "mv-item" });
+    this.position = make("span", { "aria-live": "polite" });
     this.draw();
     this.apply();
     addEventListener("hashchange", () => this.show(item()));
@@ -108,6 +110,7 @@ class Browser {
     }));
     this.status.textContent = `${this.shown.length} of ${this.index.items.length} items`;
     this.mark();
+    this.count();
   }
 
   mark() {
@@ -120,6 +123,14 @@ class Browser {
         if (top < this.list.scrollTop || top > this.list.scrollTop + this.list.clientHeight - 40) this.list.scrollTop = top - 40;
       } else link.removeAttribute("aria-current");
     }
+  }
+
+  /** Says where the open item stands among those that pass the filters. */
+  count() {
+    const here = this.shown.findIndex((line) => line.id === this.current);
+    this.position.textContent = here < 0
+      ? `not among the ${this.shown.length} filtered items`
+      : `${here + 1} of ${this.shown.length}${this.shown.length < this.index.items.length ? " filtered items" : ""}`;
   }
 
   key(event) {
@@ -141,6 +152,7 @@ class Browser {
     const number = this.index.items.findIndex((line) => line.id === id);
     if (remember) write({}, fragment(id));
     this.mark();
+    this.count();
     if (number < 0) {
       this.open.replaceChildren(make("p", { role: "alert" }, "This run has no item with this id."));
       return;
@@ -151,7 +163,8 @@ class Browser {
       const head = make("div", { class: "mv-move" },
         make("button", { type: "button", class: "mv-button mv-plain", onclick: () => this.move(-1) }, "← Previous"),
         make("button", { type: "button", class: "mv-button mv-plain", onclick: () => this.move(1) }, "Next →"),
-        make("span", {}, `${number + 1} of ${this.index.items.length} · shortcuts: j / k`));
+        make("span", {}, this.position, " · shortcuts: j / k"),
+        report(this.place.dataset.report, this.index.run_id, id));
       this.open.replaceChildren(head, ...detail(this.index, this.index.items[number], answered, shard, scenario));
     } catch (error) {
       this.open.replaceChildren(make("p", { role: "alert" }, `Cannot show this item: ${error.message}`));

@@ -18,7 +18,7 @@ from memeval.site.rendering import render
 from memeval.site.run_cache import kept
 from memeval.site.run_shards import RunShards, run_shards
 from memeval.site.slices import SLICE_LABELS
-from memeval.site.urls import run_url, segment, system_url
+from memeval.site.urls import issue_form, run_url, segment, system_url
 
 RUNS = "items/runs.json"
 """The index of each run, by id: a path of a shared file."""
@@ -50,7 +50,7 @@ class ItemsPage(Publisher):
             url="items/",
             title="Questions and answers",
             description="Every question of a run: history, answer, expected answer and verdict.",
-            body=render("pages/items.html", "items/", site=site),
+            body=render("pages/items.html", "items/", site=site, report=issue_form(site.settings.repository)),
             searchable=False,
             wide=True,
         )
