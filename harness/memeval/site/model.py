@@ -106,10 +106,10 @@ class BenchmarkView:
     def track_title(self, track: Track) -> str:
         """Return the heading of a track's table: the benchmark, who answers, and other settings without defaults."""
         protocol = self.protocol(track)
-        first = self.info.protocols[0].name if self.info else track.protocol
         answers = self.answers(track).partition(",")[0]
         title = protocol.title if protocol else track.protocol
-        more = [] if track.protocol == first or title.lower() == answers.lower() else [title]
+        several = any(table.track.protocol != track.protocol for table in self.tables)
+        more = [title] if several and title.lower() not in answers.lower() else []
         more += [] if track.tier == "full" else [f"tier {track.tier}"]
         tracks = [table.track for table in self.tables if table.track.tier == track.tier]
         more += [

@@ -145,6 +145,11 @@ class Overview:
         return next(found, None)
 
     @property
+    def has_cost(self) -> bool:
+        """Whether the cost of a system is known."""
+        return any(row.cost is not None for row in self.rows)
+
+    @property
     def linked(self) -> bool:
         """Whether each score is a link to its run: thousands of links make a page slow."""
         return len(self.rows) <= MOST_LINKED
