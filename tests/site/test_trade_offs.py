@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from memeval.records.run import SystemKind
 from memeval.site.model import read_site
+from memeval.site.scatter import cost_axis, score_axis
 from memeval.site.tables import view
-from memeval.site.trade_off_charts import cost_axis, draw_trade_off, score_axis
-from memeval.site.trade_offs import TradeOff, trade_offs
+from memeval.site.trade_offs import TradeOff, draw_trade_off, trade_offs
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
 

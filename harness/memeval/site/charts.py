@@ -55,8 +55,6 @@ class Point:
     low: float
     high: float
     control: bool
-    x: float | str | None = None
-    """Its position on the other axis, if there is one."""
 
 
 def cache_folder() -> Path:
@@ -106,23 +104,6 @@ def _keep(path: Path, data: bytes) -> None:
 _SHARE = {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1]}
 
 
-def against_tokens(name: str, title: str, points: Sequence[Point]) -> Chart:
-    """Chart the composite score against context tokens per question."""
-    alt = altair()
-
-    most = max(float(point.x or 0) for point in points)
-    decades = [0, *(10**power for power in range(1, 9) if 10**power <= 3 * most)]
-    tokens = alt.X("x:Q", title="context tokens per question").scale(type="symlog", domain=[0, max(3 * most, 10)])
-    base = alt.Chart(_data(points)).encode(x=tokens.axis(values=decades, format=",d"))
-    rule = base.mark_rule(strokeWidth=1.5).encode(
-        y=_share(alt.Y, "low:Q", "composite score"), y2="high:Q", color=_kind()
-    )
-    dot = base.mark_point(filled=True, size=70, opacity=1).encode(y="value:Q", color=_kind(), tooltip=_tooltip("x:Q"))
-    label = base.mark_text(align="left", dx=8, dy=-6, color=INK, limit=150).encode(y="value:Q", text="label:N")
-    description = "Composite score with 95 % interval by context tokens per question, one point per system."
-    return Chart(name, title, description, finish((rule + dot + label).properties(width=640, height=300)))
-
-
 def intervals(name: str, title: str, points: Sequence[Point]) -> Chart:
     """Chart values with their intervals, one line each."""
     return Chart(name, title, "Scores with 95 % intervals, one line each.", _filled(_intervals(), points))
@@ -161,7 +142,6 @@ def _values(points: Sequence[Point]) -> list[Spec]:
             "low": point.low,
             "high": point.high,
             "kind": "control" if point.control else "system",
-            "x": point.x,
         }
         for point in points
     ]
@@ -177,11 +157,11 @@ def _kind() -> Any:
     return alt.Color("kind:N", legend=None).scale(domain=["system", "control"], range=[ACCENT, CONTROL])
 
 
-def _tooltip(*more: str) -> list[Any]:
+def _tooltip() -> list[Any]:
     alt = altair()
 
     shares = [alt.Tooltip(f"{name}:Q", format=".1%") for name in ("value", "low", "high")]
-    return [alt.Tooltip("label:N", title="name"), *shares, *(alt.Tooltip(field) for field in more)]
+    return [alt.Tooltip("label:N", title="name"), *shares]
 
 
 def finish(drawing: Any) -> Spec:

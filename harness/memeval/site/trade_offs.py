@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
 
 from memeval.leaderboard.board import BoardRow, RankStatus
 from memeval.records.run import SystemKind
-from memeval.records.scores import Interval
-from memeval.site.columns import Column
+from memeval.site.columns import Column, ColumnGroup
+from memeval.site.scatter import Level, Plot, PlotSpot, scatter, score_range
+from memeval.site.spending import TOKENS
 from memeval.site.tables import TableView
 from memeval.statistics.pareto import frontier
 
@@ -25,31 +28,12 @@ MARGIN = 0.02
 
 
 @dataclass(frozen=True)
-class Spot:
+class Spot(PlotSpot):
     """A system in a trade-off."""
 
     row: BoardRow
-    cost: float
-    """Its value in the column of the cost."""
     written: str
-    """The same as text, with its unit."""
-    score: float
-    interval: Interval | None
-    number: int | None = None
-    """Its number on the front, the cheapest first; ``None`` for other systems."""
-
-    @property
-    def name(self) -> str:
-        """Name of the system."""
-        return self.row.run.system.name
-
-
-@dataclass(frozen=True)
-class Level:
-    """The score of a control, drawn as a line."""
-
-    name: str
-    score: float
+    """Its cost as text, with its unit."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +67,7 @@ class TradeOff:
     @property
     def best(self) -> Spot | None:
         """The ranked system with the highest score; the cheapest of several."""
-        ranked = [spot for spot in self.spots if is_ranked(spot.row)]
+        ranked = [spot for spot in self.spots if spot.is_ranked]
         return min(ranked, key=lambda spot: (-spot.score, spot.cost), default=None)
 
     @property
@@ -92,7 +76,7 @@ class TradeOff:
         best = self.best
         if best is None:
             return None
-        near = [spot for spot in self.spots if is_ranked(spot.row) and spot.score >= best.score - MARGIN - 1e-12]
+        near = [spot for spot in self.spots if spot.is_ranked and spot.score >= best.score - MARGIN - 1e-12]
         return min(near, key=lambda spot: (spot.cost, -spot.score))
 
     @property
@@ -110,11 +94,6 @@ class TradeOff:
         return told + (f" Controls, as lines: {levels}." if levels else "")
 
 
-def is_ranked(row: BoardRow) -> bool:
-    """Return whether a row counts for the front."""
-    return row.standing is RankStatus.RANKED
-
-
 def trade_offs(view: TableView) -> Iterator[TradeOff]:
     """Yield the trade-offs of a table, for each cost that at least two systems have, one of them ranked."""
     columns = {column.name: column for column in view.columns}
@@ -130,15 +109,15 @@ def _trade_off(view: TableView, column: Column) -> TradeOff:
         cell, score = column.cell(row), row.run.scores.composite
         if score.value is None or not row.run.coverage.full:
             continue
-        if isinstance(cell.reading.value, int | float):
-            spots.append(
-                Spot(row, float(cell.reading.value), cell.text + COSTS[column.name], score.value, score.interval)
-            )
+        cost, name = cell.reading.value, row.run.system.name
+        if isinstance(cost, int | float):
+            ranked, written = row.standing is RankStatus.RANKED, cell.text + COSTS[column.name]
+            spots.append(Spot(name, float(cost), score.value, score.interval, ranked, None, row, written))
         else:
-            unknown.append(row.run.system.name)
-    ranked = [spot for spot in spots if is_ranked(spot.row)]
-    front = [ranked[place] for place in frontier([(spot.cost, spot.score) for spot in ranked])]
-    numbered = [Spot(s.row, s.cost, s.written, s.score, s.interval, place) for place, s in enumerate(front, start=1)]
+            unknown.append(name)
+    ranked_spots = [spot for spot in spots if spot.is_ranked]
+    front = [ranked_spots[place] for place in frontier([(spot.cost, spot.score) for spot in ranked_spots])]
+    numbered = [replace(spot, number=number) for number, spot in enumerate(front, start=1)]
     rest = [spot for spot in spots if spot not in front]
     return TradeOff(
         column=column,
@@ -153,3 +132,42 @@ def _levels(view: TableView) -> Iterator[Level]:
         score = line.row.run.scores.composite.value
         if line.row.run.system.kind is SystemKind.CONTROL and score is not None:
             yield Level(line.row.run.system.name, score)
+
+
+@dataclass(frozen=True)
+class DrawnTradeOff:
+    """A trade-off with its chart."""
+
+    shown: TradeOff
+    chart: Markup | None
+    """``None`` if all systems cost the same."""
+    outside: tuple[Spot, ...] = ()
+    """Unranked systems outside of the range of the scores, which is fitted to the ranked ones."""
+
+
+def draw_trade_off(shown: TradeOff, title: str) -> DrawnTradeOff:
+    """Draw a trade-off.
+
+    Args:
+        shown: the trade-off.
+        title: title of the chart.
+    """
+    if shown.same_cost is not None:
+        return DrawnTradeOff(shown, None)
+    column, scores = shown.column, score_range(shown.spots)
+    plot = Plot(
+        title, shown.description, shown.spots, column.write, shown.levels, seconds=column.group is ColumnGroup.TIME
+    )
+    return DrawnTradeOff(shown, scatter(plot), tuple(spot for spot in shown.spots if not scores.holds(spot.score)))
+
+
+def board_trade_off(view: TableView) -> DrawnTradeOff | None:
+    """Return the trade-off that stands below a table: tokens, or the first other one with a chart."""
+    drawn = [draw_trade_off(each, trade_off_title(view, each)) for each in trade_offs(view) if each.same_cost is None]
+    return min(drawn, key=lambda each: each.shown.column is not TOKENS, default=None)
+
+
+def trade_off_title(view: TableView, shown: TradeOff) -> str:
+    """Return the title of a chart."""
+    title = shown.column.title
+    return f"{view.title}: score against {title[:1].lower()}{title[1:]}"

@@ -14,8 +14,7 @@ from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.studies import studies
 from memeval.site.tiers import tier_powers
-from memeval.site.trade_off_charts import board_trade_off
-from memeval.site.trade_offs import MARGIN
+from memeval.site.trade_offs import MARGIN, board_trade_off
 from memeval.site.urls import benchmark_url, segment
 from memeval.systems.controls.table import CONTROLS
 

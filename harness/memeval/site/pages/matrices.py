@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
+
+from markupsafe import Markup
 
 from memeval.archive.matrices import HEAD, MatrixFolder
 from memeval.leaderboard.matrices import best_for_their_cost
 from memeval.records.comparison import Difference
 from memeval.records.matrix import CellState, ComparedTo, GateResult, Matrix, MatrixBenchmark, MatrixCell
-from memeval.site import charts
-from memeval.site.charts import Point
-from memeval.site.figures import Figure, figure
+from memeval.site import text
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
+from memeval.site.scatter import Plot, PlotSpot, scatter
 from memeval.site.urls import segment
+from memeval.statistics.pareto import frontier
 
 TOKENS = "tokens_per_question"
 
@@ -37,7 +39,7 @@ class MatrixGroup:
     """The configuration that the others are compared with."""
     best: frozenset[str]
     """Configurations on the Pareto front of cost and score; empty if costs are unknown."""
-    chart: Figure | None
+    chart: Markup | None
     gates: tuple[GateResult, ...]
 
     @property
@@ -68,7 +70,6 @@ class MatrixPages(Publisher):
         matrix = folder.matrix
         url = matrix_url(matrix)
         groups = tuple(_groups(site, matrix))
-        yield from (group.chart.asset() for group in groups if group.chart is not None)
         yield Asset(f"{url}{HEAD}", (folder.path / HEAD).read_bytes())
         runs = {row.folder.path.resolve(): row.run.run_id for row in site.board.runs}
         results = folder.path.parent.parent
@@ -116,24 +117,23 @@ def _groups(site: SiteModel, matrix: Matrix) -> Iterator[MatrixGroup]:
             differences={test.system: test.overall for test in tests if test.overall is not None},
             first=tests[0].first if tests else None,
             best=frozenset(cell.system for cell in best_for_their_cost(cells)),
-            chart=_chart(f"matrix-{segment(matrix.matrix_id)}-{number + 1}", title, cells),
+            chart=_chart(title, cells),
             gates=tuple(gate for gate in matrix.gates if (gate.benchmark, gate.reader) == (place, reader)),
         )
 
 
-def _chart(name: str, title: str, cells: Iterable[MatrixCell]) -> Figure | None:
-    """Return a chart of score by cost, if the cost of at least two configurations is known."""
-    points = []
+def _chart(title: str, cells: Iterable[MatrixCell]) -> Markup | None:
+    """Return a chart of score by context size, if that of at least two configurations is known."""
+    spots = []
     for cell in cells:
         composite, tokens = cell.composite, cell.figures.get(TOKENS)
-        if composite is None or composite.value is None or tokens is None:
-            continue
-        low, high = (
-            (composite.interval.low, composite.interval.high)
-            if composite.interval
-            else (composite.value, composite.value)
-        )
-        points.append(Point(cell.system, composite.value, low, high, False, x=tokens))
-    if len(points) < 2:
+        if composite is not None and composite.value is not None and tokens is not None:
+            spots.append(PlotSpot(cell.system, tokens, composite.value, composite.interval, True, None))
+    if len({spot.cost for spot in spots}) < 2:
         return None
-    return figure(charts.against_tokens(name, f"{title}: score against context size", points))
+    front = frontier([(spot.cost, spot.score) for spot in spots])
+    numbers = {place: number for number, place in enumerate(front, start=1)}
+    numbered = tuple(replace(spot, number=numbers.get(place)) for place, spot in enumerate(spots))
+    named = ", ".join(spots[place].name for place in front)
+    description = f"{len(spots)} configurations. No other one needs less context and scores more than these: {named}."
+    return scatter(Plot(f"{title}: score against context size", description, numbered, text.count))

@@ -9,8 +9,7 @@ from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.tables import TableView, view
-from memeval.site.trade_off_charts import draw_trade_off, trade_off_title
-from memeval.site.trade_offs import COSTS, MARGIN, TradeOff, trade_offs
+from memeval.site.trade_offs import COSTS, MARGIN, TradeOff, draw_trade_off, trade_off_title, trade_offs
 from memeval.site.urls import trade_offs_url
 
 

@@ -1,4 +1,4 @@
-"""The chart of a trade-off. Horizontal positions are shares of the width: type keeps its size on every screen."""
+"""Charts of scores against costs. Horizontal positions are shares of the width: type keeps its size on every screen."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from itertools import pairwise
 
 from markupsafe import Markup, escape
 
+from memeval.records.scores import Interval
 from memeval.site.axes import round_step
-from memeval.site.columns import ColumnGroup
-from memeval.site.spending import TOKENS
-from memeval.site.tables import TableView
 from memeval.site.text import percent, visible
-from memeval.site.trade_offs import Level, Spot, TradeOff, is_ranked, trade_offs
 
 HEIGHT = 340
 """Height of the plot in pixels."""
@@ -104,58 +101,70 @@ def _log_ticks(start: float, end: float, seconds: bool) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class DrawnTradeOff:
-    """A trade-off with its chart."""
+class PlotSpot:
+    """A point with a cost and a score."""
 
-    shown: TradeOff
-    chart: Markup | None
-    """``None`` if all systems cost the same."""
-    outside: tuple[Spot, ...] = ()
-    """Unranked systems outside of the axes, which are fitted to the ranked ones."""
+    name: str
+    cost: float
+    score: float
+    interval: Interval | None
+    is_ranked: bool
+    """Whether it counts for the front and for the range of the scores."""
+    number: int | None
+    """Its number on the front, the cheapest first; ``None`` for others."""
 
 
-def draw_trade_off(shown: TradeOff, title: str) -> DrawnTradeOff:
-    """Draw a trade-off. The page lists the same numbers beside it.
+@dataclass(frozen=True)
+class Level:
+    """A score that is drawn as a line."""
 
-    Args:
-        shown: the trade-off.
-        title: title of the chart.
-    """
-    if shown.same_cost is not None:
-        return DrawnTradeOff(shown, None)
-    ranked = [spot for spot in shown.spots if is_ranked(spot.row)]
-    across = cost_axis([spot.cost for spot in shown.spots], seconds=shown.column.group is ColumnGroup.TIME)
-    up = score_axis([end for spot in ranked for end in _ends(spot)])
-    outside = tuple(spot for spot in shown.spots if not up.holds(spot.score))
-    inside = [spot for spot in shown.spots if spot not in outside]
+    name: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Plot:
+    """What is drawn."""
+
+    title: str
+    description: str
+    """What it shows, as text for screen readers."""
+    spots: tuple[PlotSpot, ...]
+    """At least two points, one of them ranked."""
+    write: Callable[[float], str]
+    """Formats a cost."""
+    levels: tuple[Level, ...] = ()
+    """Drawn as lines if they are in the range of the scores."""
+    seconds: bool = False
+    """Whether the costs are times."""
+
+
+def score_range(spots: Sequence[PlotSpot]) -> PlotAxis:
+    """Return the axis of scores: fitted to the ranked points, with the intervals of the front."""
+    return score_axis([end for spot in spots if spot.is_ranked for end in _ends(spot)])
+
+
+def scatter(plot: Plot) -> Markup:
+    """Draw points and their front. The page lists the same numbers beside it; points out of range are left out."""
+    across = cost_axis([spot.cost for spot in plot.spots], seconds=plot.seconds)
+    up = score_range(plot.spots)
+    inside = [spot for spot in plot.spots if up.holds(spot.score)]
+    front = sorted((spot for spot in inside if spot.number is not None), key=lambda spot: spot.number or 0)
     parts = [
         f'<svg class="mv-tradeoff" width="100%" height="{HEIGHT}" role="img">'
-        f"<title>{escape(visible(title))}</title><desc>{escape(visible(shown.description))}</desc>",
+        f"<title>{escape(visible(plot.title))}</title><desc>{escape(visible(plot.description))}</desc>",
         '<text class="mv-tick" x="-8" y="-10" text-anchor="end">%</text>',
-        *_grid(across, up, shown.column.write),
+        *_grid(across, up, plot.write),
     ]
     boxes = [_Box(NOMINAL * across.share(spot.cost), _height(up, spot.score), 10, 10) for spot in inside]
-    parts += _levels([level for level in shown.levels if up.holds(level.score)], up, boxes)
-    parts += _staircase(shown.front, across, up)
+    parts += _levels([level for level in plot.levels if up.holds(level.score)], up, boxes)
+    parts += _staircase(front, across, up)
     parts += [_spot(spot, across, up, None) for spot in reversed(inside) if spot.number is None]
-    parts += [_spot(spot, across, up, _place(spot, across, up, boxes)) for spot in shown.front]
-    chart = Markup("".join([*parts, "</svg>"]))  # noqa: S704 - text escaped above
-    return DrawnTradeOff(shown, chart, outside)
+    parts += [_spot(spot, across, up, _place(spot, across, up, boxes)) for spot in front]
+    return Markup("".join([*parts, "</svg>"]))  # noqa: S704 - text escaped above
 
 
-def board_trade_off(view: TableView) -> DrawnTradeOff | None:
-    """Return the trade-off that stands below a table: tokens, or the first other one with a chart."""
-    drawn = [draw_trade_off(each, trade_off_title(view, each)) for each in trade_offs(view) if each.same_cost is None]
-    return min(drawn, key=lambda each: each.shown.column is not TOKENS, default=None)
-
-
-def trade_off_title(view: TableView, shown: TradeOff) -> str:
-    """Return the title of a chart."""
-    title = shown.column.title
-    return f"{view.title}: score against {title[:1].lower()}{title[1:]}"
-
-
-def _ends(spot: Spot) -> tuple[float, ...]:
+def _ends(spot: PlotSpot) -> tuple[float, ...]:
     """Return a score, with its interval if it is on the front."""
     drawn = spot.interval if spot.number is not None else None
     return (spot.score,) if drawn is None else (drawn.low, spot.score, drawn.high)
@@ -197,7 +206,7 @@ def _levels(levels: Sequence[Level], up: PlotAxis, boxes: list[_Box]) -> Iterato
                 break
 
 
-def _staircase(front: Sequence[Spot], across: PlotAxis, up: PlotAxis) -> Iterator[str]:
+def _staircase(front: Sequence[PlotSpot], across: PlotAxis, up: PlotAxis) -> Iterator[str]:
     for one, two in pairwise(front):
         first, second = _x(across, one.cost), _x(across, two.cost)
         low, high = _height(up, one.score), _height(up, two.score)
@@ -221,7 +230,7 @@ class _Box:
         )
 
 
-def _place(spot: Spot, across: PlotAxis, up: PlotAxis, boxes: list[_Box]) -> int | None:
+def _place(spot: PlotSpot, across: PlotAxis, up: PlotAxis, boxes: list[_Box]) -> int | None:
     """Return how far below its spot a name has room, in pixels, and keep the room; ``None`` if it has none."""
     share, y, width = across.share(spot.cost), _height(up, spot.score), _CHARACTER * len(_label(spot))
     side = 1 if share < 0.5 else -1
@@ -234,15 +243,15 @@ def _place(spot: Spot, across: PlotAxis, up: PlotAxis, boxes: list[_Box]) -> int
     return None
 
 
-def _label(spot: Spot) -> str:
+def _label(spot: PlotSpot) -> str:
     """Return the name of a spot, after its number: names may stand nearer to another spot."""
     return spot.name if spot.number is None else f"{spot.number} {spot.name}"
 
 
-def _spot(spot: Spot, across: PlotAxis, up: PlotAxis, below: int | None) -> str:
+def _spot(spot: PlotSpot, across: PlotAxis, up: PlotAxis, below: int | None) -> str:
     x, y = _x(across, spot.cost), _height(up, spot.score)
     kinds = ["mv-spot"]
-    kinds += ["mv-spot-front"] if spot.number is not None else [] if is_ranked(spot.row) else ["mv-spot-unranked"]
+    kinds += ["mv-spot-front"] if spot.number is not None else [] if spot.is_ranked else ["mv-spot-unranked"]
     kinds += ["mv-spot-named"] if below is not None else []
     parts = [f'<g class="{" ".join(kinds)}">']
     if spot.interval is not None:
