@@ -61,6 +61,7 @@ COMMANDS = (
     ("labels", "draw"),
     ("labels", "sheet"),
     ("labels", "add"),
+    ("labels", "grade"),
     ("labels", "show"),
     ("archive",),
     ("archive", "push"),
