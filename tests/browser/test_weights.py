@@ -65,6 +65,11 @@ def test_moving_a_slider_ranks_again_and_the_address_keeps_it(wide: Visit, site:
     assert column(panel(page, site), 3) == column(panel(page, site), 4)
 
 
+def test_a_link_to_the_panel_opens_it(wide: Visit, site: Built) -> None:
+    page = wide.go(f"{BOARD}#weights-{track(site)}")
+    expect(panel(page, site).get_by_role("slider")).to_have_count(2)
+
+
 def test_no_weight_at_all_is_said(wide: Visit, site: Built) -> None:
     page = wide.go(f"{BOARD}?weights={track(site)}:0,1")
     weights = panel(page, site)

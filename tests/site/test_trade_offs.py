@@ -96,6 +96,11 @@ def test_every_cost_is_on_its_axis(values: list[float], has_zero: bool, seconds:
     assert all(axis.start <= tick * (1 + 1e-9) and tick <= axis.end * (1 + 1e-9) for tick in axis.ticks)
 
 
+def test_costs_that_hardly_differ_stand_close_together() -> None:
+    axis = cost_axis([176.0, 182.0])
+    assert axis.share(182.0) - axis.share(176.0) < 0.2
+
+
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_every_score_is_on_its_axis_and_small_differences_stay_small(values: list[float]) -> None:
     axis = score_axis(values)

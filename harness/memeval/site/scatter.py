@@ -25,6 +25,9 @@ LOG_SPREAD = 20
 LEAST_SPAN = 0.04
 """Least span of the score axis: a difference of a tenth of a point must not look large."""
 
+LEAST_COST_SPAN = 0.2
+"""Least span of the cost axis, as a share of the highest cost: 3 % more tokens must not look like much."""
+
 _CHARACTER, _LINE = 6.6, 14
 """Width of a character and height of a line, in pixels."""
 
@@ -67,8 +70,9 @@ def cost_axis(values: Sequence[float], *, seconds: bool = False) -> PlotAxis:
         start, end = min(positive) / 1.3, max(positive) * 1.3
         has_zero = len(positive) < len(values)
         return PlotAxis(start, end, _log_ticks(start, end, seconds), is_log=True, has_zero=has_zero)
-    low, high = min(values), max(values)
-    margin = (high - low or high or 1.0) * 0.08
+    high = max(values) or 1.0
+    low = min(*values, (1 - LEAST_COST_SPAN) * high)
+    margin = (high - low) * 0.08
     return _linear(max(0.0, low - margin), high + margin)
 
 

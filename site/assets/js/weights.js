@@ -12,9 +12,10 @@ export function weights(page) {
   const asked = query().get("weights");
   const name = asked?.split(":")[0];
   for (const panel of panels) {
-    panel.addEventListener("toggle", () => panel.open && fill(panel), { once: true });
-    if (panel.dataset.weights === name) {
-      if (panel.closest("[hidden]")) page.querySelector(`[data-tab="${CSS.escape(name)}"]`)?.click();
+    if (panel.open) fill(panel); // opened before this module was here
+    else panel.addEventListener("toggle", () => fill(panel), { once: true });
+    if (panel.dataset.weights === name || location.hash === `#${panel.id}`) {
+      if (panel.closest("[hidden]")) page.querySelector(`[data-tab="${CSS.escape(panel.dataset.weights)}"]`)?.click();
       panel.open = true;
       panel.scrollIntoView({ block: "center" });
     }
