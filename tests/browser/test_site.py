@@ -344,6 +344,15 @@ def test_an_item_can_be_reported_where_the_board_names_a_repository(
     page.unroute("**/items/?run=*")
 
 
+@pytest.mark.parametrize("words", ["cheapest", "mem0"])
+def test_the_search_answers_what_newcomers_ask(wide: Visit, words: str) -> None:
+    page = wide.go()
+    page.locator("input.md-search__input").click()
+    page.locator("input.md-search__input").press_sequentially(words)
+    result = page.locator(".md-search-result__item").filter(has=page.locator("a[href*='/faq/']"))
+    expect(result.first).to_contain_text(re.compile(words, re.IGNORECASE))
+
+
 def test_evidence_counts_of_a_system_open_as_many_questions(wide: Visit, site: Built) -> None:
     page = wide.go("systems/acme/")
     links = page.locator("#evidence ~ .mv-scroll").first.locator("tbody a[href*='evidence=']")

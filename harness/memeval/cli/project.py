@@ -102,6 +102,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 def file_records() -> dict[str, type[Record]]:
     """Return the records of all files, by name."""
+    from memeval.records.api import ApiBoards, ApiIndex, ApiRuns, ApiSystems
     from memeval.records.archive import ArchivedHead, QueuedPush
     from memeval.records.audit import Audit, Bridge, Probe
     from memeval.records.benchmark import BenchmarkInfo
@@ -130,6 +131,10 @@ def file_records() -> dict[str, type[Record]]:
     from memeval.records.traffic import Traffic
 
     return {
+        "api-boards": ApiBoards,
+        "api-index": ApiIndex,
+        "api-runs": ApiRuns,
+        "api-systems": ApiSystems,
         "archive-index": ArchivedHead,
         "archive-queue": QueuedPush,
         "audit": Audit,

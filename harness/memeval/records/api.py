@@ -1,0 +1,162 @@
+"""The JSON files under ``api/v1/`` of a site. Paths in them are relative to the root of the site."""
+
+from __future__ import annotations
+
+from memeval.records.base import Digest, Record, Stored
+
+
+class ApiFile(Record):
+    """A published file for programs."""
+
+    path: str
+    """Its path."""
+    what: str
+    """Its content, in a sentence."""
+    schema_path: str | None = None
+    """Path of its JSON Schema; ``None`` if it has none."""
+
+
+class ApiIndex(Stored):
+    """``api/v1/index.json``: what a program can read."""
+
+    title: str
+    """Title of the board."""
+    release: str | None
+    """Version of the release; ``None`` for a board that is not published."""
+    latest: str | None
+    """UTC time of the newest data, ISO 8601; ``None`` without data."""
+    files: tuple[ApiFile, ...]
+    """The files, those of this folder first."""
+
+
+class ApiBoard(Record):
+    """The table of a track."""
+
+    track_id: str
+    """Id of the track."""
+    title: str
+    """Heading of the table."""
+    benchmark: str
+    """Id of the benchmark, with its version."""
+    benchmark_title: str
+    """Name of the benchmark."""
+    headline: bool
+    """Whether the front page shows the track."""
+    protocol: str
+    """How the benchmark is asked and graded."""
+    tier: str
+    """Which part of its data is used."""
+    reader: str
+    """Who writes the answers."""
+    judge: str
+    """Who grades them."""
+    items: int
+    """Number of planned items."""
+    systems: int
+    """Number of rows, controls included."""
+    ranked: int
+    """Number of ranked rows."""
+    baseline: str | None
+    """Slug of the best simple baseline; ``None`` without one."""
+    page: str
+    """The page of the benchmark."""
+    json_path: str
+    """All columns of the table as JSON."""
+    csv_path: str
+    """The same as CSV."""
+
+
+class ApiBoards(Stored):
+    """``api/v1/boards.json``: all tables."""
+
+    boards: tuple[ApiBoard, ...]
+    """The tables, in the order of the site."""
+
+
+class ApiResult(Record):
+    """The row of a system in a table."""
+
+    track_id: str
+    """Id of the track."""
+    run_id: str
+    """The run."""
+    standing: str
+    """Whether it is ranked, or why not."""
+    rank_best: int | None
+    """Best rank that the data allow; ``None`` without a rank."""
+    rank_worst: int | None
+    """Worst rank that the data allow; ``None`` without a rank."""
+    score: float | None
+    """Composite score, from 0 to 1; ``None`` if it is undefined."""
+    low: float | None
+    """Lower end of its 95 % interval; ``None`` without one."""
+    high: float | None
+    """Upper end of its 95 % interval; ``None`` without one."""
+
+
+class ApiSystem(Record):
+    """A system with its current results."""
+
+    slug: str
+    """Its name in addresses."""
+    name: str
+    """Its name for people."""
+    version: str
+    """Version of its latest run."""
+    kind: str
+    """``control`` for a control that memeval ships."""
+    summary: str | None
+    """What it is, in a sentence, by its submission; ``None`` if not stated."""
+    licence: str | None
+    """Its licence, by its submission; ``None`` if not stated."""
+    homepage: str | None
+    """Its web address, by its submission; ``None`` if not stated."""
+    page: str
+    """Its page."""
+    results: tuple[ApiResult, ...]
+    """Its rows, one for each table."""
+
+
+class ApiSystems(Stored):
+    """``api/v1/systems.json``: all systems."""
+
+    systems: tuple[ApiSystem, ...]
+    """The systems by slug."""
+
+
+class ApiRun(Record):
+    """A run."""
+
+    run_id: str
+    """Its id."""
+    system: str
+    """Slug of the system."""
+    benchmark: str
+    """Id of the benchmark, with its version."""
+    track_id: str
+    """Id of its track."""
+    started: str
+    """UTC time of its start, ISO 8601."""
+    standing: str
+    """Whether it is ranked, or why not."""
+    score: float | None
+    """Composite score, from 0 to 1; ``None`` if it is undefined."""
+    grades: str
+    """How its scores were checked."""
+    answers: str
+    """Who made its answers."""
+    accepted: bool
+    """Whether a maintainer accepted it."""
+    page: str
+    """Its page."""
+    head: str
+    """Its ``run.json``, with everything about it."""
+    digest: Digest
+    """Digest of its ``run.json``."""
+
+
+class ApiRuns(Stored):
+    """``api/v1/runs.json``: all runs, invalidated and superseded ones included."""
+
+    runs: tuple[ApiRun, ...]
+    """The runs, newest first."""
