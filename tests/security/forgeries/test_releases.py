@@ -289,7 +289,7 @@ def test_one_flipped_bit_in_a_published_file_is_found(published: Published, patt
     assert found["1"].status is CheckStatus.OK
 
 
-@pytest.mark.parametrize("pattern", ["*.json", "*-responses.jsonl.gz"])
+@pytest.mark.parametrize("pattern", ["*.json.gz", "*-responses.jsonl.gz"])
 @pytest.mark.parametrize("results", [None, NOWHERE], ids=["checkout", "copy alone"])
 def test_one_flipped_bit_in_a_shared_file_is_found(published: Published, pattern: str, results: Path | None) -> None:
     path = sorted((published.to / "data" / "sha256").rglob(pattern))[-1]
