@@ -15,10 +15,11 @@ import pytest
 from jinja2 import Environment, FileSystemBytecodeCache
 from mkdocs.theme import Theme
 
+from memeval.archive import run_cache
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.records.ledger import LedgerEvent, Runner
-from memeval.site import build, run_cache
+from memeval.site import build
 from memeval.storage import locked
 from tests.claims.test_findings import board
 from tests.site.factory import FakeBenchmark, make_board

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memeval.archive import run_cache
 from memeval.archive.runs import RunFolder
 from memeval.records.base import digest_bytes
 from memeval.records.response import Context, ContextPart, Response
+from memeval.site import build
 from memeval.site.checking import _has_name
 from memeval.site.files import Asset, encode, joined, packed
-from memeval.site.run_shards import TEXT_CHARACTERS, run_shards
+from memeval.site.run_shards import TEXT_CHARACTERS, RunShards, run_shards
+from tests.site.conftest import Built
 from tests.site.factory import FakeBenchmark, Made, make_run
 
 
@@ -111,3 +115,26 @@ def test_a_packed_file_is_named_by_its_digest_and_that_of_its_text(content: byte
     assert _has_name(asset.path, digest_bytes(asset.content))
     assert asset.path.endswith(f"-{digest_bytes(content).removeprefix('sha256:')}.json.gz")
     assert asset == packed(content), "equal bytes at any time"
+
+
+def test_shards_are_the_same_after_they_were_kept(folder: RunFolder) -> None:
+    made = run_shards(folder, True, {})
+    assert RunShards.from_bytes(made.to_bytes()) == made
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_a_site_has_equal_bytes_with_and_without_the_cache(
+    built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_cache, "cache_home", lambda: tmp_path / "cache")
+    for name in ("first", "second"):
+        build(built.results, tmp_path / name, find=lambda _name: built.benchmark)
+        assert list((tmp_path / "cache/site").iterdir())
+    assert digests(tmp_path / "first") == digests(tmp_path / "second")

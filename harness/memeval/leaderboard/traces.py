@@ -8,6 +8,8 @@ Not found: durations that a forger draws anew, and responses of which each was c
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,10 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
+from memeval.archive.run_cache import kept
 from memeval.archive.runs import RunFolder
 from memeval.execution.readers import NATIVE
 from memeval.records.base import Digest
-from memeval.records.response import Outcome, Response, Timings
+from memeval.records.response import Outcome, Response
 from memeval.records.run import Run, SystemKind
 
 FEWEST = 10
@@ -74,19 +77,31 @@ class _Row:
     """The durations."""
 
 
+@dataclass(frozen=True)
+class _Clock:
+    """When a question was asked, and how long that took."""
+
+    question_id: str
+    attempt: int
+    started: str
+    seconds: tuple[float | None, ...]
+    """The durations, in the order of :data:`DURATIONS`."""
+
+
 class Trace:
     """What can be compared of a run's responses.
 
     Args:
         folder: the run.
         responses: its responses; ``None`` to read them when they are needed.
+        keeps: whether what an earlier build found may be used, for the same ``run.json``.
 
     Raises:
         BadInput: the responses cannot be read.
     """
 
-    def __init__(self, folder: RunFolder, responses: Iterable[Response] | None = None) -> None:
-        self.folder, self.run = folder, folder.run
+    def __init__(self, folder: RunFolder, responses: Iterable[Response] | None = None, keeps: bool = False) -> None:
+        self.folder, self.run, self._keeps = folder, folder.run, keeps
         if responses is not None:
             self._read = self._comparable(responses)
 
@@ -103,22 +118,28 @@ class Trace:
     def durations(self) -> dict[str, Durations]:
         """The durations by phase."""
         found: dict[str, Durations] = {phase: {} for phase in DURATIONS}
-        for question, attempt, timings in self._read[1]:
-            for phase in DURATIONS:
-                if seconds := getattr(timings, phase):
-                    found[phase][question, attempt, timings.started] = seconds
+        for clock in self._read[1]:
+            for phase, seconds in zip(DURATIONS, clock.seconds, strict=True):
+                if seconds:
+                    found[phase][clock.question_id, clock.attempt, clock.started] = seconds
         return found
 
     @cached_property
-    def _read(self) -> tuple[dict[str, _Row], list[tuple[str, int, Timings]]]:
-        return self._comparable(self.folder.responses())
+    def _read(self) -> tuple[dict[str, _Row], list[_Clock]]:
+        if not self._keeps:
+            return self._comparable(self.folder.responses())
+        return _from_bytes(
+            kept(self.folder, "trace", "", lambda: _to_bytes(*self._comparable(self.folder.responses())))
+        )
 
-    def _comparable(self, responses: Iterable[Response]) -> tuple[dict[str, _Row], list[tuple[str, int, Timings]]]:
+    def _comparable(self, responses: Iterable[Response]) -> tuple[dict[str, _Row], list[_Clock]]:
         native = self.run.track.reader == NATIVE
         answered: dict[str, Response] = {}
         clocks = []
         for response in responses:
-            clocks.append((response.question_id, response.attempt, response.timings))
+            clocks.append(
+                _Clock(response.question_id, response.attempt, response.timings.started, _durations(response))
+            )
             if response.outcome is Outcome.OK and (response.answer.strip() or response.items):
                 answered[response.question_id] = response
         times = Counter(response.answer for response in answered.values())
@@ -130,10 +151,40 @@ class Trace:
         return rows, clocks
 
 
-class Traces:
-    """The traces of runs, each made once for all boards that compare it."""
+def _durations(response: Response) -> tuple[float | None, ...]:
+    return tuple(getattr(response.timings, phase) for phase in DURATIONS)
 
-    def __init__(self) -> None:
+
+def _to_bytes(rows: dict[str, _Row], clocks: Iterable[_Clock]) -> bytes:
+    """Return what can be compared of a run as one file."""
+    data = [
+        {question: [row.whole, row.text, row.retrieved, row.clock] for question, row in rows.items()},
+        [[clock.question_id, clock.attempt, clock.started, clock.seconds] for clock in clocks],
+    ]
+    return json.dumps(data, separators=(",", ":")).encode()
+
+
+def _from_bytes(content: bytes) -> tuple[dict[str, _Row], list[_Clock]]:
+    """Return what :func:`_to_bytes` wrote."""
+    rows, clocks = json.loads(content)
+    return (
+        {
+            question: _Row(whole, text, retrieved, tuple(seconds))
+            for question, (whole, text, retrieved, seconds) in rows.items()
+        },
+        [_Clock(question, attempt, started, tuple(seconds)) for question, attempt, started, seconds in clocks],
+    )
+
+
+class Traces:
+    """The traces of runs, each made once for all boards that compare it.
+
+    Args:
+        keeps: whether what an earlier build found may be used. What decides about a run reads its rows.
+    """
+
+    def __init__(self, keeps: bool = False) -> None:
+        self._keeps = keeps
         self._made: dict[tuple[Path, Digest], Trace] = {}
 
     def add(self, folder: RunFolder, responses: Iterable[Response]) -> None:
@@ -142,21 +193,29 @@ class Traces:
 
     def of(self, folder: RunFolder) -> Trace:
         """Return the trace of a run."""
-        return self._made.setdefault((folder.path.resolve(), folder.digest), Trace(folder))
+        return self._made.setdefault((folder.path.resolve(), folder.digest), Trace(folder, keeps=self._keeps))
 
 
 def _row(response: Response, native: bool, seldom: bool) -> _Row:
-    answer, context, items, timings = response.answer, response.context_digest, response.items or (), response.timings
+    answer, context, items = response.answer, response.context_digest, response.items or ()
     # The digest of a context covers the retrieved texts.
     texts: object = context or tuple((item.turn_id, item.text) for item in items)
-    sources = tuple((item.source_ids, item.score) for item in items)
+    sources = tuple(
+        (item.source_ids, None if item.score is None else item.score + 0.0) for item in items
+    )  # -0.0 is 0.0
     text: object = answer if native and seldom and answer.strip() else texts
     return _Row(
-        whole=hash((answer, response.context_tokens, texts, sources)),
-        text=hash(text) if text else None,
+        whole=_hash((answer, response.context_tokens, texts, sources)),
+        text=_hash(text) if text else None,
         retrieved=_retrieved(response),
-        clock=tuple(seconds for phase in DURATIONS if (seconds := getattr(timings, phase))),
+        clock=tuple(seconds for seconds in _durations(response) if seconds),
     )
+
+
+def _hash(value: object) -> int:
+    """Return a hash that is equal in every process."""
+    data = repr(value).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big")
 
 
 def _retrieved(response: Response) -> bool:

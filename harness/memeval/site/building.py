@@ -106,7 +106,7 @@ def build(
         releases: frozen leaderboards; ``None`` reads them from the results folder.
         ledger: the ledger; ``None`` for all of that in the results folder.
         find: returns a benchmark by id; ``None`` uses memeval's registry.
-        traces: what is known of the runs' responses already; ``None`` to read them.
+        traces: what is known of the runs' responses already; ``None`` to read them, or what an earlier build kept.
 
     Raises:
         BadInput: a file of the results cannot be read, or ``out`` contains something else.
@@ -115,7 +115,8 @@ def build(
         raise BadInput("there is no results folder here.", where=results, remedy="Run a system first: memeval run.")
     refuse_place(results, out)
     out = out.absolute()  # MkDocs resolves relative paths from the folder of its configuration
-    site = read_site(results, version=version, releases=releases, ledger=ledger, find=find, traces=traces)
+    known = traces or Traces(keeps=True)
+    site = read_site(results, version=version, releases=releases, ledger=ledger, find=find, traces=known)
     make_folder(out.parent)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
         made = Path(scratch) / "site"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memeval.analysis.failures import summary
+from memeval.archive.run_cache import kept
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.reproduction import failures_of_run
 from memeval.leaderboard.board import BoardRow
@@ -14,7 +15,6 @@ from memeval.records.errors import BadInput, MemevalError
 from memeval.records.failure import Cause, FailureSummary
 from memeval.records.run import Run
 from memeval.site.model import SiteModel
-from memeval.site.run_cache import kept
 
 MEANINGS = {
     Cause.ERROR: "The system, its reader or the judge failed.",

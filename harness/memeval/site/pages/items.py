@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from memeval.archive.run_cache import kept
 from memeval.execution.contexts import TurnTexts
 from memeval.leaderboard.board import BoardRow
 from memeval.records.track import Redistribution
@@ -15,7 +16,6 @@ from memeval.site.labels import VALUE_LABELS
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
-from memeval.site.run_cache import kept
 from memeval.site.run_shards import RunShards, run_shards
 from memeval.site.slices import SLICE_LABELS
 from memeval.site.urls import issue_form, run_url, segment, system_url

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import pytest
 
+from memeval.archive import run_cache
+from memeval.archive.run_cache import kept
 from memeval.archive.runs import RunFolder
-from memeval.site import build, run_cache
-from memeval.site.run_cache import kept
-from memeval.site.run_shards import RunShards, run_shards
-from tests.site.conftest import Built
 from tests.site.factory import FakeBenchmark, Made, make_run
 
 
@@ -68,26 +65,3 @@ def test_a_folder_that_cannot_be_written_costs_only_time(folder: RunFolder, tmp_
     (tmp_path / "cache").write_text("a file where a folder belongs")
     assert kept(folder, "kind", "data", lambda: b"1") == b"1"
     assert kept(folder, "kind", "data", lambda: b"1") == b"1"
-
-
-def test_shards_are_the_same_after_they_were_kept(folder: RunFolder) -> None:
-    made = run_shards(folder, True, {})
-    assert RunShards.from_bytes(made.to_bytes()) == made
-
-
-def digests(folder: Path) -> dict[str, str]:
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-
-
-def test_a_site_has_equal_bytes_with_and_without_the_cache(
-    built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(run_cache, "cache_home", lambda: tmp_path / "cache")
-    for name in ("first", "second"):
-        build(built.results, tmp_path / name, find=lambda _name: built.benchmark)
-        assert list((tmp_path / "cache/site").iterdir())
-    assert digests(tmp_path / "first") == digests(tmp_path / "second")

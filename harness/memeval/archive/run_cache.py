@@ -1,4 +1,4 @@
-"""What the site makes from a run's rows, kept from build to build in the user's cache folder.
+"""What is computed from a run's rows for pages, kept from build to build in the user's cache folder.
 
 A kept file counts only for the same ``run.json``, which has the digests of all rows, and for the same code. Everything
 can be deleted at any time.

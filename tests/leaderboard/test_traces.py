@@ -1,0 +1,37 @@
+"""Traces of responses: the same when read and when kept, and kept only where that is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memeval.archive import run_cache
+from memeval.archive.runs import RunFolder
+from memeval.leaderboard import traces
+from memeval.leaderboard.traces import Trace, Traces
+from tests.site.factory import FakeBenchmark, Made, make_run
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
+    monkeypatch.setattr(run_cache, "cache_home", lambda: tmp_path / "cache")
+    return make_run(tmp_path / "results", Made("acme", "Acme"), FakeBenchmark())
+
+
+def test_a_kept_trace_is_that_of_the_rows(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, first = Trace(folder), Trace(folder, keeps=True)
+    assert read.rows == first.rows and read.durations == first.durations
+    monkeypatch.setattr(RunFolder, "responses", None)
+    later = Trace(folder, keeps=True)
+    assert read.rows == later.rows and read.durations == later.durations
+    assert any(read.rows.values()) and any(read.durations.values())
+
+
+def test_a_decision_about_a_run_reads_its_rows(folder: RunFolder, tmp_path: Path) -> None:
+    assert Traces().of(folder).rows
+    assert not (tmp_path / "cache").exists()
+
+
+def test_equal_responses_have_equal_hashes_in_every_process() -> None:
+    assert traces._hash(("s001", None, 0.5)) == 0xFCB3A7DDBE8ED8EA
