@@ -140,3 +140,18 @@ def test_an_address_below_the_alias_leads_to_the_same_page_of_the_newest(window:
         expect(page.locator(".mv-item h2")).to_be_visible()
         window.go("nowhere/")
         expect(page.get_by_role("heading")).to_have_text("Page not found")
+
+
+def test_a_missing_page_leads_back_and_searches_for_what_was_asked(window: Visit, board: Served) -> None:
+    with afresh(window):
+        page = window.go("1.1/systems/no-memory-2/")
+        expect(page.get_by_role("heading")).to_have_text("Page not found")
+        assert [each["id"] for each in Axe().run(page).response["violations"]] == []
+        page.get_by_role("link", name="Go to the leaderboard").click()
+        page.wait_for_url(f"{board.base}1.1/")
+        page = window.go("1.1/systems/no-memory-2/")
+        page.get_by_role("link", name="All systems").click()
+        page.wait_for_url(f"{board.base}1.1/systems/")
+        page = window.go("1.1/systems/no-memory.html")
+        page.get_by_role("link", name="Search for “no memory”").click()
+        expect(page.locator(".md-search-result__item").first).to_contain_text("memory", timeout=15_000)

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from memeval.site import build
+from memeval.site.not_found import SECTIONS
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
 
@@ -188,6 +189,12 @@ def test_tied_systems_have_the_range_of_their_ranks_in_downloads(built: Built) -
 def test_a_page_that_is_not_there_links_to_the_leaderboard(built: Built) -> None:
     page = built.read("404.html")
     assert '<a id="home" href="/">Go to the leaderboard</a>' in page
+
+
+def test_every_folder_of_a_site_leads_home_from_a_page_that_is_not_there(built: Built) -> None:
+    folders = {page.parent.relative_to(built.out).parts[0] for page in built.out.glob("*/**/index.html")}
+    generated = {each for each in folders if len(list((built.out / each).glob("*/index.html"))) > 0}
+    assert generated <= set(SECTIONS)
 
 
 def test_tables_of_one_benchmark_have_different_headings(built: Built) -> None:

@@ -8,6 +8,7 @@ from html import escape
 from itertools import count
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from mkdocs.config import config_options
 from mkdocs.config.base import Config
@@ -21,6 +22,7 @@ from memeval.project import project
 from memeval.site.csp import with_policy
 from memeval.site.files import Page
 from memeval.site.model import SiteModel, read_site
+from memeval.site.not_found import not_found_page
 from memeval.site.publisher import publish_all
 from memeval.site.text import visible
 from memeval.site.theme_script import BUNDLE, with_search_on_demand
@@ -83,7 +85,9 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
     def on_post_page(self, output: str, **_: Any) -> str:
         return with_policy(output)
 
-    def on_post_template(self, output_content: str, *, template_name: str, **_: Any) -> str:
+    def on_post_template(self, output_content: str, *, template_name: str, config: MkDocsConfig, **_: Any) -> str:
+        if template_name == "404.html":
+            return not_found_page(config.site_name, urlsplit(config.site_url or "").path or "/")
         return with_policy(output_content) if template_name.endswith(".html") else output_content
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from html import escape
 
-from memeval.site.csp import with_policy
+from memeval.site.not_found import not_found_page
 
 LATEST = "latest"
 """The alias of the newest version: a symlink where the target has them, else a folder with one page."""
@@ -43,31 +43,7 @@ def _redirect(address: str, text: str) -> str:
 ROOT_PAGE = _redirect("latest/", "The latest board").encode()
 """The page at the root. It never changes, so that it is right whatever is published next."""
 
-NOT_FOUND_PAGE = with_policy(
-    """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<title>Page not found</title>
-<link rel="icon" href="data:,">
-</head>
-<body>
-<h1>Page not found</h1>
-<p>Runs and releases are never removed. Check that the address is complete.</p>
-<script>
-const found = /^(.*?\\/)latest\\/(.*)$/.exec(location.pathname);
-if (found) {
-  fetch(found[1] + "versions.json")
-    .then((reply) => reply.json())
-    .then(([newest]) => location.replace(found[1] + newest.version + "/" + found[2] + location.search + location.hash))
-    .catch(() => {});
-}
-</script>
-</body>
-</html>
-"""
-).encode()
+NOT_FOUND_PAGE = not_found_page().encode()
 """What hosts such as GitHub Pages show for an unknown address. It leads ``latest/…`` to the same page of the newest
 release, on targets without symlinks."""
 
