@@ -344,6 +344,21 @@ def test_an_item_can_be_reported_where_the_board_names_a_repository(
     page.unroute("**/items/?run=*")
 
 
+@pytest.mark.parametrize("path", ["", "benchmarks/fake@1/"])
+def test_a_keyboard_skips_to_the_table_of_the_open_tab(wide: Visit, path: str) -> None:
+    page = wide.go(path)
+    skip = page.get_by_role("link", name="Skip to the table")
+    for tab in (page.locator("[data-tab]").first, page.locator("[data-tab]").last):
+        tab.click()
+        skip.focus()
+        expect(skip).to_be_in_viewport()
+        page.keyboard.press("Enter")
+        focused = page.locator(".mv-scroll:focus")
+        expect(focused).to_be_visible()
+        assert focused.locator("table").count() == 1
+        assert focused.evaluate("one => one.closest('[data-panel]').dataset.panel") == tab.get_attribute("data-tab")
+
+
 @pytest.mark.parametrize("words", ["cheapest", "mem0"])
 def test_the_search_answers_what_newcomers_ask(wide: Visit, words: str) -> None:
     page = wide.go()

@@ -191,6 +191,19 @@ def test_a_page_that_is_not_there_links_to_the_leaderboard(built: Built) -> None
     assert '<a id="home" href="/">Go to the leaderboard</a>' in page
 
 
+def test_addresses_of_a_site_are_told_only_if_they_are_known(tmp_path: Path, built: Built) -> None:
+    benchmark = FakeBenchmark()
+    make_run(tmp_path / "results", Made("acme", 'Acme "<b>"'), benchmark)
+    build(tmp_path / "results", tmp_path / "site", site_url="https://board.example/x/", find=lambda _name: benchmark)
+    page = (tmp_path / "site/systems/acme/index.html").read_text()
+    assert '<meta property="og:url" content="https://board.example/x/systems/acme/">' in page
+    assert '<meta property="og:title" content="Acme &quot;&lt;b&gt;&quot;">' in page
+    assert "<loc>https://board.example/x/systems/acme/</loc>" in (tmp_path / "site/sitemap.xml").read_text()
+    assert 'href="/x/">Go to the leaderboard' in (tmp_path / "site/404.html").read_text()
+    page = built.read("systems/acme/index.html")
+    assert 'property="og:title"' in page and "og:url" not in page and not (built.out / "sitemap.xml").exists()
+
+
 def test_every_folder_of_a_site_leads_home_from_a_page_that_is_not_there(built: Built) -> None:
     folders = {page.parent.relative_to(built.out).parts[0] for page in built.out.glob("*/**/index.html")}
     generated = {each for each in folders if len(list((built.out / each).glob("*/index.html"))) > 0}

@@ -14,6 +14,8 @@ export function tabs(page, changed = () => {}) {
         else link.removeAttribute("aria-current");
         panels.get(link.dataset.tab).hidden = link.dataset.tab !== chosen;
       }
+      const table = panels.get(chosen)?.querySelector(".mv-scroll[id]");
+      if (table) page.querySelector("[data-skip]")?.setAttribute("href", `#${table.id}`);
       changed(chosen);
     };
     for (const link of links) {
