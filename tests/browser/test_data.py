@@ -97,19 +97,3 @@ def test_without_https_items_are_shown_and_said_to_be_unchecked(alone: Visit, si
     page = opened(alone, site)
     expect(page.locator(".mv-item h2")).to_have_text(ITEM)
     expect(page.locator("main")).to_contain_text("were not checked: browsers compute digests only on https pages")
-
-
-def test_the_search_index_is_loaded_by_a_search_and_not_by_a_page(alone: Visit) -> None:
-    asked: list[str] = []
-    alone.page.on("request", lambda request: asked.append(request.url))
-    page = alone.go("methodology/")
-    page.wait_for_load_state("networkidle")
-    assert asked and not [url for url in asked if "search_index" in url]
-    page.locator("input.md-search__input").click()
-    page.locator("input.md-search__input").press_sequentially("hostile")
-    expect(page.locator(".md-search-result__item").first).to_be_visible(timeout=15_000)
-    assert len([url for url in asked if "search_index" in url]) == 1
-    address = page.locator(".md-search-result__item a").first.get_attribute("href") or ""
-    assert "h=hostile" in address
-    page.goto(address)
-    expect(page.locator("article mark").first).to_have_text("Hostile", ignore_case=True)

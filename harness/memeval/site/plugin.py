@@ -25,7 +25,7 @@ from memeval.site.model import SiteModel, read_site
 from memeval.site.not_found import not_found_page
 from memeval.site.publisher import publish_all
 from memeval.site.text import visible
-from memeval.site.theme_script import BUNDLE, with_search_on_demand
+from memeval.site.theme_script import BUNDLE, lightened
 
 INSTALL_MARK = "<!-- install -->"
 """Placeholder for the installation commands in a hand-written page."""
@@ -51,7 +51,7 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
         site = self.config.site or read_site(Path(self.config.results))
         for file in [file for file in files if BUNDLE.fullmatch(file.src_uri)]:
             files.remove(file)
-            files.append(File.generated(config, file.src_uri, content=with_search_on_demand(file.content_string)))
+            files.append(File.generated(config, file.src_uri, content=lightened(file.content_string)))
         for made in publish_all(site):
             if isinstance(made, Page):
                 source = f"{made.url}index.md"

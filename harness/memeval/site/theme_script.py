@@ -1,7 +1,9 @@
-"""The theme's script, changed to load the search index only when someone searches.
+"""The theme's script, changed to do less when a page loads.
 
-The theme loads the index, the text of all pages, on every page: to prepare a search, and to highlight the words of a
-search result. Here the first waits for the search field, and the second for an address of a search result.
+- It loads the search index, the text of all pages, on every page: to prepare a search, and to highlight the words of a
+  search result. Here the first waits for the search field, and the second for an address of a search result.
+- It marks a switch of colours on every page, although the page has its colours already. Each mark computes the style of
+  the whole page again, which is half of the longest task of a page with a large table. Here a later switch is marked.
 """
 
 from __future__ import annotations
@@ -14,11 +16,15 @@ BUNDLE = re.compile(r"assets/javascripts/bundle\.[0-9a-f]+\.min\.js")
 _CHANGES = (
     (re.compile(r'location\.protocol!=="file:"'), "!1"),
     (re.compile(r'(=>\w+\("search\.highlight"\))(\?\w+\(e,\{index\$:)'), r"\1&&/[?&]h=/.test(location.search)\2"),
+    (
+        re.compile(r'(document\.body\.setAttribute\("data-md-color-switching",""\))'),
+        r'document.readyState==="complete"&&\1',
+    ),
 )
 
 
-def with_search_on_demand(script: str) -> str:
-    """Return the theme's script with a search index that loads on demand.
+def lightened(script: str) -> str:
+    """Return the theme's script with less to do when a page loads.
 
     Raises:
         ValueError: the script is not the one that this memeval knows.
