@@ -344,6 +344,21 @@ def test_an_item_can_be_reported_where_the_board_names_a_repository(
     page.unroute("**/items/?run=*")
 
 
+@pytest.mark.parametrize("path", ["", "benchmarks/fake@1/", "systems/acme/"])
+def test_a_printed_table_keeps_its_columns_on_the_page(wide: Visit, path: str) -> None:
+    page = wide.go(path)
+    columns = page.locator("thead th:visible").count()
+    page.set_viewport_size({"width": 718, "height": 1000})  # A4 within its margins
+    page.emulate_media(media="print")
+    assert page.locator("thead th:visible").count() >= columns, "tabs show one table, paper shows all"
+    over = page.evaluate(
+        "[...document.querySelectorAll('.mv-scroll table')].filter((one) => one.getBoundingClientRect().right > 718)"
+        ".map((one) => one.outerHTML.slice(0, 150))"
+    )
+    assert over == []
+    page.emulate_media(media="screen")
+
+
 @pytest.mark.parametrize("path", ["", "benchmarks/fake@1/"])
 def test_a_keyboard_skips_to_the_table_of_the_open_tab(wide: Visit, path: str) -> None:
     page = wide.go(path)
