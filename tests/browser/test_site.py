@@ -45,6 +45,8 @@ def kinds(site: Built) -> dict[str, int]:
         "methodology/": 1,
         "repeat/": 0,
         "proof/": 0,
+        "glossary/": 1,
+        "api/": 1,
         "submit/": 1,
         "releases/": 1,
         "ledger/": 1,
