@@ -9,7 +9,7 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from pydantic import ValidationError
 
@@ -21,6 +21,10 @@ T = TypeVar("T", bound=Stored)
 
 LONGEST_LINE = 64_000_000
 """Maximum length of a row in bytes; memeval writes no longer line."""
+
+
+BUFFER = 1 << 17
+"""Bytes of a gzipped row file that are unpacked at once."""
 
 
 def read_rows(path: Path, model: type[T]) -> Iterator[T]:
@@ -64,7 +68,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """
     remedy = "Restore the file, or record a new run."
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
+        with _opened(path) as stream:
             if path.suffix == ".gz" and path.stat().st_size == 0:
                 raise EOFError("it is empty")  # gzip reads an empty file as a file without rows
             number = 0
@@ -81,6 +85,11 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         raise BadInput(f"the file is damaged ({error}).", where=path, remedy=remedy) from None
     except OSError as error:
         raise BadInput(f"the file cannot be read ({error.strerror}).", where=path, remedy=remedy) from None
+
+
+def _opened(path: Path) -> BinaryIO | io.BufferedReader:
+    """Open a row file. A buffer around ``GzipFile`` needs no call of Python code for each line."""
+    return io.BufferedReader(gzip.GzipFile(path, "rb"), BUFFER) if path.suffix == ".gz" else path.open("rb")
 
 
 def pack(rows: Iterable[Stored]) -> tuple[bytes, FileDigest]:
