@@ -1,10 +1,12 @@
-"""Plugins that every test can use, and settings: no sandbox unless asked for, and a data folder of our own."""
+"""Plugins that every test can use, and settings: no sandbox unless asked for, and folders of our own."""
 
 import atexit
 import gc
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,6 +27,27 @@ atexit.register(shutil.rmtree, os.environ["MEMEVAL_DATA"], ignore_errors=True)
 # What is imported and collected stays to the end. To look through it for cycles again and again took a tenth of a
 # worker's time or more.
 gc.disable()
+
+MEMORY = Path("/dev/shm")
+"""A file system in memory, on Linux."""
+
+NEEDED = 2 << 30
+"""Bytes that must be free in it."""
+
+WRITING = "tests/archive/", "tests/claims/", "tests/exchange/", "tests/site/"
+"""Folders whose tests write, sync and delete thousands of files, and start no sandbox, which hides ``MEMORY``."""
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
+    """Return a folder of the test: in memory where that saves time and is possible."""
+    named = request.node.nodeid.startswith(WRITING)
+    if not named or not os.access(MEMORY, os.W_OK) or shutil.disk_usage(MEMORY).free < NEEDED:
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="memeval-test-", dir=MEMORY, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
 
 DEAR = ("tests/browser/", "tests/integration/", "tests/site/", "tests/submissions/")
 """Folders whose files take longest: first, so that at the end no worker waits for another one's."""
