@@ -95,7 +95,7 @@ def other_data(forger: Forger) -> None:
         (lambda forger: forger.track.update(protocol="full"), "run.json: track.categories"),
         (lambda forger: forger.track.update(parameters={"seed": 7}), "run.json: track.parameters: do not fit"),
         (lambda forger: forger.track.update(sample="sha256:" + "1" * 64), "run.json: track.sample: is sha256:1111"),
-        (lambda forger: forger.track.update(judge="rules@2"), "run.json: track.judge: is rules@2"),
+        (lambda forger: forger.track.update(judge="rules@7"), "run.json: track.judge: is rules@7"),
         (lambda forger: forger.track.update(judge_label="vendor"), "run.json: track.judge_label: is vendor, but"),
         (lambda forger: forger.track.update(reader="extractive@1"), "run.json: track.reader: is extractive@1, but"),
         (lambda forger: forger.track.update(reader="magic@1"), "run.json: track.reader: is magic@1, which is not a"),
