@@ -126,6 +126,7 @@ def read() -> tuple[list[Check], Traces]:
     return [*checks, *check_results(RESULTS, signers_of(None), traces)], traces
 
 
+@pytest.mark.timeout(900)  # the whole of it is read, which takes minutes on a busy machine
 def test_all_of_it_verifies(read: tuple[list[Check], Traces]) -> None:
     checks, _ = read
     assert len(checks) > len(RUNS)
@@ -139,6 +140,7 @@ def test_a_run_of_each_track_gives_the_same_bytes_when_graded_again(folder: RunF
     assert outcome.grades == folder.run.coverage.done
 
 
+@pytest.mark.timeout(900)  # the whole of it is read, which takes minutes on a busy machine
 def test_every_accepted_run_is_whole_from_a_clean_checkout_and_reproduced(read: tuple[list[Check], Traces]) -> None:
     board = build_board(RUNS, Ledger(RESULTS), read[1])
     rows = [row for row in board.runs if row.accepted]
