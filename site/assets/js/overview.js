@@ -41,7 +41,7 @@ export function overview(page) {
   }
 
   function draw() {
-    const field = make("input", { type: "search", value: text, placeholder: "name", oninput: (event) => {
+    const field = make("input", { type: "search", value: text, placeholder: "system", oninput: (event) => {
       text = event.target.value;
       changed();
     } });
