@@ -203,6 +203,13 @@ def test_the_tables_of_a_benchmark_are_tabs_and_the_address_names_one(wide: Visi
     expect(page.locator(f"#track-{track}")).to_be_visible()
 
 
+@pytest.mark.parametrize("fragment", ["#%", "#track-nowhere", "#%E0%A4%A"])
+def test_a_malformed_fragment_leaves_the_first_tab_and_the_tools(wide: Visit, fragment: str) -> None:
+    page = wide.go(f"{BOARD}{fragment}")
+    expect(page.locator("[data-panel]:visible")).to_have_count(1)
+    expect(page.locator("[data-tools]").get_by_label("Find system")).to_be_visible()
+
+
 def test_rows_within_some_points_of_the_best_system_stay(wide: Visit) -> None:
     page = wide.go(f"{BOARD}?within=1&controls=no")
     orders = (

@@ -18,6 +18,7 @@ from memeval.records.submission import Submission
 from memeval.site.measured import Measure, measure_of
 from memeval.site.model import BenchmarkView, SiteModel, has_llm_judge
 from memeval.site.spending import COST_PER_QUESTION, TOKENS
+from memeval.site.standings import baseline_word
 
 SUITES = {Measure.RETRIEVAL: "retrieval", Measure.ANSWERS: "answers"}
 """The suite of benchmarks that gives the index of each measure; others have none."""
@@ -276,11 +277,7 @@ def _row(
 
 def _against(row: BoardRow) -> Against:
     test = row.against_baseline
-    if test is None:
-        return Against.UNKNOWN
-    if not test.apart:
-        return Against.EVEN
-    return Against.BETTER if test.difference > 0 else Against.WORSE
+    return Against.UNKNOWN if test is None else Against(baseline_word(test))
 
 
 def _mean(values: Sequence[float | str | None]) -> float | None:

@@ -12,7 +12,7 @@ export class Table {
     this.groups = second ? [...first.cells] : [];
     this.heads = [...(second ?? first).cells];
     this.sorting = null;
-    for (const head of this.heads.filter((one) => one.dataset.direction !== "none" || !one.querySelector("a"))) {
+    for (const head of this.heads) {
       const button = make("button", { type: "button" });
       const link = head.querySelector("a");
       if (link) button.setAttribute("aria-label", `Sort by ${link.textContent}`);

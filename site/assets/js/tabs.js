@@ -26,8 +26,11 @@ export function tabs(page, changed = () => {}) {
       });
     }
     const named = () => {
-      const target = location.hash.length > 1 ? page.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
-      return target?.closest("[data-panel]")?.dataset.panel;
+      try {
+        return page.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("[data-panel]")?.dataset.panel;
+      } catch {
+        return undefined; // a malformed fragment names nothing
+      }
     };
     window.addEventListener("hashchange", () => {
       const found = named();
