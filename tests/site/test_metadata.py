@@ -21,10 +21,20 @@ from memeval.records.track import Redistribution
 from memeval.site.citing import Citation, citation_file, reference_text, zenodo_metadata
 from memeval.site.files import Asset, Page
 from memeval.site.model import SiteModel, read_site
-from memeval.site.pages.metadata import CITATION, SCORES, SCORES_CROISSANT, ZENODO, MetadataFiles, croissant_path
+from memeval.site.pages.metadata import (
+    CITATION,
+    SCORES,
+    SCORES_CROISSANT,
+    SCORES_PARQUET,
+    ZENODO,
+    MetadataFiles,
+    croissant_path,
+)
 from memeval.site.pages.releases import ReleasesPage
+from memeval.site.score_table import score_parquet, score_rows
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, SECRET, FakeBenchmark, Made, make_run
+from tests.support.upstream import PYARROW, run_with
 from tests.tools.citation import ROOT, memeval_citation
 
 PAPER = CitedWork(
@@ -208,3 +218,39 @@ def test_the_citation_of_memeval_follows_from_the_catalogues() -> None:
     file = ROOT / "CITATION.cff"
     assert schema_problems(file) == ""
     assert file.read_bytes() == memeval_citation(), "Write it again: python -m tests.tools.citation"
+
+
+READ = """
+import sys
+import pandas
+written, kept = pandas.read_csv(sys.argv[1]), pandas.read_parquet(sys.argv[2])
+assert list(written) == list(kept) and len(written) == len(kept) > 5
+for name in written:
+    assert written[name].isna().tolist() == kept[name].isna().tolist(), name
+    known = kept[name].notna()
+    assert written[name][known].tolist() == kept[name][known].tolist(), name
+print(*(f"{name}={kind}" for name, kind in kept.dtypes.items()))
+"""
+
+
+def test_pandas_reads_the_same_scores_from_parquet_and_from_csv(built: Built) -> None:
+    done = run_with(PYARROW, "-c", READ, str(built.out / SCORES), str(built.out / SCORES_PARQUET))
+    assert done.returncode == 0, done.stderr
+    types = dict(each.split("=") for each in done.stdout.split())
+    names = ("composite", "planned", "accepted", "system", "cost_per_question_usd")
+    assert [types[name] for name in names] == ["float64", "int64", "bool", "str", "float64"]
+    page = built.read("index.html")
+    assert f'href="{SCORES}" download' in page and f'href="{SCORES_PARQUET}" download' in page
+
+
+def test_the_parquet_file_of_a_board_has_equal_bytes_each_time(built: Built) -> None:
+    site = read_site(built.results, find=lambda _name: built.benchmark)
+    assert score_parquet(score_rows(site.board)) == (built.out / SCORES_PARQUET).read_bytes()
+
+
+def test_the_score_table_says_who_is_better_than_the_best_simple_baseline(built: Built) -> None:
+    rows = {row["run_id"]: row for row in csv.DictReader(built.read(SCORES).splitlines())}
+    acme = rows[built.runs[0].run.run_id]
+    assert acme["against_baseline"] in ("better", "not better")
+    assert float(acme["tokens_per_question"]) == 812
+    assert {row["against_baseline"] for row in rows.values() if row["standing"] == "control"} == {""}

@@ -6,10 +6,15 @@ import csv
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+from memeval.exchange.plain_parquet import PlainType, plain_parquet
 from memeval.leaderboard.board import Board, BoardRow
+from memeval.site.columns import Column
 from memeval.site.croissant import DataField
 from memeval.site.downloads import safe_cell
+from memeval.site.spending import SPENDING
+from memeval.site.standings import baseline_word
 
 
 @dataclass(frozen=True)
@@ -17,11 +22,30 @@ class ScoreColumn:
     """A column of the table."""
 
     field: DataField
-    read: Callable[[BoardRow], object]
+    read: Callable[[BoardRow], Any]
 
 
-def _column(name: str, kind: str, meaning: str, read: Callable[[BoardRow], object]) -> ScoreColumn:
+def _column(name: str, kind: str, meaning: str, read: Callable[[BoardRow], Any]) -> ScoreColumn:
     return ScoreColumn(DataField(name, kind, meaning), read)
+
+
+_MEASURED = {
+    "tokens_per_question": "Mean context tokens per question; empty if unknown.",
+    "cost_per_question_usd": "US dollars of the model calls for search and answers, per question; empty if unknown.",
+    "cost_usd": "US dollars of the whole run; empty if unknown.",
+    "ask_p50_seconds": "Median answer latency in seconds; with a fixed reader, that of the search.",
+    "ask_p95_seconds": "95th percentile of the answer latency in seconds; with a fixed reader, that of the search.",
+    "take_in_total_seconds": "Sum of the time to ingest all sessions, in seconds.",
+}
+"""Columns of the tables that this table has too, with their meanings."""
+
+
+def _measured(column: Column) -> ScoreColumn:
+    return _column(column.name, "Float", _MEASURED[column.name], lambda row: column.read(row).value)
+
+
+def _against_baseline(row: BoardRow) -> str | None:
+    return None if row.against_baseline is None else baseline_word(row.against_baseline)
 
 
 COLUMNS = (
@@ -64,22 +88,47 @@ COLUMNS = (
         lambda row: row.rank.worst if row.rank else None,
     ),
     _column("standing", "Text", "Why the run has a rank or not.", lambda row: row.standing.value),
+    _column(
+        "against_baseline",
+        "Text",
+        "Whether the score is significantly better or worse than that of the best simple baseline of its table.",
+        _against_baseline,
+    ),
+    *(_measured(column) for column in SPENDING if column.name in _MEASURED),
     _column("grades", "Text", "How far the grades can be trusted.", lambda row: row.trust.grades.value),
     _column("answers", "Text", "How far the answers can be trusted.", lambda row: row.trust.answers.value),
     _column("accepted", "Boolean", "Whether a maintainer accepted the run.", lambda row: row.accepted),
 )
 
 
-def score_table(board: Board) -> bytes:
-    """Return a CSV file with one row per run, by benchmark, track and run id. Ranks are those of the leaderboard."""
+_TYPES = {
+    "Text": PlainType.TEXT,
+    "Float": PlainType.NUMBER,
+    "Integer": PlainType.WHOLE,
+    "Boolean": PlainType.FLAG,
+}
+
+
+def score_rows(board: Board) -> list[dict[str, Any]]:
+    """Return one row per run, by benchmark, track and run id. Ranks are those of the leaderboard."""
     rows = {row.run.run_id: row for row in board.runs}
     rows |= {row.run.run_id: row for table in board.tables for row in table.rows}
+    order = sorted(rows.values(), key=lambda row: (row.run.track.benchmark, row.run.track_id, row.run.run_id))
+    return [{column.field.name: column.read(row) for column in COLUMNS} for row in order]
+
+
+def score_csv(rows: list[dict[str, Any]]) -> bytes:
+    """Return the rows as CSV: unknown values are empty."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([column.field.name for column in COLUMNS])
-    for row in sorted(rows.values(), key=lambda row: (row.run.track.benchmark, row.run.track_id, row.run.run_id)):
-        writer.writerow([safe_cell(column.read(row)) for column in COLUMNS])
+    writer.writerows([safe_cell(value) for value in row.values()] for row in rows)
     return out.getvalue().encode("utf-8", "replace")
+
+
+def score_parquet(rows: list[dict[str, Any]]) -> bytes:
+    """Return the rows as Parquet: unknown values are null."""
+    return plain_parquet({column.field.name: _TYPES[column.field.type] for column in COLUMNS}, rows)
 
 
 def _end(row: BoardRow, *, low: bool) -> float | None:

@@ -20,7 +20,7 @@ from memeval.records.base import Stored
 from memeval.site.files import Asset, GeneratedFile
 from memeval.site.model import SiteModel
 from memeval.site.overview import overviews
-from memeval.site.pages.metadata import SCORES
+from memeval.site.pages.metadata import SCORES, SCORES_PARQUET
 from memeval.site.pages.overall import DOWNLOAD as OVERALL
 from memeval.site.pages.trends import DOWNLOAD as TRENDS
 from memeval.site.publisher import Publisher
@@ -63,6 +63,7 @@ def _files(site: SiteModel) -> Iterable[ApiFile]:
     yield ApiFile(path=TRENDS, what="Scores, tokens and times of all runs in time order, as CSV.")
     if site.latest is not None:
         yield ApiFile(path=SCORES, what="All scores as one CSV table.")
+        yield ApiFile(path=SCORES_PARQUET, what="The same table as Parquet.")
     if site.findings is not None:
         schema = "schemas/findings.schema.json"
         yield ApiFile(path="findings.json", what="Published scores, counted again.", schema_path=schema)

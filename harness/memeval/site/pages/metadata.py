@@ -14,13 +14,14 @@ from memeval.site.croissant import CSV, JSON_LINES, DataField, DataFile, DataSet
 from memeval.site.files import Asset, GeneratedFile, shared
 from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.publisher import Publisher
-from memeval.site.score_table import COLUMNS, score_table
+from memeval.site.score_table import COLUMNS, score_csv, score_parquet, score_rows
 from memeval.site.urls import benchmark_url, relative, segment
 
 FOLDER = "metadata/"
 CITATION = "CITATION.cff"
 ZENODO = f"{FOLDER}zenodo.json"
 SCORES = f"{FOLDER}scores.csv"
+SCORES_PARQUET = f"{FOLDER}scores.parquet"
 SCORES_CROISSANT = f"{FOLDER}scores.croissant.json"
 
 _KEYS = (
@@ -43,8 +44,10 @@ class MetadataFiles(Publisher):
         yield Asset(CITATION, citation_file(citation))
         yield Asset(ZENODO, zenodo_metadata(citation))
         if (date := _date(site)) is not None:
-            scores = score_table(site.board)
+            rows = score_rows(site.board)
+            scores = score_csv(rows)
             yield Asset(SCORES, scores)
+            yield Asset(SCORES_PARQUET, score_parquet(rows))
             yield Asset(SCORES_CROISSANT, croissant(_scores_set(site, citation, scores, date)))
             yield from _generated_data(site, date)
 

@@ -11,6 +11,7 @@ from memeval.site.pages.metadata import (
     CITATION,
     SCORES,
     SCORES_CROISSANT,
+    SCORES_PARQUET,
     ZENODO,
     board_citation,
     croissant_path,
@@ -54,7 +55,8 @@ def _metadata(site: SiteModel) -> list[tuple[str, str]]:
     """Return the paths of the files for citation and reuse, each with its meaning."""
     files = [(CITATION, "the citation, in the Citation File Format"), (ZENODO, "metadata of a deposit at Zenodo")]
     if site.latest is not None:
-        files += [(SCORES, "all scores as one table"), (SCORES_CROISSANT, "Croissant description of this table")]
+        files += [(SCORES, "all scores as one table"), (SCORES_PARQUET, "the same table as Parquet")]
+        files += [(SCORES_CROISSANT, "Croissant description of this table")]
     for view in site.benchmarks.values():
         if published_data(view) is not None:
             files.append((croissant_path(view.id), f"Croissant description of the data of {view.title}"))
