@@ -24,10 +24,17 @@ def bm25(tmp_path: Path) -> RunFolder:
     return make_run(tmp_path, "bm25", {"kept": 20}, kind=SystemKind.CONTROL)
 
 
+def said(table: BoardTable) -> str:
+    """Return the verdict as a person reads it."""
+    found = verdict(table)
+    assert found is not None
+    return found.striptags()
+
+
 def test_one_entry_has_no_rank_to_win(tmp_path: Path, bm25: RunFolder) -> None:
     table = table_of(make_run(tmp_path, "acme", {"kept": 45}), bm25)
     assert rank_text(table.rows[0]) == "only entry"
-    assert verdict(table) == ("Acme is the only entry. It is significantly better than the best simple baseline, Bm25.")
+    assert said(table) == ("Acme is the only entry. It is significantly better than the best simple baseline, Bm25.")
 
 
 def test_a_leader_and_a_loser_to_the_baseline_are_named(tmp_path: Path) -> None:
@@ -36,7 +43,7 @@ def test_a_leader_and_a_loser_to_the_baseline_are_named(tmp_path: Path) -> None:
         make_run(tmp_path, "blue", {"kept": 5}),
         make_run(tmp_path, "bm25", {"kept": 40}, kind=SystemKind.CONTROL),
     )
-    assert verdict(table) == (
+    assert said(table) == (
         "Acme scores significantly more than all others. 1 of 2 is significantly better than the best simple baseline, "
         "Bm25."
     )
@@ -48,15 +55,12 @@ def test_a_leader_that_does_not_beat_everyone_is_not_said_to(tmp_path: Path) -> 
     table = table_of(*(make_run(tmp_path, slug, {"kept": 30}) for slug in "abc"))
     ranks = (RankRange(1, 2), RankRange(2, 3), RankRange(2, 3))
     rows = tuple(replace(row, rank=rank) for row, rank in zip(table.rows, ranks, strict=True))
-    said = verdict(replace(table, rows=rows))
-    assert said is not None and said.startswith("A leads, but not significantly over every other system.")
+    assert said(replace(table, rows=rows)).startswith("A leads, but not significantly over every other system.")
 
 
 def test_tied_systems_are_said_to_be_tied_and_keep_their_place_by_score(tmp_path: Path) -> None:
     table = table_of(*(make_run(tmp_path, slug, {"kept": 30 + number}) for number, slug in enumerate("abc")))
-    assert verdict(table) == (
-        "All 3 systems are tied: the data do not show which is better. No simple baseline ran here."
-    )
+    assert said(table) == ("All 3 systems are tied: the data do not show which is better. No simple baseline ran here.")
     assert [(RANK.read(row).text, RANK.read(row).note) for row in table.rows] == [
         ("1–3", "place 1"),
         ("1–3", "place 2"),
@@ -67,3 +71,19 @@ def test_tied_systems_are_said_to_be_tied_and_keep_their_place_by_score(tmp_path
 
 def test_a_table_without_ranked_runs_has_no_verdict(bm25: RunFolder) -> None:
     assert verdict(table_of(bm25)) is None
+
+
+def test_of_many_leaders_three_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    runs = [make_run(tmp_path, slug, {"kept": 50}) for slug in "abcdef"]
+    table = table_of(*runs, make_run(tmp_path, "last", {"kept": 1}))
+    names = [row.run.system.name for row in table.rows[:3]]
+    assert said(table).startswith(f"{', '.join(names)} and 3 more are tied for first: ")
+
+
+def test_a_name_in_a_verdict_is_isolated_and_escaped(tmp_path: Path) -> None:
+    table = table_of(make_run(tmp_path, "acme", {"kept": 45}))
+    run = table.rows[0].run
+    name = "<b>\u05d6\u05d9"
+    run = run.model_copy(update={"system": run.system.model_copy(update={"name": name})})
+    found = verdict(replace(table, rows=(replace(table.rows[0], run=run),)))
+    assert found is not None and found.startswith("<bdi>&lt;b&gt;\u05d6\u05d9</bdi> is the only entry.")

@@ -46,6 +46,7 @@ from memeval.records.settings import BoardSettings
 from memeval.records.submission import Submission
 from memeval.records.track import Redistribution, Track
 from memeval.site.labels import reader_label, reader_meaning
+from memeval.site.names import told_apart
 from memeval.statistics.ranks import RankRange
 from memeval.systems.manifest import MANIFEST, examined_manifest
 
@@ -298,6 +299,7 @@ def read_site(
         return places.get(benchmark, len(places)), benchmark
 
     board = replace(board, tables=tuple(sorted(board.tables, key=lambda table: place(table.track.benchmark))))
+    board = told_apart(board)
     names = {table.track.benchmark for table in board.tables}
     if find is None:
         names |= set(places if file.settings.benchmarks is None else file.settings.benchmarks)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from markupsafe import Markup
+
 from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.leaderboard.ranking import PairTest
 from memeval.site import text
@@ -18,25 +20,32 @@ def rank_text(row: BoardRow) -> str | None:
     return str(best) if best == worst else f"{best}–{worst}"
 
 
-def verdict(table: BoardTable) -> str | None:
-    """Return what the tests of a table show, in one or two sentences; ``None`` if it has no ranked run."""
+MOST_NAMED = 4
+"""Most leaders that are named."""
+
+
+def verdict(table: BoardTable) -> Markup | None:
+    """Return what the tests of a table show, in one or two sentences; ``None`` if it has no ranked run.
+
+    Each name is in an element of its own, because one from right to left would turn its neighbours around.
+    """
     ranked = [row for row in table.rows if row.rank is not None]
     if not ranked or table.tests is None:
         return None
     leaders = [row for row in ranked if row.rank is not None and row.rank.best == 1]
     names = _listed([row.run.system.name for row in leaders])
     if len(ranked) == 1:
-        first = f"{names} is the only entry."
+        first = " is the only entry."
     elif len(leaders) == 1 and leaders[0].rank is not None and leaders[0].rank.worst > 1:
-        first = f"{names} leads, but not significantly over every other system."
+        first = " leads, but not significantly over every other system."
     elif len(leaders) == 1:
-        first = f"{names} scores significantly more than all others."
+        first = " scores significantly more than all others."
     else:
-        everyone = len(leaders) == len(ranked)
-        who = f"All {len(ranked)} systems are tied" if everyone else f"{names} are tied for first"
-        first = f"{who}: the data do not show which is better."
+        if len(leaders) == len(ranked):
+            names = Markup("All {} systems").format(len(ranked))
+        first = f" are tied{'' if len(leaders) == len(ranked) else ' for first'}: the data do not show which is better."
     if table.baseline is None:
-        return f"{first} No simple baseline ran here."
+        return names + first + " No simple baseline ran here."
     tests = [row.against_baseline for row in ranked if row.against_baseline is not None]
     better = sum(test.apart and test.difference > 0 for test in tests)
     if len(ranked) == 1:
@@ -44,11 +53,19 @@ def verdict(table: BoardTable) -> str | None:
     else:
         number = "None" if not better else "Each" if better == len(ranked) else str(better)
         who = f"{number} of {len(ranked)} {'are' if number not in ('None', 'Each', '1') else 'is'}"
-    return f"{first} {who} significantly better than the best simple baseline, {table.baseline.system.name}."
+    than = _isolated(table.baseline.system.name)
+    return names + f"{first} {who} significantly better than the best simple baseline, " + than + "."
 
 
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _listed(names: list[str]) -> Markup:
+    shown = [_isolated(name) for name in (names if len(names) <= MOST_NAMED else names[: MOST_NAMED - 1])]
+    if len(shown) < len(names):
+        shown.append(Markup("{} more").format(len(names) - len(shown)))
+    return shown[0] if len(shown) == 1 else Markup(", ").join(shown[:-1]) + " and " + shown[-1]
+
+
+def _isolated(name: str) -> Markup:
+    return Markup("<bdi>{}</bdi>").format(text.visible(name))
 
 
 def _rank(row: BoardRow) -> ColumnReader:

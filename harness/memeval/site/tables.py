@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from markupsafe import Markup
+
 from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
 from memeval.leaderboard.pairwise import has_pairs, is_comparable
 from memeval.records.run import SystemKind
@@ -80,7 +82,7 @@ class TableView:
         return len(self.table.track.categories) > 1 and self.table.ranked > 1
 
     @property
-    def verdict(self) -> str | None:
+    def verdict(self) -> Markup | None:
         """What the tests show, in a sentence or two."""
         return verdict(self.table)
 
