@@ -67,7 +67,12 @@ export function boards(page) {
         return make("label", {}, box, title);
       })),
     );
-    return make("details", {}, make("summary", {}, "Choose columns"), make("div", { class: "mv-picker" }, fields));
+    const box = make("details", { onkeydown: (event) => {
+      if (event.key !== "Escape") return;
+      box.open = false;
+      box.firstChild.focus();
+    } }, make("summary", {}, "Choose columns"), make("div", { class: "mv-picker" }, fields));
+    return box;
   }
 
   /** Whether a column is shown: by the preset, unless it was turned on or off. */
@@ -161,7 +166,7 @@ export function boards(page) {
     const sort = new Map();
     for (const entry of params.getAll("sort")) {
       const match = /^([^:]+):(.+):(ascending|descending)$/.exec(entry);
-      if (match && columns.has(match[2])) sort.set(match[1], { column: match[2], way: match[3] });
+      if (tables.find((table) => table.id === match?.[1])?.heads.some((head) => head.dataset.column === match[2])) sort.set(match[1], { column: match[2], way: match[3] });
       else refused.push(`order “${entry.slice(0, 40)}”`);
     }
     return {

@@ -4,7 +4,7 @@ import { load } from "./data.js";
 import { badge, choice, make, put } from "./dom.js";
 import { detail } from "./item.js";
 import { report } from "./report.js";
-import { fragment, item, query, write } from "./state.js";
+import { fragment, inVain, item, query, told, write } from "./state.js";
 
 const MARKS = { right: ["✓", "mv-right", "correct"], wrong: ["✗", "mv-wrong", "wrong"], failed: ["!", "mv-failed", "failed"] };
 
@@ -34,8 +34,15 @@ export function result(line) {
 class Browser {
   constructor(place, index, shared) {
     Object.assign(this, { place, index, shared });
-    const params = query();
-    this.wanted = Object.fromEntries(["category", "verdict", "cause", "evidence", "flag", "text"].map((name) => [name, params.get(name) ?? ""]));
+    this.values = {
+      category: Object.keys(index.categories),
+      verdict: ["right", "wrong", "failed", "missed"],
+      cause: [...new Set(index.items.map((line) => line.cause).filter(Boolean))].sort(),
+      evidence: Object.keys(index.labels.evidence).filter((one) => index.items.some((line) => line.found === one)),
+      flag: [...new Set(index.items.flatMap((line) => line.flags))].sort(),
+    };
+    this.refused = [];
+    this.wanted = this.read();
     this.list = make("ol", { class: "mv-list", "aria-label": "Items" });
     this.status = make("output", { "aria-live": "polite" });
     this.open = make("div", { class: "mv-item" });
@@ -47,16 +54,28 @@ class Browser {
     this.show(item() ?? this.shown[0]?.id ?? null, false);
   }
 
+  /** The filters in the address, without those that this run does not have. */
+  read() {
+    const params = query();
+    const wanted = { text: params.get("text") ?? "" };
+    for (const [name, known] of Object.entries(this.values)) {
+      const value = params.get(name) ?? "";
+      const isKnown = value === "" || known.includes(value);
+      if (!isKnown) this.refused.push(told(name, value));
+      wanted[name] = isKnown ? value : "";
+    }
+    return wanted;
+  }
+
   draw() {
     const { index, wanted } = this;
     document.querySelector(".mv-items-title").replaceChildren(
       make("bdi", {}, index.system), " on ", make("span", {}, index.benchmark),
     );
-    const flags = [...new Set(index.items.flatMap((line) => line.flags))].sort();
-    const causes = [...new Set(index.items.map((line) => line.cause).filter(Boolean))].sort();
-    const found = Object.keys(index.labels.evidence).filter((one) => index.items.some((line) => line.found === one));
+    const { cause: causes, evidence: found, flag: flags } = this.values;
     const set = (name) => (value) => {
       wanted[name] = value;
+      this.refused = [];
       this.apply();
       write(wanted);
     };
@@ -66,8 +85,8 @@ class Browser {
       choice(...(index.measure
         ? [index.measure, [["", "all"], ["right", "half a point or more"], ["wrong", "less than half"], ["failed", "failed"], ["missed", "wrong or failed"]]]
         : ["Verdict", [["", "all"], ["right", "correct"], ["wrong", "wrong"], ["failed", "failed"], ["missed", "wrong or failed"]]]), wanted.verdict, set("verdict")),
-      causes.length || wanted.cause ? choice("Cause", [["", "all"], ...causes.map((cause) => [cause, index.labels.causes[cause] ?? cause])], wanted.cause, set("cause")) : null,
-      found.length || wanted.evidence ? choice("Evidence", [["", "all"], ...found.map((one) => [one, index.labels.evidence[one] ?? one])], wanted.evidence, set("evidence")) : null,
+      causes.length ? choice("Cause", [["", "all"], ...causes.map((cause) => [cause, index.labels.causes[cause] ?? cause])], wanted.cause, set("cause")) : null,
+      found.length ? choice("Evidence", [["", "all"], ...found.map((one) => [one, index.labels.evidence[one] ?? one])], wanted.evidence, set("evidence")) : null,
       choice("Flag", [["", "all"], ...flags.map((flag) => [flag, index.labels.flags[flag] ?? flag])], wanted.flag, set("flag")),
       make("label", {}, "Find text", field),
       this.status,
@@ -108,7 +127,7 @@ class Browser {
         make("span", { class: "mv-note" }, line.credit === undefined ? null : `${line.credit.toFixed(2)} · `,
           asked[line.id] ?? this.index.categories[line.category] ?? line.category)));
     }));
-    this.status.textContent = `${this.shown.length} of ${this.index.items.length} items`;
+    this.status.textContent = `${this.shown.length} of ${this.index.items.length} items${this.refused.length ? `. ${inVain(this.refused)}` : ""}`;
     this.mark();
     this.count();
   }

@@ -22,6 +22,16 @@ export function fragment(id) {
   return `#q=${encodeURIComponent(id)}`;
 }
 
+/** A value of the address, as a reader is told of it. */
+export function told(name, value) {
+  return `${name} “${value.slice(0, 40)}”`;
+}
+
+/** The sentence about values that a page does not have; empty without any. */
+export function inVain(refused) {
+  return refused.length ? `The address asks for what this page does not have: ${refused.join(", ")}.` : "";
+}
+
 /** Sets parts of the query; an empty value or list takes the part out. */
 export function write(parts, hash = location.hash) {
   const params = query();

@@ -1,5 +1,6 @@
 // Tabs: one of several sections at a time. The links work without any of this: every section is on the page.
-import { query, write } from "./state.js";
+import { make } from "./dom.js";
+import { inVain, query, told, write } from "./state.js";
 
 /** Enhances the tabs of a page; calls `changed` with the name of the tab that is shown. */
 export function tabs(page, changed = () => {}) {
@@ -7,6 +8,7 @@ export function tabs(page, changed = () => {}) {
     const links = [...nav.querySelectorAll("[data-tab]")];
     const panels = new Map([...page.querySelectorAll("[data-panel]")].map((panel) => [panel.dataset.panel, panel]));
     const name = nav.dataset.switch;
+    let problem = null;
 
     const show = (chosen) => {
       for (const link of links) {
@@ -21,6 +23,7 @@ export function tabs(page, changed = () => {}) {
     for (const link of links) {
       link.addEventListener("click", (event) => {
         event.preventDefault();
+        problem?.remove();
         write({ [name]: link === links[0] ? "" : link.dataset.tab }, "");
         show(link.dataset.tab);
       });
@@ -37,6 +40,10 @@ export function tabs(page, changed = () => {}) {
       if (found) show(found);
     });
     const wanted = query().get(name);
+    if (wanted && !panels.has(wanted)) {
+      problem = make("p", { class: "mv-problem", role: "status" }, inVain([told("tab", wanted)]));
+      nav.after(problem);
+    }
     show(panels.has(wanted) ? wanted : (named() ?? links[0]?.dataset.tab));
   }
 }

@@ -1,6 +1,6 @@
 // Choosing the systems of the charts of trends. Without this, each chart shows the first ones.
 import { make } from "./dom.js";
-import { query, write } from "./state.js";
+import { inVain, query, told, write } from "./state.js";
 
 /** Puts a checkbox before each system of a legend; the address keeps the choice. */
 export function trends(page) {
@@ -9,8 +9,12 @@ export function trends(page) {
     entries: [...section.querySelectorAll("[data-trend-legend] > li")],
   }));
   const offered = sections.filter(({ entries }) => entries.length > 1);
-  const wanted = query().getAll("draw");
+  const asked = query().getAll("draw");
   const all = offered.flatMap(({ entries }) => entries);
+  const slugs = new Set(all.map((entry) => entry.dataset.slug));
+  const wanted = asked.filter((slug) => slugs.has(slug));
+  const refused = asked.filter((slug) => !slugs.has(slug)).map((slug) => told("system", slug));
+  if (refused.length && all.length) page.querySelector("article h1")?.after(make("p", { class: "mv-problem", role: "status" }, inVain(refused)));
   for (const { section, entries } of offered) {
     for (const entry of entries) {
       const isDrawn = wanted.length ? wanted.includes(entry.dataset.slug) : !("off" in entry.dataset);
