@@ -1,0 +1,106 @@
+"""Boards with names that no designer thinks of, in a real browser: long, from right to left, emoji, and equal ones."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import ThreadingHTTPServer
+
+import pytest
+from playwright.sync_api import expect
+
+from memeval.records.run import SystemKind
+from memeval.site import build
+from tests.browser.conftest import SubPath, Visit
+from tests.browser.test_site import BOARD, overview, too_wide
+from tests.site.conftest import Built
+from tests.site.factory import FakeBenchmark, Made, make_board
+
+pytestmark = pytest.mark.browser
+
+WIDE = "W" * 80
+ARABIC = "ذاكرة طويلة الأمد (2026)"
+HEBREW = "זיכרון 1.0"
+EMOJI = "🧠 Memory 👩‍👩‍👧‍👦"
+SYSTEMS = (
+    Made("wide", WIDE, 0.9, tokens=500),
+    Made("arabic", ARABIC, 0.85, tokens=450),
+    Made("hebrew", HEBREW, 0.8, tokens=410),
+    Made("emoji", EMOJI, 0.75, tokens=390),
+    Made("twin-one", "Twin", 0.7, tokens=380),
+    Made("twin-two", "Twin", 0.65, tokens=370),
+    Made("bm25", "BM25", 0.4, SystemKind.CONTROL, tokens=350),
+    Made("no-memory", "No memory", 0.08, SystemKind.CONTROL, tokens=0),
+)
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Return a site over systems with such names."""
+    folder, benchmark = tmp_path_factory.mktemp("odd"), FakeBenchmark()
+    runs = make_board(folder / "results", benchmark, SYSTEMS)
+    build(folder / "results", folder / "site", find=lambda _name: benchmark)
+    return Built(folder / "site", folder / "results", benchmark, runs)
+
+
+@pytest.fixture(scope="module")
+def base(odd: Built) -> Iterator[str]:
+    """Serve it."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SubPath, directory=str(odd.out)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/deep/board/"
+    server.shutdown()
+
+
+def test_names_of_any_kind_fit_every_page(wide: Visit, odd: Built) -> None:
+    track, run = odd.runs[0].run.track_id, odd.runs[0].run.run_id
+    compared = f"compare/?board={track}&runs={run},{odd.runs[1].run.run_id}"
+    found = []
+    paths = ("", BOARD, f"{BOARD}?columns=all", compared, f"trade-offs/{track}/", "systems/", "systems/wide/")
+    for path in (*paths, f"runs/{run}/", f"items/?run={run}", "tracks/", "trends/", f"{BOARD}#weights-{track}"):
+        wide.page.set_viewport_size({"width": 1440, "height": 900})
+        page = wide.go(path)
+        if "?run" in path or "weights" in path:
+            expect(page.locator(".mv-item h2, .mv-sliders label").first).to_be_visible()
+        found += too_wide(page)
+        page.set_viewport_size({"width": 375, "height": 812})
+        found += too_wide(page)
+    assert found == []
+
+
+def test_a_long_name_leaves_the_scores_in_view(wide: Visit) -> None:
+    page = wide.go()
+    box = page.locator(".mv-scroll").filter(has=overview(page))
+    assert box.evaluate("element => element.scrollWidth - element.clientWidth") <= 0
+    expect(overview(page).locator("tbody tr").first.locator("td.mv-cell")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("path", ["", BOARD, "systems/", "trade-offs/{track}/", "compare/?board={track}"])
+def test_two_systems_of_one_name_are_told_apart(wide: Visit, odd: Built, path: str) -> None:
+    page = wide.go(path.replace("{track}", odd.runs[0].run.track_id))
+    if "compare" in path:
+        expect(page.get_by_label("Baseline").locator("option", has_text="Twin")).to_have_text(
+            ["Twin (twin-one)", "Twin (twin-two)"]
+        )
+    else:
+        expect(page.locator("main").get_by_text("Twin (twin-one)").first).to_be_attached()
+        expect(page.locator("main").get_by_text("Twin (twin-two)").first).to_be_attached()
+        expect(page.locator("main").get_by_text("Twin", exact=True)).to_have_count(0)
+
+
+@pytest.mark.parametrize(("typed", "name"), [("طويلة", ARABIC), ("זיכ", HEBREW), ("🧠", EMOJI)])
+def test_names_in_any_script_are_found_and_lead_to_their_page(wide: Visit, typed: str, name: str) -> None:
+    page = wide.go()
+    page.get_by_label("Find system").fill(typed)
+    expect(overview(page).locator("tbody tr:visible")).to_have_count(1)
+    overview(page).get_by_role("link", name=name).click()
+    expect(page.locator("h1")).to_have_text(name)
+    assert name in page.title()
+
+
+def test_a_name_from_right_to_left_turns_only_itself_around(wide: Visit) -> None:
+    page = wide.go(BOARD)
+    for element in page.locator("main :is(th, strong)").filter(has_text=HEBREW).all():
+        inner = element.locator("bdi, [dir=auto]").filter(has_text=HEBREW).last
+        assert inner.evaluate("one => ['isolate', 'isolate-override'].includes(getComputedStyle(one).unicodeBidi)")
