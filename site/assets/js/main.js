@@ -7,6 +7,7 @@ import { overview } from "./overview.js";
 import { tabs } from "./tabs.js";
 import { trends } from "./trends.js";
 import { releases } from "./releases.js";
+import { print } from "./print.js";
 import { query } from "./state.js";
 
 const page = document;
@@ -16,6 +17,7 @@ boards(page);
 overview(page);
 figures(page);
 trends(page);
+print(page);
 releases(page);
 const place = page.querySelector("[data-items]");
 if (place) items(place);
