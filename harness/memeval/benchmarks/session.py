@@ -26,7 +26,7 @@ from memeval.records.benchmark import ProtocolInfo
 from memeval.records.errata import Errata, ErratumAction
 from memeval.records.errors import BadInput
 from memeval.records.run import Run, View
-from memeval.records.scenario import Scenario
+from memeval.records.scenario import Ingest, Scenario, Step
 from memeval.records.track import Limits, Track
 from memeval.systems.output import visible
 from memeval.tokens import tokenizer_name
@@ -198,7 +198,7 @@ class BenchmarkSession:
     def works(self, items: Iterable[ItemKey], view: View, attempts: dict[str, int]) -> Sequence[ScenarioWork]:
         """Return the passes over scenarios that the items need, without their keys.
 
-        With the view ``evidence``, each item has its own pass with its own sessions.
+        With a view of the evidence, each item has its own pass with its own sessions or turns.
 
         Args:
             items: the open items, in plan order.
@@ -207,7 +207,7 @@ class BenchmarkSession:
         """
         passes: dict[tuple[str, int, str], list[ItemKey]] = defaultdict(list)
         for key in items:
-            own_pass = key.item_id if view is View.EVIDENCE else ""
+            own_pass = "" if view is View.ALL else key.item_id
             passes[key.scenario_id, attempts.get(key.item_id, 1), own_pass].append(key)
         return _Works(self.scenarios, view, [(attempt, keys) for (_, attempt, _), keys in passes.items()])
 
@@ -277,10 +277,25 @@ class _Works(Sequence[ScenarioWork]):
 
 
 def _viewed(scenario: Scenario, keys: Sequence[ItemKey], view: View) -> Scenario:
-    """Return a scenario in a view; with ``evidence``, only the sessions that its keys name."""
+    """Return a scenario in a view: whole, or with only the sessions or the turns that its keys name.
+
+    Where keys name no turns, their sessions are shown whole.
+    """
     if view is View.ALL or any(key.evidence is None for key in keys):
         return scenario
-    return scenario.only(frozenset(session for key in keys for session in key.evidence or ()))
+    evidence = scenario.only(frozenset(session for key in keys for session in key.evidence or ()))
+    turns = frozenset(turn for key in keys for turn in key.key.relevant_turns)
+    if view is not View.TURNS or not turns:
+        return evidence
+    return evidence.model_copy(update={"steps": tuple(_with_turns(step, turns) for step in evidence.steps)})
+
+
+def _with_turns(step: Step, turns: frozenset[str]) -> Step:
+    """Return a step; of a session, only the named turns."""
+    if not isinstance(step, Ingest):
+        return step
+    kept = tuple(turn for turn in step.session.turns if turn.turn_id in turns)
+    return step.model_copy(update={"session": step.session.model_copy(update={"turns": kept})})
 
 
 def _family(grader: Grader) -> str:

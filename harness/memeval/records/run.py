@@ -37,6 +37,8 @@ class View(StrEnum):
     ALL = "all"
     EVIDENCE = "evidence"
     """Only the sessions that the key names; for shipped controls only."""
+    TURNS = "turns"
+    """Only the turns that the key names; for shipped controls only."""
 
 
 class ContextSource(StrEnum):
@@ -375,7 +377,7 @@ class Run(Stored):
             return ContextSource.UNKNOWN
         if system.kind is SystemKind.CONTROL and system.slug in BLIND_CONTROLS:
             return ContextSource.NONE
-        if system.view is View.EVIDENCE or self.track.parameters.get("file") == "oracle":
+        if system.view is not View.ALL or self.track.parameters.get("file") == "oracle":
             return ContextSource.ORACLE
         if system.kind is SystemKind.CONTROL and system.slug == "full-context":
             return ContextSource.FULL_CONTEXT

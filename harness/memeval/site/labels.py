@@ -34,6 +34,7 @@ _LABELS: tuple[tuple[StrEnum, str], ...] = (
     (TokenSource.NONE, "not counted"),
     (View.ALL, "all sessions"),
     (View.EVIDENCE, "evidence sessions only"),
+    (View.TURNS, "evidence turns only"),
     (SystemKind.CONTROL, "control (built-in baseline)"),
     (SystemKind.FILE, "single Python file"),
     (SystemKind.IMPORTED, "imported answers"),

@@ -144,7 +144,7 @@ class Talker:
     def _addressed(self, text: str) -> str:
         """Return the text of the assistant, sometimes with the name of the person."""
         shape = self.rng.randrange(4)
-        if shape == 0 and _lowers(text):
+        if shape == 0 and lowers(text):
             return f"{self.person.first}, {text[0].lower()}{text[1:]}"
         if shape == 1:
             return f"{text} Does that help, {self.person.first}?"
@@ -154,15 +154,15 @@ class Talker:
         """Return request, reply, addition and closing reply; the assistant says *your* for *my*."""
         theme: Theme = self.hand.draw(THEMES)
         slots = {"a": self.rng.choice(theme.a), "b": self.rng.choice(theme.b)}
-        slots |= {f"the_{name}": _mentioned(text) for name, text in slots.items()}
-        yours = {name: _yours(text) for name, text in slots.items()}
+        slots |= {f"the_{name}": mentioned(text) for name, text in slots.items()}
+        theirs = {name: yours(text) for name, text in slots.items()}
         more, end = self.rng.choice(list(zip(theme.more, theme.end, strict=True)))
         ask, reply = self.rng.choice(theme.ask), self.rng.choice(theme.reply)
         return (
             sentence(ask.format(**slots)),
-            sentence(reply.format(**yours)),
+            sentence(reply.format(**theirs)),
             sentence(more.format(**slots)),
-            sentence(end.format(**yours)),
+            sentence(end.format(**theirs)),
         )
 
     def _in_passing(self, topic: Topic, value: TopicValue) -> list[DraftTurn]:
@@ -237,7 +237,7 @@ class Talker:
         return lines
 
 
-def _mentioned(text: str) -> str:
+def mentioned(text: str) -> str:
     """Return a noun phrase for its second mention: *the letter* for *a letter*."""
     article, _, rest = text.partition(" ")
     return f"the {rest}" if article in ("a", "an") else text
@@ -246,12 +246,12 @@ def _mentioned(text: str) -> str:
 _OURS = re.compile(r"\b(my|our)\b")
 
 
-def _yours(text: str) -> str:
+def yours(text: str) -> str:
     """Return a noun phrase in the words of the other speaker: *your* for *my*."""
     return _OURS.sub("your", text)
 
 
-def _lowers(text: str) -> bool:
+def lowers(text: str) -> bool:
     """Return whether the first word can be lower case: it is neither a name nor ``I``."""
     word = text.partition(" ")[0]
     return word.isalpha() and word in _PLAIN

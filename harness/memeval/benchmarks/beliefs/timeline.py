@@ -27,13 +27,22 @@ class Act(StrEnum):
     """A value may be true one day; nothing changes."""
     CONFIRM = "confirm"
     """The current value is still true."""
+    FORMER = "former"
+    """A value was true long before the first session; nothing changes."""
 
 
 class Manner(StrEnum):
-    """Whether a statement is direct or a remark in passing."""
+    """How something is said."""
 
     DIRECT = "direct"
     INDIRECT = "indirect"
+    """A remark in passing, from which it follows."""
+    CORRECTED = "corrected"
+    """After a slip of the tongue."""
+    ELLIPTIC = "elliptic"
+    """Over several turns, the last of which has little more than the value."""
+    THIRD_PERSON = "third-person"
+    """As something that somebody else says about the user."""
 
 
 class DependentStatus(StrEnum):

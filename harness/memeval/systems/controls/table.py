@@ -97,6 +97,17 @@ _TABLE = (
         view=View.EVIDENCE,
     ),
     Control(
+        "expected-turns",
+        "Expected turns",
+        "Returns exactly the turns that the answer key names, the newest first. It shows the best score that a search "
+        "can reach.",
+        "expected_turns.py",
+        "ExpectedTurns",
+        (EXTRACTIVE,),
+        "Searches whose key names turns; there it should reach 100.",
+        view=View.TURNS,
+    ),
+    Control(
         "first-stated",
         "First stated",
         "Answers with the earliest sentence that best matches the question. It never updates a fact.",

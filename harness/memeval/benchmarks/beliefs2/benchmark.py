@@ -1,0 +1,134 @@
+"""beliefs@2 as a benchmark: catalogue, graders and generated data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
+from memeval.benchmarks.beliefs2.generate import generate
+from memeval.benchmarks.beliefs2.grading import ExpectedTurns, LeanContext
+from memeval.benchmarks.beliefs2.plan import CONTEXT
+from memeval.benchmarks.beliefs2.wording.editions import wording
+from memeval.benchmarks.catalogue import load
+from memeval.grading.base import Grader
+from memeval.grading.judged import Judged
+from memeval.keys import ItemKey
+from memeval.records.base import Digest, digest_bytes
+from memeval.records.errors import BadInput
+from memeval.records.scenario import Scenario
+
+INFO = load(__package__)
+
+RETRIEVAL = INFO.protocols[0].name
+"""The protocol without a reader."""
+
+DEFAULTS: Mapping[str, int] = {"seed": 42, "size": 260}
+"""Parameters with their defaults."""
+
+LARGEST = 2000
+"""Largest number of people."""
+
+
+def _table(grader: Grader) -> tuple[Category, ...]:
+    return tuple(Category.of(each, LeanContext() if each.name == CONTEXT else grader) for each in INFO.categories)
+
+
+class Beliefs2Dataset(Dataset):
+    """The generated data of a protocol and a tier.
+
+    Args:
+        seed: seed of the generator.
+        size: number of people.
+        protocol: the protocol.
+        tier: the tier, which decides the wording.
+
+    Raises:
+        BadInput: a pack of the tier is still withheld.
+    """
+
+    def __init__(self, seed: int, size: int, protocol: str, tier: str) -> None:
+        self.parameters = {"seed": seed, "size": size}
+        self._scenarios, self._keys, self.digest = _generation(seed, size, protocol, tier)
+
+    def scenarios(self) -> Iterator[Scenario]:
+        """Yield the scenarios, one for each person."""
+        return iter(self._scenarios)
+
+    def keys(self) -> Iterator[ItemKey]:
+        """Yield the keys, person by person, in the order of the questions."""
+        return iter(self._keys)
+
+
+@lru_cache(maxsize=2)
+def _generation(
+    seed: int, size: int, protocol: str, tier: str
+) -> tuple[tuple[Scenario, ...], tuple[ItemKey, ...], Digest]:
+    """Return scenarios, keys, and the digest of both as lines of canonical JSON."""
+    lives = generate(seed, size, wording(tier))
+    scenarios = tuple(life.scenario for life in lives)
+    keys = tuple(key for life in lives for key in life.keys(searched=protocol == RETRIEVAL))
+    lines = [*(scenario.to_json() for scenario in scenarios), *(key.to_json() for key in keys)]
+    return scenarios, keys, digest_bytes("".join(f"{line}\n" for line in lines).encode())
+
+
+class Beliefs2Benchmark(Benchmark):
+    """memeval's own benchmark of changing beliefs, second version."""
+
+    info = INFO
+
+    def __init__(self) -> None:
+        self._tables = {
+            each.name: _table(ExpectedTurns() if each.name == RETRIEVAL else Judged()) for each in INFO.protocols
+        }
+        self.categories = self._tables[RETRIEVAL]
+
+    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
+        """Generate the data.
+
+        Args:
+            path: must be ``None``; there is no file to read.
+            parameters: ``seed`` (default 42) and ``size`` (people, default 260), whole numbers.
+
+        Raises:
+            BadInput: a path was given, or a parameter that is unknown or out of range.
+        """
+        return self.opened(path, parameters, RETRIEVAL, INFO.tiers[0].name)
+
+    def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
+        """Generate the data of a protocol and a tier; see :meth:`open`.
+
+        Raises:
+            BadInput: as :meth:`open` does, or a pack of the tier is still withheld.
+        """
+        return Beliefs2Dataset(*self._chosen(path, parameters), protocol, tier)
+
+    def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
+        """Return the categories with the graders of a protocol."""
+        return self._tables[protocol]
+
+    def _chosen(self, path: Path | None, parameters: Parameters | None) -> tuple[int, int]:
+        if path is not None:
+            raise BadInput(
+                f"{self.info.id} is generated and reads no file.",
+                where=path,
+                remedy="Leave --data out. Set 'seed' and 'size' instead.",
+            )
+        chosen = dict(DEFAULTS)
+        for name, value in (parameters or {}).items():
+            if name not in DEFAULTS:
+                raise BadInput(f"{self.info.id} has no parameter '{name}'.", remedy="It has: seed, size.")
+            try:
+                chosen[name] = int(str(value))
+            except ValueError:
+                raise BadInput(
+                    f"{self.info.id}: invalid {name}={value}.", remedy="It must be a whole number."
+                ) from None
+        if not 1 <= chosen["size"] <= LARGEST:
+            raise BadInput(
+                f"{self.info.id}: invalid size={chosen['size']}.", remedy=f"It must be from 1 to {LARGEST} people."
+            )
+        if chosen["seed"] < 0:
+            raise BadInput(f"{self.info.id}: invalid seed={chosen['seed']}.", remedy="It must be 0 or more.")
+        return chosen["seed"], chosen["size"]

@@ -1,0 +1,54 @@
+"""Rules that all generated data must satisfy. A broken rule is an error, not a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from memeval.benchmarks.beliefs.checks import BrokenRule
+from memeval.benchmarks.beliefs2.items import Made
+from memeval.benchmarks.beliefs2.plan import UNCERTAINTY
+from memeval.benchmarks.beliefs2.wording.packs import says
+from memeval.keys import Stance, StanceKey
+from memeval.records.scenario import Scenario
+
+
+def check(scenario: Scenario, items: Sequence[Made]) -> None:
+    """Check the data of one person.
+
+    Args:
+        scenario: what a system sees.
+        items: the questions with their keys.
+
+    Raises:
+        BrokenRule: names the item and the rule.
+    """
+    days = [session.date for session in scenario.each_session()]
+    _require(all(a < b for a, b in pairwise(days)), scenario.scenario_id, "dates are inverted.")
+    questions = [ask.question for ask in scenario.questions()]
+    _require(len(set(questions)) == len(questions), scenario.scenario_id, "a question is asked twice.")
+    texts = {turn.turn_id: turn.content for session in scenario.each_session() for turn in session.turns}
+    for made in items:
+        _check_item(made, texts)
+
+
+def _check_item(made: Made, texts: dict[str, str]) -> None:
+    where, key = made.need.item_id, made.evidence
+    for value in (*key.expected, *key.misleading):
+        for turn in value.turns:
+            _require(says(value.phrases, texts[turn]), where, f"{turn} does not state {value.phrases[0]!r}.")
+    expected = {turn for value in key.expected for turn in value.turns}
+    wrong = {value.phrases for value in key.misleading}
+    _require(wrong.isdisjoint(value.phrases for value in key.expected), where, "an expected value misleads.")
+    _require(len(expected) > 0, where, "no evidence.")
+    named = made.need.category == UNCERTAINTY or made.slices.get("asked") == "began"
+    if not named:
+        _require(not says(key.expected[0].phrases, made.question), where, "the question says the answer.")
+    if isinstance(made.answer, StanceKey):
+        doubt = made.slices["twin"] == "changed"
+        _require((made.answer.stance is Stance.DOUBT) == doubt, where, "the stance does not follow from the timeline.")
+
+
+def _require(condition: bool, where: str, rule: str) -> None:
+    if not condition:
+        raise BrokenRule(f"{where}: {rule}")

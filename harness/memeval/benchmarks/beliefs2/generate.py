@@ -1,0 +1,78 @@
+"""Generates the scenarios and answer keys of an edition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import lru_cache
+
+from memeval.benchmarks.beliefs.streams import stream
+from memeval.benchmarks.beliefs2 import checks
+from memeval.benchmarks.beliefs2.history import write
+from memeval.benchmarks.beliefs2.items import Asker, Made
+from memeval.benchmarks.beliefs2.lives import live
+from memeval.benchmarks.beliefs2.plan import CONTEXT, EDITION, plan
+from memeval.benchmarks.beliefs2.wording.vocabulary import Vocabulary
+from memeval.keys import ItemKey
+from memeval.records.scenario import Ask, Scenario
+
+
+@dataclass(frozen=True)
+class MadeLife:
+    """The items of one person, with their only scenario."""
+
+    scenario: Scenario
+    items: tuple[Made, ...]
+    """In the order of the questions."""
+
+    def keys(self, *, searched: bool) -> Iterator[ItemKey]:
+        """Yield the keys of a protocol.
+
+        Args:
+            searched: whether searches are graded, and not answers.
+        """
+        for made in self.items:
+            yield ItemKey(
+                item_id=made.need.item_id,
+                scenario_id=self.scenario.scenario_id,
+                question_ids=(made.need.item_id,),
+                category=made.need.category,
+                cluster=self.scenario.scenario_id,
+                slices=made.slices,
+                evidence=tuple(dict.fromkeys(turn.partition(":")[0] for turn in made.evidence.relevant_turns)),
+                key=made.evidence if searched or made.need.category == CONTEXT else made.answer,
+            )
+
+
+@lru_cache(maxsize=2)
+def generate(seed: int, size: int, vocabulary: Vocabulary) -> tuple[MadeLife, ...]:
+    """Return the lives of an edition. Equal arguments give equal bytes.
+
+    Args:
+        seed: seed of the generator.
+        size: number of people.
+        vocabulary: the packs of the edition.
+
+    Raises:
+        BrokenRule: the data breaks a rule; see :mod:`memeval.benchmarks.beliefs2.checks`.
+    """
+    made = []
+    for cast in plan(seed, size):
+        history = write(seed, live(seed, cast, vocabulary), vocabulary)
+        rng = stream(EDITION, seed, "questions", cast.person.slug)
+        asker = Asker(history, vocabulary, rng)
+        items = [asker.make(need) for need in cast.needs]
+        rng.shuffle(items)
+        asks = tuple(
+            Ask(
+                question_id=item.need.item_id,
+                question=item.question,
+                timestamp=(asker.now + timedelta(days=number)).isoformat(),
+            )
+            for number, item in enumerate(items)
+        )
+        scenario = Scenario(scenario_id=f"beliefs-2-{cast.person.slug}", steps=(*history.steps, *asks))
+        made.append(MadeLife(scenario, tuple(items)))
+        checks.check(scenario, items)
+    return tuple(made)

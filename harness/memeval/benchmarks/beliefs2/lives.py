@@ -1,0 +1,223 @@
+"""Generates lives: for each person, a timeline with a topic for every planned item."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import pairwise
+
+from memeval.benchmarks.beliefs.streams import stream
+from memeval.benchmarks.beliefs.timeline import Act, DependentStatus, Manner, Timeline, TimelineEvent
+from memeval.benchmarks.beliefs.vocabulary import TopicValue
+from memeval.benchmarks.beliefs.vocabulary.people import RELATIONS, Person
+from memeval.benchmarks.beliefs2.plan import (
+    AFTER,
+    BEFORE,
+    BEGAN,
+    BELIEF,
+    CASCADE,
+    CONTEXT,
+    EDITION,
+    HYPOTHETICAL,
+    LONG_AGO,
+    NOISE,
+    RETRACTED,
+    TEMPORAL,
+    UNCERTAINTY,
+    Cast,
+    Need,
+)
+from memeval.benchmarks.beliefs2.wording.packs import WordedTopic
+from memeval.benchmarks.beliefs2.wording.vocabulary import Vocabulary
+
+EPOCH = date(2024, 1, 8)
+"""First possible day of a life."""
+
+GAP = (66, 100)
+"""Fewest and most days between two changes of a topic. At least one full month without a change is between them."""
+
+BACKGROUND = 3
+"""Topics of a life that no item asks about."""
+
+_PLAIN = (Manner.DIRECT, Manner.DIRECT, Manner.INDIRECT, Manner.ELLIPTIC, Manner.CORRECTED, Manner.THIRD_PERSON)
+"""Manners of the announcements that no trait decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """A person, their timeline, and the topic of each planned item."""
+
+    person: Person
+    timeline: Timeline
+    focus: dict[str, WordedTopic]
+    """Topic by item id."""
+    needs: tuple[Need, ...]
+
+
+class _Values:
+    """Hands out the values of a topic, each once, in random order."""
+
+    def __init__(self, topic: WordedTopic, rng: random.Random) -> None:
+        self._left = rng.sample(topic.values, len(topic.values))
+
+    def take(self, number: int) -> list[TopicValue]:
+        """Return up to ``number`` values, of which at least one stays unused for slips of the tongue."""
+        taken = self._left[: max(0, min(number, len(self._left) - 1))]
+        del self._left[: len(taken)]
+        return taken
+
+
+class _Weaver:
+    """Places events on free days of one life."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.start = EPOCH + timedelta(days=rng.randint(0, 60))
+        self.events: list[TimelineEvent] = []
+        self.rests_on: dict[str, str] = {}
+        self._taken: set[date] = set()
+
+    def day(self, after: date, least: int, most: int) -> date:
+        """Return a day ``least`` to ``most`` days after ``after``, or the next free one."""
+        wanted = after + timedelta(days=self.rng.randint(least, most))
+        while wanted in self._taken:
+            wanted += timedelta(days=1)
+        return wanted
+
+    def put(self, event: TimelineEvent) -> date:
+        """Add an event and mark its day as taken."""
+        self._taken.add(event.on)
+        self.events.append(event)
+        return event.on
+
+    def manner(self) -> Manner:
+        """Return a random manner."""
+        return self.rng.choice(_PLAIN)
+
+    def chain(self, topic: WordedTopic, values: Sequence[TopicValue], first: date, manners: Sequence[Manner]) -> None:
+        """Announce values one by one, from the day ``first`` on."""
+        on = first
+        for i, (value, manner) in enumerate(zip(values, manners, strict=True)):
+            on = on if i == 0 else self.day(on, *GAP)
+            self.put(TimelineEvent(on, topic.id, Act.ANNOUNCE, value, manner))
+
+    def announce_and_retract(self, topic: str, value: TopicValue, after: date) -> None:
+        """Announce a value some weeks after ``after``, and take it back within two weeks."""
+        on = self.put(TimelineEvent(self.day(after, 16, 30), topic, Act.ANNOUNCE, value))
+        self.put(TimelineEvent(self.day(on, 6, 14), topic, Act.RETRACT, value))
+
+    def others(self, topic: str, values: Sequence[TopicValue], start: date, end: date) -> None:
+        """Add values of other people, evenly between ``start`` and ``end``."""
+        people = self.rng.sample(RELATIONS, len(values))
+        width = max(1, (end - start).days // max(1, len(values)))
+        for i, (value, relation) in enumerate(zip(values, people, strict=True)):
+            on = self.day(start, i * width, (i + 1) * width - 1)
+            manner = self.rng.choice((Manner.DIRECT, Manner.DIRECT, Manner.INDIRECT))
+            self.put(TimelineEvent(on, topic, Act.ANNOUNCE, value, manner, relation))
+
+    def days_of(self, topic: str) -> list[date]:
+        """Return the days on which the user announced values of a topic."""
+        return [e.on for e in self.events if e.topic == topic and e.act is Act.ANNOUNCE and e.about is None]
+
+
+def live(seed: int, cast: Cast, vocabulary: Vocabulary) -> Life:
+    """Return the life of one person.
+
+    Args:
+        seed: seed of the generator.
+        cast: the person with their planned items.
+        vocabulary: the topics.
+    """
+    weaver = _Weaver(stream(EDITION, seed, "life", cast.person.slug))
+    topics = weaver.rng.sample(vocabulary.topics, len(vocabulary.topics))
+    chains = weaver.rng.sample(vocabulary.chains, len(vocabulary.chains))
+    focus: dict[str, WordedTopic] = {}
+    for belief, temporal in zip(cast.of(BELIEF), cast.of(TEMPORAL), strict=True):
+        focus[belief.item_id] = focus[temporal.item_id] = topic = topics.pop()
+        _changing(weaver, topic, belief, str(temporal.traits["asked"]))
+    for need in cast.of(NOISE):
+        focus[need.item_id] = topic = topics.pop()
+        _noisy(weaver, topic, need)
+    for need in cast.of(CASCADE, UNCERTAINTY):
+        focus[need.item_id] = _dependent(weaver, chains.pop(), need)
+    for need in cast.of(CONTEXT):
+        focus[need.item_id] = topic = topics.pop()
+        values = _Values(topic, weaver.rng).take(need.depth)
+        manners = [*(weaver.manner() for _ in values[1:]), need.manner]
+        weaver.chain(topic, values, weaver.day(weaver.start, 20, 150), manners)
+    for topic in topics[:BACKGROUND]:
+        values = _Values(topic, weaver.rng).take(weaver.rng.randint(1, 2))
+        first = weaver.day(weaver.start, 0, 200)
+        weaver.chain(topic, values, first, [weaver.manner() for _ in values])
+    return Life(cast.person, Timeline(tuple(weaver.events), weaver.rests_on), focus, cast.needs)
+
+
+def _changing(weaver: _Weaver, topic: WordedTopic, need: Need, asked: str) -> None:
+    """Create the events of a topic with several values, for a question about the last one and one about time."""
+    rng, values = weaver.rng, _Values(topic, weaver.rng)
+    # With two values, a question before or after one would name one, so only the other could be the answer.
+    depth = max(need.depth, 3 if asked in (BEFORE, AFTER) else 2)
+    own = values.take(depth)
+    manners = [weaver.manner() for _ in own[1:]] + [need.manner]
+    if asked == BEGAN and Manner.INDIRECT in manners[1:] and Manner.DIRECT not in manners[1:]:
+        manners[1] = Manner.DIRECT
+    weaver.chain(topic, own, weaver.day(weaver.start, 0, 60), manners)
+    days = weaver.days_of(topic.id)
+    detour = need.traits["detour"]
+    if detour == RETRACTED and (spare := values.take(1)):
+        weaver.announce_and_retract(topic.id, spare[0], days[-1])
+    if (detour == HYPOTHETICAL or rng.random() < 0.2) and (spare := values.take(1)):
+        weaver.put(TimelineEvent(weaver.day(rng.choice(days), 14, 40), topic.id, Act.MUSE, spare[0]))
+    if detour == LONG_AGO and (spare := values.take(1)):
+        weaver.put(TimelineEvent(weaver.day(rng.choice(days), 14, 40), topic.id, Act.FORMER, spare[0]))
+    if rng.random() < 0.25:
+        on = weaver.day(max(event.on for event in weaver.events if event.topic == topic.id), 10, 30)
+        weaver.put(TimelineEvent(on, topic.id, Act.CONFIRM, own[-1]))
+    weaver.others(topic.id, values.take(rng.choice((1, 1, 2))), days[0], days[-1] + timedelta(days=40))
+
+
+def _noisy(weaver: _Weaver, topic: WordedTopic, need: Need) -> None:
+    """Create the events of a topic with one value of the user and several of other people."""
+    values = _Values(topic, weaver.rng)
+    on = weaver.day(weaver.start, 90, 160)
+    weaver.chain(topic, values.take(1), on, [need.manner])
+    others = values.take(int(need.traits["others"]))
+    half = weaver.rng.randint(1, len(others) - 1)
+    weaver.others(topic.id, others[:half], on - timedelta(days=70), on - timedelta(days=2))
+    weaver.others(topic.id, others[half:], on + timedelta(days=2), on + timedelta(days=90))
+    if weaver.rng.random() < 0.3 and (spare := values.take(1)):
+        act = weaver.rng.choice((Act.MUSE, Act.FORMER))
+        weaver.put(TimelineEvent(weaver.day(on, 8, 60), topic.id, act, spare[0]))
+
+
+def _dependent(weaver: _Weaver, chain: Sequence[WordedTopic], need: Need) -> WordedTopic:
+    """Create the events of a root and its dependents to the required depth; return the last dependent."""
+    rng, traits = weaver.rng, need.traits
+    root, topic = chain[0], chain[need.depth]
+    roots = _Values(root, rng)
+    first, second = roots.take(2)
+    on = weaver.day(weaver.start, 0, 60)
+    weaver.chain(root, [first], on, [rng.choice((Manner.DIRECT, Manner.INDIRECT))])
+    values = _Values(topic, rng)
+    for base, each in pairwise(chain[: need.depth + 1]):
+        value = (values if each is topic else _Values(each, rng)).take(1)[0]
+        weaver.rests_on[each.id] = base.id
+        on = weaver.put(TimelineEvent(weaver.day(on, 6, 20), each.id, Act.ANNOUNCE, value))
+    if traits["reminder"] == "yes":
+        on = weaver.put(TimelineEvent(weaver.day(on, 10, 25), topic.id, Act.CONFIRM, value))
+    change = weaver.day(on, 50, 90)
+    twin = DependentStatus(str(traits["twin"]))
+    if twin is DependentStatus.UNCHANGED:
+        if need.number % 3 == 0:
+            weaver.put(TimelineEvent(change, root.id, Act.MUSE, second))
+        elif need.number % 3 == 1:
+            weaver.announce_and_retract(root.id, second, change)
+    else:
+        changed = weaver.put(TimelineEvent(change, root.id, Act.ANNOUNCE, second, need.manner))
+        if twin is DependentStatus.RECONFIRMED:
+            weaver.put(TimelineEvent(weaver.day(changed, 12, 40), topic.id, Act.CONFIRM, value))
+    if rng.random() < 0.4:
+        weaver.others(topic.id, values.take(1), on, on + timedelta(days=120))
+    return topic

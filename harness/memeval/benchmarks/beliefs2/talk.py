@@ -1,0 +1,200 @@
+"""Writes the sessions of a life: those that state events, and those of small talk."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+
+from memeval.benchmarks.beliefs.streams import Hand
+from memeval.benchmarks.beliefs.talk import ASSISTANT, USER, DraftTurn, mentioned, sentence, yours
+from memeval.benchmarks.beliefs.timeline import Act, Manner, TimelineEvent
+from memeval.benchmarks.beliefs.vocabulary import Form, TopicValue
+from memeval.benchmarks.beliefs.vocabulary.people import RELATIONS
+from memeval.benchmarks.beliefs2.lives import Life
+from memeval.benchmarks.beliefs2.wording.packs import WordedTopic
+from memeval.benchmarks.beliefs2.wording.vocabulary import Vocabulary
+
+CLOSED = 0.25
+"""Share of the sessions that end with a goodbye."""
+
+Slots = Mapping[str, str]
+
+
+class Talker:
+    """Writes the sessions of one life, and repeats a sentence only when all others are used up.
+
+    Args:
+        life: the life.
+        vocabulary: topics and sentences.
+        rng: random stream of the life.
+    """
+
+    def __init__(self, life: Life, vocabulary: Vocabulary, rng: random.Random) -> None:
+        self.person, self.timeline = life.person, life.timeline
+        self.words, self.frames = vocabulary, vocabulary.frames
+        self.rng = rng
+        self.hand = Hand(rng)
+        self._free = {topic.id: self._unused(topic) for topic in vocabulary.by_id.values()}
+
+    def event(self, event: TimelineEvent) -> list[DraftTurn]:
+        """Return a session that states an event."""
+        topic = self.words.by_id[event.topic]
+        lines = self._lines(event, topic)
+        return self._closed(lines)
+
+    def chatter(self) -> list[DraftTurn]:
+        """Return a session of small talk."""
+        return self._closed(self._small_talk())
+
+    def _unused(self, topic: WordedTopic) -> list[TopicValue]:
+        said = {event.value for event in self.timeline.events if event.topic == topic.id}
+        return [value for value in topic.values if value not in said]
+
+    def _lines(self, event: TimelineEvent, topic: WordedTopic) -> list[DraftTurn]:
+        slots = self._slots(topic, event)
+        if event.about is not None:
+            pool = self.frames.quoted if event.manner is Manner.INDIRECT else self.frames.others
+            return self._around(topic, self._said(pool, slots), self._said(self.frames.noted_others, slots))
+        match event.act:
+            case Act.MUSE:
+                said, noted = self.frames.musing, self.frames.noted_musing
+            case Act.FORMER:
+                said, noted = self.frames.former, self.frames.noted_former
+            case Act.CONFIRM:
+                changed = self.timeline.ground_changed(topic.id, event.on)
+                said = self.frames.still if changed is None else self.frames.still_all_the_same
+                noted = self.frames.noted
+            case Act.RETRACT:
+                kept = self.timeline.current(topic.id, event.on)
+                bare = kept is None or self.rng.random() < 0.4
+                said = self.frames.taken_back_bare if bare else self.frames.taken_back
+                if kept is not None:
+                    slots = {**slots, "cur": kept.value.text, "do_cur": topic.clause(kept.value, Form.BASE, "my")}
+                noted = self.frames.noted_taken_back
+            case Act.ANNOUNCE:
+                return self._announced(event, topic, slots)
+        return self._around(topic, self._said(said, slots), self._said(noted, slots))
+
+    def _announced(self, event: TimelineEvent, topic: WordedTopic, slots: Slots) -> list[DraftTurn]:
+        """Return a session in which the user announces a value."""
+        if event in self.timeline.taken_back(topic.id):
+            return self._around(topic, self._said(self.frames.plan, slots), self._said(self.frames.noted_plan, slots))
+        base = self.timeline.rests_on.get(topic.id)
+        if base is not None:
+            state = self.timeline.state_at(base, event.on, event.on)
+            if state is None:
+                raise ValueError(f"{topic.id} rests on {base}, of which nothing was known on {event.on}.")
+            said = self._said(topic.because, {**slots, "base": state.value.text})
+            return self._around(topic, said, self._said(self.frames.noted, slots))
+        if event.manner is Manner.INDIRECT and topic.hints:
+            return self._in_passing(self._said(topic.hints, slots))
+        before = self.timeline.previous(topic.id, event.value)
+        noted = self._said(self.frames.noted if before is None else self.frames.noted_new, slots)
+        if before is not None:
+            slots = {**slots, "old": before.value.text}
+        if event.manner is Manner.ELLIPTIC and before is not None:
+            return self._elliptic(slots, noted)
+        return self._around(topic, self._statement(event, slots, first=before is None), noted)
+
+    def _statement(self, event: TimelineEvent, slots: Slots, *, first: bool) -> str:
+        """Return the sentence with which the user announces a value."""
+        free = self._free[event.topic]
+        if event.manner is Manner.CORRECTED and free:
+            return self._said(self.frames.corrected, {**slots, "slip": self.hand.draw(free).text})
+        if event.manner is Manner.THIRD_PERSON:
+            busy = {each.about for each in self.timeline.others(event.topic)}
+            who = self.rng.choice([each for each in RELATIONS if each not in busy])
+            people = {"rel": who.mine, "she": who.she, "her": who.her, "him": who.him}
+            return self._said(self.frames.third_person, {**slots, **people})
+        if first:
+            return self._said(self.frames.first, slots)
+        if self.rng.random() < 0.35:
+            return self._said(self.frames.update_naming_both, slots)
+        said = self._said(self.frames.update, slots)
+        return f"{said} {self.hand.draw(self.frames.tails)}" if self.rng.random() < 0.7 else said
+
+    def _slots(self, topic: WordedTopic, event: TimelineEvent) -> Slots:
+        value, who = event.value, event.about
+        slots = {
+            "v": value.text,
+            "bare": value.phrases[0],
+            "label": topic.label,
+            "first": self.person.first,
+            "do": topic.clause(value, Form.BASE, "my"),
+            "doing": topic.clause(value, Form.GERUND, "my"),
+            "did": topic.clause(value, Form.PAST, "my"),
+            "you_do": topic.clause(value, Form.BASE, "your"),
+            "youing": topic.clause(value, Form.GERUND, "your"),
+        }
+        if who is not None:
+            does = topic.clause(value, Form.THIRD, who.her)
+            slots |= {"rel": who.mine, "she": who.she, "her": who.her, "him": who.him, "does": does}
+        return slots
+
+    def _said(self, pool: tuple[str, ...], slots: Slots) -> str:
+        return sentence(self.hand.draw(pool).format(**slots))
+
+    def _plain(self, pool: tuple[str, ...]) -> str:
+        return self._said(pool, {"first": self.person.first})
+
+    def _small_talk(self) -> list[DraftTurn]:
+        """Return request, reply, addition and closing reply; the assistant says *your* for *my*."""
+        theme = self.words.themes[self.hand.draw(range(len(self.words.themes)))]
+        slots = {"a": self.rng.choice(theme.a), "b": self.rng.choice(theme.b)}
+        slots |= {f"the_{name}": mentioned(text) for name, text in slots.items()}
+        theirs = {name: yours(text) for name, text in slots.items()}
+        more, end = self.rng.choice(list(zip(theme.more, theme.end, strict=True)))
+        return [
+            DraftTurn(USER, sentence(self.rng.choice(theme.ask).format(**slots))),
+            DraftTurn(ASSISTANT, sentence(self.rng.choice(theme.reply).format(**theirs))),
+            DraftTurn(USER, sentence(more.format(**slots))),
+            DraftTurn(ASSISTANT, sentence(end.format(**theirs))),
+        ]
+
+    def _in_passing(self, hint: str) -> list[DraftTurn]:
+        """Return a session of small talk with a remark in it."""
+        first, reply, more, end = self._small_talk()
+        aside = self._plain(self.frames.aside)
+        shape = self.rng.randrange(3)
+        if shape == 0:
+            turn = self.hand.draw(self.frames.by_the_way)
+            opening = DraftTurn(USER, f"{hint} {turn} {first.text}")
+            return [opening, DraftTurn(ASSISTANT, f"{aside} {reply.text}"), more, end]
+        if shape == 1:
+            return [first, reply, DraftTurn(USER, f"{more.text} {hint}"), DraftTurn(ASSISTANT, f"{aside} {end.text}")]
+        return [first, reply, more, end, DraftTurn(USER, hint), DraftTurn(ASSISTANT, aside)]
+
+    def _elliptic(self, slots: Slots, noted: str) -> list[DraftTurn]:
+        """Return a session that announces a change over several turns."""
+        script = self.hand.draw(self.frames.elliptic)
+        roles = (USER, ASSISTANT) * len(script)
+        lines = [DraftTurn(role, sentence(text.format(**slots))) for role, text in zip(roles, script, strict=False)]
+        if self.rng.random() < 0.5:
+            lines = [*self._small_talk(), *lines]
+        return [*lines, DraftTurn(ASSISTANT, noted)]
+
+    def _around(self, topic: WordedTopic, said: str, noted: str) -> list[DraftTurn]:
+        """Return a session with a statement and its reply."""
+        shape = self.rng.randrange(4)
+        if shape == 0 or self.hand.left(topic.openers) == 0 or self.hand.left(topic.tips) == 0:
+            turn = self.hand.draw(self.frames.by_the_way)
+            return [*self._small_talk(), DraftTurn(USER, f"{turn} {said}"), DraftTurn(ASSISTANT, noted)]
+        opener, tip = self.hand.draw(topic.openers), self.hand.draw(topic.tips)
+        if shape == 1:
+            asked_back = self._plain(self.frames.answers if opener.endswith("?") else self.frames.prompts)
+            lines = [(USER, opener), (ASSISTANT, asked_back), (USER, said), (ASSISTANT, f"{noted} {tip}")]
+        elif shape == 2:
+            lines = [(USER, said), (ASSISTANT, noted), (USER, opener), (ASSISTANT, tip)]
+        else:
+            first, reply, more, end = self._small_talk()
+            turn = self.hand.draw(self.frames.by_the_way)
+            lines = [(USER, f"{said} {turn} {first.text}"), (ASSISTANT, f"{noted} {reply.text}")]
+            lines += [(USER, more.text), (ASSISTANT, end.text)]
+        return [DraftTurn(role, text) for role, text in lines]
+
+    def _closed(self, lines: Sequence[DraftTurn]) -> list[DraftTurn]:
+        """Return the lines, some with a goodbye."""
+        if self.rng.random() >= CLOSED:
+            return list(lines)
+        thanks = f"{self.hand.draw(self.frames.thanks)}. {self.hand.draw(self.frames.partings)}"
+        return [*lines, DraftTurn(USER, thanks), DraftTurn(ASSISTANT, self._plain(self.frames.welcome))]

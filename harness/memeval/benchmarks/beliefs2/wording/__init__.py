@@ -1,0 +1,1 @@
+"""Wording packs: the vocabulary and sentences of an edition, as data."""

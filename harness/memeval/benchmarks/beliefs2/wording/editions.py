@@ -1,0 +1,118 @@
+"""The wording of each tier: the packs it mixes. A withheld pack is published as a digest first (commit and reveal)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+
+from memeval.benchmarks.beliefs2.wording.packs import WordingPack, digest_of_pack, read_pack
+from memeval.benchmarks.beliefs2.wording.vocabulary import Vocabulary
+from memeval.records.base import Digest, Record
+from memeval.records.errors import BadInput
+from memeval.toml import parse_toml
+
+FILENAME = "editions.toml"
+
+
+class CommittedPack(Record):
+    """A pack, named by its digest."""
+
+    name: str
+    """Name of the pack and of its file."""
+    digest: Digest
+    """Digest of the file."""
+    committed: date
+    """Day on which the digest was published."""
+    opens: date
+    """First day on which the file may be published."""
+
+
+class Wordings(Record):
+    """The packs, and those of each tier."""
+
+    schema_version: int = 1
+    """Version of the format."""
+    packs: tuple[CommittedPack, ...]
+    """All packs, revealed or not."""
+    tiers: Mapping[str, tuple[str, ...]]
+    """Names of packs by tier."""
+
+    def pack(self, name: str) -> CommittedPack:
+        """Return a pack by name.
+
+        Raises:
+            BadInput: no pack has that name.
+        """
+        found = next((each for each in self.packs if each.name == name), None)
+        if found is None:
+            known = ", ".join(each.name for each in self.packs)
+            raise BadInput(f"no wording pack is called '{name}'.", where=FILENAME, remedy=f"There are: {known}.")
+        return found
+
+
+def folder() -> Traversable:
+    """Return the folder of the packs."""
+    return resources.files(__package__)
+
+
+@cache
+def wordings() -> Wordings:
+    """Return the packs and tiers of memeval."""
+    path = folder() / FILENAME
+    return parse_toml(path.read_bytes(), path).record(Wordings)
+
+
+@cache
+def wording(tier: str) -> Vocabulary:
+    """Return the vocabulary of a tier.
+
+    Raises:
+        BadInput: a pack of the tier is withheld, or its file has not the published digest.
+    """
+    return mixed(wordings(), tier, folder())
+
+
+def mixed(published: Wordings, tier: str, packs: Traversable) -> Vocabulary:
+    """Return the packs of a tier.
+
+    Args:
+        published: the digests of the packs.
+        tier: one of its tiers.
+        packs: the folder with the files of the packs.
+
+    Raises:
+        BadInput: see :func:`wording`.
+    """
+    return Vocabulary(tuple(opened(published.pack(name), packs) for name in published.tiers[tier]))
+
+
+def opened(pack: CommittedPack, packs: Traversable) -> WordingPack:
+    """Return a pack, if its file is there and has the published digest.
+
+    Args:
+        pack: the pack, as published.
+        packs: the folder with the files of the packs.
+
+    Raises:
+        BadInput: the pack is withheld, or is not the published one.
+    """
+    path = packs / f"{pack.name}.toml"
+    if not path.is_file():
+        raise BadInput(
+            f"the wording pack '{pack.name}' is withheld. Only its digest is published ({pack.digest}, on "
+            f"{pack.committed.isoformat()}).",
+            remedy=f"Use another tier, or wait: it may be published from {pack.opens.isoformat()}.",
+        )
+    content = path.read_bytes()
+    found = digest_of_pack(content)
+    if found != pack.digest:
+        raise BadInput(
+            f"the wording pack has the digest {found}, but {pack.digest} was published on "
+            f"{pack.committed.isoformat()}.",
+            where=path,
+            remedy="Restore the published file. A pack that differs from its digest proves nothing.",
+        )
+    return read_pack(content, path)
