@@ -7,11 +7,13 @@ from datetime import date
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
+from pathlib import Path
 
 from memeval.benchmarks.beliefs2.wording.packs import WordingPack, digest_of_pack, read_pack
 from memeval.benchmarks.beliefs2.wording.vocabulary import Vocabulary
 from memeval.records.base import Digest, Record
 from memeval.records.errors import BadInput
+from memeval.storage import write_whole
 from memeval.toml import parse_toml
 
 FILENAME = "editions.toml"
@@ -116,3 +118,56 @@ def opened(pack: CommittedPack, packs: Traversable) -> WordingPack:
             remedy="Restore the published file. A pack that differs from its digest proves nothing.",
         )
     return read_pack(content, path)
+
+
+def add(published: Wordings, text: bytes, file: Path, opens: date, today: date) -> bytes:
+    """Return the text of ``editions.toml`` with the digest of one more pack.
+
+    Args:
+        published: the digests so far.
+        text: the file so far.
+        file: the pack.
+        opens: first day on which it may be revealed.
+        today: the day on which the digest is published.
+
+    Raises:
+        BadInput: the name is taken, or the pack would open before today.
+    """
+    if any(each.name == file.stem for each in published.packs):
+        raise BadInput(
+            f"the digest of a pack '{file.stem}' is published already.",
+            where=FILENAME,
+            remedy="A published digest never changes. Give the pack another name.",
+        )
+    if opens < today:
+        raise BadInput(
+            f"{opens.isoformat()} is past.", remedy="Name a day from today on: the first on which it may be revealed."
+        )
+    entry = (
+        f'[[packs]]\nname = "{file.stem}"\ndigest = "{digest_of_pack(file.read_bytes())}"\n'
+        f'committed = "{today.isoformat()}"\nopens = "{opens.isoformat()}"\n\n'
+    )
+    before, tiers, after = text.decode().partition("[tiers]")
+    return f"{before}{entry}{tiers}{after}".encode()
+
+
+def reveal(file: Path, home: Path, today: date) -> None:
+    """Copy a withheld pack to the packs.
+
+    Args:
+        file: the pack; its digest is published under its name.
+        home: the folder of the packs.
+        today: the day.
+
+    Raises:
+        BadInput: no such digest is published, the pack has another one, or it is too early.
+    """
+    place = home / FILENAME
+    pack = parse_toml(place.read_bytes(), place).record(Wordings).pack(file.stem)
+    if today < pack.opens:
+        raise BadInput(
+            f"the pack '{pack.name}' may be published from {pack.opens.isoformat()} on.",
+            remedy="Wait until that day. A pack revealed early measures nothing.",
+        )
+    opened(pack, file.parent)
+    write_whole(home / f"{pack.name}.toml", file.read_bytes())

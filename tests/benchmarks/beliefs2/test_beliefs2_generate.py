@@ -1,0 +1,143 @@
+"""The generated data of beliefs@2: counts, equal bytes, and keys that follow from the sessions."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from memeval.benchmarks import find
+from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.beliefs2.benchmark import RETRIEVAL
+from memeval.benchmarks.beliefs2.keys import EvidenceKey, Kind
+from memeval.benchmarks.beliefs2.plan import CONTEXT, counts
+from memeval.benchmarks.beliefs2.wording.packs import says
+from memeval.keys import ItemKey
+from memeval.records.errors import BadInput
+from memeval.records.scenario import Scenario
+
+SIZE = 40
+
+
+@pytest.fixture(scope="module")
+def data() -> Dataset:
+    return find("beliefs@2").opened(None, {"size": SIZE}, RETRIEVAL, "full")
+
+
+@pytest.fixture(scope="module")
+def keys(data: Dataset) -> list[ItemKey]:
+    return list(data.keys())
+
+
+def turns_of(scenario: Scenario) -> dict[str, str]:
+    return {turn.turn_id: turn.content for session in scenario.each_session() for turn in session.turns}
+
+
+def evidence(key: ItemKey) -> EvidenceKey:
+    assert isinstance(key.key, EvidenceKey)
+    return key.key
+
+
+def test_every_person_has_one_history_and_the_planned_items(data: Dataset, keys: list[ItemKey]) -> None:
+    assert Counter(key.category for key in keys) == counts(SIZE)
+    assert len(list(data.scenarios())) == SIZE == len({key.cluster for key in keys})
+    assert max(Counter(key.cluster for key in keys).values()) <= 12
+
+
+def test_the_catalogue_states_the_counts_of_the_full_tier() -> None:
+    benchmark = find("beliefs@2")
+    assert {each.name: each.items for each in benchmark.info.categories} == counts(260)
+    assert benchmark.info.tiers[0].items == sum(counts(260).values())
+    assert sum(each.weight or 0 for each in benchmark.info.categories) == pytest.approx(1)
+
+
+def test_each_expected_and_misleading_turn_states_its_value(data: Dataset, keys: list[ItemKey]) -> None:
+    for key in keys:
+        said = turns_of(data.scenario(key.scenario_id))
+        for value in (*evidence(key).expected, *evidence(key).misleading):
+            assert all(says(value.phrases, said[turn]) for turn in value.turns), key.item_id
+
+
+def test_a_current_value_is_stated_after_every_stale_one(keys: list[ItemKey]) -> None:
+    seen = 0
+    for key in keys:
+        if key.category != "belief-update":
+            continue
+        (part,) = evidence(key).expected
+        stale = [turn for value in evidence(key).misleading if value.why is Kind.STALE for turn in value.turns]
+        assert max(part.turns) > max(stale)
+        seen += 1
+    assert seen == counts(SIZE)["belief-update"]
+
+
+def test_only_questions_that_name_the_fact_contain_an_expected_value(data: Dataset, keys: list[ItemKey]) -> None:
+    for key in keys:
+        (ask,) = [ask for ask in data.scenario(key.scenario_id).questions() if ask.question_id == key.question_ids[0]]
+        first = evidence(key).expected[0]
+        if key.category != "uncertainty-abstention" and key.slices.get("asked") != "began":
+            assert not says(first.phrases, ask.question), key.item_id
+
+
+def test_questions_come_after_all_sessions_in_an_order_without_categories(data: Dataset, keys: list[ItemKey]) -> None:
+    orders = set()
+    for scenario in data.scenarios():
+        sessions = [session.date for session in scenario.each_session()]
+        asked = [ask.timestamp or "" for ask in scenario.questions()]
+        assert all(a < b for a, b in pairwise([*sessions, *asked]))
+        orders.add(tuple(key.category for key in keys if key.scenario_id == scenario.scenario_id))
+    assert len(orders) > SIZE / 2
+
+
+def test_every_trap_is_exercised(keys: list[ItemKey]) -> None:
+    assert {value.why for key in keys for value in evidence(key).misleading} == set(Kind)
+    assert {key.slices["said"] for key in keys} == {"direct", "indirect", "corrected", "elliptic", "third-person"}
+    assert {key.slices["asked"] for key in keys if "asked" in key.slices} == {"month", "before", "after", "began"}
+    assert {key.slices["twin"] for key in keys if "twin" in key.slices} == {"changed", "reconfirmed", "unchanged"}
+
+
+def test_both_protocols_ask_the_same_questions_with_other_keys(data: Dataset, keys: list[ItemKey]) -> None:
+    answers = find("beliefs@2").opened(None, {"size": SIZE}, "judge", "full")
+    assert [s.to_json() for s in answers.scenarios()] == [s.to_json() for s in data.scenarios()]
+    for searched, answered in zip(keys, answers.keys(), strict=True):
+        assert searched.item_id == answered.item_id and searched.evidence == answered.evidence
+        assert isinstance(answered.key, EvidenceKey) == (answered.category == CONTEXT)
+    assert answers.digest != data.digest
+
+
+def test_equal_seeds_give_equal_bytes_under_any_hash_seed() -> None:
+    code = (
+        "from memeval.benchmarks import find\n"
+        "print(find('beliefs@2').opened(None, {'size': 6}, 'retrieval', 'full').digest)"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "4711")
+    }
+    assert len(digests) == 1
+    other = find("beliefs@2").opened(None, {"size": 6, "seed": 43}, RETRIEVAL, "full").digest
+    assert digests != {f"{other}\n"}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"size": 0}, "invalid size=0"),
+        ({"size": 100_000}, "from 1 to 2000 people"),
+        ({"size": "many"}, "whole number"),
+        ({"seed": -1}, "invalid seed=-1"),
+        ({"colour": "red"}, "no parameter 'colour'"),
+    ],
+)
+def test_a_wrong_parameter_is_refused(parameters: dict[str, str | int], sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        find("beliefs@2").open(None, parameters)
