@@ -18,13 +18,15 @@ from memeval.records.errors import BadInput
 from tests.support.registered import Distribution, Entry, register
 from tests.support.tiny import TinyBenchmark
 
-NAMES = [each.partition("@")[0] for each in known_ids()]
+NAMES = list(dict.fromkeys(each.partition("@")[0] for each in known_ids()))
 
 
-def test_a_benchmark_is_found_by_name_and_by_id() -> None:
+def test_a_benchmark_is_found_by_its_id_and_the_newest_by_its_name() -> None:
     for benchmark in all_benchmarks():
-        assert find(benchmark.info.name).info == find(benchmark.info.id).info == benchmark.info
-    assert {benchmark.info.id for benchmark in all_benchmarks()} >= {"beliefs@1", "deepmemeval@1"}
+        assert find(benchmark.info.id).info == benchmark.info
+        assert find(benchmark.info.name).info.name == benchmark.info.name
+    assert find("beliefs").info.id == "beliefs@2"
+    assert {benchmark.info.id for benchmark in all_benchmarks()} >= {"beliefs@1", "beliefs@2", "deepmemeval@1"}
 
 
 @pytest.mark.parametrize(
@@ -32,7 +34,7 @@ def test_a_benchmark_is_found_by_name_and_by_id() -> None:
     [
         ("deepmemevil", "unknown benchmark 'deepmemevil'. Did you mean 'deepmemeval'?"),
         ("Beliefs", "unknown benchmark 'Beliefs'. Did you mean 'beliefs'?"),
-        ("beliefs@9", "beliefs has no version '9'. This memeval has beliefs@1."),
+        ("beliefs@9", "beliefs has no version '9'. This memeval has beliefs@1, beliefs@2."),
         ("xyzzy", f"unknown benchmark 'xyzzy'. Choose one of: {', '.join(NAMES)}."),
     ],
 )
@@ -50,8 +52,9 @@ def test_no_benchmark_is_imported_before_it_is_asked_for() -> None:
 
 
 def test_the_order_of_boards_is_that_of_the_catalogues() -> None:
-    names = [benchmark.info.name for benchmark in all_benchmarks()]
-    assert names[:3] == ["beliefs", "beliefs-fresh-202612", "astrocyte-basic"]
+    ids = [benchmark.info.id for benchmark in all_benchmarks()]
+    assert ids[:4] == ["beliefs@1", "beliefs-fresh-202612@1", "beliefs@2", "astrocyte-basic@1"]
+    names = [each.partition("@")[0] for each in ids]
     assert names.index("deepmemeval") < names.index("locomo") < names.index("longmemeval") < names.index("qa-smoke")
 
 

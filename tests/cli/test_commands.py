@@ -288,7 +288,7 @@ def test_schemas_are_written_and_their_drift_is_caught(call: Call, tmp_path: Pat
 
 
 def test_generated_data_keeps_scenarios_and_keys_apart(call: Call, tmp_path: Path) -> None:
-    code, out, _ = call("data", "generate", "beliefs", "--parameter", "size=12", "--to", "made")
+    code, out, _ = call("data", "generate", "beliefs@1", "--parameter", "size=12", "--to", "made")
     assert code == 0
     assert "12 items" in out
     scenarios = (tmp_path / "made" / "scenarios.jsonl").read_text()

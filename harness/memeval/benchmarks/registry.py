@@ -105,25 +105,33 @@ def find(name: str) -> Benchmark:
     """Return a benchmark by its name or id.
 
     Args:
-        name: ``beliefs``, or with its version ``beliefs@1``.
+        name: ``beliefs`` for the newest version, or with its version ``beliefs@1``.
 
     Raises:
         BadInput: the name or the version is unknown, or the benchmark cannot be used.
     """
-    known = {each.partition("@")[0]: each for each in known_ids()}
-    found = known.get(name, name)
+    known: dict[str, list[str]] = {}
+    for each in sorted(known_ids(), key=_version):
+        known.setdefault(each.partition("@")[0], []).append(each)
+    found = known[name][-1] if name in known else name
     if found in known_ids():
         return load(found)
     wanted, _, version = name.partition("@")
     if version and wanted in known:
-        raise BadInput(f"{wanted} has no version {version!r}.", remedy=f"This memeval has {known[wanted]}.")
+        raise BadInput(f"{wanted} has no version {version!r}.", remedy=f"This memeval has {', '.join(known[wanted])}.")
     if _is_stale(wanted):
         raise BadInput(f"{wanted} is newer than this installation of memeval.", remedy=REINSTALL)
     near = difflib.get_close_matches(wanted.lower(), known, n=1)
-    names = ", ".join(known)
+    names = ", ".join(dict.fromkeys(each.partition("@")[0] for each in known_ids()))
     raise BadInput(
         f"unknown benchmark {name!r}.", remedy=f"Did you mean '{near[0]}'?" if near else f"Choose one of: {names}."
     )
+
+
+def _version(benchmark_id: str) -> int:
+    """Return the version in an id, 0 without one: other packages may name theirs badly."""
+    version = benchmark_id.partition("@")[2]
+    return int(version) if version.isdecimal() else 0
 
 
 def not_installed(run: Run) -> BadInput | None:

@@ -107,24 +107,24 @@ def test_what_fills_a_history_may_not_say_what_is_asked_about(monkeypatch: pytes
 
 
 def test_verify_goes_through_the_histories_again(call: Call, kept: Path, known: Survey) -> None:
-    code, out, err = call("verify", "beliefs", "--tier", "10k")
+    code, out, err = call("verify", "beliefs@1", "--tier", "10k")
     assert code == 0, err
     assert f"100 items, 100 questions, {DIGEST_10K}; generated again, tokens of each history: 10,001, " in out
     wrong = "sha256:" + "0" * 64
     kept.write_text(known.model_copy(update={"digest": wrong}).to_json())
-    code, _, err = call("verify", "beliefs", "--tier", "10k")
+    code, _, err = call("verify", "beliefs@1", "--tier", "10k")
     assert code == 1 and f"the digest of the histories is {DIGEST_10K}, but the stored one was {wrong}" in err
     assert Survey.parse(kept.read_bytes(), kept) == known, "it is put right"
 
 
 def test_a_tier_that_there_is_not_is_a_wrong_call(call: Call) -> None:
     for command in ("verify", "generate"):
-        code, _, err = call(command, "beliefs", "--tier", "5k", *(("--to", "out") if command == "generate" else ()))
+        code, _, err = call(command, "beliefs@1", "--tier", "5k", *(("--to", "out") if command == "generate" else ()))
         assert code == 2 and "beliefs@1 has no tier '5k'" in err
 
 
 def test_a_tier_is_written_as_its_digest_says(call: Call, kept: Path, known: Survey, tmp_path: Path) -> None:
-    code, out, _ = call("generate", "beliefs", "--tier", "10k", "--to", "out")
+    code, out, _ = call("generate", "beliefs@1", "--tier", "10k", "--to", "out")
     assert (code, out) == (0, f"beliefs@1: 100 items, {DIGEST_10K}\n")
     files = [(tmp_path / "out" / name).read_bytes() for name in ("scenarios.jsonl", "keys.jsonl")]
     assert "sha256:" + hashlib.sha256(b"".join(files)).hexdigest() == known.digest
@@ -136,7 +136,7 @@ def test_what_the_disk_has_no_room_for_is_not_begun(
     call: Call, kept: Path, known: Survey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda place: SimpleNamespace(free=1000))
-    code, _, err = call("generate", "beliefs", "--tier", "10k", "--to", "some/where")
+    code, _, err = call("generate", "beliefs@1", "--tier", "10k", "--to", "some/where")
     assert code == 2 and f"not enough disk space: {sum(known.sizes) / 1e6:,.1f} MB needed" in err
     assert not (tmp_path / "some").exists()
 
@@ -148,7 +148,7 @@ def test_where_writing_fails_nothing_is_left_half_written(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Filler, "session", full)
-    code, _, err = call("generate", "beliefs", "--tier", "10k", "--to", "out")
+    code, _, err = call("generate", "beliefs@1", "--tier", "10k", "--to", "out")
     assert code == 2 and "No space left on device" in err
     assert list((tmp_path / "out").iterdir()) == []
 

@@ -56,7 +56,9 @@ def _parser() -> argparse.ArgumentParser:
         each.add_argument("file", type=Path, metavar="FILE", help="the pack")
     for each in (check, commit):
         each.add_argument("others", type=Path, nargs="*", metavar="OTHER", help="packs that it must share nothing with")
-    commit.add_argument("--opens", required=True, type=date.fromisoformat, metavar="DATE", help="first day on which it may be revealed")
+    commit.add_argument(
+        "--opens", required=True, type=date.fromisoformat, metavar="DATE", help="first day on which it may be revealed"
+    )
     return parser
 
 

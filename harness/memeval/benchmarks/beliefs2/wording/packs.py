@@ -14,7 +14,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, ValidationError
 
 from memeval.benchmarks.beliefs.vocabulary import Form, TopicValue
-from memeval.records.base import Digest, Record, digest_bytes, first_misfit
+from memeval.records.base import Digest, Record, digest_bytes, misfit
 from memeval.records.errors import BadInput
 
 LARGEST = 400_000
@@ -305,7 +305,7 @@ def read_pack(content: bytes, where: object) -> WordingPack:
     try:
         return WordingPack.model_validate(data)
     except ValidationError as error:
-        raise BadInput(f"{first_misfit(error)}", where=where, remedy=remedy) from None
+        raise BadInput(misfit(WordingPack, error), where=where, remedy=remedy) from None
 
 
 def digest_of_pack(content: bytes) -> Digest:
