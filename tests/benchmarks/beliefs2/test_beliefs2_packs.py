@@ -82,10 +82,10 @@ def test_a_broken_rule_is_named(case: str) -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"", "frames"),
+        (b"", "'name' is missing"),
         (b"\xff\xfe", "not valid TOML"),
         (b"a = [", "not valid TOML"),
-        (b'name = 3\nframes = "x"\n', "frames"),
+        (b'name = 3\nframes = "x"\n', "'name': text belongs here"),
         (b"#" * (LARGEST + 1), "too many for a wording pack"),
     ],
 )
