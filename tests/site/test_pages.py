@@ -194,7 +194,8 @@ def test_a_page_that_is_not_there_links_to_the_leaderboard(built: Built) -> None
 def test_addresses_of_a_site_are_told_only_if_they_are_known(tmp_path: Path, built: Built) -> None:
     benchmark = FakeBenchmark()
     make_run(tmp_path / "results", Made("acme", 'Acme "<b>"'), benchmark)
-    build(tmp_path / "results", tmp_path / "site", site_url="https://board.example/x/", find=lambda _name: benchmark)
+    (tmp_path / "memeval.toml").write_text('site_url = "https://board.example/x"\n')
+    build(tmp_path / "results", tmp_path / "site", find=lambda _name: benchmark)
     page = (tmp_path / "site/systems/acme/index.html").read_text()
     assert '<meta property="og:url" content="https://board.example/x/systems/acme/">' in page
     assert '<meta property="og:title" content="Acme &quot;&lt;b&gt;&quot;">' in page

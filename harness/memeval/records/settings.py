@@ -63,6 +63,9 @@ class BoardSettings(Record):
     """Title of the board."""
     repository: WebAddress | None = None
     """Address of the board's repository, linked in the header; ``None`` for no link."""
+    site_url: WebAddress | None = None
+    """Address of the published board, for link previews, the sitemap and the feed; ``None`` if it is not known. Pages
+    link to each other by relative addresses in any case."""
     benchmarks: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """The benchmarks that the board shows, with their versions; ``None`` for all. Runs of other benchmarks are neither
     shown nor published."""

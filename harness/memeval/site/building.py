@@ -23,16 +23,16 @@ from memeval.records.release import Release
 from memeval.site.files import assets_root
 from memeval.site.model import FindBenchmark, SiteModel, read_site
 from memeval.site.pages.board_files import COLOURS_FILE, has_colours
+from memeval.site.pages.picture import PICTURE, has_picture
 from memeval.storage import unwritable
 
 
-def generate(site: SiteModel, out: Path, site_url: str | None) -> None:
+def generate(site: SiteModel, out: Path) -> None:
     """Write the whole site.
 
     Args:
         site: the content of the site.
         out: an empty folder.
-        site_url: address of the published site, if known; links are relative anyway.
 
     Raises:
         BadInput: MkDocs rejects the configuration.
@@ -43,7 +43,11 @@ def generate(site: SiteModel, out: Path, site_url: str | None) -> None:
         from mkdocs.exceptions import MkDocsException
 
         logging.getLogger("mkdocs").setLevel(logging.WARNING)
-        values: dict[str, Any] = {"site_dir": str(out), "site_url": site_url or "", "site_name": site.settings.title}
+        values: dict[str, Any] = {
+            "site_dir": str(out),
+            "site_url": site.address or "",
+            "site_name": site.settings.title,
+        }
         if repository := site.settings.repository or project().repository:
             values |= {"repo_url": repository, "repo_name": "Repository"}
         try:
@@ -54,10 +58,12 @@ def generate(site: SiteModel, out: Path, site_url: str | None) -> None:
             if site.version is not None:
                 config.extra["version"] = {"provider": "mike"}
                 config.extra["release"] = site.version
+            if site.address is not None and has_picture(site):
+                config.extra["picture"] = site.address + PICTURE
             build_pages(config)
         except MkDocsException as error:
             raise BadInput(f"MkDocs cannot build the site: {error}") from error
-    if site_url is None:
+    if site.address is None:
         for name in ("sitemap.xml", "sitemap.xml.gz"):
             (out / name).unlink(missing_ok=True)
 
@@ -89,7 +95,6 @@ def build(
     results: Path,
     out: Path,
     *,
-    site_url: str | None = None,
     version: str | None = None,
     releases: Iterable[Release] | None = None,
     ledger: Ledger | None = None,
@@ -101,7 +106,6 @@ def build(
     Args:
         results: the results folder.
         out: the folder of the site. An earlier site is replaced; a folder with anything else is an error.
-        site_url: address of the published site, if known; links are relative anyway.
         version: the published version; its pages then link to other versions, from ``../versions.json``.
         releases: frozen leaderboards; ``None`` reads them from the results folder.
         ledger: the ledger; ``None`` for all of that in the results folder.
@@ -122,7 +126,7 @@ def build(
         made = Path(scratch) / "site"
         made.mkdir(mode=0o755)
         try:
-            generate(site, made, site_url)
+            generate(site, made)
         except OSError as error:
             raise unwritable(out.parent, error) from None
         if out.exists():

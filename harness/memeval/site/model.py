@@ -240,6 +240,14 @@ class SiteModel:
     failure_cache: FailureCache = field(default_factory=FailureCache, compare=False, repr=False)
     """The only mutable part: failure analyses computed so far."""
 
+    @property
+    def address(self) -> str | None:
+        """Address of the root of this site, with a slash at its end; ``None`` if it is not known."""
+        url = self.settings.site_url
+        if url is None:
+            return None
+        return f"{url.rstrip('/')}/" + (f"{self.version}/" if self.version else "")
+
     @cached_property
     def latest(self) -> str | None:
         """UTC time of the newest data. Pages show it instead of the build time."""

@@ -1,7 +1,7 @@
 """``feed.xml``: the decisions of the ledger as an Atom feed (RFC 4287).
 
-Addresses in it are relative to the feed, because a built site does not know its own address. Ids follow from the lines
-of the ledger, so an entry keeps its id in every release.
+Addresses in it are relative to the feed, unless ``site_url`` in ``memeval.toml`` says where the site is. Ids follow
+from the lines of the ledger, so an entry keeps its id in every release.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class FeedFile(Publisher):
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
         runs = {row.run.run_id: row.run for row in site.board.runs}
         feed = Element("feed", {"xmlns": "http://www.w3.org/2005/Atom"})
-        ledger = site.board.ledger
+        ledger, base = site.board.ledger, site.address or ""
         _text(feed, "title", f"{site.settings.title}: decisions about runs")
         _text(feed, "id", _id(ledger[0]) if ledger else _urn(site.settings.title))
         _text(feed, "updated", max((entry.at for entry in ledger), default=site.latest or NO_TIME))
-        SubElement(feed, "link", {"rel": "self", "type": "application/atom+xml", "href": FEED})
-        SubElement(feed, "link", {"rel": "alternate", "type": "text/html", "href": "ledger/"})
+        SubElement(feed, "link", {"rel": "self", "type": "application/atom+xml", "href": base + FEED})
+        SubElement(feed, "link", {"rel": "alternate", "type": "text/html", "href": f"{base}ledger/"})
         _text(SubElement(feed, "author"), "name", site.settings.title)
         for entry in reversed(ledger[-MOST:]):
             _entry(feed, entry, runs.get(entry.run_id or ""), site)
@@ -61,7 +61,7 @@ def _entry(feed: Element, entry: LedgerEntry, run: Run | None, site: SiteModel) 
     _text(made, "updated", entry.at)
     _text(SubElement(made, "author"), "name", entry.by)
     address = run_url(run.run_id) if run is not None else "ledger/" if entry.run_id else "releases/"
-    SubElement(made, "link", {"rel": "alternate", "type": "text/html", "href": address})
+    SubElement(made, "link", {"rel": "alternate", "type": "text/html", "href": (site.address or "") + address})
     _text(made, "content", entry.reason)
 
 

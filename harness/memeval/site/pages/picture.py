@@ -1,0 +1,173 @@
+"""The preview picture of a board, as PNG: what sites show for a link to it. Only a board with ``site_url`` has one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import vl_convert
+from markupsafe import Markup, escape
+
+from memeval.site.badges import ACCENT, PRIMARY
+from memeval.site.files import Asset, GeneratedFile
+from memeval.site.model import SiteModel
+from memeval.site.overview import Overview, OverviewRow, overviews
+from memeval.site.pages.front import DEFAULT_TITLE, HEADING
+from memeval.site.publisher import Publisher
+from memeval.site.text import counted, day, percent, visible
+
+PICTURE = "assets/preview.png"
+WIDTH, HEIGHT = 1200, 630
+"""Size in pixels, as the Open Graph protocol's users recommend."""
+
+MOST = 8
+"""Number of systems: the first ones."""
+
+NAME_LENGTH = 27
+"""Longest name, in characters."""
+
+_DRAWN = 0x530
+"""Below this code point, the font has every letter; other names are shown as their slugs."""
+
+_FONT = Markup('font-family="Liberation Sans"')
+"""A font that vl-convert carries: the fonts of a machine would change the picture."""
+
+_LEFT, _RIGHT = 560, 1050
+"""Ends of the bars, in pixels."""
+
+
+@dataclass(frozen=True)
+class PictureLine:
+    """A system in the picture."""
+
+    rank: str
+    name: str
+    value: float
+    ends: tuple[float, float] | None
+    """The ends of the interval of the value."""
+
+
+class PictureFile(Publisher):
+    """``assets/preview.png``."""
+
+    name = "picture"
+    order = 77
+
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        if site.address is not None and has_picture(site):
+            yield Asset(PICTURE, vl_convert.svg_to_png(drawing(site)))
+
+
+def has_picture(site: SiteModel) -> bool:
+    """Return whether there is something to show."""
+    return any(_lines(each) for each in overviews(site)[:1])
+
+
+def drawing(site: SiteModel) -> str:
+    """Return the picture as SVG."""
+    overview = overviews(site)[0]
+    lines = _lines(overview)[:MOST]
+    title = (
+        HEADING if site.settings.title == DEFAULT_TITLE or not _is_drawn(site.settings.title) else site.settings.title
+    )
+    what = (
+        "overall index" if overview.table else f"{overview.columns[0].benchmark.title}, {overview.columns[0].protocol}"
+    )
+    out = [
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
+        f'<rect width="{WIDTH}" height="116" fill="{site.settings.colours.primary or PRIMARY}"/>',
+        _text(60, 72, 44 if len(title) < 44 else 31, title, fill="#fff", bold=True),
+        _text(60, 164, 26, f"{overview.measure.heading}: {what}, with 95 % intervals", fill="#4b5a61"),
+        _text(60, 604, 22, _facts(site, overview), fill="#4b5a61"),
+    ]
+    for number, line in enumerate(lines):
+        y = 212 + 46 * number
+        out += [
+            _text(60, y, 24, line.rank, fill="#4b5a61"),
+            _text(130, y, 26, line.name, bold=True),
+            *_bar(y, line, site),
+        ]
+    base = _baseline(overview)
+    if base is not None:
+        x = _place(base)
+        bottom = 212 + 46 * len(lines) - 36
+        out.append(f'<rect x="{x - 1.5:.1f}" y="184" width="3" height="{bottom - 184}" fill="#b3590a"/>')
+        out.append(_text(60, 568, 20, "Orange line: best simple baseline", fill="#8f4708"))
+    return f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}">{"".join(out)}</svg>'
+
+
+def _facts(site: SiteModel, overview: Overview) -> str:
+    parts = [counted(len(overview.rows), "system"), counted(len(overview.columns), "benchmark")]
+    parts += [day(site.latest)] if site.latest else []
+    return " · ".join([*parts, "every number can be recomputed offline"])
+
+
+def _lines(overview: Overview) -> list[PictureLine]:
+    found = []
+    for row in overview.rows:
+        value, ends = _value(row, overview)
+        if value is not None:
+            ranks = row.ranks
+            rank = "" if ranks is None else f"{ranks[0]}" if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
+            found.append(PictureLine(rank, _name(row), value, ends))
+    return found
+
+
+def _value(row: OverviewRow, overview: Overview) -> tuple[float | None, tuple[float, float] | None]:
+    if overview.table is not None:
+        index = row.index
+        if index is None:
+            return None, None
+        return index.index, None if index.low is None or index.high is None else (index.low, index.high)
+    cell = row.cells[0]
+    if cell is None:
+        return None, None
+    score = cell.row.run.scores.composite
+    return score.value, (score.interval.low, score.interval.high) if score.interval else None
+
+
+def _baseline(overview: Overview) -> float | None:
+    if overview.table is not None:
+        return overview.baseline.index if overview.baseline else None
+    return overview.columns[0].baseline
+
+
+def _name(row: OverviewRow) -> str:
+    name = row.name if _is_drawn(row.name) else row.slug
+    return name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 1]}…"
+
+
+def _is_drawn(words: str) -> bool:
+    return all(ord(letter) < _DRAWN for letter in words)
+
+
+def _place(value: float) -> float:
+    return _LEFT + (_RIGHT - _LEFT) * min(max(value, 0.0), 1.0)
+
+
+def _bar(y: int, line: PictureLine, site: SiteModel) -> list[str]:
+    accent = site.settings.colours.accent or ACCENT
+    out = [
+        f'<rect x="{_LEFT}" y="{y - 20}" width="{_RIGHT - _LEFT}" height="20" fill="#e3e9eb"/>',
+        f'<rect x="{_LEFT}" y="{y - 20}" width="{_place(line.value) - _LEFT:.1f}" height="20" fill="{accent}"/>',
+        _text(1140, y, 26, percent(line.value), bold=True, end=True),
+    ]
+    if line.ends is not None:
+        low, high = map(_place, line.ends)
+        out.append(f'<rect x="{low:.1f}" y="{y - 12}" width="{max(high - low, 1.0):.1f}" height="4" fill="#14242b"/>')
+    return out
+
+
+def _text(
+    x: int, y: int, size: int, words: str, *, fill: str = "#14242b", bold: bool = False, end: bool = False
+) -> Markup:
+    return Markup('<text x="{}" y="{}" {} font-size="{}" font-weight="{}" text-anchor="{}" fill="{}">{}</text>').format(
+        x,
+        y,
+        _FONT,
+        size,
+        "bold" if bold else "normal",
+        "end" if end else "start",
+        fill,
+        escape(visible(words)),
+    )
