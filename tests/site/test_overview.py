@@ -164,3 +164,11 @@ def test_without_an_index_or_a_baseline_nothing_is_claimed(shown: dict[Measure, 
 
 def test_every_comparison_has_a_word() -> None:
     assert [each.value for each in Against] == ["better", "not better", "worse", "not compared"]
+
+
+def test_the_front_page_leads_to_categories_trade_offs_and_a_comparison(built: Built) -> None:
+    page = built.read("index.html")
+    part = page[page.index('id="find"') :]
+    part = part[: part.index("</section>")]
+    for address in ("benchmarks/fake@1/?columns=scores", "trade-offs/", f"compare/?board={built.runs[0].run.track_id}"):
+        assert f'href="{address}"' in part

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from memeval.leaderboard.pairwise import has_pairs
 from memeval.records.base import canonical_json
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import Run, SystemKind
@@ -16,7 +17,7 @@ from memeval.records.settings import BoardSettings
 from memeval.site import text
 from memeval.site.downloads import safe_cell
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.model import SiteModel
+from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.overview import Overview, OverviewRow, overviews, verdict
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
@@ -85,10 +86,24 @@ class FrontPage(Publisher):
                 benchmarks=sum(bool(benchmark.tables) for benchmark in site.benchmarks.values()),
                 items=sum(row.run.coverage.done for row in site.board.runs),
                 news=_news(site),
+                by_category=_with_categories(shown),
+                compared=_compared(shown),
             ),
             headings=tuple(Heading(each.measure.value, each.measure.heading) for each in shown),
             wide=True,
         )
+
+
+def _with_categories(shown: Sequence[Overview]) -> list[BenchmarkView]:
+    """Return the benchmarks of the overviews that have scores by category."""
+    columns = [column for each in shown for column in each.columns if len(column.table.track.categories) > 1]
+    return list({column.benchmark.id: column.benchmark for column in columns}.values())
+
+
+def _compared(shown: Sequence[Overview]) -> str | None:
+    """Return the id of the track with the most systems that can be compared; ``None`` without any."""
+    tables = [column.table for each in shown[:1] for column in each.columns if has_pairs(column.table)]
+    return max(tables, key=lambda table: table.ranked).track.id if tables else None
 
 
 def _news(site: SiteModel) -> list[News]:
