@@ -130,7 +130,7 @@ def checks_of_results(path: Path, on_read: OnRead | None = None) -> list[Check]:
     folders, audits, ledger = runs_under(path), stored_audits(path), Ledger(path)
     if not folders and not audits and not ledger.path.exists():
         raise BadInput("no finished run found.", where=path, remedy="Name a run, or a folder that contains runs.")
-    sessions = Sessions()
+    sessions = Sessions(folders=folders)
     checks = []
     for folder in folders:
         checked = checks_of_run(folder, sessions, on_read)

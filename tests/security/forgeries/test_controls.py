@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from memeval.archive.runs import RunFolder
+from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.benchmarks.beliefs.long.history import LongHistory
 from memeval.evaluation.findings import Check, CheckStatus
 from memeval.evaluation.verifying.controls import FORMER, check_control
-from memeval.evaluation.verifying.sessions import Sessions
+from memeval.evaluation.verifying.sessions import NoData, Sessions
 from memeval.evaluation.verifying.subject import Subject
 from memeval.evaluation.verifying.systems import check_system
-from tests.support.forging import Forger, Json, stored_run
+from memeval.records.scenario import Ingest
+from tests.support.forging import RESULTS, Forger, Json, stored_run
 
 NO_MEMORY = "beliefs/no-memory/20261121T232827Z-47ecf11f"
 
@@ -82,3 +84,41 @@ def test_other_answers_of_an_older_version_are_not_checked(sessions: Sessions, t
 
 def test_a_run_of_another_system_has_no_such_check(sessions: Sessions) -> None:
     assert check_control(Subject.read(stored_run("beliefs/notebook"), sessions)) is None
+
+
+def of_the_smallest_tier(slug: str) -> RunFolder:
+    """Return a control's run on histories of ten thousand tokens, by the rules."""
+    (found,) = (
+        each
+        for each in sealed_runs(RESULTS)
+        if each.path.parent.name == slug and each.path.parents[1].name == "beliefs" and each.run.track.tier == "10k"
+    )
+    return found
+
+
+def test_controls_that_are_checked_together_read_each_history_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    step = LongHistory._step
+
+    def counted(self: LongHistory, place: int) -> Ingest:
+        made.append(f"{self.scenario_id} {place}")
+        return step(self, place)
+
+    honest = [of_the_smallest_tier("recency-window"), of_the_smallest_tier("bm25")]
+    relative = str(honest[1].path.relative_to(RESULTS))
+    forged = edited(relative, tmp_path, lambda row: row.update(answer="", outcome="empty"), 5)
+    together = Sessions(folders=[*honest, forged])
+    assert not isinstance(together.of(forged.run.track), NoData)
+    monkeypatch.setattr(LongHistory, "_step", counted)
+    assert [check(folder, together).status for folder in honest] == [CheckStatus.OK, CheckStatus.OK]
+    assert check(forged, together).status is CheckStatus.FAILED
+    assert len(made) == len(set(made)) > 500
+    assert together.control_answers == {}
+
+
+def test_a_run_that_cannot_be_read_does_not_stop_the_check_of_another(tmp_path: Path) -> None:
+    honest, damaged = of_the_smallest_tier("recency-window"), RunFolder(tmp_path)
+    (tmp_path / "run.json").write_text("{")
+    assert check(honest, Sessions(folders=[damaged, honest])).status is CheckStatus.OK

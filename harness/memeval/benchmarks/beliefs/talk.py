@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memeval.benchmarks.beliefs.streams import Hand
 from memeval.benchmarks.beliefs.timeline import Act, Manner, Timeline, TimelineEvent
@@ -28,12 +29,15 @@ class DraftTurn:
     text: str
 
 
-_START = re.compile(r"(?:^|(?<=[.?!] ))[^\W\d_]")
+_LATER_START = re.compile(r"[.?!] [^\W\d_A-Z]")
+"""The start of a sentence after another one, without a capital."""
 
 
 def sentence(text: str) -> str:
     """Return ``text`` with a capital at the start of every sentence."""
-    return _START.sub(lambda found: found.group().upper(), text)
+    if text[:1].isalpha():
+        text = text[0].upper() + text[1:]
+    return _LATER_START.sub(lambda found: found.group().upper(), text)
 
 
 class Talker:
@@ -237,6 +241,7 @@ class Talker:
         return lines
 
 
+@lru_cache(maxsize=4096)
 def mentioned(text: str) -> str:
     """Return a noun phrase for its second mention: *the letter* for *a letter*."""
     article, _, rest = text.partition(" ")
@@ -246,6 +251,7 @@ def mentioned(text: str) -> str:
 _OURS = re.compile(r"\b(my|our)\b")
 
 
+@lru_cache(maxsize=4096)
 def yours(text: str) -> str:
     """Return a noun phrase in the words of the other speaker: *your* for *my*."""
     return _OURS.sub("your", text)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import overload
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
@@ -16,9 +20,11 @@ from memeval.evaluation.verifying.subject import Subject
 from memeval.execution.model_reader import PREFIX
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.work import ScenarioWork
+from memeval.records.errors import MemevalError
 from memeval.records.response import Response
-from memeval.records.run import Run, SystemKind
-from memeval.records.track import Limits
+from memeval.records.run import SystemKind, View
+from memeval.records.scenario import Ingest, Question, Scenario, Session, Step, Steps
+from memeval.records.track import Limits, Redistribution
 from memeval.systems.controls import CONTROLS, NATIVE, Control
 from memeval.systems.live import LiveSystem
 from memeval.systems.source import control_source
@@ -27,6 +33,9 @@ NAME = "control"
 
 DRAWN = 25
 """Number of drawn items. They find answers that were changed in one item of nine, in 95 runs of 100."""
+
+KEPT_STEPS = 20_000
+"""Maximum number of steps of a history that are kept in memory for the next control."""
 
 FORMER = "an older version of the control"
 """The reason if the control's file is another one today, and gives other answers."""
@@ -53,7 +62,7 @@ def check_control(subject: Subject, items: int = DRAWN) -> Check | None:
     if isinstance(session, NoData):
         return Check(NAME, not_checked=session.reason)
     stored = subject.with_text(session).responses
-    differing, drawn = _differing(folder, session, control, stored, items)
+    differing, drawn = _differing(subject, session, control, stored, items)
     if not differing:
         return Check(NAME)
     if control_source(control).submission_digest != run.system.submission_digest:
@@ -66,19 +75,157 @@ def check_control(subject: Subject, items: int = DRAWN) -> Check | None:
     return Check(NAME, (Finding(f"{folder.file('responses.jsonl')}:{differing[0] + 1}", problem),))
 
 
+@dataclass(frozen=True)
+class _Rerun:
+    """A control that runs again on the scenarios of drawn items."""
+
+    folder: RunFolder
+    """The stored run."""
+    control: Control
+    """Its control."""
+    drawn: frozenset[str]
+    """The ids of the drawn items."""
+    works: Sequence[ScenarioWork]
+    """The scenarios of the drawn items."""
+
+    @classmethod
+    def of(
+        cls, folder: RunFolder, session: BenchmarkSession, control: Control, stored: Iterable[Response], items: int
+    ) -> _Rerun:
+        """Draw items of a stored run."""
+        answered = {row.item_id for row in stored}
+        keys = [key for key in session.keys if key.item_id in answered]
+        chosen = sorted(keys, key=lambda key: _ticket(folder, key.item_id))[:items]
+        drawn, scenarios = frozenset(key.item_id for key in chosen), {key.scenario_id for key in chosen}
+        # All items of a scenario run, since a question may change what a system stores.
+        works = session.works([key for key in keys if key.scenario_id in scenarios], control.view, {})
+        return cls(folder, control, drawn, works)
+
+    @property
+    def key(self) -> str:
+        """What names the run among those that are verified: the folders of two may have one name."""
+        return str(self.folder.path)
+
+    @property
+    def reads_histories(self) -> bool:
+        """Whether the control reads whole histories that are generated on demand."""
+        return self.control.view is View.ALL and bool(self.works) and self.works[0].scenario.is_streamed
+
+
+class _KeptSteps(Steps):
+    """The steps of a history that several controls read in turn: each step is generated once.
+
+    Args:
+        steps: the steps of the history.
+    """
+
+    def __init__(self, steps: Steps) -> None:
+        self._steps = steps
+        self._kept: list[Step] = []
+        self._sessions: dict[str, Session] = {}
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    @overload
+    def __getitem__(self, place: int) -> Step: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Step]: ...
+
+    def __getitem__(self, place: int | slice) -> Step | Sequence[Step]:
+        return self._steps[place]
+
+    def __iter__(self) -> Iterator[Step]:
+        for place in range(len(self)):
+            if place == len(self._kept):
+                self._keep(self._steps[place])
+            yield self._kept[place]
+
+    def _keep(self, step: Step) -> None:
+        self._kept.append(step)
+        if isinstance(step, Ingest):
+            self._sessions[step.session.session_id] = step.session
+
+    def session(self, session_id: str) -> Session:
+        """See :meth:`Steps.session`."""
+        return self._sessions.get(session_id) or self._steps.session(session_id)
+
+    def questions(self) -> tuple[Question, ...]:
+        """See :meth:`Steps.questions`."""
+        return self._steps.questions()
+
+    def only(self, session_ids: frozenset[str]) -> tuple[Step, ...]:
+        """See :meth:`Steps.only`."""
+        return self._steps.only(session_ids)
+
+
 def _differing(
-    folder: RunFolder, session: BenchmarkSession, control: Control, stored: list[Response], items: int
+    subject: Subject, session: BenchmarkSession, control: Control, stored: list[Response], items: int
 ) -> tuple[list[int], int]:
     """Return the positions of the drawn answers that the control does not give again, and the number of drawn ones."""
-    answered = {row.item_id for row in stored}
-    keys = [key for key in session.keys if key.item_id in answered]
-    chosen = sorted(keys, key=lambda key: _ticket(folder, key.item_id))[:items]
-    drawn, scenarios = {key.item_id for key in chosen}, {key.scenario_id for key in chosen}
-    # All items of a scenario run, since a question may change what a system stores.
-    works = session.works([key for key in keys if key.scenario_id in scenarios], control.view, {})
-    given = {row.question_id: _answer(row) for work in works for row in _responses(work, control, folder.run)}
-    asked = [at for at, row in enumerate(stored) if row.item_id in drawn and row.attempt == 1]
+    own = _Rerun.of(subject.folder, session, control, stored, items)
+    known = subject.sessions.control_answers
+    if own.key not in known:
+        known.update(_answers([own, *_others(subject, session, items)] if own.reads_histories else [own]))
+    given = known.pop(own.key)
+    asked = [at for at, row in enumerate(stored) if row.item_id in own.drawn and row.attempt == 1]
     return [at for at in asked if given.get(stored[at].question_id) != _answer(stored[at])], len(asked)
+
+
+def _others(subject: Subject, session: BenchmarkSession, items: int) -> Iterator[_Rerun]:
+    """Yield the other controls to check on the same histories. A run that cannot be read is left out."""
+    for folder in subject.sessions.folders:
+        with contextlib.suppress(MemevalError):
+            run = folder.run
+            control = CONTROLS.get(run.system.slug)
+            is_control = run.system.kind is SystemKind.CONTROL and not run.track.reader.startswith(PREFIX)
+            if control is None or not is_control or folder.path == subject.folder.path:
+                continue
+            if run.redistribution is Redistribution.FULL and subject.sessions.of(run.track) is session:
+                other = _Rerun.of(folder, session, control, folder.responses(), items)
+                if other.reads_histories:
+                    yield other
+
+
+def _answers(reruns: Sequence[_Rerun]) -> dict[str, dict[str, dict[str, object]]]:
+    """Return the answers of controls, by run and question.
+
+    Several controls run on one history before the next, so that each history is generated once. If one other than the
+    first fails, its answers are left out.
+
+    Raises:
+        MemevalError: the first control fails.
+    """
+    first = reruns[0]
+    if len(reruns) == 1:
+        rows = (row for work in first.works for row in _responses(work, first))
+        return {first.key: {row.question_id: _answer(row) for row in rows}}
+    given: dict[str, dict[str, dict[str, object]]] = {each.key: {} for each in reruns}
+    by_history: dict[str, list[tuple[_Rerun, ScenarioWork]]] = defaultdict(list)
+    for each in reruns:
+        for work in each.works:
+            by_history[work.scenario.scenario_id].append((each, work))
+    for same in by_history.values():
+        scenario = _kept(same[0][1].scenario)
+        for each, work in same:
+            try:
+                if each.key in given:
+                    for row in _responses(replace(work, scenario=scenario), each):
+                        given[each.key][row.question_id] = _answer(row)
+            except MemevalError:
+                if each is first:
+                    raise
+                del given[each.key]
+    return given
+
+
+def _kept(scenario: Scenario) -> Scenario:
+    """Return a scenario whose steps are kept in memory when they are read first, if they fit."""
+    steps = scenario.steps
+    if not isinstance(steps, Steps) or len(steps) > KEPT_STEPS:
+        return scenario
+    return Scenario.streamed(scenario.scenario_id, _KeptSteps(steps))
 
 
 def _answer(row: Response) -> dict[str, object]:
@@ -90,11 +237,12 @@ def _ticket(folder: RunFolder, item_id: str) -> bytes:
     return hashlib.sha256(f"{folder.digest}\n{item_id}".encode()).digest()
 
 
-def _responses(work: ScenarioWork, control: Control, run: Run) -> Iterator[Response]:
+def _responses(work: ScenarioWork, rerun: _Rerun) -> Iterator[Response]:
     """Yield the responses of a new instance of a control to the questions of a scenario."""
+    control, track = rerun.control, rerun.folder.run.track
     module = importlib.import_module(f"memeval.systems.controls.{control.file.stem}")
-    reader = None if run.track.reader == NATIVE else reader_named(run.track.reader)
-    limits: Limits = run.track.limits
+    reader = None if track.reader == NATIVE else reader_named(track.reader)
+    limits: Limits = track.limits
     with closing(LiveSystem(getattr(module, control.class_name)(), limits, lambda line: None)) as system:
         runner = ScenarioRunner(system, reader, limits.search_items, lambda *event: None, lambda: False)
         for finished in runner.run(work):

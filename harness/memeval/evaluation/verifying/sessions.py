@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from memeval.records.base import Digest, canonical_json
 from memeval.records.errors import BadInput, MemevalError
 
 if TYPE_CHECKING:
+    from memeval.archive.runs import RunFolder
     from memeval.benchmarks.base import Parameters
     from memeval.records.track import Track
 
@@ -37,6 +39,12 @@ class Sessions:
     _opened: dict[str, BenchmarkSession | NoData] = field(default_factory=dict)
     counts: dict[Digest, int] = field(default_factory=dict)
     """Tokens of the contexts that were counted, by digest of their text."""
+
+    folders: Sequence[RunFolder] = ()
+    """All runs that are verified together."""
+
+    control_answers: dict[str, dict[str, dict[str, object]]] = field(default_factory=dict)
+    """Answers of controls that ran again and are not yet compared, by the path of the run and by question."""
 
     _texts: dict[tuple[Digest, str], TurnTexts] = field(default_factory=dict)
 

@@ -20,6 +20,7 @@ from memeval.benchmarks.beliefs.long import SHARED, SIZES
 from memeval.benchmarks.beliefs.long.filler import Filler
 from memeval.benchmarks.beliefs.long.history import LongHistory
 from memeval.benchmarks.beliefs.long.lives import LongLife, lives
+from memeval.benchmarks.beliefs.talk import DraftTurn
 from memeval.benchmarks.data import data_folder
 from memeval.records.base import Digest, Stored
 from memeval.records.errors import BadInput, MemevalError
@@ -28,6 +29,9 @@ from memeval.tokens import count_tokens, tokenizer_name
 
 MADE_BY = ("benchmarks/beliefs", "keys", "records/base.py", "records/scenario.py")
 """Code that determines the bytes of a history."""
+
+KEPT_SESSIONS = 20_000
+"""Maximum number of filler sessions of a history that a survey keeps in memory."""
 
 
 class Survey(Stored):
@@ -58,9 +62,30 @@ def histories(seed: int, tier: str, fillers: Sequence[int]) -> tuple[LongHistory
         fillers: number of filler sessions of each history.
     """
     return tuple(
-        LongHistory(f"beliefs-1-{tier}-{name}", lives_of, Filler(seed, name, lives_of), fill)
+        LongHistory(_scenario_id(tier, name), lives_of, Filler(seed, name, lives_of), fill)
         for (name, lives_of), fill in zip(_casts(seed, tier), fillers, strict=True)
     )
+
+
+def _scenario_id(tier: str, name: str) -> str:
+    return f"beliefs-1-{tier}-{name}"
+
+
+class _KeptFiller(Filler):
+    """Filler sessions, of which the first are kept: a survey first counts their tokens, then writes them."""
+
+    def __init__(self, seed: int, name: str, lives: Sequence[LongLife]) -> None:
+        super().__init__(seed, name, lives)
+        self._kept: dict[int, tuple[LongLife, list[DraftTurn]]] = {}
+
+    def session(self, number: int) -> tuple[LongLife, list[DraftTurn]]:
+        """See :meth:`Filler.session`."""
+        if number in self._kept:
+            return self._kept[number]
+        made = super().session(number)
+        if number < KEPT_SESSIONS:
+            self._kept[number] = made
+        return made
 
 
 def surveyed(seed: int, tier: str) -> Survey:
@@ -83,25 +108,29 @@ def survey(seed: int, tier: str) -> Survey:
     Raises:
         ValueError: the histories break a rule.
     """
-    fitted = [_fit(Filler(seed, name, lives_of), lives_of, SIZES[tier]) for name, lives_of in _casts(seed, tier)]
-    fillers = tuple(number for number, _ in fitted)
-    digest, sizes = hashlib.sha256(), []
-    for history in histories(seed, tier, fillers):
+    fillers, tokens, sizes, keys = list[int](), list[int](), list[int](), list[str]()
+    digest = hashlib.sha256()
+    for name, lives_of in _casts(seed, tier):
+        filler = _KeptFiller(seed, name, lives_of)
+        number, counted = _fit(filler, lives_of, SIZES[tier])
+        fillers.append(number)
+        tokens.append(counted)
+        history = LongHistory(_scenario_id(tier, name), lives_of, filler, number)
         _check_order(history)
         sizes.append(0)
         for piece in chain(history.scenario().json_pieces(), ("\n",)):
             data = piece.encode()
             digest.update(data)
             sizes[-1] += len(data)
-    for history in histories(seed, tier, fillers):
-        for key in history.keys():  # noqa: SIM118 - no dictionary
-            digest.update(f"{key.to_json()}\n".encode())
+        keys += [key.to_json() for key in history.keys()]  # noqa: SIM118 - no dictionary
+    for key in keys:
+        digest.update(f"{key}\n".encode())
     made = Survey(
         seed=seed,
         tier=tier,
         made_by=made_by(),
-        fillers=fillers,
-        tokens=tuple(tokens for _, tokens in fitted),
+        fillers=tuple(fillers),
+        tokens=tuple(tokens),
         sizes=tuple(sizes),
         digest=f"sha256:{digest.hexdigest()}",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from typing import Annotated
 
 from pydantic import BeforeValidator
@@ -85,10 +86,15 @@ def clause(topic: Topic, value: TopicValue, form: Form, my: str) -> str:
         form: which form its verb takes.
         my: the possessive of whoever does it: ``my``, ``your``, ``her``.
     """
-    verb, _, rest = topic.do.partition(" ")
+    return _clause(topic.do, value.text, form, my)
+
+
+@cache
+def _clause(do: str, value: str, form: Form, my: str) -> str:
+    verb, _, rest = do.partition(" ")
     third, gerund, past = _VERBS[verb]
     word = {Form.BASE: verb, Form.THIRD: third, Form.GERUND: gerund, Form.PAST: past}[form]
-    return f"{word} {rest}".format(v=value.text, my=my)
+    return f"{word} {rest}".format(v=value, my=my)
 
 
 @dataclass(frozen=True)
