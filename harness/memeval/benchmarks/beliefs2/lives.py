@@ -144,9 +144,7 @@ def live(seed: int, cast: Cast, vocabulary: Vocabulary) -> Life:
         focus[need.item_id] = _dependent(weaver, chains.pop(), need)
     for need in cast.of(CONTEXT):
         focus[need.item_id] = topic = topics.pop()
-        values = _Values(topic, weaver.rng).take(need.depth)
-        manners = [*(weaver.manner() for _ in values[1:]), need.manner]
-        weaver.chain(topic, values, weaver.day(weaver.start, 20, 150), manners)
+        _lean(weaver, topic, need)
     for topic in topics[:BACKGROUND]:
         values = _Values(topic, weaver.rng).take(weaver.rng.randint(1, 2))
         first = weaver.day(weaver.start, 0, 200)
@@ -184,12 +182,28 @@ def _noisy(weaver: _Weaver, topic: WordedTopic, need: Need) -> None:
     on = weaver.day(weaver.start, 90, 160)
     weaver.chain(topic, values.take(1), on, [need.manner])
     others = values.take(int(need.traits["others"]))
-    half = weaver.rng.randint(1, len(others) - 1)
+    half = weaver.rng.randint(0, len(others))
     weaver.others(topic.id, others[:half], on - timedelta(days=70), on - timedelta(days=2))
     weaver.others(topic.id, others[half:], on + timedelta(days=2), on + timedelta(days=90))
     if weaver.rng.random() < 0.3 and (spare := values.take(1)):
         act = weaver.rng.choice((Act.MUSE, Act.FORMER))
         weaver.put(TimelineEvent(weaver.day(on, 8, 60), topic.id, act, spare[0]))
+
+
+def _lean(weaver: _Weaver, topic: WordedTopic, need: Need) -> None:
+    """Create the events of a topic for a question that should be answered from little context."""
+    values = _Values(topic, weaver.rng)
+    own = values.take(need.depth)
+    manners = [*(weaver.manner() for _ in own[1:]), need.manner]
+    weaver.chain(topic, own, weaver.day(weaver.start, 20, 150), manners)
+    on = weaver.days_of(topic.id)[-1]
+    match weaver.rng.randrange(3):
+        case 0:
+            weaver.announce_and_retract(topic.id, values.take(1)[0], on)
+        case 1:
+            weaver.put(TimelineEvent(weaver.day(on, 10, 40), topic.id, Act.MUSE, values.take(1)[0]))
+        case _:
+            weaver.others(topic.id, values.take(1), on + timedelta(days=3), on + timedelta(days=40))
 
 
 def _dependent(weaver: _Weaver, chain: Sequence[WordedTopic], need: Need) -> WordedTopic:
