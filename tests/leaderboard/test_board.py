@@ -13,6 +13,7 @@ from memeval.analysis.comparing import compare_runs
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import Board, BoardRow, BoardTable, RankStatus, build_board
+from memeval.leaderboard.marks import MarkName
 from memeval.leaderboard.measured import read_measured
 from memeval.leaderboard.regressions import check_metrics
 from memeval.records.comparison import Sign
@@ -498,6 +499,19 @@ def test_each_ranked_row_is_compared_with_the_best_simple_baseline(tmp_path: Pat
     assert not blue.against_baseline.apart
     assert row_of(board, "bm25").against_baseline is None
     assert (acme.place, acme.ranked, acme.baseline) == (1, 2, "bm25")
+
+
+def test_a_control_of_one_benchmark_is_shown_without_a_rank_and_nothing_is_compared_with_it(tmp_path: Path) -> None:
+    board = board_of(
+        make_run(tmp_path, "acme", {"kept": 50, "changed": 50}),
+        make_run(tmp_path, "bm25", {"kept": 20, "changed": 20}, kind=CONTROL),
+        make_run(tmp_path, "knows-the-answers", {"kept": 50, "changed": 50}, kind=CONTROL),
+    )
+    table = only_table(board)
+    assert table.baseline is not None and table.baseline.system.slug == "bm25"
+    assert row_of(board, "knows-the-answers").rank is None
+    assert row_of(board, "acme").baseline == "bm25"
+    assert MarkName.HARDLY_ANY_ERRORS in [mark.name for mark in row_of(board, "acme").marks]
 
 
 def test_without_a_control_no_row_is_compared_with_a_baseline(tmp_path: Path) -> None:

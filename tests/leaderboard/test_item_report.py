@@ -52,6 +52,13 @@ def test_statistics_are_over_ranked_systems_and_controls_are_apart(results: Path
     assert (found["kept-012"].discrimination or 0) > 0.5
 
 
+def test_a_control_of_one_benchmark_does_not_count(results: Path) -> None:
+    make_run(results, "knows-the-answers", {"kept": 50, "changed": 50}, kind=CONTROL)
+    report = only(item_reports(results))
+    assert set(report.controls) == {"no-memory", "oracle", "bm25"}
+    assert lines(report)["changed-049"].best_control == 0
+
+
 def test_categories_add_up_their_items(results: Path) -> None:
     kept, changed = only(item_reports(results)).categories
     assert (kept.category, kept.items, kept.everyone, kept.nobody) == ("kept", 50, 10, 25)
@@ -143,7 +150,7 @@ def test_an_empty_folder_and_controls_alone_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [SystemKind.SUBMISSION, CONTROL])
 def test_changed_grades_are_refused(results: Path, kind: SystemKind) -> None:
-    folder = make_run(results, "forged", {"kept": 12}, kind=kind)
+    folder = make_run(results, "forged" if kind is SystemKind.SUBMISSION else "first-stated", {"kept": 12}, kind=kind)
     grades = [grade.model_copy(update={"verdict": True}) for grade in folder.grades()]
     write_rows(folder.file("grades.jsonl"), grades)
     with pytest.raises(BadInput, match="does not match its digest"):

@@ -37,7 +37,7 @@ from memeval.records.journal import LogLine, Plan
 from memeval.records.response import Outcome, ReportedUsage, Response, RetrievedItem, Timings
 from memeval.records.run import Inputs, Isolation, SystemIdentity, SystemKind
 from memeval.records.track import Limits
-from memeval.systems.controls.table import CONTROLS
+from memeval.systems.controls import all_controls
 from memeval.systems.output import visible
 
 MOST_WORDS = 4
@@ -184,7 +184,7 @@ def _matched(answers: ImportedAnswers, benchmark_session: BenchmarkSession, orig
         raise BadInput(
             f"invalid slug '{visible(slug[:SLUG_LENGTH])}'.", remedy="Use words of a-z and 0-9, separated by dashes."
         )
-    if slug in CONTROLS:
+    if slug in all_controls():
         raise BadInput(f"'{slug}' is a control of memeval.", remedy="Choose another --slug.")
     answered = {answer.question_id for answer in answers.answers}
     known = {question for key in benchmark_session.dataset.keys() for question in key.question_ids}  # noqa: SIM118

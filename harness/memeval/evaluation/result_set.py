@@ -12,7 +12,7 @@ from memeval.benchmarks import find
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
 from memeval.records.result_set import ResultGroup, ResultSet
-from memeval.systems.controls import CONTROLS
+from memeval.systems.controls import controls_of
 from memeval.systems.source import MANIFEST, SUBMISSIONS, SystemSource, find_system, folder_source
 from memeval.toml import Keys, Toml, read_toml
 
@@ -66,7 +66,7 @@ def planned_runs(path: Path, submissions: Path = SUBMISSIONS) -> list[PlannedRun
     for number, group in enumerate(file.record(ResultSet).groups):
         keys: Keys = ("groups", number)
         info = _checked(file, keys, group)
-        sources = _sources(file, keys, group, submissions)
+        sources = _sources(file, keys, info, group, submissions)
         for protocol, tier, source in product(group.protocols, group.tiers, sources):
             for reader in _readers(info, protocol, group, source):
                 run = PlannedRun(info.id, protocol, tier, source, reader)
@@ -118,12 +118,12 @@ def _checked(file: Toml, keys: Keys, group: ResultGroup) -> BenchmarkInfo:
     return info
 
 
-def _sources(file: Toml, keys: Keys, group: ResultGroup, submissions: Path) -> list[SystemSource]:
+def _sources(file: Toml, keys: Keys, info: BenchmarkInfo, group: ResultGroup, submissions: Path) -> list[SystemSource]:
     """Return the systems of a group, without those that it leaves out."""
     found: list[SystemSource] = []
     for name in group.systems:
         if name == ALL_CONTROLS:
-            found += [find_system(slug) for slug in CONTROLS]
+            found += [find_system(slug) for slug in controls_of(info.id)]
         elif name == ALL_SUBMISSIONS:
             found += offline_submissions(submissions)
         else:

@@ -15,6 +15,7 @@ from memeval.archive.trust import Trust, last_samples, trust_of
 from memeval.benchmarks import find
 from memeval.execution.readers import NATIVE
 from memeval.gateway.endpoints import is_makers
+from memeval.leaderboard.controls import is_general_control
 from memeval.leaderboard.marks import (
     AcrossRuns,
     Mark,
@@ -143,8 +144,8 @@ class BoardTable:
     rows: tuple[BoardRow, ...]
     """One row per system: its latest valid run."""
     baseline: Run | None = None
-    """The run of the simple baseline with the highest composite: a control that sees neither the whole history nor the
-    evidence."""
+    """The run of the simple baseline with the highest composite: a control of every benchmark that sees neither the
+    whole history nor the evidence."""
     tests: TrackTests | None = None
     """The tests of the ranked runs and the baseline; ``None`` if no run is ranked."""
 
@@ -368,7 +369,7 @@ def _table(members: Sequence[BoardRow], other_ranks: OtherRanks | None) -> Board
     nothing = next(
         (row.run.scores.composite.value for row in shown.values() if _is_control(row) and _is(row, NO_MEMORY)), None
     )
-    controls = [row.run for row in shown.values() if _is_control(row)]
+    controls = [row.run for row in shown.values() if is_general_control(row.run)]
     rows = [
         replace(
             row,
@@ -409,6 +410,7 @@ def _baseline(rows: Iterable[BoardRow]) -> BoardRow | None:
         row
         for row in rows
         if row.standing is RankStatus.CONTROL
+        and is_general_control(row.run)
         and row.run.context_source not in (ContextSource.FULL_CONTEXT, ContextSource.ORACLE)
         and row.run.scores.composite.value is not None
         and row.folder.file(GRADES).exists()

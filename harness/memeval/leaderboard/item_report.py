@@ -13,6 +13,7 @@ from memeval.archive.remote.automatic import fetch_missing
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.grading.layout import counting
 from memeval.leaderboard.board import NO_MEMORY, BoardRow, BoardTable, RankStatus, build_board
+from memeval.leaderboard.controls import is_general_control
 from memeval.leaderboard.detectable_differences import DetectableDifferences, detectable_differences
 from memeval.leaderboard.measured import check_digest
 from memeval.leaderboard.samples import GRADES, TrackSamples, read_samples
@@ -64,7 +65,7 @@ def _is_of(folder: RunFolder, name: str | None) -> bool:
 
 def _report(table: BoardTable) -> ItemReport:
     ranked = [row for row in table.rows if row.rank is not None]
-    controls = [row for row in table.rows if _is_control(row)]
+    controls = [row for row in table.rows if _is_general(row)]
     for row in (*ranked, *controls):
         check_digest(row.folder, GRADES)
     samples = read_samples([row.folder for row in (*ranked, *controls)])
@@ -102,8 +103,9 @@ def _report(table: BoardTable) -> ItemReport:
     )
 
 
-def _is_control(row: BoardRow) -> bool:
-    return row.standing is RankStatus.CONTROL and row.folder.file(GRADES).exists()
+def _is_general(row: BoardRow) -> bool:
+    complete = row.standing is RankStatus.CONTROL and row.folder.file(GRADES).exists()
+    return complete and is_general_control(row.run)
 
 
 def weighting_of(samples: TrackSamples) -> Weighting:

@@ -9,6 +9,7 @@ import numpy as np
 
 from memeval.grading.layout import counting
 from memeval.leaderboard.board import Board
+from memeval.leaderboard.controls import is_general_control
 from memeval.leaderboard.index_tests import IndexPart, index_tests, verdict_of
 from memeval.leaderboard.samples import TrackSamples, read_samples
 from memeval.leaderboard.scales import NO_MEMORY_SYSTEM, ORACLE_SYSTEM, IndexScale, System, scale_of, table_scale
@@ -200,9 +201,10 @@ def _intervals(
 def _baseline(scales: Sequence[IndexScale], rows: Sequence[OverallRow]) -> int | None:
     """Return the place of the simple baseline with the highest index: a control without the whole history."""
     for place, row in enumerate(rows):
-        if row.is_control and all(
-            scale.rows[row.system, True].run.context_source not in (ContextSource.FULL_CONTEXT, ContextSource.ORACLE)
-            for scale in scales
+        runs = [scale.rows[row.system, True].run for scale in scales] if row.is_control else []
+        if runs and all(
+            is_general_control(run) and run.context_source not in (ContextSource.FULL_CONTEXT, ContextSource.ORACLE)
+            for run in runs
         ):
             return place
     return None

@@ -46,7 +46,7 @@ _ISOLATION = {
     Isolation.SANDBOXED: "sandboxed",
     Isolation.ELSEWHERE: "unknown (imported)",
 }
-_SESSIONS = {View.ALL: "all", View.EVIDENCE: "those with evidence"}
+_SESSIONS = {View.ALL: "all", View.EVIDENCE: "those with evidence", View.TURNS: "only the turns with evidence"}
 
 
 def track_changes(before: Run, after: Run) -> tuple[Change, ...]:

@@ -96,7 +96,7 @@ class ItemReport(Stored):
     systems: tuple[str, ...]
     """Slugs of the ranked systems: the statistics are over them, best first."""
     controls: tuple[str, ...]
-    """Slugs of the controls, which only count in ``best_control``."""
+    """Slugs of the controls of every benchmark, which only count in ``best_control``."""
     clusters: int
     """Number of clusters of the items."""
     saturation: Saturation

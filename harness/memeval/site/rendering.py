@@ -11,7 +11,7 @@ from markupsafe import Markup
 from memeval.site import labels, slices, standings, svg, text, tiers, urls
 from memeval.site.files import assets_root
 from memeval.site.line_charts import swatch
-from memeval.systems.controls.table import CONTROLS
+from memeval.systems.controls import all_controls
 
 
 @cache
@@ -62,7 +62,7 @@ def environment() -> Environment:
         "interval_bar": svg.interval_bar,
         "interval_plot": svg.interval_plot,
         "segment": urls.segment,
-        "controls": CONTROLS,
+        "controls": all_controls(),
         "swatch": swatch,
     }
     return made

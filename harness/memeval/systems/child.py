@@ -401,11 +401,11 @@ def _copied(file: Path, to: Path) -> Path:
 
 
 def _copied_files(launch: Launch, folder: Path) -> Path:
-    """Copy a single file and its modules, and return the path of the copy."""
+    """Copy an adapter file and the files it reads, and return the path of its copy."""
     for inside, path in launch.files.items():
         (folder / inside).parent.mkdir(parents=True, exist_ok=True)
         _copied(path, folder / inside)
-    return folder / launch.file.name
+    return folder / next(inside for inside, path in launch.files.items() if path == launch.file)
 
 
 def _pipes() -> tuple[tuple[int, ...], tuple[int, ...]]:

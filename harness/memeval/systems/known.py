@@ -14,7 +14,7 @@ from typing import Any
 from memeval.records.base import Digest
 from memeval.records.run import View
 from memeval.storage import write_whole
-from memeval.systems.controls import CONTROLS
+from memeval.systems.controls import all_controls
 from memeval.systems.manifest import MANIFEST
 from memeval.systems.methods import methods_in
 from memeval.systems.source import SUBMISSIONS, control_source, folder_source
@@ -34,7 +34,7 @@ class KnownControl:
     version: str
     """Its version."""
     digest: Digest
-    """Digest of its file."""
+    """Digest of its files."""
     view: View
     """The sessions it receives."""
     adapter_class: str
@@ -65,7 +65,7 @@ class Known:
     """The submissions."""
 
     def controls_with(self, digest: Digest) -> list[KnownControl]:
-        """Return the controls with a digest; several may share a file."""
+        """Return the controls with a digest; several may share their files."""
         return [control for control in self.controls if control.digest == digest]
 
     def submission_with(self, digest: Digest) -> KnownSubmission | None:
@@ -86,7 +86,7 @@ def known() -> Known:
 
 def present_controls() -> Iterator[KnownControl]:
     """Yield the controls of this memeval."""
-    for control in CONTROLS.values():
+    for control in all_controls().values():
         source, found = control_source(control), methods_in(control.file, control.class_name)
         if found is None:
             raise RuntimeError(f"the methods of {control.filename} do not follow from its text")

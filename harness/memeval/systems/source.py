@@ -14,7 +14,7 @@ from memeval.records.errors import BadInput
 from memeval.records.run import SystemKind, View
 from memeval.records.submission import Submission, variant_slug
 from memeval.systems.child import Launch
-from memeval.systems.controls import CONTROLS, Control
+from memeval.systems.controls import Control, all_controls
 from memeval.systems.errors import SystemFailure
 from memeval.systems.folder import examined_files, files_digest
 from memeval.systems.imported import files_of
@@ -80,8 +80,8 @@ def find_system(named: str, submissions: Path = SUBMISSIONS) -> SystemSource:
     Raises:
         BadInput: there is no such system, or it is invalid.
     """
-    if named in CONTROLS:
-        return control_source(CONTROLS[named])
+    if (control := all_controls().get(named)) is not None:
+        return control_source(control)
     slug, colon, variant = named.partition(":")
     if SLUG.fullmatch(slug) and (submissions / slug).is_dir():
         return folder_source(submissions / slug, variant if colon else None)
@@ -100,13 +100,17 @@ def find_system(named: str, submissions: Path = SUBMISSIONS) -> SystemSource:
 
 def control_source(control: Control) -> SystemSource:
     """Return a shipped control as a system."""
+    digest = files_digest(control.files.items())
+    launch = Launch(control.file, control.class_name)
+    if control.reads:
+        launch = replace(launch, files=control.files, digest=digest)
     return SystemSource(
         slug=control.slug,
         name=control.title,
         version="1",
         kind=SystemKind.CONTROL,
-        launch=Launch(control.file, control.class_name),
-        submission_digest=files_digest([(control.filename, control.file)]),
+        launch=launch,
+        submission_digest=digest,
         view=control.view,
         control=control,
     )
@@ -254,7 +258,7 @@ def _slug_clashes(submission: Submission, folder: Path) -> Iterator[BadInput]:
     lines: dict[str, str] = {}
     for slug, variant in submission.slugs.items():
         lines[slug] = line_of(folder / MANIFEST, ("slug",) if variant is None else ("variants", variant))
-        if slug in CONTROLS:
+        if slug in all_controls():
             yield BadInput(f"'{slug}' is the name of a shipped control.", where=lines[slug], remedy="Use another slug.")
     if folder.absolute().parent.name != SUBMISSIONS.name:
         return
@@ -317,11 +321,11 @@ def _split_class(named: str) -> tuple[Path, str | None]:
 
 def _slug_of(stem: str) -> str:
     slug = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:SLUG_LENGTH].strip("-") or "system"
-    return f"{slug[: SLUG_LENGTH - 5]}-file" if slug in CONTROLS else slug
+    return f"{slug[: SLUG_LENGTH - 5]}-file" if slug in all_controls() else slug
 
 
 def _hint(named: str, submissions: Path) -> str:
-    known = [*CONTROLS]
+    known = [*all_controls()]
     if submissions.is_dir():
         known += sorted(path.name for path in submissions.iterdir() if (path / MANIFEST).is_file())
     near = difflib.get_close_matches(named, known, n=1)

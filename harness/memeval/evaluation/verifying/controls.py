@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib
+import importlib.util
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -25,7 +26,7 @@ from memeval.records.response import Response
 from memeval.records.run import SystemKind, View
 from memeval.records.scenario import Ingest, Question, Scenario, Session, Step, Steps
 from memeval.records.track import Limits, Redistribution
-from memeval.systems.controls import CONTROLS, NATIVE, Control
+from memeval.systems.controls import NATIVE, Control, all_controls
 from memeval.systems.live import LiveSystem
 from memeval.systems.source import control_source
 
@@ -54,7 +55,7 @@ def check_control(subject: Subject, items: int = DRAWN) -> Check | None:
         ``None`` for a run of another system.
     """
     run, folder, session = subject.run, subject.folder, subject.session
-    control = CONTROLS.get(run.system.slug)
+    control = all_controls().get(run.system.slug)
     if run.system.kind is not SystemKind.CONTROL or control is None:
         return None
     if run.track.reader.startswith(PREFIX):
@@ -178,7 +179,7 @@ def _others(subject: Subject, session: BenchmarkSession, items: int) -> Iterator
     for folder in subject.sessions.folders:
         with contextlib.suppress(MemevalError):
             run = folder.run
-            control = CONTROLS.get(run.system.slug)
+            control = all_controls().get(run.system.slug)
             is_control = run.system.kind is SystemKind.CONTROL and not run.track.reader.startswith(PREFIX)
             if control is None or not is_control or folder.path == subject.folder.path:
                 continue
@@ -240,10 +241,25 @@ def _ticket(folder: RunFolder, item_id: str) -> bytes:
 def _responses(work: ScenarioWork, rerun: _Rerun) -> Iterator[Response]:
     """Yield the responses of a new instance of a control to the questions of a scenario."""
     control, track = rerun.control, rerun.folder.run.track
-    module = importlib.import_module(f"memeval.systems.controls.{control.file.stem}")
     reader = None if track.reader == NATIVE else reader_named(track.reader)
     limits: Limits = track.limits
-    with closing(LiveSystem(getattr(module, control.class_name)(), limits, lambda line: None)) as system:
+    with closing(LiveSystem(_loaded(control), limits, lambda line: None)) as system:
         runner = ScenarioRunner(system, reader, limits.search_items, lambda *event: None, lambda: False)
         for finished in runner.run(work):
             yield from finished.responses
+
+
+def _loaded(control: Control) -> object:
+    """Return a new instance of a control's class.
+
+    Raises:
+        ImportError: its file cannot be loaded.
+    """
+    name = f"control {control.file}"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, control.file)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{control.file} cannot be loaded.")
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return getattr(sys.modules[name], control.class_name)()

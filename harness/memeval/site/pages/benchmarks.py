@@ -16,7 +16,7 @@ from memeval.site.studies import studies
 from memeval.site.tiers import tier_powers
 from memeval.site.trade_offs import MARGIN, board_trade_off
 from memeval.site.urls import benchmark_url, segment
-from memeval.systems.controls.table import CONTROLS
+from memeval.systems.controls import controls_of
 
 
 class BenchmarkPages(Publisher):
@@ -71,7 +71,7 @@ class BenchmarkPages(Publisher):
                 tested=[table for table in benchmark.tables if table.tests is not None],
                 studies=shown,
                 own_weights=next(filter(None, (site.own_weights(table.track) for table in benchmark.tables)), None),
-                control_table=CONTROLS.values(),
+                control_table=controls_of(benchmark.id).values(),
                 audits=audits,
                 matrices=matrices_of(site, benchmark.id),
                 bridges=bridges,

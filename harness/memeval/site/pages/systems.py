@@ -25,7 +25,7 @@ from memeval.site.system_results import SPENT, claims_about, headline_tables, sy
 from memeval.site.trend_groups import trends_of
 from memeval.site.urls import segment, system_url
 from memeval.statistics.steps import LEAST_POINTS
-from memeval.systems.controls.table import CONTROLS
+from memeval.systems.controls import all_controls
 
 
 class SystemPages(Publisher):
@@ -52,7 +52,7 @@ class SystemPages(Publisher):
         self, site: SiteModel, slug: str, rows: tuple[BoardRow, ...], tables: Sequence[BoardTable]
     ) -> Iterator[GeneratedFile]:
         url, system = system_url(slug), rows[0].run.system
-        control = CONTROLS.get(slug) if system.kind is SystemKind.CONTROL else None
+        control = all_controls().get(slug) if system.kind is SystemKind.CONTROL else None
         results = system_results(site, tables, slug, system.kind)
         claims = [] if system.kind is SystemKind.CONTROL else claims_about(site, system.name)
         submission = site.submissions.get(slug)

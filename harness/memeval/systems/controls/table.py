@@ -1,4 +1,4 @@
-"""The table of controls. Each is one adapter file beside this one, and knows no more than any other system."""
+"""The controls of every benchmark. Each is one adapter file beside this one, and knows no more than other systems."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Control:
     calibrates: str
     """What its score says about a track."""
     filename: str
-    """The adapter file."""
+    """The adapter file, in ``folder``."""
     class_name: str
     """The class in it."""
     readers: tuple[str, ...]
@@ -36,6 +36,12 @@ class Control:
     """Where it should score, and where it should not."""
     view: View = View.ALL
     """Which sessions it is shown."""
+    folder: Path = HERE
+    """The folder of its files."""
+    reads: tuple[str, ...] = ()
+    """The other files that it reads, by their paths in ``folder``."""
+    benchmark: str | None = None
+    """The id of the only benchmark it is for; ``None`` for a control of every benchmark."""
 
     @property
     def does(self) -> str:
@@ -45,7 +51,12 @@ class Control:
     @property
     def file(self) -> Path:
         """The path of the adapter file."""
-        return HERE / self.filename
+        return self.folder / self.filename
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """The adapter file and the files that it reads, by their paths in ``folder``."""
+        return {name: self.folder / name for name in (self.filename, *self.reads)}
 
 
 _TABLE = (
@@ -173,4 +184,4 @@ _TABLE = (
 )
 
 CONTROLS: dict[str, Control] = {control.slug: control for control in _TABLE}
-"""The controls by slug, in the order they are listed."""
+"""The controls of every benchmark by slug, in the order they are listed."""
