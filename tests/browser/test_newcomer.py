@@ -38,7 +38,9 @@ def test_whether_one_system_is_better_than_another(wide: Visit) -> None:
 def test_a_wrong_answer_and_how_to_repeat_the_score(wide: Visit) -> None:
     page = wide.go()
     overview(page).locator("td.mv-cell a").first.click()
-    expect(page.get_by_text("memeval reproduce").first).to_be_attached()
+    page.get_by_role("navigation", name="Table of contents").get_by_role("link", name="Reproduce this run").click()
+    expect(page.get_by_text("memeval reproduce").first).to_be_in_viewport()
+    page.go_back()
     page.get_by_role("link", name="Browse wrong answers").click()
     expect(page.locator(".mv-item .mv-said").first).to_be_visible()
     expect(page.get_by_label("Verdict")).to_have_value("missed")

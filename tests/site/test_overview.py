@@ -170,5 +170,9 @@ def test_the_front_page_leads_to_categories_trade_offs_and_a_comparison(built: B
     page = built.read("index.html")
     part = page[page.index('id="find"') :]
     part = part[: part.index("</section>")]
-    for address in ("benchmarks/fake@1/?columns=scores", "trade-offs/", f"compare/?board={built.runs[0].run.track_id}"):
-        assert f'href="{address}"' in part
+    for address in (
+        "benchmarks/fake@1/?columns=scores&amp;track=",
+        "trade-offs/",
+        f"compare/?board={built.runs[0].run.track_id}",
+    ):
+        assert f'href="{address}' in part

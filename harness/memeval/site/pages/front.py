@@ -17,8 +17,8 @@ from memeval.records.settings import BoardSettings
 from memeval.site import text
 from memeval.site.downloads import safe_cell
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.model import BenchmarkView, SiteModel
-from memeval.site.overview import Overview, OverviewRow, overviews, verdict
+from memeval.site.model import SiteModel
+from memeval.site.overview import Overview, OverviewColumn, OverviewRow, overviews, verdict
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.urls import run_url, system_url
@@ -94,10 +94,10 @@ class FrontPage(Publisher):
         )
 
 
-def _with_categories(shown: Sequence[Overview]) -> list[BenchmarkView]:
-    """Return the benchmarks of the overviews that have scores by category."""
+def _with_categories(shown: Sequence[Overview]) -> list[OverviewColumn]:
+    """Return the columns of the overviews that have scores by category, the first one of each benchmark."""
     columns = [column for each in shown for column in each.columns if len(column.table.track.categories) > 1]
-    return list({column.benchmark.id: column.benchmark for column in columns}.values())
+    return list({column.benchmark.id: column for column in reversed(columns)}.values())[::-1]
 
 
 def _compared(shown: Sequence[Overview]) -> str | None:
