@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import json
+from pathlib import Path
+
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visit
-from tests.browser.test_site import overview
+from tests.browser.test_site import BOARD, overview
+from tests.site.conftest import Built
 
 pytestmark = pytest.mark.browser
 
@@ -46,3 +51,36 @@ def test_a_wrong_answer_and_how_to_repeat_the_score(wide: Visit) -> None:
     expect(page.get_by_label("Verdict")).to_have_value("missed")
     page.locator("summary", has_text="Retrieved").click()
     expect(page.locator(".mv-item")).to_contain_text("zebrafinch rewritten")
+
+
+def saved(page: Page, kind: str) -> str:
+    """Return the file of what the table shows."""
+    with page.expect_download() as download:
+        page.locator("[data-panel]:visible .mv-shown").get_by_role("button", name=kind).click()
+    return Path(download.value.path()).read_text(encoding="utf-8")
+
+
+def test_the_rows_and_columns_that_are_shown_are_a_file(wide: Visit, site: Built) -> None:
+    track = site.runs[0].run.track_id
+    page = wide.go(f"{BOARD}?track={track}&columns=scores&controls=no&show=version&sort={track}:composite:ascending")
+    table = page.locator("table.mv-board:visible")
+    shown = table.locator("tbody tr:visible td[data-column=run]").evaluate_all(
+        "cells => cells.map((one) => one.dataset.order)"
+    )
+    heads = (
+        table.locator("thead tr").last.locator("th:visible").evaluate_all("all => all.map((one) => one.dataset.column)")
+    )
+    content = json.loads(saved(page, "JSON"))
+    assert [row["run"] for row in content["rows"]] == shown and len(shown) > 3
+    assert [column["name"] for column in content["columns"]] == heads
+    whole = {row["run"]: row for row in json.loads(site.read(f"downloads/{track}.json"))["rows"]}
+    for row in content["rows"]:
+        assert {name: row[name] for name in heads} == {name: whole[row["run"]][name] for name in heads}
+    rows = list(csv.DictReader(saved(page, "CSV").splitlines()))
+    assert [row["slug"] for row in rows] == [whole[run]["slug"] for run in shown]
+    for row, run in zip(rows, shown, strict=True):
+        best, worst = whole[run]["ranges"].get("rank", ("", ""))
+        assert (row["rank_best"], row["rank_worst"]) == (str(best), str(worst))
+        low, _high = whole[run]["intervals"].get("composite", ("", ""))
+        assert (float(row["composite_low"]) if row["composite_low"] else "") == low
+    assert "tokens_per_question" not in rows[0] and "version" in rows[0]

@@ -8,6 +8,7 @@ import { tabs } from "./tabs.js";
 import { trends } from "./trends.js";
 import { releases } from "./releases.js";
 import { print } from "./print.js";
+import { shown } from "./shown.js";
 import { query } from "./state.js";
 
 const page = document;
@@ -18,6 +19,7 @@ overview(page);
 figures(page);
 trends(page);
 print(page);
+shown(page);
 releases(page);
 const place = page.querySelector("[data-items]");
 if (place) items(place);
