@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import fsum, log
 
+from memeval.execution.extractive2.reader import ExtractiveReader2
 from memeval.reading import Reader, ReaderAnswer
 
 CACHED_CHARACTERS = 10_000
@@ -138,5 +139,5 @@ def _overlap(sentence: _Sentence, weight: dict[str, float]) -> float:
     return fsum(weight[word] for word in sentence.words if word in weight)
 
 
-READERS: tuple[Reader, ...] = (ExtractiveReader(), NoReader(), ChunksReader())
+READERS: tuple[Reader, ...] = (ExtractiveReader(), ExtractiveReader2(), NoReader(), ChunksReader())
 """The readers for every benchmark that need no model."""
