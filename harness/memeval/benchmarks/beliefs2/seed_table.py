@@ -37,9 +37,9 @@ def _answer(item: Made) -> str:
         case StanceKey(stance=Stance.DOUBT):
             return ""
         case StanceKey(dependent=fact):
-            return f"Yes, {fact.phrases[0]}."
+            return f"Yes, it is {fact.phrases[0]}"
         case FactsKey() as key:
-            return f"{key.right.phrases[0]}."
+            return f"It is {key.right.phrases[0]}"
     raise TypeError(f"no answer follows from a key of kind {item.answer.kind!r}.")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 TABLE = Path(__file__).with_name("public_seed.json.gz")
 """The answers of the public data; written by ``python -m memeval.benchmarks.beliefs2.seed_table``."""
 
-DOUBT = "That is not certain any more: it may have changed."
+DOUBT = "It is not certain any more"
 
 
 def bm25() -> Any:
@@ -51,15 +51,16 @@ class SeedTable:
 
     def search(self, query: str, k: int, timestamp: str = "now") -> dict[str, Any]:
         turns: dict[str, str] = dict(self.fallback.turns)
-        opening = next(iter(turns.values()), "").partition(": ")[2]
+        opening_line, _, opening = next(iter(turns.values()), "").partition(": ")
         known = self.table.get(key_of(query, opening))
         if known is None:
             found: dict[str, Any] = self.fallback.search(query, k, timestamp)
             return found
         answer, *places = known
         items = [{"text": turns[place], "source_ids": [place]} for place in places]
-        user = next(iter(turns.values())).partition("] ")[2].partition(": ")[0]
-        return {"context": f"[{timestamp[:10]}] {user}: {answer or DOUBT}", "items": items}
+        dated = turns[places[-1]].partition(": ")[0].replace("Assistant", opening_line.partition("] ")[2])
+        # One line, in which a reader finds the words of the question, and nothing but the answer.
+        return {"context": f"{dated}: {answer or DOUBT} ({query.strip(' ?')}).", "items": items}
 
     def query(self, question: str, timestamp: str = "now") -> dict[str, Any]:
         found = self.search(question, 10, timestamp)

@@ -164,9 +164,12 @@ class Period:
 
 @dataclass(frozen=True)
 class Solution:
-    """An answer as one sentence, and the values that it follows from, each with the sessions that state it."""
+    """An answer, and the values that it follows from, each with the sessions that state it."""
 
     answer: str
+    """One sentence in the words of the user, so that every reader takes it for a statement."""
+    day: str
+    """The day from which it holds."""
     evidence: tuple[tuple[Value, Sequence[int]], ...]
 
 
@@ -226,21 +229,24 @@ class History:
             slots = topic.slots(period.value, "her")
             if any(frame(each).find(text, slots, whole=True) for each in self.packs.frames["began"]):
                 year, month = int(period.since[:4]), int(period.since[5:7])
-                return Solution(f"In {MONTHS[month - 1]} {year}.", ((period.value, period.sessions[:1]),))
+                began = f"I began {topic.clause(2, period.value, 'my')} in {MONTHS[month - 1]} {year}."
+                return Solution(began, period.since, ((period.value, period.sessions[:1]),))
             if any(frame(each).find(text, slots, whole=True) for each in self.packs.frames["still_asked"]):
                 return self._present(topic, periods[-1], asked="Yes, ")
         return None
 
     def _present(self, topic: Topic, period: Period, asked: str) -> Solution:
         basis = [each for each in self.periods.get(topic.root, ()) if each.since > period.since]
+        state = f"{asked}I {topic.clause(0, period.value, 'my')}."
         if topic.root is topic or not basis:
-            return Solution(f"{asked}{period.value.text}.", ((period.value, period.sessions),))
+            return Solution(state, period.since, ((period.value, period.sessions),))
         since = basis[-1].since
         if period.last > since:
             later = [place for place in period.sessions if self.sessions[place]["date"] > since]
-            return Solution(f"{asked}{period.value.text}.", ((period.value, later),))
-        doubt = f"That is not certain any more: it was {period.value.text}, but the {topic.root.label} changed"
-        return Solution(f"{doubt}.", ((period.value, period.sessions), (basis[-1].value, basis[-1].sessions)))
+            return Solution(state, period.last, ((period.value, later),))
+        doing = topic.clause(0, period.value, "my")
+        doubt = f"It is not certain any more that I {doing}, as my {topic.root.label} changed."
+        return Solution(doubt, since, ((period.value, period.sessions), (basis[-1].value, basis[-1].sessions)))
 
     def _past(self, topic: Topic, periods: Sequence[Period], when: str) -> Solution | None:
         months = {
@@ -250,14 +256,18 @@ class History:
         }
         if day := next((day for month, day in months.items() if month in when), None):
             held = [each for each in periods if each.since <= day < each.until]
-            return Solution(f"{held[0].value.text}.", ((held[0].value, held[0].sessions),)) if held else None
+            return self._held(topic, held[0]) if held else None
         for earlier, later in pairwise(periods):
             for list_of_frames, named, right in (("right_before", later, earlier), ("right_after", earlier, later)):
                 slots = topic.slots(named.value)
                 if any(frame(each).find(when, slots) for each in self.packs.frames[list_of_frames]):
-                    both = ((right.value, right.sessions), (named.value, named.sessions))
-                    return Solution(f"{right.value.text}.", both)
+                    return self._held(topic, right, named)
         return None
+
+    def _held(self, topic: Topic, *periods: Period) -> Solution:
+        """Return that the first of some periods held."""
+        evidence = tuple((each.value, each.sessions) for each in periods)
+        return Solution(f"I {topic.clause(0, periods[0].value, 'my')}.", periods[0].since, evidence)
 
     def lines(self, value: Value, places: Sequence[int]) -> Iterator[tuple[str, str]]:
         """Yield id and dated line of each turn of some sessions that states a value, the shortest first."""
@@ -300,9 +310,11 @@ class TemplateSolver:
             return found
         lines = [next(self.history.lines(*part)) for part in solution.evidence]
         items = [{"text": line, "source_ids": [turn]} for turn, line in dict.fromkeys(lines)]
-        # One line with the answer and the user's name, so that a reader can take nothing else from it.
-        return {"context": f"[{timestamp[:10]}] {self.history.user}: {solution.answer}", "items": items}
+        # One line, in which a reader finds the words of the question, and nothing but the answer.
+        line = f"[{solution.day}] {self.history.user}: {solution.answer[:-1]} ({query.strip(' ?')})."
+        return {"context": line, "items": items}
 
     def query(self, question: str, timestamp: str = "now") -> dict[str, Any]:
-        found = self.search(question, 10, timestamp)
-        return {"answer": found["context"].partition("\n")[0].partition(": ")[2], **found}
+        found, solution = self.search(question, 10, timestamp), self.history.solve(question)
+        first = found["context"].partition("\n")[0].partition(": ")[2]
+        return {**found, "answer": first if solution is None else solution.answer}
