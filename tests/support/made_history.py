@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ def made_history(
         entries.append((run_id, digest_bytes(text), at))
         made.append(RunFolder(folder))
     if accepted:
-        _accept(results, entries)
+        accept(results, entries)
     return made
 
 
@@ -74,7 +74,8 @@ def _with_own_rows(folder: Path, head: Head, number: int) -> Head:
     return files
 
 
-def _accept(results: Path, runs: list[tuple[str, Digest, datetime]]) -> None:
+def accept(results: Path, runs: Iterable[tuple[str, Digest, datetime]]) -> None:
+    """Write a ledger that accepts runs: id, digest of ``run.json``, and time."""
     lines: list[str] = []
     previous: Digest | None = None
     for run_id, digest, at in runs:

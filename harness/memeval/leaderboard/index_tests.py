@@ -9,7 +9,7 @@ import numpy as np
 
 from memeval.leaderboard.samples import TrackSamples
 from memeval.statistics.flips import pair_tests
-from memeval.statistics.ranks import ALPHA, RankRange, rank_ranges
+from memeval.statistics.ranks import RankRange, rank_ranges
 
 _COMPOSITE = 0
 """Place of the composite among the values of a track."""
@@ -62,13 +62,13 @@ def index_tests(parts: Sequence[IndexPart], ranked: int, systems: int, baseline:
     return IndexTests(ranges, tuple(float(p) for p in corrected[second == ranked]))
 
 
-def verdict_of(difference: float, corrected: float) -> str:
+def baseline_word(difference: float, apart: bool) -> str:
     """Return whether a system is ``better``, ``worse`` or ``not better`` than the baseline.
 
     Args:
-        difference: its index minus that of the baseline.
-        corrected: the corrected p-value.
+        difference: its score or index minus that of the baseline.
+        apart: whether the difference is significant.
     """
-    if corrected >= ALPHA or difference == 0:
+    if not apart or difference == 0:
         return "not better"
     return "better" if difference > 0 else "worse"

@@ -10,7 +10,7 @@ import numpy as np
 from memeval.grading.layout import counting
 from memeval.leaderboard.board import Board
 from memeval.leaderboard.controls import is_general_control
-from memeval.leaderboard.index_tests import IndexPart, index_tests, verdict_of
+from memeval.leaderboard.index_tests import IndexPart, baseline_word, index_tests
 from memeval.leaderboard.samples import TrackSamples, read_samples
 from memeval.leaderboard.scales import NO_MEMORY_SYSTEM, ORACLE_SYSTEM, IndexScale, System, scale_of, table_scale
 from memeval.records.errors import BadInput
@@ -39,6 +39,7 @@ from memeval.statistics.overall import (
     resampled_composites,
     weighted_mean,
 )
+from memeval.statistics.ranks import ALPHA
 
 JUDGE_PARTS = frozenset({"judge", "judge_endpoint", "judge_label", "prompts"})
 """Parts of a track in which it may differ if only the judge is another one."""
@@ -239,7 +240,7 @@ def _tested(
     base = rows[baseline].index if baseline is not None else None
     found = []
     for row, ranks, p in zip(rows, tests.ranks, tests.against, strict=False):
-        word = None if p is None or base is None or row.index is None else verdict_of(row.index - base, p)
+        word = None if p is None or base is None or row.index is None else baseline_word(row.index - base, p < ALPHA)
         found.append(row.model_copy(update={"ranks": (ranks.best, ranks.worst), "against_baseline": word}))
     return [*found, *rows[ranked:]]
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from memeval.leaderboard.board import NO_MEMORY, BoardRow, BoardTable, RankStatus
+from memeval.leaderboard.index_tests import baseline_word
 from memeval.leaderboard.overall import overall
 from memeval.leaderboard.scales import ORACLE
 from memeval.leaderboard.suites import read_suites
@@ -18,13 +19,10 @@ from memeval.records.submission import Submission
 from memeval.site.measured import Measure, measure_of
 from memeval.site.model import BenchmarkView, SiteModel, has_llm_judge
 from memeval.site.spending import COST_PER_QUESTION, TOKENS
-from memeval.site.standings import baseline_word
+from memeval.site.standings import MOST_NAMED
 
 SUITES = {Measure.RETRIEVAL: "retrieval", Measure.ANSWERS: "answers"}
 """The suite of benchmarks that gives the index of each measure; others have none."""
-
-NAMED = 4
-"""Most leaders that are named."""
 
 MOST_LINKED = 100
 """Most rows of a table whose scores are links."""
@@ -277,7 +275,7 @@ def _row(
 
 def _against(row: BoardRow) -> Against:
     test = row.against_baseline
-    return Against.UNKNOWN if test is None else Against(baseline_word(test))
+    return Against.UNKNOWN if test is None else Against(baseline_word(test.difference, test.apart))
 
 
 def _mean(values: Sequence[float | str | None]) -> float | None:
@@ -314,7 +312,7 @@ def verdict(overview: Overview) -> Verdict | None:
         first = "leads." if rows[0].ranks == (1, 1) else "leads, but not significantly over every other system."
     else:
         first = "lead, and the data do not show which of them is better."
-    named = leaders if len(leaders) <= NAMED else leaders[: NAMED - 1]
+    named = leaders if len(leaders) <= MOST_NAMED else leaders[: MOST_NAMED - 1]
     return Verdict(tuple(named), len(leaders) - len(named), f"{first} {_above(overview, rows)}".strip())
 
 

@@ -13,6 +13,9 @@ from memeval.site.files import assets_root
 from memeval.site.line_charts import swatch
 from memeval.systems.controls import all_controls
 
+MANY_ROWS = 75
+"""Most rows of a table that are all shown at first. Of a longer one the first 50 are, by memeval.css."""
+
 
 @cache
 def environment() -> Environment:
@@ -63,6 +66,7 @@ def environment() -> Environment:
         "interval_plot": svg.interval_plot,
         "segment": urls.segment,
         "controls": all_controls(),
+        "many_rows": MANY_ROWS,
         "swatch": swatch,
     }
     return made

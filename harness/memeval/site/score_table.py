@@ -10,11 +10,11 @@ from typing import Any
 
 from memeval.exchange.plain_parquet import PlainType, plain_parquet
 from memeval.leaderboard.board import Board, BoardRow
+from memeval.leaderboard.index_tests import baseline_word
 from memeval.site.columns import Column
 from memeval.site.croissant import DataField
 from memeval.site.downloads import safe_cell
 from memeval.site.spending import SPENDING
-from memeval.site.standings import baseline_word
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,11 @@ def _measured(column: Column) -> ScoreColumn:
 
 
 def _against_baseline(row: BoardRow) -> str | None:
-    return None if row.against_baseline is None else baseline_word(row.against_baseline)
+    return (
+        None
+        if row.against_baseline is None
+        else baseline_word(row.against_baseline.difference, row.against_baseline.apart)
+    )
 
 
 COLUMNS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from memeval.leaderboard.board import BoardRow, BoardTable
-from memeval.leaderboard.ranking import PairTest
+from memeval.leaderboard.index_tests import baseline_word
 from memeval.site import text
 from memeval.site.columns import BetterEnd, Column, ColumnGroup, ColumnReader
 
@@ -93,14 +93,7 @@ def _baseline(row: BoardRow) -> ColumnReader:
     test = row.against_baseline
     if test is None:
         return ColumnReader(None, note="no such baseline" if row.rank is not None else None)
-    return ColumnReader(test.difference, note=f"{baseline_word(test)} than {row.baseline}")
-
-
-def baseline_word(test: PairTest) -> str:
-    """Return whether a run is ``better``, ``worse`` or ``not better`` than the baseline."""
-    if not test.apart:
-        return "not better"
-    return "better" if test.difference > 0 else "worse"
+    return ColumnReader(test.difference, note=f"{baseline_word(test.difference, test.apart)} than {row.baseline}")
 
 
 BASELINE = Column(

@@ -12,7 +12,7 @@ export function picks(page) {
 function offer(table) {
   const chosen = new Map();
   const text = make("output", { "aria-live": "polite" });
-  const go = make("a", { class: "mv-button" }, "Compare");
+  const go = make("a", { class: "mv-button", href: at("compare/") }, "Compare");
   const bar = make("div", { class: "mv-picked", hidden: true }, text, go, make("button", { type: "button", class: "mv-button mv-plain", onclick: clear }, "Clear"));
   for (const row of table.querySelectorAll("tbody tr[data-run]")) {
     const name = row.querySelector("th bdi")?.textContent ?? row.dataset.run;
@@ -40,9 +40,7 @@ function offer(table) {
   function draw(problem) {
     bar.hidden = chosen.size === 0;
     text.textContent = `${problem}${chosen.size} chosen${chosen.size === 1 ? ". Choose one more" : ""}`;
-    const runs = [...chosen.keys()].join(",");
-    if (chosen.size > 1) go.href = at(`compare/?board=${table.dataset.compared}&runs=${runs}`);
-    else go.removeAttribute("href");
-    go.toggleAttribute("hidden", chosen.size < 2);
+    go.href = at(`compare/?board=${table.dataset.compared}&runs=${[...chosen.keys()].join(",")}`);
+    go.hidden = chosen.size < 2;
   }
 }

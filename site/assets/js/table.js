@@ -3,15 +3,18 @@ import { make } from "./dom.js";
 
 /** A table whose headings sort it. Its last heading row names the columns. */
 export class Table {
-  constructor(element, changed) {
+  constructor(element) {
     this.element = element;
     this.id = element.dataset.table ?? element.dataset.overview;
+    this.main = element.dataset.main;
+    this.changed = () => {};
     this.body = element.tBodies[0];
     this.rows = [...this.body.rows];
     const [first, second] = element.tHead.rows;
     this.groups = second ? [...first.cells] : [];
     this.heads = [...(second ?? first).cells];
     this.sorting = null;
+    this.hidden = this.heads.map((head) => head.hidden);
     for (const head of this.heads) {
       const button = make("button", { type: "button" });
       const link = head.querySelector("a");
@@ -20,7 +23,7 @@ export class Table {
       head.append(button);
       button.addEventListener("click", () => {
         this.sort(this.next(head));
-        changed();
+        this.changed();
       });
     }
   }
@@ -41,6 +44,7 @@ export class Table {
 
   /** Sorts by `{column, way}`, or back to the server's order. Rows without a value stay last either way. */
   sort(sorting) {
+    if (!sorting && !this.sorting) return;
     const place = this.heads.findIndex((head) => head.dataset.column === sorting?.column);
     this.sorting = place < 0 ? null : sorting;
     for (const head of this.heads) {
@@ -54,8 +58,9 @@ export class Table {
   filter(passes) {
     let shown = 0;
     for (const row of this.rows) {
-      row.hidden = !passes(row);
-      shown += row.hidden ? 0 : 1;
+      const hides = !passes(row);
+      if (row.hidden !== hides) row.hidden = hides;
+      shown += hides ? 0 : 1;
     }
     return shown;
   }
@@ -63,14 +68,22 @@ export class Table {
   /** Shows the columns for which `wanted(name)` holds. */
   choose(wanted) {
     const hidden = this.heads.map((head) => !wanted(head.dataset.column));
-    for (const row of [...this.element.tHead.rows].slice(-1).concat(this.rows)) {
-      for (const [place, cell] of [...row.cells].entries()) cell.hidden = hidden[place];
+    const places = [...hidden.keys()].filter((place) => hidden[place] !== this.hidden[place]);
+    if (!places.length) return;
+    this.hidden = hidden;
+    for (const row of [this.heads[0].parentNode, ...this.rows]) {
+      for (const place of places) row.cells[place].hidden = hidden[place];
     }
     for (const group of this.groups) {
       const span = this.heads.filter((head) => head.dataset.group === group.dataset.group && !head.hidden).length;
       group.hidden = span === 0;
       group.colSpan = Math.max(span, 1);
     }
+  }
+
+  /** The highest score of a system in the main column; -1 without one. */
+  best() {
+    return Math.max(-1, ...this.rows.filter((row) => row.dataset.control !== "yes").map((row) => this.value(row, this.main) ?? -1));
   }
 
   /** The value of a column in a row, as a number; `null` without one. */

@@ -1,0 +1,79 @@
+// The tools above tables: a form that the server wrote. Its fields have the names that keep their values in the address.
+import { query, write } from "./state.js";
+
+/**
+ * Wakes up a form above tables.
+ *
+ * `passes(row, data)` says whether a row stays, by the form's data. Further parts of the state: `refused` lists what
+ * the address asks in vain, `parts()` returns what it keeps, `clear()` resets them, and `show()` draws them.
+ */
+export function tools(page, form, tables, passes, { refused = [], parts = () => ({}), clear = () => {}, show = () => {} } = {}) {
+  const names = [...new Set([...form.elements].map((field) => field.name).filter(Boolean))];
+  const status = form.querySelector("output");
+  read(query());
+  for (const table of tables) table.changed = remember;
+  form.addEventListener("input", changed);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.querySelector("[data-reset]").addEventListener("click", reset);
+  apply();
+
+  function read(params) {
+    const refuse = (what, value) => refused.push(`${what} “${value.slice(0, 40)}”`);
+    for (const name of names) {
+      for (const value of params.getAll(name)) {
+        const field = [...form.elements].find((one) => one.name === name && (one.type !== "checkbox" || one.value === value));
+        if (!field || (field.options && ![...field.options].some((option) => option.value === value))) refuse(name, value);
+        else if (field.type === "checkbox") field.checked = true;
+        else field.value = value;
+      }
+    }
+    for (const entry of params.getAll("sort")) {
+      const [, id, column, way] = /^([^:]+):(.+):(ascending|descending)$/.exec(entry) ?? [];
+      const table = tables.find((one) => one.id === id);
+      if (table?.heads.some((head) => head.dataset.column === column)) table.sort({ column, way });
+      else refuse("order", entry);
+    }
+  }
+
+  function changed() {
+    apply();
+    remember();
+  }
+
+  function reset() {
+    form.reset();
+    refused.length = 0;
+    for (const table of tables) table.sort(null);
+    clear();
+    changed();
+    form.elements.text.focus();
+  }
+
+  function apply() {
+    const data = new FormData(form);
+    const text = data.get("text").trim().toLowerCase();
+    let shown = 0;
+    let all = 0;
+    for (const table of tables) {
+      const least = data.get("within") ? table.best() - Number(data.get("within")) / 100 : null;
+      const found = table.filter((row) => {
+        if (!passes(row, data)) return false;
+        if (least !== null && (table.value(row, table.main) ?? -1) < least) return false;
+        return !text || row.querySelector("th").textContent.toLowerCase().includes(text);
+      });
+      const link = page.querySelector(`[data-tab="${table.id}"]`);
+      if (link) link.hidden = found === 0 && !link.hasAttribute("aria-current");
+      shown += found;
+      all += table.rows.length;
+    }
+    const rows = shown === all ? `${all} ${all === 1 ? "row" : "rows"}` : `${shown} of ${all} rows`;
+    status.textContent = refused.length ? `${rows}. The address asks for what this page does not have: ${refused.join(", ")}.` : rows;
+    show(data);
+  }
+
+  function remember() {
+    const data = new FormData(form);
+    const sort = tables.filter((table) => table.sorting).map((table) => `${table.id}:${table.sorting.column}:${table.sorting.way}`);
+    write({ ...Object.fromEntries(names.map((name) => [name, data.getAll(name)])), ...parts(), sort });
+  }
+}
