@@ -9,6 +9,8 @@ accepted runs, and of the submissions that ``known.toml`` lists: maintainers wri
 from __future__ import annotations
 
 import os
+import platform
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -116,6 +118,14 @@ def test_every_listed_system_without_a_key_has_a_run_of_its_present_files() -> N
         assert report is not None and report.holds
         assert report.submission_digest == run.system.submission_digest
         assert report.environment_digest == run.system.environment_digest
+
+
+@pytest.fixture(scope="module", autouse=True)
+def surveys_of_earlier_tests() -> Iterator[None]:
+    """Keep the surveys of long histories for the next tests. A survey by other code is made again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEMEVAL_DATA", str(ROOT / "build" / "cache" / f"surveys-{platform.python_version()}"))
+        yield
 
 
 @pytest.fixture(scope="module")

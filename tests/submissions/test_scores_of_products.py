@@ -24,7 +24,7 @@ TABLES = [
     for is_row, rows in groupby(map(ROW.match, PAGE.splitlines()), key=bool)
     if is_row
 ]
-RUNS = {folder.run.run_id: folder for folder in sealed_runs(RESULTS)}
+RUNS = {folder.path.name: folder for folder in sealed_runs(RESULTS)}
 
 
 def measured(folder: RunFolder) -> str:

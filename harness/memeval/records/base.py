@@ -53,7 +53,10 @@ Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
 def canonical_json(value: Any) -> str:
     """Return the canonical JSON text of ``value``: sorted keys, no spaces, no NaN, Unicode unescaped."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _CANONICAL.encode(value)
+
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def digest_bytes(data: bytes) -> Digest:
@@ -111,7 +114,7 @@ class Stored(Record):
 
     def comparable(self) -> dict[str, Any]:
         """Return the data of the record without the fields that differ between equal runs."""
-        return {name: value for name, value in self.data().items() if name not in self.VOLATILE}
+        return self.model_dump(mode="json", exclude=set(self.VOLATILE))
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_options: Any) -> None:

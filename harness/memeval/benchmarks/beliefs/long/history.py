@@ -21,6 +21,9 @@ WAKING = (7 * 3600, 16 * 3600)
 MARGIN = timedelta(days=10)
 """Time before the first and after the last relevant session."""
 
+LOOKED_UP = 500
+"""Maximum number of sessions of a history that are kept after they were looked up: several runs name the same ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
@@ -56,6 +59,7 @@ class LongHistory(Steps):
         self._places = [number + self._before(each.second) for number, each in enumerate(self._placed)]
         self._asks = tuple(item.ask for life in lives for item in life.items)
         self._sessions = len(self._placed) + fillers
+        self._looked_up: dict[str, Session] = {}
 
     def __len__(self) -> int:
         return self._sessions + len(self._asks)
@@ -79,7 +83,11 @@ class LongHistory(Steps):
 
     def session(self, session_id: str) -> Session:
         """See :meth:`Steps.session`."""
-        return self._step(self._place_of(session_id)).session
+        if session_id not in self._looked_up:
+            if len(self._looked_up) >= LOOKED_UP:
+                self._looked_up.clear()
+            self._looked_up[session_id] = self._step(self._place_of(session_id)).session
+        return self._looked_up[session_id]
 
     def questions(self) -> tuple[Question, ...]:
         """See :meth:`Steps.questions`."""
