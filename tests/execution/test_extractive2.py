@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -244,6 +245,17 @@ def test_each_word_of_an_answer_is_from_the_context_or_a_fixed_phrase(question: 
 def test_one_huge_line_without_sentences_is_read_in_linear_time() -> None:
     line = "[2025-01-05] Ada: 'I was from it " + "no i mean my tea " * 60_000
     assert read("What is Ada's tea before it?", line) == line.split(": ", 1)[1].strip()
+
+
+def test_many_reasons_and_changes_are_read_in_a_short_time() -> None:
+    lines = [
+        f"[2025-01-{1 + index % 28:02}] {'Assistant' if index % 2 else 'Bo'}: "
+        f"I like w{index % 3} now because w{index % 5} w{index % 7} v{index // 9}."
+        for index in range(4000)
+    ]
+    start = process_time()
+    assert read("Does Bo like w1 w2?", "\n".join(lines))
+    assert process_time() - start < 5
 
 
 def test_answers_do_not_depend_on_the_order_of_sets() -> None:

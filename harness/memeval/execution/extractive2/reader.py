@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from heapq import nlargest
 from math import fsum, log
 
 from memeval.execution.extractive2.cues import MOVES, Force, news_of
@@ -36,6 +37,15 @@ SAME = 0.3
 
 LINKS = 3
 """Most reasons of reasons that are followed."""
+
+BASES = 5
+"""Most statements on which a statement may rest: those that share the rarest words with it."""
+
+RARE = 50
+"""Most statements with a word that names a basis."""
+
+CHANGES = 50
+"""Most later changes that are compared with a basis: the latest."""
 
 FEW = 3
 """Most sessions of a context in which every session is taken to bear on the question."""
@@ -215,9 +225,14 @@ class _Reading:
     def _change_of_basis(self, fact: Statement) -> Statement | None:
         """Return a later change of something on which a fact rests; ``None`` without one."""
         later = [each for each in self.all[fact.place + 1 :] if each.session > fact.session and each.is_own]
-        for each in self.on_topic(self.words, self.all[: fact.place + 1]):
-            alike = each is fact or each.words & fact.words - self.words
-            if alike and each.sentence.gives_reason and (found := self._root_change(each, later, LINKS)):
+        changes = [each for each in later if each.sentence.force is Force.CHANGED][-CHANGES:]
+        stated = [
+            each
+            for each in self.on_topic(self.words, self.all[: fact.place + 1])
+            if each.sentence.gives_reason and (each is fact or each.words & fact.words - self.words)
+        ]
+        for each in stated[-BASES:]:
+            if found := self._root_change(each, changes, LINKS):
                 return found
         if self.all[-1].session < FEW:
             same = ON_TOPIC * self.overlap(self.words, fact)
@@ -225,18 +240,17 @@ class _Reading:
             return max(news, key=lambda each: (each.fact_like, each.place), default=None)
         return None
 
-    def _root_change(self, fact: Statement, later: Sequence[Statement], links: int) -> Statement | None:
-        """Return a later change of a fact's reason, or of the reason of the reason."""
-        reason = fact.words - self.words
-        places = sorted({place for word in reason for place in self.places[word] if place < fact.place})
-        for basis in (self.all[place] for place in places):
-            if not basis.is_own or basis.fact_like <= STATED:
-                continue
+    def _root_change(self, fact: Statement, changes: Sequence[Statement], links: int) -> Statement | None:
+        """Return the first change of a fact's reason, or of the reason of the reason."""
+        reason = frozenset(word for word in fact.words - self.words if len(self.places[word]) <= RARE)
+        places = {place for word in reason for place in self.places[word] if place < fact.place}
+        own = (each for each in (self.all[place] for place in places) if each.is_own and each.fact_like > STATED)
+        for basis in nlargest(BASES, own, key=lambda each: (round(self.weight(each.words & reason), 9), each.place)):
             old, subject = basis.words & reason, basis.words - fact.words
-            for each in later:
-                if each.sentence.force is Force.CHANGED and (old & each.words or self._share(subject, each) >= SAME):
+            for each in changes:
+                if old & each.words or self._share(subject, each) >= SAME:
                     return each
-            if links > 1 and basis.sentence.gives_reason and (found := self._root_change(basis, later, links - 1)):
+            if links > 1 and basis.sentence.gives_reason and (found := self._root_change(basis, changes, links - 1)):
                 return found
         return None
 
