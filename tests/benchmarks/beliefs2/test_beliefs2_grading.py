@@ -94,6 +94,19 @@ def test_each_misleading_value_before_it_lowers_the_credit(order: tuple[int, ...
     assert graded(*found(*order)).credit == pytest.approx(credit)
 
 
+def test_turns_joined_into_one_text_count_in_their_order() -> None:
+    assert graded(text("First the folding bike. Then the tram.", "s001", "s003")).credit == 1 / 2
+    assert graded(text("The tram, not the folding bike.", "s001", "s003")).credit == 1
+    assert graded(text("The ferry. The folding bike. The tram.", "s001", "s002", "s003")).credit == pytest.approx(1 / 3)
+
+
+def test_a_turn_that_gives_up_one_value_for_another_is_no_worse_for_naming_both() -> None:
+    both = KEY.model_copy(update={"expected": (stated("tram", 3),), "misleading": (misleading("rain", 5, Kind.STALE),)})
+    spoken = next(each for each in scenario().each_session() if each.session_id == "s003").turns[0].content
+    named = KEY.model_copy(update={"misleading": (misleading(spoken.split()[0], 1, Kind.STALE),)})
+    assert graded(*found(3), key=both).credit == graded(*found(3), key=named).credit == 1
+
+
 def test_the_rates_name_what_came_first() -> None:
     metrics = graded(*found(1, 4, 3, 2)).metrics
     assert (metrics["stale_first"], metrics["hypothetical_first"], metrics["other_person_first"]) == (1, 1, 0)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import fsum, log2
+from math import fsum, inf, log2
 
 from memeval.benchmarks.beliefs2.keys import EvidenceKey, Kind, StatedValue
 from memeval.grading.base import DeliveredContexts, RuleGrader
@@ -87,7 +88,8 @@ class ExpectedTurns(RuleGrader):
     """Grades what a search returns, without reader and judge.
 
     Of each part of the evidence, the first text that states it counts if it ends within the budget. Its credit is
-    1 / (1 + number of misleading values that earlier texts state). The credit of an item is the mean of its parts.
+    1 / (1 + number of misleading values before it): those of earlier texts, and those that come first in the same text,
+    unless a turn of the evidence states them too. The credit of an item is the mean of its parts.
     """
 
     name = "expected-turns@1"
@@ -104,9 +106,17 @@ class ExpectedTurns(RuleGrader):
         response, key = only(item, responses, self.name), evidence_key(item, self.name)
         if response.outcome.is_error and (failure := first_failure(responses)):
             return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
-        texts = texts_of(response.items or (), self._histories.of(scenario))
+        history = self._histories.of(scenario)
+        texts = texts_of(response.items or (), history)
         places = [next((i for i, text in enumerate(texts) if text.states(part)), None) for part in key.expected]
-        misled = [[value for value in key.misleading if _before(texts, value, place)] for place in places]
+        misled = [
+            [
+                value
+                for value in key.misleading
+                if _before(texts, value, place) or _leads(texts, value, place, part, history)
+            ]
+            for part, place in zip(key.expected, places, strict=True)
+        ]
         credit = fsum(
             1 / (1 + len(wrong)) for place, wrong in zip(places, misled, strict=True) if _within(texts, place, BUDGET)
         )
@@ -140,6 +150,23 @@ class ExpectedTurns(RuleGrader):
 def _before(texts: Sequence[Text], value: StatedValue, place: int | None) -> bool:
     """Return whether a text before a place states a value; without a place, any text."""
     return any(text.states(value) for text in texts[:place])
+
+
+def _leads(texts: Sequence[Text], value: StatedValue, place: int | None, part: StatedValue, history: TurnIndex) -> bool:
+    """Return whether the text at a place states a value before a part, as a text of several joined turns may.
+
+    A turn that gives up one value for another one states both; the order of its words counts for nothing.
+    """
+    if place is None or any(states(history.turns[turn][1].content, value.phrases) for turn in part.turns):
+        return False
+    text = texts[place].text
+    return _position(text, value.phrases) < _position(text, part.phrases)
+
+
+def _position(text: str, phrases: Sequence[str]) -> float:
+    """Return where a text first states one of some phrases; infinity if it does not."""
+    found = (re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE) for phrase in phrases)
+    return min((match.start() for match in found if match), default=inf)
 
 
 def _within(texts: Sequence[Text], place: int | None, budget: int) -> bool:
