@@ -114,15 +114,6 @@ def test_a_fact_whose_reason_stands_or_that_was_confirmed_is_certain(sessions: t
     assert answer.startswith("Yes. ") and "swim in the sea" in answer
 
 
-def test_in_a_context_of_few_sessions_every_change_counts() -> None:
-    fact, change = (
-        ("2025-02-05", "I still row at the club. / Noted."),
-        ("2025-04-05", "I have a new boss now. / Noted."),
-    )
-    assert read("Does Ada row at the club?", talk(fact, change)).startswith(DOUBT)
-    assert read("Does Ada row at the club?", talk(fact, *FILLER, change)) == "Yes. I still row at the club."
-
-
 def test_a_question_of_the_user_is_answered_by_the_user_unless_it_asks_about_the_assistant() -> None:
     context = talk(
         ("2025-01-05", "I paid 300 for the loan. / A loan of 900 euros is what I suggest you ask the bank for.")

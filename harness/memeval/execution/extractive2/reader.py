@@ -47,9 +47,6 @@ RARE = 50
 CHANGES = 50
 """Most later changes that are compared with a basis: the latest."""
 
-FEW = 3
-"""Most sessions of a context in which every session is taken to bear on the question."""
-
 _WHEN = re.compile(
     r"^\W*(?:\w+\W+){0,3}when\b(?! (?:do|does)\b)|\b(?:what|which) (?:date|day|month|year|time of)\b|\bhow long ago\b",
     re.IGNORECASE,
@@ -234,10 +231,6 @@ class _Reading:
         for each in stated[-BASES:]:
             if found := self._root_change(each, changes, LINKS):
                 return found
-        if self.all[-1].session < FEW:
-            same = ON_TOPIC * self.overlap(self.words, fact)
-            news = (each for each in later if each.fact_like > STATED and self.overlap(self.words, each) <= same)
-            return max(news, key=lambda each: (each.fact_like, each.place), default=None)
         return None
 
     def _root_change(self, fact: Statement, changes: Sequence[Statement], links: int) -> Statement | None:
