@@ -11,7 +11,7 @@ from memeval.site.theme_script import BUNDLE, lightened
 from tests.site.conftest import Built
 
 
-def test_the_script_of_a_site_is_the_themes_with_three_changes(built: Built) -> None:
+def test_the_script_of_a_site_is_the_themes_with_five_changes(built: Built) -> None:
     [path] = [path for path in built.out.rglob("*.js") if BUNDLE.fullmatch(path.relative_to(built.out).as_posix())]
     theme = Path(get_theme_dir("material")) / path.relative_to(built.out)
     assert path.read_text(encoding="utf-8") == lightened(theme.read_text(encoding="utf-8"))

@@ -4,6 +4,8 @@
   search result. Here the first waits for the search field, and the second for an address of a search result.
 - It marks a switch of colours on every page, although the page has its colours already. Each mark computes the style of
   the whole page again, which is half of the longest task of a page with a large table. Here a later switch is marked.
+- It adds a `color-scheme` element to every page and then fills it. Each computes the style of the whole page again. A
+  page without the element is light: here only another scheme adds it, already filled.
 """
 
 from __future__ import annotations
@@ -19,6 +21,11 @@ _CHANGES = (
     (
         re.compile(r'(document\.body\.setAttribute\("data-md-color-switching",""\))'),
         r'document.readyState==="complete"&&\1',
+    ),
+    (re.compile(r'(let (\w+)=\w+\("meta",\{name:"color-scheme"\}\));document\.head\.appendChild\(\2\)'), r"\1"),
+    (
+        re.compile(r"return (\w+)\.content=(\w+)\.colorScheme,"),
+        r'return(\1.isConnected||\2.colorScheme!=="light")&&(\1.content=\2.colorScheme,document.head.append(\1)),',
     ),
 )
 
