@@ -204,6 +204,23 @@ def test_the_tables_of_a_benchmark_are_tabs_and_the_address_names_one(wide: Visi
     expect(page.locator(f"#track-{track}")).to_be_visible()
 
 
+def test_before_its_scripts_run_a_page_lays_out_one_tab_and_without_scripts_all(chromium: Browser, base: str) -> None:
+    with chromium.new_context() as context:
+        page = context.new_page()
+        page.route("**/main.js", lambda route: route.abort())
+        page.goto(base + BOARD)
+        panels = page.locator("[data-panel]")
+        assert panels.count() > 1
+        expect(page.locator("[data-panel]:visible")).to_have_count(1)
+        expect(panels.first).to_be_visible()
+        page.goto(f"{base}{BOARD}#{panels.last.get_attribute('id')}")
+        expect(panels.last).to_be_visible()
+    with chromium.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(base + BOARD)
+        expect(page.locator("[data-panel]:visible")).to_have_count(page.locator("[data-panel]").count())
+
+
 @pytest.mark.parametrize("fragment", ["#%", "#track-nowhere", "#%E0%A4%A"])
 def test_a_malformed_fragment_leaves_the_first_tab_and_the_tools(wide: Visit, fragment: str) -> None:
     page = wide.go(f"{BOARD}{fragment}")
@@ -473,6 +490,15 @@ def test_a_cause_on_a_runs_page_leads_to_its_items_alone(wide: Visit, site: Buil
     expect(page.locator(".mv-list li")).to_have_count(4)
     expect(page.get_by_label("Cause")).to_have_value("error")
     expect(page.locator(".mv-item .mv-badge", has_text="error").last).to_be_visible()
+
+
+def test_the_footer_stays_below_the_fold_while_items_load(alone: Visit, site: Built) -> None:
+    alone.page.set_viewport_size({"width": 412, "height": 823})
+    alone.page.route("**/items/runs.json", lambda route: None)
+    page = alone.go(f"items/?run={shown(site, 'acme')}")
+    expect(page.get_by_text("Loading…")).to_be_visible()
+    footer = page.locator("footer").bounding_box()
+    assert footer is not None and footer["y"] >= 823
 
 
 def test_a_run_or_item_that_is_not_there_is_said_so(wide: Visit, site: Built) -> None:

@@ -9,6 +9,7 @@ export function tabs(page, changed = () => {}) {
     const panels = new Map([...page.querySelectorAll("[data-panel]")].map((panel) => [panel.dataset.panel, panel]));
     const name = nav.dataset.switch;
     let problem = null;
+    for (const panel of panels.values()) panel.dataset.tabbed = ""; // from here on, `hidden` says which is shown
 
     const show = (chosen) => {
       for (const link of links) {
