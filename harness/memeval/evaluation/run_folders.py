@@ -92,7 +92,9 @@ def differing(one: Inputs, other: Inputs) -> list[str]:
 def start(system_folder: Path, plan: Plan) -> Path:
     """Create the folder of a new run.
 
-    A run's id contains its start to the second, so a second run with the same inputs waits for the next second.
+    A run's id contains its start to the second, so a second run with the same inputs waits for the next second. So does
+    a run of another system: the ledger, the site and the archive name a run by its id alone, and two controls in one
+    file have the same inputs.
 
     Args:
         system_folder: the folder of the system's runs on the benchmark.
@@ -105,6 +107,6 @@ def start(system_folder: Path, plan: Plan) -> Path:
         now = datetime.now(UTC)
         run_id = f"{now:%Y%m%dT%H%M%SZ}-{plan.inputs.fingerprint[:8]}"
         dated = plan.model_copy(update={"run_id": run_id, "started": now.isoformat(timespec="milliseconds")})
-        if Journal.start(system_folder / run_id, dated):
+        if not any(system_folder.parent.glob(f"*/{run_id}")) and Journal.start(system_folder / run_id, dated):
             return system_folder / run_id
         time.sleep(1.0 - now.microsecond / 1e6)

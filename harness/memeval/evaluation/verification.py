@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -136,6 +137,8 @@ def checks_of_results(path: Path, on_read: OnRead | None = None) -> list[Check]:
         checked = checks_of_run(folder, sessions, on_read)
         if not _is_deleted(folder):
             checks += checked
+    if equal := tuple(_equal_ids(folders)):
+        checks.append(Check(files.NAME, equal))
     checks += [check_audit(audit, sessions) for audit in audits]
     checks += [check_report(report) for report in report_files(path)]
     checks += [Check("matrices", tuple(verify_matrix(matrix, path))) for matrix in stored_matrices(path)]
@@ -154,6 +157,17 @@ def verify_results(path: Path) -> list[Finding]:
         BadInput: the folder has no run, audit or ledger.
     """
     return [finding for check in checks_of_results(path) for finding in check.findings]
+
+
+def _equal_ids(folders: list[RunFolder]) -> Iterator[Finding]:
+    """Find runs whose id another run has too: the ledger would not say which of them it names."""
+    by_id: dict[str, list[RunFolder]] = defaultdict(list)
+    for folder in folders:
+        by_id[folder.path.name].append(folder)
+    for run_id, (first, *others) in by_id.items():
+        for other in others:
+            where = str(other.path)
+            yield Finding(where, f"{first.path} has the same id {run_id}.", "Remove one of them, and run it again.")
 
 
 def _ledger(ledger: Ledger, folders: list[RunFolder]) -> Iterator[Finding]:
