@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench.measure import PYTHON, Cost, Ratio, cost_of, in_turn, ratio
 from memeval.benchmarks import find
-from memeval.records.scenario import Question, Scenario
+from memeval.records.scenario import Forget, Question, Scenario
 from memeval.systems.messages import session_json
 
 ADAPTER = """
@@ -80,4 +80,5 @@ def _plain(scenario: Scenario) -> list[object]:
     return [
         step.question if isinstance(step, Question) else json.loads(session_json(step.session))
         for step in scenario.steps
+        if not isinstance(step, Forget)
     ]

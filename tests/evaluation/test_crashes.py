@@ -8,8 +8,8 @@ import pytest
 
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.runtime import SystemSetup
 from memeval.evaluation.scaffold import ScaffoldAnswers, scaffold
+from memeval.execution.preparation import SystemSetup
 from memeval.records.response import Outcome
 from memeval.records.submission import AdapterKind
 from memeval.site.files import assets_root

@@ -15,7 +15,7 @@ from memeval.benchmarks import session
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.rerunning import rerun, source_of_run
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.runtime import SystemSetup
+from memeval.execution.preparation import SystemSetup
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import Sample
 from memeval.records.run import SystemKind

@@ -10,9 +10,10 @@ import pytest
 
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.runtime import ExchangeBuffer, PreparedSystem, SystemSetup, default_sandbox_mode, prepare
+from memeval.evaluation.runtime import ExchangeBuffer
 from memeval.evaluation.seal import cost
 from memeval.evaluation.verification import verify_run
+from memeval.execution.preparation import PreparedSystem, SystemSetup, default_sandbox_mode, prepare
 from memeval.gateway.serving.hosts import HostRoute
 from memeval.records.base import digest_of
 from memeval.records.call import Phase

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
+
+from memeval.records.errors import BadInput
 
 DEFAULT_RESULTS = Path("results")
 
@@ -40,6 +43,29 @@ Errata = Annotated[
 Limit = Annotated[
     int | None,
     typer.Option("--limit", help="Run only the first N items. The run is then partial."),
+]
+
+
+class ExecutorKind(StrEnum):
+    """Where scenarios run."""
+
+    LOCAL = "local"
+    """On this machine."""
+    DASK = "dask"
+    """On the workers of a Dask cluster."""
+
+
+Executors = Annotated[
+    ExecutorKind,
+    typer.Option("--executor", help="Where scenarios run: local (this machine) or dask (a Dask cluster)."),
+]
+SchedulerAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Address of the Dask scheduler, such as tcp://10.0.0.1:8786. Needs --executor dask.",
+    ),
 ]
 Concurrency = Annotated[int, typer.Option("--concurrency", help="Scenarios run at the same time.")]
 ModelConcurrency = Annotated[
@@ -104,3 +130,16 @@ def renamed(old: str, new: str, old_value: Value | None, value: Value) -> Value:
         return value
     print(f"memeval: {old} is deprecated. Use {new}.", file=sys.stderr)
     return old_value
+
+
+def scheduler_of(executor: ExecutorKind, address: str | None) -> str | None:
+    """Return the address of the Dask scheduler; ``None`` to run on this machine.
+
+    Raises:
+        BadInput: one of the two options is missing.
+    """
+    if executor is ExecutorKind.DASK and not address:
+        raise BadInput("--executor dask needs --scheduler.", remedy="Add the address: --scheduler tcp://10.0.0.1:8786.")
+    if executor is ExecutorKind.LOCAL and address:
+        raise BadInput("--scheduler needs --executor dask.", remedy="Add --executor dask, or remove --scheduler.")
+    return address

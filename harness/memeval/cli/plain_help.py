@@ -51,7 +51,15 @@ OPTION_PANELS = {
     "Models and judge": ("judge", "judge_label", "prompts", "reader", "model"),
     "Limits and cost": (
         *("estimate", "max_cost_usd", "budget", "requests_per_minute", "tokens_per_minute"),
-        *("concurrency", "judge_concurrency", "model_concurrency", "max_refusals", "ask_seconds"),
+        *(
+            "concurrency",
+            "executor",
+            "scheduler",
+            "judge_concurrency",
+            "model_concurrency",
+            "max_refusals",
+            "ask_seconds",
+        ),
     ),
     "Sandbox and environment": ("sandbox", "host", "python", "skip_conformance"),
     "Which runs": ("every", "only_benchmark", "only_system", "only_track", "since", "until", "of_release", "measure"),

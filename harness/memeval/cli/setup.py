@@ -10,7 +10,7 @@ from memeval.records.errors import BadInput
 from memeval.systems.sandbox import SandboxMode
 
 if TYPE_CHECKING:
-    from memeval.evaluation.runtime import SystemSetup
+    from memeval.execution.preparation import SystemSetup
 
 Sandboxing = Annotated[
     SandboxMode | None,
@@ -34,7 +34,7 @@ def setup_of(sandbox: SandboxMode | None, hosts: list[str] | None) -> SystemSetu
     Raises:
         BadInput: a host is not of the form ``HOST=URL``, or occurs twice.
     """
-    from memeval.evaluation.runtime import SystemSetup
+    from memeval.execution.preparation import SystemSetup
 
     redirects: dict[str, str] = {}
     for each in hosts or ():

@@ -13,8 +13,8 @@ from memeval.benchmarks.session import BenchmarkSession, session_of_run
 from memeval.evaluation.models import ModelOptions
 from memeval.evaluation.re_asking import draw, refuse_few, starting_again
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.runtime import SystemSetup
 from memeval.evaluation.withholding.decoding import decoded_run
+from memeval.execution.preparation import SystemSetup
 from memeval.execution.progress import Progress
 from memeval.grading.rows import last_attempts
 from memeval.keys import ItemKey

@@ -15,29 +15,25 @@ from memeval.evaluation.disk_space import disk_space_warning
 from memeval.evaluation.grades import cases_of, grade_items, is_done
 from memeval.evaluation.judges import ChosenJudge, choose_judge, judge_of
 from memeval.evaluation.models import CALLS, ModelOptions, Models, models_for
+from memeval.evaluation.on_cluster import Cluster, RunOnNodes, cluster_executor, cluster_of
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.readers import choose_reader, protocols_for
 from memeval.evaluation.rows import Rows
 from memeval.evaluation.run_folders import find_run_folder, start
-from memeval.evaluation.runtime import (
-    ExchangeBuffer,
-    NewInstance,
-    PreparedSystem,
-    SystemSetup,
-    prepare,
-    system_instances,
-)
+from memeval.evaluation.runtime import ExchangeBuffer, NewInstance, system_instances
 from memeval.evaluation.seal import in_plan_order, seal, used_contexts
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import by_scenario, call_rows, judgment_rows, judgments
 from memeval.evaluation.withholding.decoding import decoded_run
 from memeval.execution.early_stop import EarlyStop
+from memeval.execution.executor import Executor, execute
 from memeval.execution.journal import Journal, utc_now
+from memeval.execution.local import LocalExecutor
 from memeval.execution.model_access import SystemInstance
 from memeval.execution.model_reader import PREFIX, SEED, ModelReader
+from memeval.execution.preparation import PreparedSystem, SystemSetup, prepare
 from memeval.execution.progress import Progress, Silent
 from memeval.execution.readers import NATIVE
-from memeval.execution.scheduler import Scheduler
 from memeval.execution.work import FinishedItems
 from memeval.gateway.record import CallRecord
 from memeval.grading.rows import last_attempts
@@ -88,7 +84,10 @@ class RunOptions:
     limit: int | None = None
     """Run at most this many items, taken from the categories in turn; such a run is partial."""
     concurrency: int = 4
-    """Number of scenarios that run at the same time."""
+    """Number of scenarios that run at the same time, on all machines together."""
+    scheduler: str | None = None
+    """Address of the Dask scheduler whose workers run the scenarios, such as ``tcp://10.0.0.1:8786``; ``None`` for this
+    machine."""
     fresh: bool = False
     """Start a new run even if a stored run has the same inputs."""
     retry_errors: bool = False
@@ -136,8 +135,11 @@ def run_system(
         )
     uses_models = judge.model is not None or bool(source.declared_models) or (options.reader or "").startswith(PREFIX)
     traffic = ExchangeBuffer()
-    with models_for(options.results, options.models, progress.note, on_disk=uses_models) as models:
-        setting = _Setting(prepared, benchmark_session, options, judge, models, progress, traffic)
+    with (
+        cluster_of(options.scheduler, prepared) as cluster,
+        models_for(options.results, options.models, progress.note, on_disk=uses_models) as models,
+    ):
+        setting = _Setting(prepared, benchmark_session, options, judge, models, progress, traffic, source, cluster)
         with system_instances(prepared, options.limits, models, traffic) as new_instance:
             first = new_instance(lambda line: None)
             with closing(first.process):
@@ -157,6 +159,10 @@ class _Setting:
     models: Models
     progress: Progress
     traffic: ExchangeBuffer
+    given_source: SystemSource
+    """The system before it was prepared on this machine."""
+    cluster: Cluster | None
+    """The machines that run the scenarios; ``None`` for this one."""
 
     @property
     def source(self) -> SystemSource:
@@ -237,23 +243,48 @@ def _run(setting: _Setting, hello: AdapterInfo, first: SystemInstance, new_insta
             progress.note(f"Resumed: {done} of {len(items)} items are already on disk.")
             journal.log(LogLine(at=utc_now(), event="resumed", detail=f"{done} of {len(items)} items on disk"))
         try:
-            Scheduler(
-                first,
-                new_instance,
-                reader,
-                plan.inputs.track.limits.search_items,
-                options.concurrency,
+            executor = _executor(setting, hello, first, new_instance, reader, plan.inputs.track.limits.search_items)
+            execute(
+                executor,
+                benchmark_session.works(open_items, source.view, attempts),
                 journal,
                 progress,
-                check=setting.models.gateway.check,
                 spent=setting.models.spent,
                 watch=_early_stop(setting, items, open_items, journal),
-            ).run(benchmark_session.works(open_items, source.view, attempts))
+            )
         finally:
             progress.stop()
             journal.log(*setting.models.lines())
         rows = _judged(setting, items, journal, own, reader, retried)
         return seal(folder, plan, rows, journal.log_lines, options.concurrency, benchmark_session)
+
+
+def _executor(
+    setting: _Setting,
+    hello: AdapterInfo,
+    first: SystemInstance,
+    new_instance: NewInstance,
+    reader: Reader | None,
+    search_items: int,
+) -> Executor:
+    """Return what runs the scenarios: this machine, or a cluster."""
+    options, check = setting.options, setting.models.gateway.check
+    if setting.cluster is None:
+        return LocalExecutor(first, new_instance, reader, search_items, options.concurrency, check=check)
+    return cluster_executor(
+        setting.cluster,
+        RunOnNodes(
+            setting.given_source,
+            setting.prepared,
+            hello,
+            options.limits,
+            reader,
+            search_items,
+            options.concurrency,
+        ),
+        setting.progress.note,
+        check,
+    )
 
 
 def _early_stop(

@@ -18,9 +18,10 @@ from memeval.evaluation.conforming import check_conformance
 from memeval.evaluation.models import ModelOptions, models_for
 from memeval.evaluation.provenance import memeval_version
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.runtime import PreparedSystem, SystemSetup, prepare, system_instances
+from memeval.evaluation.runtime import system_instances
 from memeval.evaluation.secret_scan import secrets_in
 from memeval.execution.journal import utc_now
+from memeval.execution.preparation import PreparedSystem, SystemSetup, prepare
 from memeval.execution.progress import Silent
 from memeval.gateway.endpoints import endpoint_for
 from memeval.records.base import Digest

@@ -11,14 +11,14 @@ from memeval.execution.journal import utc_now
 from memeval.execution.model_access import ModelAccess, NoModelAccess
 from memeval.execution.readers import NoReader
 from memeval.execution.secrets import redact
-from memeval.execution.steps import CountedIngests, Lookahead
+from memeval.execution.steps import Change, CountedChanges, Lookahead
 from memeval.execution.usage import UsageMeter
 from memeval.execution.work import FinishedItems, ScenarioWork
 from memeval.reading import Reader, ReaderAnswer, ReaderFailed
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
 from memeval.records.response import Context, Outcome, ReportedUsage, Response, Timings
-from memeval.records.scenario import Ask, Export, Ingest, Question, Recall, Reflect, Retain, Task
+from memeval.records.scenario import Ask, Export, Forget, Question, Recall, Reflect, Retain, Task
 from memeval.systems.errors import SystemDied, SystemFailure, SystemNotReady, SystemTimedOut
 from memeval.systems.messages import FoundItem, SystemReply
 from memeval.systems.process import SystemProcess
@@ -206,20 +206,22 @@ class ScenarioRunner:
             if not asked:
                 return
 
-    def _ingest(self, steps: Iterator[Ingest | Retain], gathered: _PassRows, reset_first: bool) -> None:
-        """Have the system ingest sessions and texts, after a reset if ``reset_first``."""
+    def _ingest(self, steps: Iterator[Change], gathered: _PassRows, reset_first: bool) -> None:
+        """Have the system ingest and forget, after a reset if ``reset_first``."""
         self._endpoint.in_phase(Phase.INGEST)
         ingested = _Ingested()
         try:
             if reset_first and self._usage.wanted:
                 ingested.seconds, reset_first = self._system.reset(), False
                 self._usage.begin()
-            upcoming = CountedIngests(steps)
+            upcoming = CountedChanges(steps)
             retains = self._system.hello is not None and self._system.hello.can("retain")
             while (first := next(upcoming, None)) is not None:
-                if isinstance(first, Retain) and retains:
-                    if reset_first:
-                        ingested.seconds += self._system.reset()
+                if reset_first and (isinstance(first, Forget) or (isinstance(first, Retain) and retains)):
+                    ingested.seconds += self._system.reset()
+                if isinstance(first, Forget):
+                    self._system.forget(bank=first.bank, ids=first.ids, query=first.query)
+                elif isinstance(first, Retain) and retains:
                     ingested.retain_seconds.append(self._retain(first))
                     ingested.seconds += ingested.retain_seconds[-1]
                 else:
@@ -228,8 +230,8 @@ class ScenarioRunner:
                 reset_first = False
             if reset_first:
                 self._system.reset()
-            ingested.sessions = upcoming.count
-            if not ingested.sessions:
+            ingested.sessions = upcoming.ingested
+            if not (upcoming.ingested or upcoming.forgotten):
                 return
             self._endpoint.in_phase(Phase.SETTLE)
             ingested.settle_seconds = self._system.settle()

@@ -170,7 +170,7 @@ def variant_source(source: SystemSource, name: str) -> SystemSource:
             where=source.launch.folder and source.launch.folder / MANIFEST,
             remedy=remedy if known else f"It has no variants: use '{source.slug}'.",
         )
-    return _with_submission(source, submission.varied(name), name)
+    return with_submission(source, submission.varied(name), name)
 
 
 def altered_source(
@@ -195,10 +195,10 @@ def altered_source(
     submission = source.submission.altered(name, parameters, summary)
     if len(submission.slug) > SLUG_LENGTH:
         raise BadInput(f"'{submission.slug}' has more than {SLUG_LENGTH} characters.", remedy="Use a shorter name.")
-    return _with_submission(source, submission, None)
+    return with_submission(source, submission, None)
 
 
-def _with_submission(source: SystemSource, submission: Submission, variant: str | None) -> SystemSource:
+def with_submission(source: SystemSource, submission: Submission, variant: str | None) -> SystemSource:
     """Return a system with the same files and another configuration."""
     old = source.launch
     launch = submission_launch(submission, old.file.parent if old.folder is None else old.folder, old.files)

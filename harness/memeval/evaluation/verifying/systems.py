@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 from memeval.archive.runs import RunFolder
 from memeval.archive.sources import SOURCES, find_source, source_fault, stored_sources
 from memeval.evaluation.findings import REMEDY, Check, Finding
-from memeval.evaluation.runtime import PreparedSystem
+from memeval.execution.preparation import PreparedSystem
 from memeval.records.base import Digest
 from memeval.records.errors import MemevalError
 from memeval.records.run import SystemIdentity, SystemKind, View

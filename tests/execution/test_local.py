@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from memeval.execution.executor import execute
 from memeval.execution.journal import Journal
+from memeval.execution.local import LocalExecutor
 from memeval.execution.model_access import SystemInstance
 from memeval.execution.progress import Silent
-from memeval.execution.scheduler import Scheduler
 from memeval.gateway.stops import BudgetSpent
 from memeval.records.call import Phase
 from memeval.records.response import Outcome, Response
@@ -45,10 +46,9 @@ def run(
     first = make()
     first.process.start()
     with Journal(folder) as journal:
-        scheduler = Scheduler(
-            first, lambda log: make(), None, 10, 4, journal, progress or Silent(), check=check, spent=spent
-        )
-        scheduler.run([work(number, questions=4, items=2) for number in scenarios])
+        executor = LocalExecutor(first, lambda log: make(), None, 10, 4, check=check)
+        works = [work(number, questions=4, items=2) for number in scenarios]
+        execute(executor, works, journal, progress or Silent(), spent=spent)
 
 
 def stored(folder: Path) -> list[Response]:

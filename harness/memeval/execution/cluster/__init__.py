@@ -1,0 +1,1 @@
+"""Runs scenarios on the machines of a Dask cluster."""

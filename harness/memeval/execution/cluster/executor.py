@@ -1,0 +1,307 @@
+"""Runs scenarios on a Dask cluster: hands them out, and receives their rows."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import secrets
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from memeval.execution.cluster.parcel import Assignment, Delivery, RunParcel, TaskEnd
+from memeval.execution.cluster.versions import check_versions, own_versions
+from memeval.execution.executor import Arrival
+from memeval.execution.work import ScenarioWork
+from memeval.gateway.stops import RESUME
+from memeval.records.errors import BadInput, MemevalError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = 10.0
+"""How long the scheduler may take to answer."""
+
+NO_WORKER_SECONDS = 120.0
+"""How long a run waits for a first worker, or for another one if none is left."""
+
+POLL_SECONDS = 0.03
+"""Interval at which finished rows are fetched."""
+
+RETRY_SECONDS = 0.5
+"""Delay before a call to all workers is made again."""
+
+MOST_LOSSES = 5
+"""How often a scenario is handed out again after Dask gave it up; each time, Dask tries several workers."""
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Client]:
+    """Connect to a Dask scheduler, whose workers have the versions of this machine.
+
+    Certificates for ``tls://`` are those of Dask's own configuration.
+
+    Args:
+        address: such as ``tcp://10.0.0.1:8786``.
+
+    Raises:
+        BadInput: Dask is not installed, the scheduler does not answer, or versions differ.
+    """
+    if find_spec("distributed") is None:
+        raise BadInput(
+            "--executor dask needs the package 'distributed'.",
+            remedy="Install it: pip install 'memeval-leaderboard[dask]'.",
+        )
+    from distributed import Client
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is said in sentences
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # differing versions are refused below
+            client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False, name="memeval")
+    except (OSError, ValueError, ImportError, RuntimeError) as error:
+        raise BadInput(
+            f"no Dask scheduler answers at '{address}' ({_reason(error)}).",
+            remedy="Start one with 'dask scheduler', and give its address, such as tcp://10.0.0.1:8786.",
+        ) from None
+    try:
+        try:
+            _check_cluster(client)
+        except OSError as error:
+            raise BadInput(f"the Dask cluster does not answer ({_reason(error)}).", where=address) from None
+        yield client
+    finally:
+        with contextlib.suppress(Exception):
+            client.close(timeout=CONNECT_SECONDS)
+
+
+def _check_cluster(client: Client) -> None:
+    versions: dict[str, Any] = _while_workers_end(lambda: client.get_versions(check=False))
+    machines = {"the scheduler": versions["scheduler"], **versions["workers"]}
+    ours = own_versions()
+    for name, machine in machines.items():
+        theirs = {} if machine is None else machine.get("packages", {})
+        python = str(theirs.get("python", "")).split(".final")[0]
+        there = {"python": python, "distributed": str(theirs.get("distributed"))}
+        check_versions({key: ours[key] for key in there}, there, name if name == "the scheduler" else f"worker {name}")
+
+
+@dataclass
+class _Given:
+    """A scenario on the cluster."""
+
+    future: Any
+    scenario_id: str
+    assignment: str
+    open_items: dict[str, tuple[str, ...]]
+    losses: int = 0
+
+
+class DaskExecutor:
+    """Runs scenarios on a Dask cluster; see :class:`memeval.execution.executor.Executor`.
+
+    Workers need no folder of this machine: the system and the scenarios are sent to them, and rows come back. Rows of a
+    scenario that ran twice, because a worker was lost, count once.
+
+    Args:
+        client: the connection; the caller closes it.
+        parcel: the run.
+        concurrency: how many scenarios run at a time, on all workers together.
+        note: receives messages for the user.
+        check: raises what stops the run.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        parcel: RunParcel,
+        concurrency: int,
+        note: Callable[[str], None],
+        *,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._client = client
+        self._parcel = parcel
+        self._concurrency = concurrency
+        self._note = note
+        self._check = check
+        self._name = f"memeval-{secrets.token_hex(8)}"
+        self._given: dict[int, _Given] = {}
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._arrived: Callable[[Arrival], None] = lambda arrival: None
+        self._queue: Any = None
+
+    def start(self, works: Sequence[ScenarioWork], arrived: Callable[[Arrival], None]) -> None:
+        """See :class:`memeval.execution.executor.Executor`."""
+        self._arrived = arrived
+        self._thread = threading.Thread(target=self._serve, args=(works,), name="memeval-dask", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """See :class:`memeval.execution.executor.Executor`."""
+        self._stopped.set()
+        if self._thread is not None:
+            self._thread.join(timeout=CONNECT_SECONDS)
+
+    def _serve(self, works: Sequence[ScenarioWork]) -> None:
+        """Hand out all scenarios; the body of the thread."""
+        try:
+            self._hand_out(works)
+        except MemevalError as error:
+            self._arrived(error)
+        except Exception as error:  # whatever Dask raises when its scheduler is gone
+            lost = f"the connection to the Dask scheduler failed ({_reason(error)})."
+            self._arrived(BadInput(lost, remedy=f"Check the scheduler. {RESUME}"))
+        finally:
+            self._end()
+            self._arrived(None)
+
+    def _hand_out(self, works: Sequence[ScenarioWork]) -> None:
+        from distributed import Queue
+
+        from memeval.execution.cluster.node import Node
+
+        if not works:
+            return
+        self._queue = Queue(self._name, client=self._client)
+        self._wait_for_a_worker()
+        node = Node(self._name, self._parcel.model_dump_json())
+        _while_workers_end(lambda: self._client.register_plugin(node, name=self._name))
+        threads = sum(self._client.nthreads().values())
+        if threads > self._concurrency and len(works) > self._concurrency:
+            self._note(
+                f"The cluster can run {threads} scenarios at a time, and --concurrency is {self._concurrency}. "
+                f"Use --concurrency {threads}."
+            )
+        upcoming = iter(range(len(works)))
+        while not self._stopped.is_set():
+            while len(self._given) < self._concurrency and (index := next(upcoming, None)) is not None:
+                self._give(index, works[index])
+            if not self._given:
+                return
+            self._stopped.wait(POLL_SECONDS)
+            self._check()
+            self._receive()
+            if not self._client.nthreads():
+                self._wait_for_a_worker()
+
+    def _give(self, index: int, work: ScenarioWork) -> None:
+        assignment = Assignment.of(index, work).model_dump_json()
+        given = _Given(None, work.scenario.scenario_id, assignment, dict(work.items))
+        self._given[index] = given
+        self._submit(index, given)
+
+    def _submit(self, index: int, given: _Given) -> None:
+        from memeval.execution.cluster.node import run_scenario
+
+        key = f"{self._name}-{index}-{given.losses}"
+        given.future = self._client.submit(
+            run_scenario, self._name, key, given.assignment, key=key, pure=False, priority=-index
+        )
+
+    def _receive(self) -> None:
+        """Receive the rows that are here, and the ends of tasks."""
+        # A task ends after its last row is in the queue, so all rows of these tasks are fetched here.
+        ended = [index for index, given in self._given.items() if given.future.done()]
+        for text in self._queue.get(batch=True):
+            self._deliver(text)
+        for index in ended:
+            given = self._given[index]
+            if given.future.status == "finished":
+                self._finish(index, given)
+            elif given.future.status == "error":
+                self._lost(index, given, given.future.exception())
+            else:
+                raise BadInput("the Dask scheduler dropped the tasks of this run.", remedy=RESUME)
+
+    def _deliver(self, text: str) -> None:
+        try:
+            delivery = Delivery.model_validate_json(text)
+        except ValueError:
+            raise BadInput("a worker sent an invalid row.", remedy="Check who can reach the scheduler.") from None
+        for line in delivery.lines:
+            self._arrived(line)
+        given = self._given.get(delivery.index)
+        if given is not None and (finished := delivery.checked(given.open_items, given.scenario_id)) is not None:
+            self._arrived(finished)
+
+    def _finish(self, index: int, given: _Given) -> None:
+        if (error := TaskEnd.model_validate_json(given.future.result()).error()) is not None:
+            raise error
+        if given.open_items:
+            raise BadInput(f"rows of {given.scenario_id} did not arrive.", remedy=RESUME)
+        del self._given[index]
+
+    def _lost(self, index: int, given: _Given, error: BaseException) -> None:
+        """Hand out a scenario again whose workers were lost."""
+        from distributed import KilledWorker
+
+        if not isinstance(error, KilledWorker):
+            raise BadInput(
+                f"a worker failed to run a scenario ({_reason(error)}).",
+                remedy="Install the same memeval-leaderboard[dask] on every machine.",
+            )
+        given.losses += 1
+        if given.losses > MOST_LOSSES:
+            raise BadInput(
+                f"every worker that ran {given.scenario_id} ended. It may have run out of memory.",
+                remedy=f"Read the logs of the workers, or give them more memory: --memory-limit. {RESUME}",
+            )
+        self._note(f"Workers that ran {given.scenario_id} ended. Other workers run it again.")
+        self._submit(index, given)
+
+    def _wait_for_a_worker(self) -> None:
+        """Wait until the cluster has a worker.
+
+        Raises:
+            BadInput: no worker joined in time.
+        """
+        deadline = time.monotonic() + NO_WORKER_SECONDS
+        is_noted = False
+        while not self._client.nthreads() and not self._stopped.is_set():
+            if not is_noted and time.monotonic() > deadline - NO_WORKER_SECONDS + 5:
+                self._note(f"The cluster has no worker. memeval waits for one, up to {NO_WORKER_SECONDS:g} s.")
+                is_noted = True
+            if time.monotonic() > deadline:
+                raise BadInput(
+                    f"the cluster has had no worker for {NO_WORKER_SECONDS:g} s.",
+                    remedy=f"Start workers: dask worker ADDRESS --nthreads 1. {RESUME}",
+                )
+            self._stopped.wait(0.5)
+
+    def _end(self) -> None:
+        """Cancel what runs, receive what is finished, and remove the run from the workers."""
+        with contextlib.suppress(Exception):
+            self._client.cancel([given.future for given in self._given.values()], force=True)
+        with contextlib.suppress(Exception):
+            self._client.unregister_worker_plugin(self._name)
+        with contextlib.suppress(Exception):
+            for text in self._queue.get(batch=True):
+                self._deliver(text)
+            self._queue.close()
+
+
+def _while_workers_end(call: Callable[[], T]) -> T:
+    """Call all workers, again if one of them ends meanwhile.
+
+    Raises:
+        OSError: the scheduler does not answer, or workers end all the time.
+    """
+    for _ in range(MOST_LOSSES):
+        with contextlib.suppress(OSError):
+            return call()
+        time.sleep(RETRY_SECONDS)
+    return call()
+
+
+def _reason(error: BaseException) -> str:
+    text = str(error).split("\n")[0].strip()[:200]
+    return text or type(error).__name__

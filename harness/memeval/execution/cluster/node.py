@@ -1,0 +1,240 @@
+"""Runs scenarios inside a Dask worker: prepares the system once, and keeps its instances."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+from distributed import Queue, WorkerPlugin, get_client, get_worker
+
+from memeval.execution.cluster.parcel import Assignment, RunParcel, TaskEnd, packed_rows
+from memeval.execution.cluster.versions import check_versions, own_versions
+from memeval.execution.executor import event_line, output_line
+from memeval.execution.preparation import PreparedSystem, SystemSetup, prepare
+from memeval.execution.readers import READERS
+from memeval.execution.runner import ScenarioRunner
+from memeval.execution.work import FinishedItems
+from memeval.records.errors import BadInput, MemevalError
+from memeval.records.journal import LogLine
+from memeval.systems.errors import SystemFailure
+from memeval.systems.process import SystemProcess
+from memeval.systems.sandbox import SandboxMode
+from memeval.systems.source import start_system
+
+T = TypeVar("T")
+
+SEND_SECONDS = 0.1
+"""Interval at which finished rows are sent."""
+
+UNFINISHED = frozenset(("cancelled", "released", "forgotten"))
+"""The states of a running task that nobody waits for any more."""
+
+
+@dataclass
+class _Instance:
+    """An instance of the system, and the lines of the log that belong to it."""
+
+    process: SystemProcess
+    is_stopped: threading.Event = field(default_factory=threading.Event)
+    lines: SimpleQueue[LogLine] = field(default_factory=SimpleQueue)
+
+    def stop(self) -> None:
+        self.is_stopped.set()
+        self.process.kill()
+
+
+class _Sender:
+    """Sends the rows of a scenario while the system goes on; use it as a context manager, which sends the rest.
+
+    Args:
+        index: the scenario's place in the order of the run.
+        lines: lines of the log, sent with the rows.
+        put: sends a message.
+    """
+
+    def __init__(self, index: int, lines: SimpleQueue[LogLine], put: Callable[[str], None]) -> None:
+        self._index, self._lines, self._put = index, lines, put
+        self.finished: SimpleQueue[FinishedItems] = SimpleQueue()
+        self._is_over = threading.Event()
+        self._failure: Exception | None = None
+        self._thread = threading.Thread(target=self._serve, name="memeval-sender", daemon=True)
+
+    def __enter__(self) -> SimpleQueue[FinishedItems]:
+        self._thread.start()
+        return self.finished
+
+    def __exit__(self, *_error: object) -> None:
+        self._is_over.set()
+        self._thread.join()
+        if self._failure is not None:
+            raise self._failure
+        self._send()
+
+    def _serve(self) -> None:
+        try:
+            while not self._is_over.wait(SEND_SECONDS):
+                self._send()
+        except Exception as error:  # the thread of the task raises it
+            self._failure = error
+
+    def _send(self) -> None:
+        rows, lines = _waiting(self.finished), _waiting(self._lines)
+        if rows or lines:
+            self._put(packed_rows(self._index, rows, lines).model_dump_json())
+
+
+def _waiting(queue: SimpleQueue[T]) -> list[T]:
+    found = []
+    with suppress(Empty):
+        while True:
+            found.append(queue.get_nowait())
+    return found
+
+
+class Node(WorkerPlugin):
+    """One run on one worker, also on workers that join later.
+
+    Args:
+        name: the name of the run on the cluster: of this plugin and of the queue of its rows.
+        parcel: the run, as JSON of :class:`RunParcel`.
+    """
+
+    def __init__(self, name: str, parcel: str) -> None:
+        self.name = name
+        self._parcel = parcel
+
+    def setup(self, worker: Any) -> None:
+        """Start on a worker; the system is prepared by the first task."""
+        self._address: str = worker.address
+        self._folder = Path(tempfile.mkdtemp(prefix="memeval-node-"))
+        self._guard = threading.Lock()
+        self._preparing = threading.Lock()
+        self._prepared: PreparedSystem | None = None
+        self._idle: list[_Instance] = []
+        self._busy: dict[str, _Instance] = {}
+        self._is_over = False
+
+    def teardown(self, worker: Any) -> None:
+        """End on a worker: the run is over, or the worker closes."""
+        with self._guard:
+            self._is_over = True
+            busy = list(self._busy.values())
+        for instance in busy:
+            instance.stop()
+        # This is the thread of the worker's event loop, and closing an adapter can take seconds.
+        threading.Thread(target=self._close, name="memeval-node-close").start()
+
+    def transition(self, key: Any, start: str, finish: str, **kwargs: Any) -> None:
+        """End the system of a task that the cluster has given up, for example because memeval ended."""
+        if finish in UNFINISHED:
+            with self._guard:
+                instance = self._busy.get(str(key))
+            if instance is not None:
+                instance.stop()
+
+    def run(self, key: str, assignment: Assignment) -> TaskEnd:
+        """Run a scenario, and send its rows."""
+        queue = Queue(self.name, client=get_client())
+        instance: _Instance | None = None
+        try:
+            parcel = RunParcel.model_validate_json(self._parcel)
+            instance = self._taken(parcel)
+            with self._guard:
+                self._busy[key] = instance
+            runner = self._runner(parcel, instance)
+            with _Sender(assignment.index, instance.lines, queue.put) as finished:
+                for each in runner.run(assignment.work()):
+                    finished.put(each)
+        except MemevalError as error:
+            return TaskEnd.of(error, self._address)
+        except SystemFailure as failure:
+            return TaskEnd.of(BadInput(failure.sentence), self._address)
+        finally:
+            self._returned(key, instance)
+        return TaskEnd()
+
+    def _runner(self, parcel: RunParcel, instance: _Instance) -> ScenarioRunner:
+        reader = None if parcel.reader is None else next(each for each in READERS if each.name == parcel.reader)
+        log: Callable[[str, str, str], None] = lambda *event: instance.lines.put(event_line(*event))  # noqa: E731
+        return ScenarioRunner(instance.process, reader, parcel.search_items, log, instance.is_stopped.is_set)
+
+    def _taken(self, parcel: RunParcel) -> _Instance:
+        """Return an idle instance, or a new one that is started."""
+        with self._guard:
+            if self._idle:
+                return self._idle.pop()
+        with self._preparing:
+            if self._prepared is None:
+                self._prepared = self._prepare(parcel)
+        prepared = self._prepared
+        process = SystemProcess(prepared.source.launch, parcel.limits, lambda line: None, sandbox=prepared.sandbox)
+        instance = _Instance(process)
+        process.log = lambda line: instance.lines.put(output_line(line))
+        hello = start_system(prepared.source, process)
+        if prepared.environment_digest(hello) != parcel.environment_digest:
+            process.close()
+            raise BadInput(
+                f"the environment of {prepared.source.slug} has other packages or another Python on this worker.",
+                remedy="Use the same Python on every machine, and list the packages in requirements.lock.",
+            )
+        return instance
+
+    def _prepare(self, parcel: RunParcel) -> PreparedSystem:
+        """Unpack the system, and build its environment unless this machine has it.
+
+        Raises:
+            BadInput: versions differ, or this machine has no bubblewrap, Node or package that the system needs.
+        """
+        check_versions(parcel.versions, own_versions(), "")
+        if parcel.system.interpreter is not None and not Path(parcel.system.interpreter).is_file():
+            raise BadInput("the Python of --python is not on this worker.", where=parcel.system.interpreter)
+        setup = SystemSetup(sandbox=SandboxMode.BWRAP if parcel.sandboxed else SandboxMode.NONE)
+        folder = self._folder / parcel.system.slug
+        folder.mkdir(exist_ok=True)
+        return prepare(parcel.system.unpack(folder), setup, lambda sentence: None)
+
+    def _returned(self, key: str, instance: _Instance | None) -> None:
+        with self._guard:
+            self._busy.pop(key, None)
+            reusable = instance is not None and not instance.is_stopped.is_set() and not self._is_over
+            if instance is not None and reusable:
+                self._idle.append(instance)
+                return
+        if instance is not None:
+            instance.process.close()
+            self._close_idle()  # nobody may be left to end the run here
+        if self._is_over:
+            self._close()
+
+    def _close_idle(self) -> None:
+        with self._guard:
+            idle, self._idle = self._idle, []
+        for instance in idle:
+            instance.process.close()
+
+    def _close(self) -> None:
+        self._close_idle()
+        if not self._busy:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def run_scenario(name: str, key: str, assignment: str) -> str:
+    """Run a scenario on this worker; the task that Dask schedules.
+
+    Args:
+        name: the name of the run's plugin.
+        key: the key of the task.
+        assignment: the scenario, as JSON of :class:`Assignment`.
+
+    Returns:
+        How it ended, as JSON of :class:`TaskEnd`. The rows go through the queue of the run.
+    """
+    node: Node = get_worker().plugins[name]
+    return node.run(key, Assignment.model_validate_json(assignment)).model_dump_json()

@@ -1,0 +1,261 @@
+"""What travels between memeval and the workers of a cluster: the system, scenarios, rows and errors, as JSON."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from memeval.execution.work import FinishedItems, ScenarioWork
+from memeval.records.base import Digest, Record
+from memeval.records.errors import BadInput, ExitCode, MemevalError
+from memeval.records.journal import LogLine
+from memeval.records.response import Context, Response
+from memeval.records.run import SystemKind
+from memeval.records.scenario import Question, Scenario, Session, Step, Steps
+from memeval.records.submission import Submission
+from memeval.records.track import Limits
+from memeval.systems.controls import all_controls
+from memeval.systems.source import SystemSource, control_source, file_source, folder_source, with_submission
+
+
+class PackedFile(Record):
+    """A file of a system."""
+
+    content: str
+    """Its bytes, in base64."""
+    executable: bool = False
+    """Whether it can be run as a program."""
+
+
+class SystemParcel(Record):
+    """A system that can be unpacked on another machine. A control has no files: memeval ships it."""
+
+    kind: SystemKind
+    """Its kind."""
+    slug: str
+    """Its slug, with that of its variant."""
+    digest: Digest
+    """Digest of its files."""
+    files: dict[str, PackedFile] = {}
+    """Its files, by their path inside its folder."""
+    entry: str | None = None
+    """The adapter file of a single-file system."""
+    class_name: str | None = None
+    """The class to load; ``None`` for the only one."""
+    submission: Submission | None = None
+    """Its manifest, with the parameters of the variant; ``None`` if it has none."""
+    variant: str | None = None
+    """Its variant."""
+    declared_models: tuple[str, ...] = ()
+    """Models that it may call."""
+    interpreter: str | None = None
+    """The path of the user's own Python; ``None`` for memeval's or a built one."""
+
+    @classmethod
+    def of(cls, source: SystemSource) -> SystemParcel:
+        """Pack a system that is not prepared."""
+        launch, is_control = source.launch, source.kind is SystemKind.CONTROL
+        return cls(
+            kind=source.kind,
+            slug=source.slug,
+            digest=source.submission_digest,
+            files={} if is_control else {name: _packed(path) for name, path in launch.files.items()},
+            entry=launch.file.name if source.kind is SystemKind.FILE else None,
+            class_name=launch.class_name,
+            submission=source.submission,
+            variant=source.variant,
+            declared_models=source.declared_models,
+            interpreter=None if launch.own_interpreter else str(launch.interpreter),
+        )
+
+    def unpack(self, folder: Path) -> SystemSource:
+        """Write the files into an empty folder, and return the system.
+
+        Raises:
+            BadInput: the files are invalid, or this memeval does not have the control.
+        """
+        source = self._unpacked(folder)
+        if source.submission_digest != self.digest:
+            raise BadInput(f"{self.slug} has other files here.", remedy="Install the same memeval on every machine.")
+        if self.interpreter is not None:
+            launch = replace(source.launch, interpreter=Path(self.interpreter), own_interpreter=False)
+            source = replace(source, launch=launch)
+        return replace(source, declared_models=self.declared_models)
+
+    def _unpacked(self, folder: Path) -> SystemSource:
+        if self.kind is SystemKind.CONTROL:
+            control = all_controls().get(self.slug)
+            if control is None:
+                raise BadInput(f"there is no control '{self.slug}'.", remedy="Install the same memeval here.")
+            return control_source(control)
+        for name, packed in self.files.items():
+            path = folder / name
+            if not path.resolve().is_relative_to(folder.resolve()):
+                raise BadInput("a path leads out of the folder.", where=name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(base64.b64decode(packed.content, validate=True))
+            path.chmod(0o755 if packed.executable else 0o644)
+        if self.entry is not None:
+            return file_source(folder / self.entry, self.class_name)
+        source = folder_source(folder)
+        return source if self.submission is None else with_submission(source, self.submission, self.variant)
+
+
+class RunParcel(Record):
+    """All that a worker must know about a run."""
+
+    system: SystemParcel
+    """The system."""
+    sandboxed: bool
+    """Whether the system must run in a sandbox."""
+    limits: Limits
+    """Limits of one call to the system."""
+    reader: str | None
+    """The reader without a model; ``None`` if the system answers."""
+    search_items: int
+    """How many items to request from ``search``."""
+    environment_digest: Digest
+    """Digest of the system's environment, which must be equal on every machine."""
+    versions: dict[str, str]
+    """Versions of memeval and of the packages on which rows depend."""
+
+
+class Assignment(Record):
+    """A scenario for a worker."""
+
+    index: int
+    """Its place in the order of the run."""
+    scenario: Scenario
+    """The scenario, as systems may see it."""
+    streamed: bool
+    """Whether its steps are generated on demand; stored contexts depend on this."""
+    items: dict[str, tuple[str, ...]]
+    """The questions of each open item, in order."""
+    attempt: int
+    """The number of this attempt."""
+
+    @classmethod
+    def of(cls, index: int, work: ScenarioWork) -> Assignment:
+        """Pack a scenario."""
+        scenario = work.scenario
+        if scenario.is_streamed:
+            scenario = Scenario.model_validate_json("".join(scenario.json_pieces()))
+        streamed = work.scenario.is_streamed
+        return cls(index=index, scenario=scenario, streamed=streamed, items=dict(work.items), attempt=work.attempt)
+
+    def work(self) -> ScenarioWork:
+        """Return the scenario, ready to run."""
+        scenario = self.scenario
+        if self.streamed:
+            scenario = scenario.model_copy(update={"steps": ReceivedSteps(scenario)})
+        return ScenarioWork(scenario, self.items, self.attempt)
+
+
+class ReceivedSteps(Steps):
+    """The steps of a streamed scenario, received as a whole."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+
+    def __len__(self) -> int:
+        return len(self._scenario.steps)
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self._scenario.steps)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # overloads of Sequence
+        return self._scenario.steps[index]
+
+    def session(self, session_id: str) -> Session:
+        """See :class:`Steps`."""
+        return self._scenario.session(session_id)
+
+    def questions(self) -> tuple[Question, ...]:
+        """See :class:`Steps`."""
+        return self._scenario.questions()
+
+    def only(self, session_ids: frozenset[str]) -> tuple[Step, ...]:
+        """See :class:`Steps`."""
+        return self._scenario.only(session_ids).steps
+
+
+class Delivery(Record):
+    """Rows and lines of the log from a worker."""
+
+    index: int
+    """The scenario's place in the order of the run."""
+    items: tuple[str, ...] = ()
+    """Items that finished."""
+    responses: tuple[Response, ...] = ()
+    """Their responses."""
+    contexts: tuple[Context, ...] = ()
+    """Their contexts."""
+    lines: tuple[LogLine, ...] = ()
+    """Lines of the log."""
+
+    def checked(self, open_items: dict[str, tuple[str, ...]], scenario_id: str) -> FinishedItems | None:
+        """Return the rows of items that are still open, and close these items; ``None`` without such rows.
+
+        A scenario runs twice if its worker was lost, so items can arrive twice. The first rows count.
+
+        Raises:
+            BadInput: the rows are not those of the items.
+        """
+        rows: dict[str, list[Response]] = {}
+        for row in self.responses:
+            rows.setdefault(row.item_id, []).append(row)
+        if rows.keys() != set(self.items) or {row.scenario_id for row in self.responses} - {scenario_id}:
+            raise BadInput(f"a worker sent rows that do not belong to {scenario_id}.")
+        fresh = [item for item in self.items if item in open_items]
+        kept = [row for item in fresh for row in rows[item]]
+        for item in fresh:
+            if tuple(row.question_id for row in rows[item]) != open_items.pop(item):
+                raise BadInput(f"a worker sent rows that do not belong to {item}.")
+        named = {row.context_digest for row in kept}
+        contexts = tuple(context for context in self.contexts if context.digest in named)
+        return FinishedItems(tuple(fresh), tuple(kept), contexts) if fresh else None
+
+
+class TaskEnd(Record):
+    """How a task ended: done, or with an error that stops the run."""
+
+    problem: str | None = None
+    """What stops the run; ``None`` if the task is done."""
+    where: str | None = None
+    """Where the problem is."""
+    remedy: str | None = None
+    """What to do."""
+    exit_code: int = int(ExitCode.BAD_INPUT)
+    """The exit code of the error."""
+
+    @classmethod
+    def of(cls, error: MemevalError, worker: str) -> TaskEnd:
+        """Return the end of a task that failed on a worker."""
+        where = f"worker {worker}" if not error.where else f"worker {worker}: {error.where}"
+        return cls(problem=error.problem, where=where, remedy=error.remedy, exit_code=int(error.exit_code))
+
+    def error(self) -> MemevalError | None:
+        """Return the error that stops the run; ``None`` if the task is done."""
+        if self.problem is None:
+            return None
+        error = BadInput(self.problem, where=self.where, remedy=self.remedy)
+        error.exit_code = ExitCode(self.exit_code)
+        return error
+
+
+def packed_rows(index: int, finished: Sequence[FinishedItems], lines: Sequence[LogLine]) -> Delivery:
+    """Return a delivery of finished items and lines of the log of a scenario."""
+    return Delivery(
+        index=index,
+        items=tuple(item for each in finished for item in each.items),
+        responses=tuple(row for each in finished for row in each.responses),
+        contexts=tuple({row.digest: row for each in finished for row in each.contexts}.values()),
+        lines=tuple(lines),
+    )
+
+
+def _packed(path: Path) -> PackedFile:
+    return PackedFile(content=base64.b64encode(path.read_bytes()).decode(), executable=os.access(path, os.X_OK))

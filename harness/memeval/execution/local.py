@@ -1,0 +1,128 @@
+"""Runs scenarios on this machine: threads that each own an adapter instance."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+
+from memeval.execution.executor import Arrival, event_line, output_line
+from memeval.execution.model_access import SystemInstance
+from memeval.execution.runner import ScenarioRunner
+from memeval.execution.work import ScenarioWork
+from memeval.reading import Reader
+from memeval.systems.process import SystemProcess
+
+STAGGER_SECONDS = 0.1
+"""Delay between the starts of two threads: a very short run needs no second process."""
+
+STOP_SECONDS = 5.0
+"""How long threads may take to end after a stop."""
+
+
+class LocalExecutor:
+    """Runs several scenarios concurrently; see :class:`memeval.execution.executor.Executor`.
+
+    Args:
+        first: the first instance, its process started; the executor closes it.
+        new_instance: returns another one, not started, given the function that receives its output lines.
+        reader: answers for systems that only retrieve.
+        search_items: how many items to request from ``search``.
+        concurrency: how many scenarios run at a time.
+        check: raises what stops the run; see :class:`ScenarioRunner`.
+    """
+
+    def __init__(
+        self,
+        first: SystemInstance,
+        new_instance: Callable[[Callable[[str], None]], SystemInstance],
+        reader: Reader | None,
+        search_items: int,
+        concurrency: int,
+        *,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._spare = [first]
+        self._new_instance = new_instance
+        self._check = check
+        self._reader = reader
+        self._search_items = search_items
+        self._concurrency = concurrency
+        self._works: Sequence[ScenarioWork] = ()
+        self._todo: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._arrived: Callable[[Arrival], None] = lambda arrival: None
+        self._stop = threading.Event()
+        self._systems: list[SystemProcess] = []
+        self._threads: list[threading.Thread] = []
+        self._running = 0
+        self._guard = threading.Lock()
+
+    def start(self, works: Sequence[ScenarioWork], arrived: Callable[[Arrival], None]) -> None:
+        """See :class:`memeval.execution.executor.Executor`."""
+        self._works, self._arrived = works, arrived
+        for index in range(len(works)):
+            self._todo.put(index)
+        self._running = min(self._concurrency, len(works))
+        self._threads = [
+            threading.Thread(target=self._serve, args=(slot,), name=f"memeval-slot-{slot}", daemon=True)
+            for slot in range(self._running)
+        ]
+        if not self._threads:
+            arrived(None)
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """See :class:`memeval.execution.executor.Executor`."""
+        self._stop.set()
+        for system in list(self._systems):
+            system.kill()
+        for thread in self._threads:
+            thread.join(timeout=STOP_SECONDS)
+
+    def _serve(self, slot: int) -> None:
+        """Run scenarios until the queue is empty; the body of one thread."""
+        try:
+            if self._stop.wait(slot * STAGGER_SECONDS) or (slot and self._todo.empty()):
+                return
+            instance = self._take_instance()
+            self._systems.append(instance.process)
+            with instance.process:
+                runner = self._runner(instance)
+                while not self._stop.is_set():
+                    try:
+                        index = self._todo.get_nowait()
+                    except queue.Empty:
+                        break
+                    for finished in runner.run(self._works[index]):
+                        self._arrived(finished)
+        except BaseException as error:  # the calling thread raises it
+            self._arrived(error)
+        finally:
+            with self._guard:
+                self._running -= 1
+                is_last = self._running == 0
+            if is_last:
+                self._arrived(None)
+
+    def _take_instance(self) -> SystemInstance:
+        try:
+            instance = self._spare.pop()
+        except IndexError:
+            return self._new_instance(self._log_output)
+        instance.process.log = self._log_output
+        return instance
+
+    def _runner(self, instance: SystemInstance) -> ScenarioRunner:
+        return ScenarioRunner(
+            instance.process,
+            self._reader,
+            self._search_items,
+            lambda *event: self._arrived(event_line(*event)),
+            self._stop.is_set,
+            instance.endpoint,
+            self._check,
+        )
+
+    def _log_output(self, line: str) -> None:
+        self._arrived(output_line(line))

@@ -1,0 +1,181 @@
+"""Prepares a system to run: its environment, sandbox, services and hosts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memeval.records.base import Digest, digest_of
+from memeval.records.errors import BadInput
+from memeval.records.run import (
+    EnvironmentIdentity,
+    HostUse,
+    Isolation,
+    Network,
+    ServiceIdentity,
+    SystemIdentity,
+    SystemKind,
+)
+from memeval.records.submission import AdapterKind, Submission
+from memeval.systems.folder import left_out
+from memeval.systems.messages import AdapterInfo
+from memeval.systems.sandbox import Sandbox, SandboxMode, find_sandbox
+from memeval.systems.source import SystemSource
+
+if TYPE_CHECKING:
+    from memeval.gateway.serving.hosts import HostRoute
+
+
+def default_sandbox_mode(environment: Mapping[str, str]) -> SandboxMode:
+    """Return the sandbox mode of the environment: ``MEMEVAL_SANDBOX``, or ``auto``.
+
+    Raises:
+        BadInput: ``MEMEVAL_SANDBOX`` is not a sandbox mode.
+    """
+    mode = environment.get("MEMEVAL_SANDBOX") or SandboxMode.AUTO.value
+    try:
+        return SandboxMode(mode)
+    except ValueError:
+        raise BadInput(f"MEMEVAL_SANDBOX is '{mode}'.", remedy=f"Set it to one of: {', '.join(SandboxMode)}.") from None
+
+
+@dataclass(frozen=True)
+class SystemSetup:
+    """The caller's settings for running a system."""
+
+    sandbox: SandboxMode = field(default_factory=lambda: default_sandbox_mode(os.environ))
+    """Sandbox mode; the default is ``MEMEVAL_SANDBOX``, or ``auto``: sandboxed if bubblewrap works."""
+    hosts: Mapping[str, str] = field(default_factory=dict)
+    """Base URLs that replace declared hosts, for example the caller's own server."""
+    cache: Path | None = None
+    """Folder for environments; ``None`` for the user's cache folder."""
+
+
+@dataclass(frozen=True)
+class PreparedSystem:
+    """A system that is ready to start."""
+
+    source: SystemSource
+    """The system, with its launch in its own environment."""
+    sandbox: Sandbox | None = None
+    """Its sandbox; ``None`` if not sandboxed."""
+    environment: EnvironmentIdentity | None = None
+    """The environment built for it; ``None`` if it needs none."""
+    services: tuple[ServiceIdentity, ...] = ()
+    """Services that run with it."""
+    hosts: Mapping[str, HostRoute] = field(default_factory=dict)
+    """Routes of requests to its declared hosts."""
+
+    @property
+    def isolation(self) -> Isolation:
+        """Which files of the machine it can reach."""
+        return Isolation.FILES_REACHABLE if self.sandbox is None else Isolation.SANDBOXED
+
+    @property
+    def network(self) -> Network:
+        """Which part of the network it can reach."""
+        if self.sandbox is None:
+            return Network.OPEN
+        if self.hosts:
+            return Network.DECLARED
+        return Network.GATEWAY if self.source.declared_models else Network.NONE
+
+    @property
+    def pays(self) -> bool:
+        """Whether it can reach models or hosts, and so cost money."""
+        return bool(self.source.declared_models or self.hosts)
+
+    def environment_digest(self, hello: AdapterInfo) -> Digest:
+        """Return the digest of its environment and services."""
+        if self.environment is None and not self.services:
+            return hello.environment_digest
+        built = None if self.environment is None else self.environment.digest
+        return digest_of(
+            {"found": hello.environment_digest, "built": built, "services": [each.data() for each in self.services]}
+        )
+
+    def identity(self, hello: AdapterInfo) -> SystemIdentity:
+        """Return the recorded identity of the system."""
+        source = self.source
+        submission = source.submission or Submission.model_construct(
+            slug=source.slug, name=source.name, version=source.version
+        )
+        return SystemIdentity(
+            slug=source.slug,
+            name=source.name,
+            version=source.version,
+            kind=source.kind,
+            adapter_class=hello.class_name,
+            submission_digest=source.submission_digest,
+            environment_digest=self.environment_digest(hello),
+            view=source.view,
+            capabilities=hello.capabilities,
+            declared_models=source.declared_models,
+            parameters=dict(source.parameters),
+            variant=source.variant,
+            adapter_kind=submission.kind,
+            deterministic=submission.deterministic,
+            self_reported=submission.self_reported,
+            label=submission.label,
+            vendor=submission.vendor,
+            environment=self.environment,
+            services=self.services,
+            hosts=tuple(HostUse(host=host, origin=route.origin) for host, route in sorted(self.hosts.items())),
+        )
+
+
+def prepare(
+    source: SystemSource, setup: SystemSetup, note: Callable[[str], None], hidden: tuple[Path, ...] = ()
+) -> PreparedSystem:
+    """Prepare a system: sandbox, hosts, services and environment.
+
+    Args:
+        source: the system.
+        setup: the caller's settings.
+        note: receives messages for the user, for example that an environment is built.
+        hidden: folders that the system cannot see, such as the results.
+
+    Raises:
+        BadInput: the sandbox does not work, the environment cannot be built, a service is not installed, or a key or
+            a host is missing.
+    """
+    sandbox = find_sandbox(setup.sandbox, note)
+    if sandbox is not None:
+        hidden_folders = (*hidden, *(() if source.launch.folder is None else left_out(source.launch.folder)))
+        sandbox = replace(sandbox, hidden=tuple(folder.absolute() for folder in hidden_folders if folder.is_dir()))
+    routes: Mapping[str, HostRoute] = {}
+    services: tuple[ServiceIdentity, ...] = ()
+    submission = source.submission
+    declared = () if submission is None else submission.hosts
+    if declared or setup.hosts:
+        from memeval.gateway.serving.hosts import host_routes
+
+        routes = host_routes(declared, setup.hosts, os.environ)
+        for route in routes.values():
+            key = f", with the key in {route.key_variable}" if route.key_variable else ""
+            note(f"{source.slug} reaches {route.host} at {route.origin}{key}.")
+    if submission is not None and submission.services:
+        from memeval.systems.services import service_identities
+
+        services = service_identities(submission.services)
+    launch, environment = source.launch, None
+    if source.kind is not SystemKind.CONTROL and launch.own_interpreter:
+        from memeval.systems.environments import environment_for
+
+        is_class = submission is None or submission.kind is AdapterKind.PYTHON
+        entry = launch.file if is_class else None
+        built = environment_for(launch.folder, entry, cache=setup.cache, note=note)
+        if built is not None:
+            environment = built.identity
+            launch = replace(
+                launch,
+                path=(*built.path, *launch.path),
+                shown=(*built.shown, *launch.shown),
+                variables={**launch.variables, **built.variables},
+            )
+            if built.python is not None and is_class:
+                launch = replace(launch, interpreter=built.python, own_interpreter=False)
+    return PreparedSystem(replace(source, launch=launch), sandbox, environment, services, routes)

@@ -1,0 +1,170 @@
+"""Runs on a real Dask cluster of two processes have the rows of runs on this machine."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from distributed import LocalCluster
+
+from memeval.archive.equal_rows import comparable_digests
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.running import RunOptions, run_system
+from memeval.execution.progress import Silent
+from memeval.records.errors import BadInput
+from memeval.records.response import Outcome
+from memeval.records.track import Limits
+from memeval.systems.source import SystemSource, file_source, find_system
+from tests.support.tiny import TinyBenchmark
+
+SCENARIOS = 12
+
+SEARCHER = """
+import time
+import helper
+
+class Searcher:
+    def reset(self):
+        self.told = []
+
+    def ingest_session(self, session, timestamp):
+        self.told += [turn["content"] for turn in session["turns"]]
+        print("ingested", len(self.told))
+
+    def search(self, query, k, timestamp="now"):
+        time.sleep(helper.PAUSE)
+        return [{"text": text, "source_ids": []} for text in self.told[-1:]]
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+    ) as cluster:
+        yield cluster
+
+
+def searcher(folder: Path, pause: float = 0.0) -> SystemSource:
+    (folder / "helper.py").write_text(f"PAUSE = {pause}\n", encoding="utf-8")
+    (folder / "searcher.py").write_text(SEARCHER, encoding="utf-8")
+    return file_source(folder / "searcher.py")
+
+
+def run(
+    source: SystemSource, results: Path, scheduler: str | None = None, progress: Silent | None = None, **more: Any
+) -> RunFolder:
+    options = RunOptions(results=results, scheduler=scheduler, **{"concurrency": 2, **more})
+    return run_system(source, BenchmarkSession.open(TinyBenchmark(SCENARIOS)), options, progress)
+
+
+def worker_pids(cluster: Any) -> list[int]:
+    """Return the processes of the workers that run now."""
+    nannies = cluster.workers.values()
+    return [nanny.pid for nanny in nannies if nanny.pid is not None and psutil.pid_exists(nanny.pid)]
+
+
+def test_a_cluster_gives_the_rows_of_this_machine(cluster: Any, tmp_path: Path) -> None:
+    source = searcher(tmp_path)
+    here, there = run(source, tmp_path / "here"), run(source, tmp_path / "there", cluster.scheduler_address)
+    assert comparable_digests(here) == comparable_digests(there)
+    assert here.run.fingerprint == there.run.fingerprint
+    assert gzip.decompress((there.path / "log.jsonl.gz").read_bytes()).count(b"ingested") >= SCENARIOS
+
+
+def test_a_control_runs_on_a_cluster(cluster: Any, tmp_path: Path) -> None:
+    bm25 = find_system("bm25")
+    here, there = run(bm25, tmp_path / "here"), run(bm25, tmp_path / "there", cluster.scheduler_address)
+    assert comparable_digests(here) == comparable_digests(there)
+
+
+def test_scenarios_of_killed_workers_run_again_and_count_once(cluster: Any, tmp_path: Path) -> None:
+    source = searcher(tmp_path, pause=0.3)
+    here = run(source, tmp_path / "here")
+    is_over = threading.Event()
+    killed: list[int] = []
+
+    def kill() -> None:
+        while not is_over.wait(1.0) and len(killed) < 2:
+            for pid in worker_pids(cluster)[:1]:
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        there = run(source, tmp_path / "there", cluster.scheduler_address)
+    finally:
+        is_over.set()
+        killer.join()
+    assert killed
+    assert comparable_digests(here) == comparable_digests(there)
+    questions = [row.question_id for row in there.responses()]
+    assert len(questions) == len(set(questions))
+
+
+def test_a_question_that_never_ends_is_a_timeout(cluster: Any, tmp_path: Path) -> None:
+    source = searcher(tmp_path, pause=60.0)
+    limits = Limits(ask_seconds=0.2)
+    there = run(source, tmp_path / "there", cluster.scheduler_address, limits=limits, limit=2, keep_going=True)
+    assert {row.outcome for row in there.responses()} == {Outcome.TIMEOUT}
+
+
+class Stops(Silent):
+    """Interrupts the run when an item is stored."""
+
+    def advance(self, items: int, failed: int) -> None:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupted_run_ends_its_systems_and_resumes_on_this_machine(cluster: Any, tmp_path: Path) -> None:
+    source = searcher(tmp_path, pause=0.3)
+    with pytest.raises(KeyboardInterrupt):
+        run(source, tmp_path / "there", cluster.scheduler_address, Stops())
+    deadline = time.monotonic() + 10
+    while any(psutil.Process(pid).children() for pid in worker_pids(cluster)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not [psutil.Process(pid).children() for pid in worker_pids(cluster) if psutil.Process(pid).children()]
+    resumed = run(source, tmp_path / "there")
+    assert comparable_digests(resumed) == comparable_digests(run(source, tmp_path / "here"))
+
+
+def test_another_environment_on_a_worker_is_refused(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "memeval.execution.preparation.PreparedSystem.environment_digest", lambda *_: "sha256:" + "0" * 64
+    )
+    with pytest.raises(BadInput, match=r"^worker tcp://127\.0\.0\.1:\d+: the environment of searcher has other packa"):
+        run(searcher(tmp_path), tmp_path / "there", cluster.scheduler_address)
+
+
+def test_another_code_of_memeval_on_a_worker_is_refused(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memeval.execution.cluster import versions
+
+    newer = {**versions.own_versions(), "code of memeval": "newer"}
+    monkeypatch.setattr(versions, "own_versions", lambda: newer)
+    with pytest.raises(BadInput, match=r"worker tcp://.*: code of memeval is .* on the worker and newer here\. "):
+        run(searcher(tmp_path), tmp_path / "there", cluster.scheduler_address)
+
+
+def test_a_scheduler_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memeval.execution.cluster.executor.CONNECT_SECONDS", 0.5)
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{closed.getsockname()[1]}"
+        with pytest.raises(BadInput, match=f"no Dask scheduler answers at '{address}' .*dask scheduler"):
+            run(searcher(tmp_path), tmp_path / "there", address)
+    assert not (tmp_path / "there").exists()
