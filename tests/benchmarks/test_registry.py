@@ -53,7 +53,7 @@ def test_no_benchmark_is_imported_before_it_is_asked_for() -> None:
 
 def test_the_order_of_boards_is_that_of_the_catalogues() -> None:
     ids = [benchmark.info.id for benchmark in all_benchmarks()]
-    assert ids[:4] == ["beliefs@1", "beliefs-fresh-202612@1", "beliefs@2", "astrocyte-basic@1"]
+    assert ids[:4] == ["beliefs@1", "beliefs-fresh-202612@1", "beliefs@2", "lifecycle@1"]
     names = [each.partition("@")[0] for each in ids]
     assert names.index("deepmemeval") < names.index("locomo") < names.index("longmemeval") < names.index("qa-smoke")
 

@@ -35,7 +35,7 @@ from memeval.records.evalresult import EvalResult, Hit, QueryResult
 from memeval.records.grade import Grade
 from memeval.records.response import Response
 from memeval.records.run import View
-from memeval.records.scenario import Question, Recall, Reflect, Retain, Scenario, Step
+from memeval.records.scenario import Forget, Question, Recall, Reflect, Retain, Scenario, Step
 from memeval.records.track import Limits
 from memeval.storage import write_whole
 from memeval.systems.errors import SystemFailure
@@ -192,7 +192,7 @@ class _Banks:
         return scenario.model_copy(update={"steps": tuple(map(self._renamed, scenario.steps))})
 
     def _renamed(self, step: Step) -> Step:
-        if isinstance(step, Retain | Recall | Reflect):
+        if isinstance(step, Retain | Recall | Reflect | Forget):
             return step.model_copy(update={"bank": self.name(step.bank)})
         return step
 

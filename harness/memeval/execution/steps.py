@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from memeval.records.scenario import Ingest, Question, Recall, Retain, Step
+from memeval.records.scenario import Forget, Ingest, Question, Recall, Retain, Step
 from memeval.systems.messages import session_json
+
+Change = Ingest | Retain | Forget
+"""A step that changes the memory."""
 
 
 class Lookahead:
-    """Reads the steps of a scenario: in turn what to ingest, and the questions that follow it.
+    """Reads the steps of a scenario: in turn what to ingest and forget, and the questions that follow it.
 
     Args:
         steps: the steps.
@@ -23,9 +26,9 @@ class Lookahead:
     def _advance(self) -> None:
         self._next = next(self._steps, None)
 
-    def to_ingest(self) -> Iterator[Ingest | Retain]:
-        """Yield the sessions and texts before the next question."""
-        while isinstance(self._next, Ingest | Retain):
+    def to_ingest(self) -> Iterator[Change]:
+        """Yield the sessions and texts to ingest, and what to forget, before the next question."""
+        while isinstance(self._next, Ingest | Retain | Forget):
             yield self._next
             self._advance()
 
@@ -38,37 +41,45 @@ class Lookahead:
         return found
 
 
-class CountedIngests:
-    """Sessions and texts, counted as they are read."""
+class CountedChanges:
+    """Steps that change the memory, counted as they are read."""
 
-    def __init__(self, steps: Iterator[Ingest | Retain]) -> None:
+    def __init__(self, steps: Iterator[Change]) -> None:
         self._steps = steps
-        self._returned: Ingest | Retain | None = None
-        self.count = 0
+        self._returned: Change | None = None
+        self.ingested = 0
+        """The number of sessions and texts."""
+        self.forgotten = 0
+        """The number of requests to forget."""
 
-    def __iter__(self) -> Iterator[Ingest | Retain]:
+    def __iter__(self) -> Iterator[Change]:
         return self
 
-    def __next__(self) -> Ingest | Retain:
+    def __next__(self) -> Change:
         returned, self._returned = self._returned, None
-        step = next(self._steps) if returned is None else returned
-        self.count += returned is None
+        if returned is not None:
+            return returned
+        step = next(self._steps)
+        if isinstance(step, Forget):
+            self.forgotten += 1
+        else:
+            self.ingested += 1
         return step
 
     def sessions(self, first: Ingest | Retain, *, stop_at_texts: bool) -> Iterator[tuple[bytes, str]]:
-        """Yield sessions as JSON with their dates: ``first`` and those that follow.
+        """Yield sessions as JSON with their dates: ``first`` and those that follow, up to what is to be forgotten.
 
         Args:
             first: the first of them.
             stop_at_texts: whether to stop before a text, which then comes next.
         """
-        step: Ingest | Retain | None = first
+        step: Change | None = first
         while step is not None:
-            yield session_json(step.session), step.session.date
-            step = next(self, None)
-            if stop_at_texts and isinstance(step, Retain):
+            if isinstance(step, Forget) or (stop_at_texts and step is not first and isinstance(step, Retain)):
                 self._returned = step
                 return
+            yield session_json(step.session), step.session.date
+            step = next(self, None)
 
 
 def _in_flight(step: Question) -> int:

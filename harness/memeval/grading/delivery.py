@@ -27,7 +27,7 @@ from memeval.judging.text import stated
 from memeval.keys import DeltaKey, Fact, ItemKey
 from memeval.records.grade import Flag, Grade
 from memeval.records.response import Response
-from memeval.records.scenario import Ingest, Retain, Scenario, dated_line
+from memeval.records.scenario import Ingest, Question, Retain, Scenario, dated_line
 from memeval.tokens import count_tokens
 
 SELF_REPORTED = "The system writes its own answers, so its context is self-reported and earns nothing."
@@ -177,7 +177,7 @@ def _histories(scenario: Scenario, question_ids: frozenset[str]) -> Iterator[Map
                 for number, line in enumerate(turn.content.split("\n")):
                     if line.strip():
                         lines.setdefault(line.strip(), f"{'' if number else head}{line.strip()}")
-        elif step.question_id in question_ids:
+        elif isinstance(step, Question) and step.question_id in question_ids:
             yield dict(lines)
 
 

@@ -20,9 +20,13 @@ current, stale and invented facts that are claimed are c, s and i:
 - missing = (C − c) / C, stale = s / S, invented = i / (c + s + i);
 - duplicate = share of the claimed facts that at least two memories claim.
 
-A store that keeps every word claims all former facts, so it misses nothing and is as stale as possible. Phrases cannot
-show whose value a memory states, or whether it reports a daydream as a fact; neither is graded. At most ``LONGEST``
-characters of a store are read.
+A store that keeps every word claims all former facts, so it misses nothing and is as stale as possible. With as many
+former facts as current ones, its F1 is two thirds, whatever the system. The *selection* is a score that gives such a
+store no credit: max(0, c / C − s / S) · (1 − invented). It is 0 for a store of everything and for an empty one, about
+0.1 for a random half of the turns, and 1 for all current facts and nothing else.
+
+Phrases cannot show whose value a memory states, or whether it reports a daydream as a fact; neither is graded. At most
+``LONGEST`` characters of a store are read.
 """
 
 from __future__ import annotations
@@ -147,6 +151,8 @@ class StoredFacts(RuleGrader):
     """Grades the content of a system's store at the end of a history, without a judge."""
 
     name = "stored-facts@1"
+    headline = HEADLINE
+    """The metric that is the credit of an item."""
 
     def __init__(self) -> None:
         self._histories = TurnIndexes()
@@ -167,7 +173,7 @@ class StoredFacts(RuleGrader):
         history = self._histories.of(scenario)
         memories = [_text(history, memory) for memory in response.items or ()]
         claims = claimed(item.key, memories)
-        metrics = measures(item.key, claims)
+        metrics = self.measured(item.key, claims)
         kept = f"{claims.current} of {len(item.key.current)} facts that hold are kept"
         wrong = f"{claims.stale} that do not hold, {claims.invented} that were never said"
         reason = f"{kept}, and {wrong}." if memories else "The store is empty."
@@ -178,11 +184,29 @@ class StoredFacts(RuleGrader):
             self.name,
             GradeState.GRADED,
             verdict=None,
-            credit=metrics[HEADLINE],
+            credit=metrics[self.headline],
             reason=reason,
             answerable=False,
             metrics=metrics,
         )
+
+    def measured(self, key: StoreKey, claims: Claims) -> dict[str, float | None]:
+        """Return the metrics of a store by name."""
+        return measures(key, claims)
+
+
+class SelectedFacts(StoredFacts):
+    """Grades a store by what it selects: current facts, and not the former ones beside them."""
+
+    name = "selected-facts@1"
+    headline = "selection"
+
+    def measured(self, key: StoreKey, claims: Claims) -> dict[str, float | None]:
+        """Return the metrics of a store by name, with the selection."""
+        found = measures(key, claims)
+        kept = 1 - (found["missing"] or 0.0) if key.current else 1.0
+        real = 1 - (found["invented"] or 0.0)
+        return {self.headline: max(0.0, kept - (found["stale"] or 0.0)) * real, **found}
 
 
 def claimed(key: StoreKey, memories: Sequence[str]) -> Claims:

@@ -44,6 +44,11 @@ class AnswerKey(Record):
         """Right answers for readers of the results: one text, or one text per fact."""
         return ()
 
+    @property
+    def traps(self) -> tuple[str, ...]:
+        """What else the history says about the question, and is wrong; for readers of the results."""
+        return ()
+
 
 class ItemKey(Stored):
     """The key of one item, with its category and slices."""

@@ -65,6 +65,11 @@ class FactsKey(AnswerKey):
         """The right fact."""
         return (self.right.text,)
 
+    @property
+    def traps(self) -> tuple[str, ...]:
+        """The wrong facts."""
+        return tuple(fact.text for fact in self.wrong)
+
 
 class BeliefKey(FactsKey):
     """A fact after its last update."""

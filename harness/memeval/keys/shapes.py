@@ -225,3 +225,8 @@ class ReferenceKey(AnswerKey):
     def references(self) -> tuple[str, ...]:
         """The reference."""
         return (self.expected,)
+
+    @property
+    def traps(self) -> tuple[str, ...]:
+        """The misleading answer, if there is one."""
+        return (self.misleading,) if self.misleading else ()

@@ -22,7 +22,7 @@ from memeval.archive.run_cache import kept
 from memeval.archive.runs import RunFolder
 from memeval.execution.readers import NATIVE
 from memeval.records.base import Digest
-from memeval.records.response import Outcome, Response
+from memeval.records.response import Response
 from memeval.records.run import Run, SystemKind
 
 FEWEST = 10
@@ -140,7 +140,7 @@ class Trace:
             clocks.append(
                 _Clock(response.question_id, response.attempt, response.timings.started, _durations(response))
             )
-            if response.outcome is Outcome.OK and (response.answer.strip() or response.items):
+            if not response.outcome.is_error and (response.answer.strip() or response.items):
                 answered[response.question_id] = response
         times = Counter(response.answer for response in answered.values())
         rows = {

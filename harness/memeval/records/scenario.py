@@ -92,6 +92,19 @@ class Retain(Record):
         return Session(session_id=self.text_id, date=self.occurred_at, turns=(turn,))
 
 
+class Forget(Record):
+    """Step: the system forgets everything that matches all filters. Only for systems with ``forget``."""
+
+    step: Literal["forget"] = "forget"
+    """The kind of step."""
+    bank: str | None = None
+    """Only memories of this bank."""
+    ids: tuple[str, ...] | None = None
+    """Only texts that were retained with these ordinals."""
+    query: str | None = None
+    """Only memories about this topic."""
+
+
 class Question(Record):
     """The base of all steps with a response."""
 
@@ -158,7 +171,7 @@ class Export(Question):
     """The kind of step."""
 
 
-Step = Annotated[Ingest | Retain | Ask | Task | Recall | Reflect | Export, Field(discriminator="step")]
+Step = Annotated[Ingest | Retain | Forget | Ask | Task | Recall | Reflect | Export, Field(discriminator="step")]
 
 
 class Steps(Sequence[Step], ABC):

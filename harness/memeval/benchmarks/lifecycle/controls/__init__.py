@@ -1,0 +1,1 @@
+"""Controls of this benchmark alone."""

@@ -1,0 +1,95 @@
+"""Generates the scenarios of a protocol from a seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from memeval.benchmarks.lifecycle.checks import check
+from memeval.benchmarks.lifecycle.parts.apart import apart
+from memeval.benchmarks.lifecycle.parts.believe import believe
+from memeval.benchmarks.lifecycle.parts.correct import correct
+from memeval.benchmarks.lifecycle.parts.forget import by_id, by_user, exported, said_twice
+from memeval.benchmarks.lifecycle.parts.growth import SIZES, growth
+from memeval.benchmarks.lifecycle.parts.provenance import provenance
+from memeval.benchmarks.lifecycle.script import Mode, Script, Written
+
+FORGET, APART, CORRECT, BELIEVE, PROVENANCE, GROWTH = (
+    *("forget", "keep-apart", "correct", "do-not-believe", "provenance", "growth"),
+)
+"""The six parts."""
+
+EXPORT, TOPIC = "export-after-deletion", "forget-topic"
+"""Parts of their own protocols."""
+
+Write = Callable[[Script], None]
+
+_PARTS: dict[str, tuple[Write, ...]] = {
+    FORGET: (by_id, said_twice, by_user),
+    APART: (apart,),
+    CORRECT: (correct,),
+    BELIEVE: (believe,),
+    PROVENANCE: (provenance,),
+    EXPORT: (partial(exported, whole_user=False), partial(exported, whole_user=True)),
+    TOPIC: (partial(by_id, topic_query=True),),
+}
+"""The ways to write a scenario of each part, in turn; growth has its own."""
+
+SCENARIOS = {FORGET: 24, APART: 14, CORRECT: 14, BELIEVE: 14, PROVENANCE: 14, GROWTH: 14, EXPORT: 24, TOPIC: 12}
+"""Scenarios of each part at the size 14; of growth, at each of its sizes."""
+
+STANDARD = 14
+"""The default size."""
+
+SESSION_PARTS = (APART, CORRECT, BELIEVE, PROVENANCE, GROWTH)
+"""The parts that need no more than sessions and a search."""
+
+PROTOCOLS: dict[str, tuple[Mode, tuple[str, ...]]] = {
+    "search": (Mode.SESSIONS, SESSION_PARTS),
+    "answers": (Mode.SESSIONS, SESSION_PARTS),
+    "banks": (Mode.BANKS, (FORGET, *SESSION_PARTS)),
+    "export": (Mode.BANKS, (EXPORT,)),
+    "topic": (Mode.BANKS, (TOPIC,)),
+}
+"""For each protocol, how scenarios reach a system, and its parts."""
+
+
+def generate(seed: int, size: int, protocol: str) -> tuple[Written, ...]:
+    """Return the scenarios of a protocol, part by part.
+
+    Args:
+        seed: seed of the generator.
+        size: number of scenarios of most parts; the others in proportion.
+        protocol: one of :data:`PROTOCOLS`.
+
+    Raises:
+        BrokenRule: a scenario breaks a rule.
+    """
+    mode, parts = PROTOCOLS[protocol]
+    made = tuple(written for part in parts for written in _part(seed, size, mode, part))
+    for written in made:
+        check(written)
+    return made
+
+
+def _part(seed: int, size: int, mode: Mode, part: str) -> Iterator[Written]:
+    count = max(1, round(SCENARIOS[part] * size / STANDARD))
+    if part in (FORGET, EXPORT):
+        count = max(count, len(_PARTS[part]))
+    for number in range(count):
+        name = f"{part}-{number + 1:02}"
+        if part == GROWTH:
+            for times in SIZES:
+                script = _script(seed, part, f"{name}-{times}x", mode, name)
+                growth(script, times, name)
+                yield script.written()
+            continue
+        ways = _PARTS[part]
+        script = _script(seed, part, name, mode, name)
+        ways[number % len(ways)](script)
+        yield script.written()
+
+
+def _script(seed: int, part: str, name: str, mode: Mode, stream: str) -> Script:
+    return Script(part, name, mode, random.Random(f"lifecycle@1/{seed}/{stream}"))  # noqa: S311

@@ -1,0 +1,1 @@
+"""The six parts: each writes scenarios with probes."""

@@ -1,0 +1,238 @@
+"""Writes a scenario: what users say, what is forgotten and what is asked, as sessions or as texts in banks."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from enum import StrEnum
+
+from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeRule, ProbeStage, ProbeStatement
+from memeval.benchmarks.lifecycle.wording.words import FRAMES, PEOPLE, Topic
+from memeval.keys import ItemKey
+from memeval.records.scenario import (
+    Ask,
+    Export,
+    Forget,
+    Ingest,
+    Recall,
+    Retain,
+    Scenario,
+    Session,
+    Step,
+    Turn,
+    TurnKind,
+)
+
+FIRST_DAY = date(2025, 1, 6)
+"""The earliest day of a scenario."""
+
+K = 10
+"""Number of items that a search of a bank requests."""
+
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+"""Names of the months, independent of the locale."""
+
+
+class Mode(StrEnum):
+    """How a scenario reaches a system."""
+
+    SESSIONS = "sessions"
+    """As sessions with named speakers in one memory."""
+    BANKS = "banks"
+    """As texts, in one bank for each user."""
+
+
+@dataclass(frozen=True)
+class User:
+    """A user of the memory."""
+
+    name: str
+    """First and family name."""
+    bank: str
+    """Name of the bank with this user's texts."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A scenario with the keys of its items."""
+
+    scenario: Scenario
+    items: tuple[ItemKey, ...]
+
+
+class Script:
+    """Writes one scenario, step by step.
+
+    Args:
+        part: the part that it belongs to.
+        name: the id of the scenario.
+        mode: how it reaches a system.
+        rng: random stream of the scenario.
+    """
+
+    def __init__(self, part: str, name: str, mode: Mode, rng: random.Random) -> None:
+        self.part, self.name, self.mode, self.rng = part, name, mode, rng
+        self.day = FIRST_DAY + timedelta(days=rng.randrange(20))
+        self.gap = 4
+        """The most days between two statements."""
+        self._steps: list[Step] = []
+        self._items: list[ItemKey] = []
+        self._sessions = 0
+        self._questions = 0
+
+    def later(self, least: int = 1, most: int = 4) -> None:
+        """Move the clock on by some days."""
+        self.day += timedelta(days=self.rng.randint(least, most))
+
+    @property
+    def month(self) -> str:
+        """The current month with its year."""
+        return f"{MONTHS[self.day.month - 1]} {self.day.year}"
+
+    def say(self, user: User, text: str, *, request: str = "", replies: str = "said") -> str:
+        """Add what a user says or files. Return the ordinal of the turn with the text.
+
+        Args:
+            user: the user.
+            text: the text.
+            request: what the user asks for, if the text comes from a tool; blank if the user says the text.
+            replies: the kind of reply of the assistant.
+        """
+        self.later(1, self.gap)
+        self._sessions += 1
+        session_id, day = f"s{self._sessions:03}", self.day.isoformat()
+        source_id = f"{self.name}-{self._sessions}"
+        reply = self.rng.choice(FRAMES.replies["filed" if request else replies])
+        if self.mode is Mode.BANKS:
+            self._steps.append(
+                Retain(text_id=session_id, content=text, occurred_at=day, bank=user.bank, source_id=source_id)
+            )
+            return f"{session_id}:t01"
+        said: list[tuple[str, str | None, str, TurnKind]] = [("user", user.name, text, TurnKind.MESSAGE)]
+        if request:
+            said = [
+                ("user", user.name, request, TurnKind.MESSAGE),
+                ("assistant", None, text, TurnKind.TOOL_RESULT),
+            ]
+        turns = tuple(
+            Turn(turn_id=f"{session_id}:t{n:02}", role=role, speaker=speaker, content=content, kind=kind)
+            for n, (role, speaker, content, kind) in enumerate(
+                [*said, ("assistant", None, reply, TurnKind.MESSAGE)], start=1
+            )
+        )
+        self._steps.append(Ingest(session=Session(session_id=session_id, date=day, turns=turns), source_id=source_id))
+        return turns[len(said) - 1].turn_id
+
+    def ask(self, user: User, text: str, *, in_flight: int = 1) -> str:
+        """Add a question, and return its id.
+
+        Args:
+            user: the user whose bank is searched.
+            text: the question.
+            in_flight: number of concurrent searches of banks.
+        """
+        question_id, day = self._question_id(), self.day.isoformat()
+        if self.mode is Mode.BANKS:
+            step: Step = Recall(
+                question_id=question_id, question=text, timestamp=day, k=K, bank=user.bank, in_flight=in_flight
+            )
+        else:
+            step = Ask(question_id=question_id, question=text, timestamp=day)
+        self._steps.append(step)
+        return question_id
+
+    def forget(self, user: User, turns: Sequence[str] | None = None, query: str | None = None) -> None:
+        """Add a request to forget the texts of turns, a topic, or all of a user."""
+        self.later()
+        ids = None if turns is None else tuple(turn.partition(":")[0] for turn in turns)
+        self._steps.append(Forget(bank=user.bank, ids=ids, query=query))
+
+    def export(self) -> str:
+        """Add an export of all memories, and return the id of its question."""
+        question_id = self._question_id()
+        self._steps.append(
+            Export(question_id=question_id, question="Export of all memories.", timestamp=self.day.isoformat())
+        )
+        return question_id
+
+    def item(
+        self,
+        probe: str,
+        stages: Sequence[tuple[str, ProbeStage]],
+        reference: str,
+        *,
+        cluster: str = "",
+        **slices: str,
+    ) -> None:
+        """Add an item.
+
+        Args:
+            probe: what it tests, the slice ``probe``.
+            stages: its questions with what their responses must contain.
+            reference: the right result, for readers.
+            cluster: its cluster; blank for the scenario.
+            slices: other slices.
+        """
+        evidence = {turn.partition(":")[0] for _, stage in stages for part in stage.expected for turn in part.turns}
+        self._items.append(
+            ItemKey(
+                item_id=f"{self.name}-{len(self._items) + 1:02}",
+                scenario_id=self.name,
+                question_ids=tuple(question for question, _ in stages),
+                category=self.part,
+                cluster=cluster or self.name,
+                slices={"probe": probe, **slices},
+                evidence=tuple(sorted(evidence)) or None,
+                key=ProbeKey(stages=tuple(stage for _, stage in stages), reference=reference),
+            )
+        )
+
+    def written(self) -> Written:
+        """Return the scenario."""
+        return Written(Scenario(scenario_id=self.name, steps=tuple(self._steps)), tuple(self._items))
+
+    def _question_id(self) -> str:
+        self._questions += 1
+        return f"{self.name}:q{self._questions:02}"
+
+
+def statement(value: str, *turns: str) -> ProbeStatement:
+    """Return the statement of a value in turns."""
+    return ProbeStatement(phrases=(value,), turns=turns)
+
+
+def first(expected: ProbeStatement, *wrong: ProbeStatement) -> ProbeStage:
+    """Return a stage in which a statement must be found before wrong ones."""
+    return ProbeStage(rule=ProbeRule.FIRST, expected=(expected,), wrong=wrong)
+
+
+def only(expected: ProbeStatement, *wrong: ProbeStatement) -> ProbeStage:
+    """Return a stage in which a statement must be found, and no wrong one."""
+    return ProbeStage(rule=ProbeRule.ONLY, expected=(expected,), wrong=wrong)
+
+
+def none_of(*wrong: ProbeStatement) -> ProbeStage:
+    """Return a stage in which statements must not be found."""
+    return ProbeStage(rule=ProbeRule.ONLY, wrong=wrong)
+
+
+def users(rng: random.Random, count: int) -> list[User]:
+    """Return users. The first two share their first name, and their banks differ in little."""
+    given, family = rng.sample(PEOPLE.first, count), rng.sample(PEOPLE.family, count)
+    given[1:2] = given[:1] * (count > 1)
+    names = [f"{a} {b}" for a, b in zip(given, family, strict=True)]
+    odd = rng.choice((("team/{}", "team/{}0"), ("{}", "{} 2"), ("user:{}", "User:{}")))
+    stem = given[0].lower()
+    banks = [pattern.format(stem) for pattern in odd][:count]
+    banks += [name.lower().replace(" ", "-") for name in names[len(banks) :]]
+    return [User(name, bank) for name, bank in zip(names, banks, strict=True)]
+
+
+def topics_of(rng: random.Random, topics: Sequence[Topic], count: int) -> list[Topic]:
+    """Return different topics."""
+    return rng.sample(list(topics), count)

@@ -1,0 +1,1 @@
+"""The words of the benchmark: topics, people, frames and talk, as data."""

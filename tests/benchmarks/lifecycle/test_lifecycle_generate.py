@@ -1,0 +1,112 @@
+"""The generated data: its counts, its rules, equal bytes, and probes that an empty memory cannot pass."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from memeval.benchmarks.lifecycle.benchmark import INFO, LifecycleBenchmark
+from memeval.benchmarks.lifecycle.checks import LARGEST_CLUSTER, BrokenRule, check
+from memeval.benchmarks.lifecycle.generate import GROWTH, PROTOCOLS, generate
+from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeStage
+from memeval.benchmarks.lifecycle.wording.words import TOPICS
+from memeval.records.errors import BadInput
+from memeval.records.scenario import Forget, Ingest, Retain
+
+DIGEST = (
+    "from memeval.benchmarks.lifecycle.benchmark import LifecycleDataset as D;"
+    "print([D(7, 1, p).digest for p in ('search', 'banks', 'export', 'topic')])"
+)
+
+
+def stages(protocol: str) -> list[ProbeStage]:
+    keys = [item.key for written in generate(42, 3, protocol) for item in written.items]
+    return [stage for key in keys if isinstance(key, ProbeKey) for stage in key.stages]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_the_catalogue_has_the_counts_of_the_data(protocol: str) -> None:
+    made = Counter(item.category for written in generate(42, 14, protocol) for item in written.items)
+    categories = LifecycleBenchmark().table(protocol)
+    assert {each.name: each.items for each in categories} == dict(made)
+    assert sum(each.weight or 0 for each in categories) == pytest.approx(1)
+    assert len({each.weight for each in categories}) == 1
+
+
+def test_there_are_at_least_400_items_in_small_clusters() -> None:
+    items = [item for written in generate(42, 14, "search") for item in written.items]
+    assert len(items) >= 400
+    assert max(Counter(item.cluster for item in items).values()) <= LARGEST_CLUSTER
+
+
+def test_the_data_has_equal_bytes_under_every_hash_seed() -> None:
+    def digests(seed: str) -> str:
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        return subprocess.run(
+            [sys.executable, "-c", DIGEST], env=env, capture_output=True, text=True, check=True
+        ).stdout
+
+    assert digests("0") == digests("1")
+
+
+def test_scenarios_hold_no_key_and_no_request_to_forget_without_the_method() -> None:
+    for protocol in ("search", "answers"):
+        for written in generate(42, 1, protocol):
+            assert all(not isinstance(step, Forget | Retain) for step in written.scenario.steps)
+            for step in written.scenario.steps:
+                if isinstance(step, Ingest):
+                    assert "lifecycle" not in step.session.to_json()
+    assert any(isinstance(step, Forget) for written in generate(42, 1, "banks") for step in written.scenario.steps)
+
+
+def test_growth_asks_the_same_in_memories_of_three_sizes() -> None:
+    asked: dict[str, set[tuple[str, ...]]] = {}
+    sizes: dict[str, list[int]] = {}
+    for written in generate(42, 2, "search"):
+        if written.items[0].category == GROWTH:
+            cluster = written.items[0].cluster
+            asked.setdefault(cluster, set()).add(tuple(each.question for each in written.scenario.questions()))
+            sizes.setdefault(cluster, []).append(len(written.scenario.sessions()))
+    assert all(len(questions) == 1 for questions in asked.values())
+    assert list(sizes.values()) == [[10, 82, 802]] * 2
+
+
+def test_no_two_topics_share_a_value() -> None:
+    values = [value.lower() for topic in TOPICS for value in topic.values]
+    assert len(values) == len(set(values))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_wrong_statement_was_made(protocol: str) -> None:
+    assert all(part.turns for stage in stages(protocol) for part in stage.wrong)
+
+
+def test_a_broken_rule_is_an_error() -> None:
+    written = generate(42, 1, "search")[0]
+    item = written.items[0]
+    assert isinstance(item.key, ProbeKey)
+    (stage,) = item.key.stages
+    bad = stage.model_copy(update={"wrong": stage.expected})
+    key = item.key.model_copy(update={"stages": (bad,)})
+    with pytest.raises(BrokenRule, match="an expected value is also wrong"):
+        check(replace(written, items=(item.model_copy(update={"key": key}), *written.items[1:])))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"size": 0}, "invalid size=0"),
+        ({"seed": "x"}, "invalid seed=x"),
+        ({"seed": -1}, "invalid seed=-1"),
+        ({"sise": 1}, "no parameter 'sise'"),
+    ],
+)
+def test_a_wrong_parameter_is_refused(parameters: dict[str, int | str], sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        LifecycleBenchmark().open(parameters=parameters)
+    assert INFO.generated
