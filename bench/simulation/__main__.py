@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.simulation.page import write_page
+from bench.simulation.stored import stored_power
 from bench.simulation.world import World, layouts
 from memeval.leaderboard.samples import TrackSamples
 from memeval.statistics.composite import composite_interval
@@ -50,6 +51,7 @@ def main(repeats: int = REPEATS, power_repeats: int = POWER_REPEATS) -> int:
             boards.append(found)
         wide = pool.submit(wide_board, power_repeats).result()
         coverage = list(pool.map(coverage_of, layouts(), [repeats] * len(layouts())))
+        pairs = list(pool.map(pair_of, layouts(), [repeats] * len(layouts())))
     result = {
         "seed": SEED,
         "repeats": repeats,
@@ -57,6 +59,8 @@ def main(repeats: int = REPEATS, power_repeats: int = POWER_REPEATS) -> int:
         "boards": sorted(boards, key=lambda each: (each["layout"], each["systems"])),
         "wide": wide,
         "coverage": coverage,
+        "pairs": pairs,
+        "stored": list(stored_power(Path("results"), POINTS, power_repeats, SEED)),
     }
     OUT.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     write_page(result)
@@ -136,6 +140,26 @@ def coverage_of(name: str, repeats: int) -> dict[str, object]:
         inside += (score.low <= 0.6 <= score.high, difference.low <= 0.03 <= difference.high)
     one_score, pair = np.round(inside / repeats, 4).tolist()
     return {"layout": name, "score": one_score, "difference": pair}
+
+
+def pair_of(name: str, repeats: int) -> dict[str, object]:
+    """Return how often the test finds the difference of two systems that were compared alone, without a correction.
+
+    Args:
+        name: the layout.
+        repeats: pairs of systems for each difference.
+    """
+    world = World(layouts()[name])
+    pair = np.array([0]), np.array([1])
+    power = {}
+    for points in POINTS:
+        skills = 0.5 + points / 200 * np.array([1, -1])
+        found = 0
+        for repeat in range(repeats):
+            samples = replace(world.layout, scores=world.scores(skills, _random(name, 1, points, repeat)))
+            found += bool(pair_tests(samples.parts()[:, :1], samples.clusters, *pair).p[0, 0] < ALPHA)
+        power[str(points)] = round(found / repeats, 4)
+    return {"layout": name, "power": power}
 
 
 def _boards(name: str, systems: int, points: float, repeats: int) -> Iterator[tuple[Flags, Flags]]:

@@ -7,7 +7,8 @@ from typing import Any
 
 PAGE = Path("site/simulation.md")
 TITLES = {
-    "beliefs@1": "beliefs",
+    "beliefs@1": "beliefs@1",
+    "beliefs@2": "beliefs@2",
     "deepmemeval@1": "DeepMemEval",
     "locomo@1": "LoCoMo",
     "longmemeval@1": "LongMemEval",
@@ -39,6 +40,15 @@ def page_of(result: dict[str, Any]) -> str:
         ]
         for each in boards
     ]
+    pairs = [[TITLES[each["layout"]], *(_percent(each["power"][p]) for p in points)] for each in result["pairs"]]
+    stored = [
+        [
+            f"{TITLES[each['layout']]}, {each['protocol']}",
+            str(each["pairs"]),
+            *(f"{_percent(each['median'][p])} ({_percent(each['least'][p])})" for p in points),
+        ]
+        for each in result["stored"]
+    ]
     wide = result["wide"]
     gaps = [[f"{name} points", *(_percent(share) for share in shares)] for name, shares in wide["by_gap"].items()]
     gaps.append(["the ends: 88 and 18", *(_percent(wide["ends_apart"][name]) for name in ("ranks@1", "ranks@2"))])
@@ -52,6 +62,8 @@ def page_of(result: dict[str, Any]) -> str:
         seed=result["seed"],
         error=_table(["Benchmark", "Systems", "ranks@1", "ranks@2"], error),
         power=_table(["Benchmark", "Systems", *(f"{p} points" for p in points)], power),
+        pairs=_table(["Benchmark", *(f"{p} points" for p in points)], pairs),
+        stored=_table(["Board", "Pairs", *(f"{p} points" for p in points)], stored),
         gaps=_table(["Difference", "ranks@1", "ranks@2"], gaps),
         coverage=_table(["Benchmark", "Composite score", "Difference of two systems"], coverage),
     )
@@ -95,6 +107,20 @@ the ranks separate, before (`ranks@1`) and after (`ranks@2`). {power_repeats} bo
 {power}
 
 Differences of a few points need many conversations. Ten rarely show them.
+
+### Two systems alone
+
+Whoever plans one comparison before looking at the scores needs no correction for other pairs. The table shows how often
+the test of one pair finds a true difference. {repeats} pairs each.
+
+{pairs}
+
+These made-up systems disagree on about half of the items. Real ones disagree less, so smaller differences show. For
+each pair of stored runs, people are drawn with replacement {power_repeats} times, and the difference of the two systems
+is moved to the wanted one. The table shows how often it is found: for the median pair, and in brackets for the pair
+that disagrees most.
+
+{stored}
 
 ## Ten conversations, 200 systems
 

@@ -87,7 +87,7 @@ def composite(slug: str, protocol: str, results: Path, reader: str | None = None
 def test_the_benchmark_brings_its_controls_and_no_other_benchmark_has_them() -> None:
     benchmark_id = Beliefs2Benchmark.info.id
     assert [slug for slug in controls_of(benchmark_id) if slug not in CONTROLS] == list(SLUGS)
-    assert list(controls_of("beliefs@1")) == list(CONTROLS)
+    assert list(controls_of("deepmemeval@1")) == list(CONTROLS)
     for slug in SLUGS:
         control = all_controls()[slug]
         assert control.benchmark == benchmark_id

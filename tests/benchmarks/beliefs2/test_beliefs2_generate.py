@@ -22,6 +22,13 @@ from memeval.records.scenario import Scenario
 
 SIZE = 40
 
+DIGESTS = {
+    (RETRIEVAL, "full"): "sha256:7cb5c9fa3250d2ba0b7b41e41c3e22794fbadd4467a794b179737d5d6be86553",
+    (RETRIEVAL, "withheld-1"): "sha256:b5aea68eec617f7d8c0bf5f761f9b171f6ea45ea6d676b8916af432362641084",
+    ("judge", "full"): "sha256:a329a701b44d029fa807de8861b0d2e06dfa50986c6349dba0ea5158c46ccef0",
+}
+"""Golden: our own generator at seed 42. Stored runs name these digests."""
+
 
 @pytest.fixture(scope="module")
 def data() -> Dataset:
@@ -106,6 +113,11 @@ def test_both_protocols_ask_the_same_questions_with_other_keys(data: Dataset, ke
         assert searched.item_id == answered.item_id and searched.evidence == answered.evidence
         assert isinstance(answered.key, EvidenceKey) == (answered.category == CONTEXT)
     assert answers.digest != data.digest
+
+
+def test_the_data_is_what_it_was() -> None:
+    benchmark = find("beliefs@2")
+    assert {(p, t): benchmark.opened(None, None, p, t).digest for p, t in DIGESTS} == DIGESTS
 
 
 def test_equal_seeds_give_equal_bytes_under_any_hash_seed() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memeval.benchmarks.beliefs2.grading import BUDGET, ExpectedTurns, LeanContext, smallest
+from memeval.benchmarks.beliefs2.grading import ExpectedTurns, LeanContext, smallest
 from memeval.benchmarks.beliefs2.keys import EvidenceKey, Kind, MisleadingValue, StatedValue
 from memeval.grading.base import DeliveredContexts
 from memeval.grading.evidence import TurnIndex
@@ -119,10 +119,16 @@ def test_nothing_found_earns_nothing() -> None:
     assert ExpectedTurns().grade(item(), scenario(), [response(None)], RulesJudge()).credit == 0
 
 
-def test_evidence_after_the_budget_counts_only_in_the_larger_one() -> None:
-    long = text("water " * (BUDGET + 1), "s005:t01")
-    grade = graded(long, *found(3))
-    assert (grade.credit, grade.metrics["recall_500_tokens"], grade.metrics["recall_2000_tokens"]) == (0, 0, 1)
+def test_evidence_after_the_budget_earns_nothing_and_counts_for_recall() -> None:
+    for words, recalls in ((300, (1, 1)), (501, (0, 1)), (2001, (0, 0))):
+        grade = graded(text("water " * words, "s005:t01"), *found(3))
+        metrics = grade.metrics["recall_500_tokens"], grade.metrics["recall_2000_tokens"]
+        assert (grade.credit, metrics) == (0, recalls)
+
+
+def test_the_budget_is_a_multiple_of_the_smallest_sufficient_evidence() -> None:
+    short = graded(text("water " * 4, "s005:t01"), *found(3))
+    assert short.credit == 1
 
 
 def test_a_paraphrase_counts_if_it_states_the_value_and_names_its_session() -> None:

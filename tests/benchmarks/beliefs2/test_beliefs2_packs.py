@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memeval.benchmarks.beliefs2.wording.__main__ import HERE, main
-from memeval.benchmarks.beliefs2.wording.editions import FILENAME, Wordings, mixed, opened, wordings
+from memeval.benchmarks.beliefs2.wording.editions import FILENAME, Wordings, mixed, opened, wording, wordings
 from memeval.benchmarks.beliefs2.wording.packs import LARGEST, WordingPack, faults, read_pack, shared
 from memeval.records.errors import BadInput
 from memeval.toml import parse_toml
@@ -135,6 +135,19 @@ def test_a_pack_is_committed_then_withheld_then_revealed(
     assert main(["reveal", str(secret)], folder, date(2027, 1, 1)) == 0
     assert mixed(read(folder), "later", folder).packs[0].name == "secret"
     assert mixed(read(folder), "full", folder).packs[0].name == "alder"
+
+
+def test_a_withdrawn_sentence_is_not_used_and_its_pack_stays_as_published() -> None:
+    for each in wordings().withdrawn:
+        assert each.text in (HERE / f"{each.pack}.toml").read_text("utf-8"), each.text
+        tier = next(tier for tier, names in wordings().tiers.items() if each.pack in names)
+        pack = next(pack for pack in wording(tier).packs if pack.name == each.pack)
+        assert each.text not in pack.model_dump_json()
+
+
+def test_a_sentence_that_its_pack_does_not_have_cannot_be_withdrawn() -> None:
+    with pytest.raises(BadInput, match=r"has no sentence 'Nobody said this\.', which is withdrawn"):
+        opened(wordings().pack("alder"), HERE, {"Nobody said this."})
 
 
 def test_a_revealed_pack_must_have_the_committed_digest(

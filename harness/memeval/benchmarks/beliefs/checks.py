@@ -11,7 +11,7 @@ from itertools import pairwise
 from memeval.benchmarks.beliefs.history import Made
 from memeval.benchmarks.beliefs.plan import WEIGHTS, counts
 from memeval.keys import BeliefKey, CascadeKey, DeltaKey, Fact, NoiseKey, Stance, TemporalKey, UncertaintyKey
-from memeval.records.scenario import Ingest, Question, Scenario
+from memeval.records.scenario import Forget, Ingest, Question, Scenario
 
 _TWINS = ("changed", "reconfirmed", "unchanged")
 
@@ -80,6 +80,8 @@ def _dates(scenario: Scenario) -> None:
     if scenario.agent_keeps_context:
         now = ""
         for step in scenario.steps:
+            if isinstance(step, Forget):
+                continue
             day = (step.timestamp or "") if isinstance(step, Question) else step.session.date
             _require(day >= now, scenario.scenario_id, "a question is asked in the past.")
             now = day
@@ -160,6 +162,8 @@ def _delta(item: Made, key: DeltaKey) -> None:
     _require(len({ask.question for ask in asks}) == 20, where, "a question is asked twice.")
     said, turn = "", 0
     for step in item.scenario.steps:
+        if isinstance(step, Forget):
+            continue
         if not isinstance(step, Question):
             said += "\n".join(t.content for t in step.session.turns) + "\n"
             continue

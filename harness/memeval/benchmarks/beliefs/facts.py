@@ -53,20 +53,23 @@ def month(day: date) -> str:
     return f"{MONTHS[day.month - 1]} {day.year}"
 
 
+def month_phrases(day: date) -> tuple[str, ...]:
+    """Return the texts of a right answer to when something began: the month of the day, or the day."""
+    name = MONTHS[day.month - 1]
+    phrases = (
+        month(day),
+        f"{name[:3]} {day.year}",
+        f"{day.year}-{day.month:02d}",
+        day.isoformat(),
+        f"{name} {day.day}, {day.year}",
+    )
+    return tuple(dict.fromkeys(phrases))
+
+
 def began(person: Person, topic: str, value: TopicValue, day: date) -> Fact:
     """Return the fact that ``value`` began on ``day``. The month alone is a correct answer."""
-    name = MONTHS[day.month - 1]
-    phrases = dict.fromkeys(
-        (
-            month(day),
-            f"{name[:3]} {day.year}",
-            f"{day.year}-{day.month:02d}",
-            day.isoformat(),
-            f"{name} {day.day}, {day.year}",
-        )
-    )
     text = f"{person.name} began {clause(BY_ID[topic], value, Form.GERUND, person.her)} in {month(day)}."
-    return Fact(text=text, phrases=tuple(phrases))
+    return Fact(text=text, phrases=month_phrases(day))
 
 
 def difficulty(points: int) -> str:

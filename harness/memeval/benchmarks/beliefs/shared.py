@@ -71,15 +71,16 @@ def shared(seed: int, size: int) -> tuple[tuple[Scenario, ...], tuple[ItemKey, .
     kept = _without_duplicates(items)
     puts = [put for number, item in enumerate(items) for put in _laid_out(number, item, kept)]
     puts.sort(key=lambda put: (put.on, put.asks, put.item, put.place))
-    names = _Names(items)
+    people = [_speaker(item) for item in items]
+    names = FullNames(people)
     steps: list[Step] = []
     ordinals: dict[Named, str] = {}
     for put in puts:
         if isinstance(put.step, Ingest):
             ordinal = ordinals[put.item, put.place] = f"s{len(ordinals) + 1:03d}"
-            steps.append(_numbered(put.step, ordinal))
+            steps.append(numbered(put.step, ordinal))
         else:
-            steps.append(put.step.model_copy(update={"question": names.with_full_name(put.item, put.step.question)}))
+            steps.append(put.step.model_copy(update={"question": names.within(put.step.question, people[put.item])}))
     keys = tuple(_key(number, item, kept, ordinals) for number, item in enumerate(items))
     scenario = Scenario(scenario_id=SCENARIO, steps=tuple(steps))
     return (scenario,), keys
@@ -181,8 +182,13 @@ def _laid_out(number: int, item: Made, kept: Kept) -> list[_Put]:
     return [*puts, _Put(asked, True, number, 0, question)]
 
 
-def _numbered(step: Ingest, ordinal: str) -> Ingest:
-    """Return a session with its ordinal in the shared history."""
+def numbered(step: Ingest, ordinal: str) -> Ingest:
+    """Return a session with its ordinal in the shared history.
+
+    Args:
+        step: the session.
+        ordinal: its new id.
+    """
     turns = tuple(
         Turn(turn_id=f"{ordinal}:t{i:02d}", role=turn.role, content=turn.content, speaker=turn.speaker)
         for i, turn in enumerate(step.session.turns, start=1)
@@ -203,16 +209,18 @@ def _speaker(item: Made) -> str:
     return next(turn.speaker or "" for turn in turns if turn.role == "user")
 
 
-class _Names:
-    """Knows which first names identify a person."""
+class FullNames:
+    """Knows which first names identify a person.
 
-    def __init__(self, items: Sequence[Made]) -> None:
-        self._of = [_speaker(item) for item in items]
-        self._firsts = Counter(name.partition(" ")[0] for name in set(self._of))
+    Args:
+        names: the full names of everybody in a memory, each at least once.
+    """
 
-    def with_full_name(self, item: int, question: str) -> str:
-        """Return a question, with the full name if another person has the same first name."""
-        name = self._of[item]
+    def __init__(self, names: Sequence[str]) -> None:
+        self._firsts = Counter(name.partition(" ")[0] for name in set(names))
+
+    def within(self, question: str, name: str) -> str:
+        """Return a question about a person, with the full name if another person has the same first name."""
         first = name.partition(" ")[0]
         if self._firsts[first] == 1 or name in question:
             return question

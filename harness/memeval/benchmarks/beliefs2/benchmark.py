@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache, partial
 from pathlib import Path
 
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.beliefs2.generate import generate
-from memeval.benchmarks.beliefs2.grading import ExpectedTurns, LeanContext
+from memeval.benchmarks.beliefs2.grading import ExpectedTurns, LeanContext, SharedExpectedTurns, SharedLeanContext
 from memeval.benchmarks.beliefs2.plan import CONTEXT
+from memeval.benchmarks.beliefs2.shared import shared
+from memeval.benchmarks.beliefs2.stored import stored
 from memeval.benchmarks.beliefs2.wording.editions import wording
+from memeval.benchmarks.beliefs2.wording.vocabulary import Vocabulary
 from memeval.benchmarks.catalogue import load
 from memeval.grading.base import Grader
 from memeval.grading.judged import Judged
+from memeval.grading.stored import SelectedFacts
 from memeval.keys import ItemKey
 from memeval.records.base import Digest, digest_bytes
+from memeval.records.benchmark import ProtocolInfo
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Scenario
 
@@ -31,8 +36,36 @@ LARGEST = 2000
 """Largest number of people."""
 
 
-def _table(grader: Grader) -> tuple[Category, ...]:
-    return tuple(Category.of(each, LeanContext() if each.name == CONTEXT else grader) for each in INFO.categories)
+_GRADERS: Mapping[str, tuple[type[Grader], type[Grader]]] = {
+    RETRIEVAL: (ExpectedTurns, LeanContext),
+    "shared": (SharedExpectedTurns, SharedLeanContext),
+}
+"""Graders of each protocol: of most categories, and of context efficiency."""
+
+
+def _table(protocol: ProtocolInfo) -> tuple[Category, ...]:
+    if protocol.categories:
+        return tuple(Category.of(each, SelectedFacts()) for each in protocol.categories)
+    grader, lean = _GRADERS.get(protocol.name, (Judged, LeanContext))
+    return tuple(Category.of(each, lean() if each.name == CONTEXT else grader()) for each in INFO.categories)
+
+
+Generation = tuple[tuple[Scenario, ...], tuple[ItemKey, ...]]
+"""Scenarios and answer keys."""
+
+
+def _separate(seed: int, size: int, vocabulary: Vocabulary, *, searched: bool) -> Generation:
+    lives = generate(seed, size, vocabulary)
+    return tuple(life.scenario for life in lives), tuple(key for life in lives for key in life.keys(searched=searched))
+
+
+HISTORIES: Mapping[str, Callable[[int, int, Vocabulary], Generation]] = {
+    RETRIEVAL: partial(_separate, searched=True),
+    "judge": partial(_separate, searched=False),
+    "shared": shared,
+    "stored": stored,
+}
+"""Generator of the histories of each protocol."""
 
 
 class Beliefs2Dataset(Dataset):
@@ -42,15 +75,12 @@ class Beliefs2Dataset(Dataset):
         seed: seed of the generator.
         size: number of people.
         protocol: the protocol.
-        tier: the tier, which decides the wording.
-
-    Raises:
-        BadInput: a pack of the tier is still withheld.
+        vocabulary: the wording.
     """
 
-    def __init__(self, seed: int, size: int, protocol: str, tier: str) -> None:
+    def __init__(self, seed: int, size: int, protocol: str, vocabulary: Vocabulary) -> None:
         self.parameters = {"seed": seed, "size": size}
-        self._scenarios, self._keys, self.digest = _generation(seed, size, protocol, tier)
+        self._scenarios, self._keys, self.digest = _generation(seed, size, protocol, vocabulary)
 
     def scenarios(self) -> Iterator[Scenario]:
         """Yield the scenarios, one for each person."""
@@ -63,12 +93,10 @@ class Beliefs2Dataset(Dataset):
 
 @lru_cache(maxsize=2)
 def _generation(
-    seed: int, size: int, protocol: str, tier: str
+    seed: int, size: int, protocol: str, vocabulary: Vocabulary
 ) -> tuple[tuple[Scenario, ...], tuple[ItemKey, ...], Digest]:
     """Return scenarios, keys, and the digest of both as lines of canonical JSON."""
-    lives = generate(seed, size, wording(tier))
-    scenarios = tuple(life.scenario for life in lives)
-    keys = tuple(key for life in lives for key in life.keys(searched=protocol == RETRIEVAL))
+    scenarios, keys = HISTORIES[protocol](seed, size, vocabulary)
     lines = [*(scenario.to_json() for scenario in scenarios), *(key.to_json() for key in keys)]
     return scenarios, keys, digest_bytes("".join(f"{line}\n" for line in lines).encode())
 
@@ -79,9 +107,7 @@ class Beliefs2Benchmark(Benchmark):
     info = INFO
 
     def __init__(self) -> None:
-        self._tables = {
-            each.name: _table(ExpectedTurns() if each.name == RETRIEVAL else Judged()) for each in INFO.protocols
-        }
+        self._tables = {each.name: _table(each) for each in INFO.protocols}
         self.categories = self._tables[RETRIEVAL]
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
@@ -102,13 +128,26 @@ class Beliefs2Benchmark(Benchmark):
         Raises:
             BadInput: as :meth:`open` does, or a pack of the tier is still withheld.
         """
-        return Beliefs2Dataset(*self._chosen(path, parameters), protocol, tier)
+        return Beliefs2Dataset(*self.chosen(path, parameters), protocol, self.vocabulary(tier))
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
         """Return the categories with the graders of a protocol."""
         return self._tables[protocol]
 
-    def _chosen(self, path: Path | None, parameters: Parameters | None) -> tuple[int, int]:
+    def vocabulary(self, tier: str) -> Vocabulary:
+        """Return the wording of a tier.
+
+        Raises:
+            BadInput: a pack of the tier is still withheld.
+        """
+        return wording(tier)
+
+    def chosen(self, path: Path | None, parameters: Parameters | None) -> tuple[int, int]:
+        """Return the requested seed and size.
+
+        Raises:
+            BadInput: a path was given, or a parameter that is unknown or out of range.
+        """
         if path is not None:
             raise BadInput(
                 f"{self.info.id} is generated and reads no file.",

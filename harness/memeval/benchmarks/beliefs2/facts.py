@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from memeval.benchmarks.beliefs.facts import MONTHS, month
+from memeval.benchmarks.beliefs.facts import month, month_phrases
 from memeval.benchmarks.beliefs.timeline import Act, TimelineEvent
 from memeval.benchmarks.beliefs.vocabulary import Form, TopicValue
 from memeval.benchmarks.beliefs.vocabulary.people import Person
@@ -48,15 +48,5 @@ def of_another(person: Person, topic: WordedTopic, event: TimelineEvent) -> Fact
 
 def began(person: Person, topic: WordedTopic, value: TopicValue, day: date) -> Fact:
     """Return the fact that a value began on a day. The month alone is a right answer."""
-    name = MONTHS[day.month - 1]
-    phrases = dict.fromkeys(
-        (
-            month(day),
-            f"{name[:3]} {day.year}",
-            f"{day.year}-{day.month:02d}",
-            day.isoformat(),
-            f"{name} {day.day}, {day.year}",
-        )
-    )
     doing = topic.clause(value, Form.GERUND, person.her)
-    return Fact(text=f"{person.name} began {doing} in {month(day)}.", phrases=tuple(phrases))
+    return Fact(text=f"{person.name} began {doing} in {month(day)}.", phrases=month_phrases(day))

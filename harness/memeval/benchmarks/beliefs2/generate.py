@@ -11,7 +11,7 @@ from memeval.benchmarks.beliefs.streams import stream
 from memeval.benchmarks.beliefs2 import checks
 from memeval.benchmarks.beliefs2.history import write
 from memeval.benchmarks.beliefs2.items import Asker, Made
-from memeval.benchmarks.beliefs2.lives import live
+from memeval.benchmarks.beliefs2.lives import Life, live
 from memeval.benchmarks.beliefs2.plan import CONTEXT, EDITION, plan
 from memeval.benchmarks.beliefs2.wording.vocabulary import Vocabulary
 from memeval.keys import ItemKey
@@ -22,6 +22,7 @@ from memeval.records.scenario import Ask, Scenario
 class MadeLife:
     """The items of one person, with their only scenario."""
 
+    life: Life
     scenario: Scenario
     items: tuple[Made, ...]
     """In the order of the questions."""
@@ -59,7 +60,8 @@ def generate(seed: int, size: int, vocabulary: Vocabulary) -> tuple[MadeLife, ..
     """
     made = []
     for cast in plan(seed, size):
-        history = write(seed, live(seed, cast, vocabulary), vocabulary)
+        life = live(seed, cast, vocabulary)
+        history = write(seed, life, vocabulary)
         rng = stream(EDITION, seed, "questions", cast.person.slug)
         asker = Asker(history, vocabulary, rng)
         items = [asker.make(need) for need in cast.needs]
@@ -73,6 +75,6 @@ def generate(seed: int, size: int, vocabulary: Vocabulary) -> tuple[MadeLife, ..
             for number, item in enumerate(items)
         )
         scenario = Scenario(scenario_id=f"beliefs-2-{cast.person.slug}", steps=(*history.steps, *asks))
-        made.append(MadeLife(scenario, tuple(items)))
+        made.append(MadeLife(life, scenario, tuple(items)))
         checks.check(scenario, items)
     return tuple(made)

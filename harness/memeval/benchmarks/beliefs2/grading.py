@@ -19,8 +19,12 @@ from memeval.records.response import Response, RetrievedItem
 from memeval.records.scenario import Scenario, dated_line
 from memeval.tokens import count_tokens
 
-BUDGET, LARGE_BUDGET = 500, 2000
-"""Tokens of the first retrieved texts in which evidence counts, and a larger number for comparison."""
+BUDGET = 6
+"""The first retrieved texts count, up to so many times as many tokens as the smallest sufficient evidence. So a list of
+everything that was said of late, whatever the question, earns little."""
+
+DEPTHS_IN_TOKENS = (500, 2000)
+"""Numbers of tokens for recall."""
 
 DEPTHS = (1, 3, 5, 10)
 """Numbers of items for recall."""
@@ -46,19 +50,31 @@ class Text:
     """The sessions it is from, according to the system; ``None`` if it names none that exists."""
     tokens: int
     """Its tokens and those of all texts before it."""
+    company: TurnIndex | None = None
+    """The turns of a memory that several people share; ``None`` for the memory of one person."""
 
     def states(self, value: StatedValue) -> bool:
-        """Return whether the text states a value, and is not from other sessions."""
+        """Return whether the text states a value, and is not from other sessions, nor by another person."""
         of = {turn.partition(":")[0] for turn in value.turns}
-        return (self.sessions is None or bool(of & self.sessions)) and states(self.text, value.phrases)
+        found = (self.sessions is None or bool(of & self.sessions)) and states(self.text, value.phrases)
+        return found and (self.company is None or self._shows(value, self.company))
+
+    def _shows(self, value: StatedValue, company: TurnIndex) -> bool:
+        """Return whether the text quotes a turn of a value, or states the value in a line with the person's name."""
+        said = [company.turns[turn] for turn in value.turns]
+        if any(turn.content in self.text for _, turn in said):
+            return True
+        name = next(turn.speaker or "" for turn in said[0][0].turns if turn.role == "user")
+        return any(name in line and states(line, value.phrases) for line in self.text.splitlines())
 
 
-def texts_of(items: Sequence[RetrievedItem], history: TurnIndex) -> list[Text]:
+def texts_of(items: Sequence[RetrievedItem], history: TurnIndex, *, company: bool = False) -> list[Text]:
     """Return the retrieved texts, best first.
 
     Args:
         items: the items of a response.
         history: the turns of the scenario.
+        company: whether several people share the memory.
     """
     found: list[Text] = []
     total = 0
@@ -70,7 +86,7 @@ def texts_of(items: Sequence[RetrievedItem], history: TurnIndex) -> list[Text]:
         sources = (item.turn_id, *item.source_ids) if item.turn_id else item.source_ids
         known = frozenset(history.session_of(source) for source in sources if history.knows(source))
         total += count_tokens(text)
-        found.append(Text(text, known or None, total))
+        found.append(Text(text, known or None, total, history if company else None))
     return found
 
 
@@ -87,12 +103,14 @@ def smallest(key: EvidenceKey, history: TurnIndex) -> int:
 class ExpectedTurns(RuleGrader):
     """Grades what a search returns, without reader and judge.
 
-    Of each part of the evidence, the first text that states it counts if it ends within the budget. Its credit is
-    1 / (1 + number of misleading values before it): those of earlier texts, and those that come first in the same text,
-    unless a turn of the evidence states them too. The credit of an item is the mean of its parts.
+    Of each part of the evidence, the first text that states it counts if it ends within the budget (:data:`BUDGET`).
+    Its credit is 1 / (1 + number of misleading values before it): those of earlier texts, and those that come first in
+    the same text, unless a turn of the evidence states them too. The credit of an item is the mean of its parts.
     """
 
     name = "expected-turns@1"
+    company = False
+    """Whether several people share the memory."""
 
     def __init__(self) -> None:
         self._histories = TurnIndexes()
@@ -107,7 +125,8 @@ class ExpectedTurns(RuleGrader):
         if response.outcome.is_error and (failure := first_failure(responses)):
             return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
         history = self._histories.of(scenario)
-        texts = texts_of(response.items or (), history)
+        texts = texts_of(response.items or (), history, company=self.company)
+        budget = BUDGET * smallest(key, history)
         places = [next((i for i, text in enumerate(texts) if text.states(part)), None) for part in key.expected]
         misled = [
             [
@@ -118,17 +137,16 @@ class ExpectedTurns(RuleGrader):
             for part, place in zip(key.expected, places, strict=True)
         ]
         credit = fsum(
-            1 / (1 + len(wrong)) for place, wrong in zip(places, misled, strict=True) if _within(texts, place, BUDGET)
+            1 / (1 + len(wrong)) for place, wrong in zip(places, misled, strict=True) if _within(texts, place, budget)
         )
         credit /= len(places)
-        found = sum(_within(texts, place, BUDGET) for place in places)
-        reason = f"{found} of {len(places)} parts of the evidence are in the first {BUDGET} tokens"
+        found = sum(_within(texts, place, budget) for place in places)
+        reason = f"{found} of {len(places)} parts of the evidence are in the first {budget} tokens"
         if count := len({value.phrases for wrong in misled for value in wrong}):
             reason += f", after {count} misleading {'value' if count == 1 else 'values'}"
         metrics: dict[str, float | None] = {
             "context_tokens": response.context_tokens,
-            f"recall_{BUDGET}_tokens": found / len(places),
-            f"recall_{LARGE_BUDGET}_tokens": sum(_within(texts, p, LARGE_BUDGET) for p in places) / len(places),
+            **{f"recall_{n}_tokens": sum(_within(texts, p, n) for p in places) / len(places) for n in DEPTHS_IN_TOKENS},
             **{f"recall@{k}": sum(p is not None and p < k for p in places) / len(places) for k in DEPTHS},
             "ndcg@10": _ndcg([place for place in places if place is not None and place < 10], len(places)),
         }
@@ -145,6 +163,17 @@ class ExpectedTurns(RuleGrader):
             answerable=False,
             metrics=metrics,
         )
+
+
+class SharedExpectedTurns(ExpectedTurns):
+    """Grades what a search returns from a memory that several people share.
+
+    Other people say the same values. So a text counts only if it quotes a turn of the evidence, or states the value in
+    a line that names the person.
+    """
+
+    name = "shared-expected-turns@1"
+    company = True
 
 
 def _before(texts: Sequence[Text], value: StatedValue, place: int | None) -> bool:
@@ -191,6 +220,8 @@ class LeanContext(RuleGrader):
     """
 
     name = "lean-context@1"
+    company = False
+    """Whether several people share the memory."""
 
     def __init__(self) -> None:
         self._histories = TurnIndexes()
@@ -219,7 +250,7 @@ class LeanContext(RuleGrader):
         if delivered.read and any(delivered.texts):
             texts = [Text(text, None, count_tokens(text)) for text in delivered.texts if text]
         elif response.items is not None:
-            texts = texts_of(response.items, history)
+            texts = texts_of(response.items, history, company=self.company)
         least = smallest(key, history)
         used = texts[-1].tokens if texts else 0
         missing = [part for part in key.expected if not any(text.states(part) for text in texts or ())]
@@ -243,6 +274,13 @@ class LeanContext(RuleGrader):
             answerable=False,
             metrics={"context_tokens": used if texts is not None else None, "context_multiple": used / least},
         )
+
+
+class SharedLeanContext(LeanContext):
+    """Grades a context from a memory that several people share; see :class:`SharedExpectedTurns`."""
+
+    name = "shared-lean-context@1"
+    company = True
 
 
 def evidence_key(item: ItemKey, grader: str) -> EvidenceKey:

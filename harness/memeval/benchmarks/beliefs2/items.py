@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from memeval.benchmarks.beliefs.facts import month
-from memeval.benchmarks.beliefs.timeline import Act, DependentStatus, Manner, TimelineEvent, ValuePeriod
+from memeval.benchmarks.beliefs.timeline import Act, DependentStatus, TimelineEvent, ValuePeriod
 from memeval.benchmarks.beliefs.vocabulary import Form
 from memeval.benchmarks.beliefs2 import facts
 from memeval.benchmarks.beliefs2.history import History
 from memeval.benchmarks.beliefs2.keys import EvidenceKey, Kind, MisleadingValue, StatedValue
+from memeval.benchmarks.beliefs2.lives import UNDATED
 from memeval.benchmarks.beliefs2.plan import (
     AFTER,
     BEFORE,
@@ -116,8 +117,8 @@ class Asker:
         return self._made(need, topic, question, key, evidence, asked=kind, depth=str(len(states)))
 
     def _began(self, need: Need, topic: WordedTopic, states: Sequence[ValuePeriod]) -> Made:
-        """Return an item that asks when a value began. A remark in passing leaves the day open, so it is not asked."""
-        plain = {e.on for e in self.timeline.of(topic.id) if e.act is Act.ANNOUNCE and e.manner is not Manner.INDIRECT}
+        """Return an item that asks when a value began, of those whose announcement tells."""
+        plain = {e.on for e in self.timeline.of(topic.id) if e.act is Act.ANNOUNCE and e.manner not in UNDATED}
         state = self.rng.choice([state for state in states[1:] if state.since in plain])
         right = facts.began(self.person, topic, state.value, state.since)
         others = tuple(facts.began(self.person, topic, s.value, s.since) for s in states if s is not state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Literal
 
@@ -22,6 +23,14 @@ class Kind(StrEnum):
     """It is a daydream, or a memory of long before."""
     OTHER_PERSON = "other person"
     """It states the value of somebody else."""
+
+
+_SAID: Mapping[Kind, str] = {
+    Kind.STALE: "at another time",
+    Kind.DROPPED: "taken back",
+    Kind.HYPOTHETICAL: "a daydream, or long before",
+    Kind.OTHER_PERSON: "another person",
+}
 
 
 class StatedValue(Record):
@@ -52,6 +61,24 @@ class EvidenceKey(AnswerKey):
     reference: str
     """The right answer, for readers."""
 
+    def moved(self, ordinals: Mapping[str, str]) -> EvidenceKey:
+        """Return the key with other ordinals of sessions.
+
+        Args:
+            ordinals: for each session, its ordinal in the other history.
+        """
+
+        def turns(value: StatedValue) -> tuple[str, ...]:
+            parts = (turn.partition(":") for turn in value.turns)
+            return tuple(f"{ordinals[session]}:{place}" for session, _, place in parts)
+
+        return self.model_copy(
+            update={
+                "expected": tuple(each.model_copy(update={"turns": turns(each)}) for each in self.expected),
+                "misleading": tuple(each.model_copy(update={"turns": turns(each)}) for each in self.misleading),
+            }
+        )
+
     @property
     def relevant_turns(self) -> tuple[str, ...]:
         """The smallest sufficient evidence: the shortest turn of each part."""
@@ -61,3 +88,8 @@ class EvidenceKey(AnswerKey):
     def references(self) -> tuple[str, ...]:
         """The right answer."""
         return (self.reference,)
+
+    @property
+    def traps(self) -> tuple[str, ...]:
+        """The misleading values, each with its reason."""
+        return tuple(f"{value.phrases[0]} ({_SAID[value.why]})" for value in self.misleading)

@@ -38,8 +38,23 @@ EPOCH = date(2024, 1, 8)
 GAP = (66, 100)
 """Fewest and most days between two changes of a topic. At least one full month without a change is between them."""
 
+LENGTH = 420
+"""Days of a life. What is asked about begins anywhere in it, so that what was said last is not mostly what is asked."""
+
+SPAN = 170
+"""Days over which the values of several people are said."""
+
+SETTLED = 14
+"""First day of the month on which something starts that is asked for by its month: "since last week" is that month."""
+
+OTHERS = tuple(each for each in RELATIONS if each.kin != "flatmate")
+"""Whose facts are told. What a flatmate has at home is at the user's home too."""
+
 BACKGROUND = 3
 """Topics of a life that no item asks about."""
+
+UNDATED = frozenset({Manner.INDIRECT, Manner.THIRD_PERSON})
+"""Manners that leave open since when a value holds."""
 
 _PLAIN = (Manner.DIRECT, Manner.DIRECT, Manner.INDIRECT, Manner.ELLIPTIC, Manner.CORRECTED, Manner.THIRD_PERSON)
 """Manners of the announcements that no trait decides."""
@@ -86,6 +101,10 @@ class _Weaver:
             wanted += timedelta(days=1)
         return wanted
 
+    def begin(self, span: int) -> date:
+        """Return a random day on which something of about ``span`` days can begin."""
+        return self.day(self.start, 0, max(30, LENGTH - span))
+
     def put(self, event: TimelineEvent) -> date:
         """Add an event and mark its day as taken."""
         self._taken.add(event.on)
@@ -96,11 +115,29 @@ class _Weaver:
         """Return a random manner."""
         return self.rng.choice(_PLAIN)
 
-    def chain(self, topic: WordedTopic, values: Sequence[TopicValue], first: date, manners: Sequence[Manner]) -> None:
-        """Announce values one by one, from the day ``first`` on."""
+    def chain(
+        self,
+        topic: WordedTopic,
+        values: Sequence[TopicValue],
+        first: date,
+        manners: Sequence[Manner],
+        *,
+        settled: bool = False,
+    ) -> None:
+        """Announce values one by one.
+
+        Args:
+            topic: what they are values of.
+            values: the values.
+            first: the day of the first one.
+            manners: how each is announced.
+            settled: whether changes come on or after the day :data:`SETTLED` of a month.
+        """
         on = first
         for i, (value, manner) in enumerate(zip(values, manners, strict=True)):
             on = on if i == 0 else self.day(on, *GAP)
+            if settled and on.day < SETTLED:
+                on = self.day(on.replace(day=SETTLED), 0, 6)
             self.put(TimelineEvent(on, topic.id, Act.ANNOUNCE, value, manner))
 
     def announce_and_retract(self, topic: str, value: TopicValue, after: date) -> None:
@@ -110,7 +147,7 @@ class _Weaver:
 
     def others(self, topic: str, values: Sequence[TopicValue], start: date, end: date) -> None:
         """Add values of other people, evenly between ``start`` and ``end``."""
-        people = self.rng.sample(RELATIONS, len(values))
+        people = self.rng.sample(OTHERS, len(values))
         width = max(1, (end - start).days // max(1, len(values)))
         for i, (value, relation) in enumerate(zip(values, people, strict=True)):
             on = self.day(start, i * width, (i + 1) * width - 1)
@@ -147,7 +184,7 @@ def live(seed: int, cast: Cast, vocabulary: Vocabulary) -> Life:
         _lean(weaver, topic, need)
     for topic in topics[:BACKGROUND]:
         values = _Values(topic, weaver.rng).take(weaver.rng.randint(1, 2))
-        first = weaver.day(weaver.start, 0, 200)
+        first = weaver.begin(100)
         weaver.chain(topic, values, first, [weaver.manner() for _ in values])
     return Life(cast.person, Timeline(tuple(weaver.events), weaver.rests_on), focus, cast.needs)
 
@@ -159,9 +196,9 @@ def _changing(weaver: _Weaver, topic: WordedTopic, need: Need, asked: str) -> No
     depth = max(need.depth, 3 if asked in (BEFORE, AFTER) else 2)
     own = values.take(depth)
     manners = [weaver.manner() for _ in own[1:]] + [need.manner]
-    if asked == BEGAN and Manner.INDIRECT in manners[1:] and Manner.DIRECT not in manners[1:]:
+    if asked == BEGAN and UNDATED.issuperset(manners[1:]):
         manners[1] = Manner.DIRECT
-    weaver.chain(topic, own, weaver.day(weaver.start, 0, 60), manners)
+    weaver.chain(topic, own, weaver.begin(sum(GAP) // 2 * (depth - 1) + 60), manners, settled=asked == BEGAN)
     days = weaver.days_of(topic.id)
     detour = need.traits["detour"]
     if detour == RETRACTED and (spare := values.take(1)):
@@ -178,16 +215,18 @@ def _changing(weaver: _Weaver, topic: WordedTopic, need: Need, asked: str) -> No
 
 def _noisy(weaver: _Weaver, topic: WordedTopic, need: Need) -> None:
     """Create the events of a topic with one value of the user and several of other people."""
-    values = _Values(topic, weaver.rng)
-    on = weaver.day(weaver.start, 90, 160)
-    weaver.chain(topic, values.take(1), on, [need.manner])
-    others = values.take(int(need.traits["others"]))
-    half = weaver.rng.randint(0, len(others))
-    weaver.others(topic.id, others[:half], on - timedelta(days=70), on - timedelta(days=2))
-    weaver.others(topic.id, others[half:], on + timedelta(days=2), on + timedelta(days=90))
-    if weaver.rng.random() < 0.3 and (spare := values.take(1)):
-        act = weaver.rng.choice((Act.MUSE, Act.FORMER))
-        weaver.put(TimelineEvent(weaver.day(on, 8, 60), topic.id, act, spare[0]))
+    values, rng = _Values(topic, weaver.rng), weaver.rng
+    own, others = values.take(1), values.take(int(need.traits["others"]))
+    # The user's own turn comes at any place among those about others, so that neither order nor day gives it away.
+    before, width = rng.randint(0, len(others)), SPAN // (len(others) + 1)
+    first = weaver.begin(SPAN)
+    on = weaver.day(first, before * width, (before + 1) * width - 1)
+    weaver.chain(topic, own, on, [need.manner])
+    weaver.others(topic.id, others[:before], first, first + timedelta(days=before * width))
+    weaver.others(topic.id, others[before:], first + timedelta(days=(before + 1) * width), first + timedelta(days=SPAN))
+    if rng.random() < 0.3 and (spare := values.take(1)):
+        act = rng.choice((Act.MUSE, Act.FORMER))
+        weaver.put(TimelineEvent(weaver.day(on - timedelta(days=40), 0, 80), topic.id, act, spare[0]))
 
 
 def _lean(weaver: _Weaver, topic: WordedTopic, need: Need) -> None:
@@ -195,15 +234,15 @@ def _lean(weaver: _Weaver, topic: WordedTopic, need: Need) -> None:
     values = _Values(topic, weaver.rng)
     own = values.take(need.depth)
     manners = [*(weaver.manner() for _ in own[1:]), need.manner]
-    weaver.chain(topic, own, weaver.day(weaver.start, 20, 150), manners)
+    weaver.chain(topic, own, weaver.begin(sum(GAP) // 2 * need.depth), manners)
     on = weaver.days_of(topic.id)[-1]
     match weaver.rng.randrange(3):
         case 0:
             weaver.announce_and_retract(topic.id, values.take(1)[0], on)
         case 1:
-            weaver.put(TimelineEvent(weaver.day(on, 10, 40), topic.id, Act.MUSE, values.take(1)[0]))
+            weaver.put(TimelineEvent(weaver.day(on - timedelta(days=40), 0, 80), topic.id, Act.MUSE, values.take(1)[0]))
         case _:
-            weaver.others(topic.id, values.take(1), on + timedelta(days=3), on + timedelta(days=40))
+            weaver.others(topic.id, values.take(1), on - timedelta(days=40), on + timedelta(days=40))
 
 
 def _dependent(weaver: _Weaver, chain: Sequence[WordedTopic], need: Need) -> WordedTopic:
@@ -212,7 +251,7 @@ def _dependent(weaver: _Weaver, chain: Sequence[WordedTopic], need: Need) -> Wor
     root, topic = chain[0], chain[need.depth]
     roots = _Values(root, rng)
     first, second = roots.take(2)
-    on = weaver.day(weaver.start, 0, 60)
+    on = weaver.begin(180)
     weaver.chain(root, [first], on, [rng.choice((Manner.DIRECT, Manner.INDIRECT))])
     values = _Values(topic, rng)
     for base, each in pairwise(chain[: need.depth + 1]):

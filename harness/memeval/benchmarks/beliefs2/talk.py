@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from memeval.benchmarks.beliefs.streams import Hand
 from memeval.benchmarks.beliefs.talk import ASSISTANT, USER, DraftTurn, mentioned, sentence, yours
@@ -11,11 +11,20 @@ from memeval.benchmarks.beliefs.timeline import Act, Manner, TimelineEvent
 from memeval.benchmarks.beliefs.vocabulary import Form, TopicValue
 from memeval.benchmarks.beliefs.vocabulary.people import RELATIONS
 from memeval.benchmarks.beliefs2.lives import Life
-from memeval.benchmarks.beliefs2.wording.packs import WordedTopic
+from memeval.benchmarks.beliefs2.wording.packs import Theme, WordedTopic
 from memeval.benchmarks.beliefs2.wording.vocabulary import Vocabulary
 
 CLOSED = 0.25
 """Share of the sessions that end with a goodbye."""
+
+LENGTH = (420, 600)
+"""Fewest and most characters of a session without goodbye."""
+
+CHATTER = 340
+"""Characters of the first of two subjects in a session of small talk."""
+
+VERSIONS = 8
+"""Versions of small talk of which the one with the fitting length is taken."""
 
 Slots = Mapping[str, str]
 
@@ -43,8 +52,9 @@ class Talker:
         return self._closed(lines)
 
     def chatter(self) -> list[DraftTurn]:
-        """Return a session of small talk."""
-        return self._closed(self._small_talk())
+        """Return a session of small talk, as long as those that state an event."""
+        talk = self._small_talk(CHATTER)
+        return self._closed([*talk, *self._small_talk(self._room(*(line.text for line in talk)), 2)])
 
     def _unused(self, topic: WordedTopic) -> list[TopicValue]:
         said = {event.value for event in self.timeline.events if event.topic == topic.id}
@@ -93,7 +103,7 @@ class Talker:
         if before is not None:
             slots = {**slots, "old": before.value.text}
         if event.manner is Manner.ELLIPTIC and before is not None:
-            return self._elliptic(slots, noted)
+            return self._elliptic(topic, slots, noted)
         return self._around(topic, self._statement(event, slots, first=before is None), noted)
 
     def _statement(self, event: TimelineEvent, slots: Slots, *, first: bool) -> str:
@@ -137,9 +147,19 @@ class Talker:
     def _plain(self, pool: tuple[str, ...]) -> str:
         return self._said(pool, {"first": self.person.first})
 
-    def _small_talk(self) -> list[DraftTurn]:
-        """Return request, reply, addition and closing reply; the assistant says *your* for *my*."""
+    def _small_talk(self, room: int, turns: int = 4) -> list[DraftTurn]:
+        """Return request, reply, addition and closing reply; the assistant says *your* for *my*.
+
+        Args:
+            room: characters that the session has left; the closest of some versions is taken, so that the length of a
+                session says nothing about its event.
+            turns: 2 for request and reply alone.
+        """
         theme = self.words.themes[self.hand.draw(range(len(self.words.themes)))]
+        versions = [self._version(theme)[:turns] for _ in range(VERSIONS)]
+        return min(versions, key=lambda lines: abs(_length(lines) - room))
+
+    def _version(self, theme: Theme) -> list[DraftTurn]:
         slots = {"a": self.rng.choice(theme.a), "b": self.rng.choice(theme.b)}
         slots |= {f"the_{name}": mentioned(text) for name, text in slots.items()}
         theirs = {name: yours(text) for name, text in slots.items()}
@@ -151,46 +171,51 @@ class Talker:
             DraftTurn(ASSISTANT, sentence(end.format(**theirs))),
         ]
 
+    def _room(self, *texts: str) -> int:
+        """Return how many characters of small talk a session has room for beside some texts."""
+        return self.rng.randint(*LENGTH) - sum(map(len, texts))
+
     def _in_passing(self, hint: str) -> list[DraftTurn]:
         """Return a session of small talk with a remark in it."""
-        first, reply, more, end = self._small_talk()
-        aside = self._plain(self.frames.aside)
-        shape = self.rng.randrange(3)
+        aside, turn = self._plain(self.frames.aside), self.hand.draw(self.frames.by_the_way)
+        first, reply, more, end = self._small_talk(self._room(hint, aside))
+        shape = self.rng.choice((0, 1, 2, 2, 2))
         if shape == 0:
-            turn = self.hand.draw(self.frames.by_the_way)
             opening = DraftTurn(USER, f"{hint} {turn} {first.text}")
             return [opening, DraftTurn(ASSISTANT, f"{aside} {reply.text}"), more, end]
         if shape == 1:
             return [first, reply, DraftTurn(USER, f"{more.text} {hint}"), DraftTurn(ASSISTANT, f"{aside} {end.text}")]
         return [first, reply, more, end, DraftTurn(USER, hint), DraftTurn(ASSISTANT, aside)]
 
-    def _elliptic(self, slots: Slots, noted: str) -> list[DraftTurn]:
+    def _elliptic(self, topic: WordedTopic, slots: Slots, noted: str) -> list[DraftTurn]:
         """Return a session that announces a change over several turns."""
         script = self.hand.draw(self.frames.elliptic)
         roles = (USER, ASSISTANT) * len(script)
-        lines = [DraftTurn(role, sentence(text.format(**slots))) for role, text in zip(roles, script, strict=False)]
-        if self.rng.random() < 0.5:
-            lines = [*self._small_talk(), *lines]
-        return [*lines, DraftTurn(ASSISTANT, noted)]
+        texts = [sentence(text.format(**slots)) for text in script]
+        if self.hand.left(topic.tips):
+            noted = f"{noted} {self.hand.draw(topic.tips)}"
+        talk = [] if len(script) > 3 else self._small_talk(self._room(*texts, noted), 2)
+        lines = [DraftTurn(role, text) for role, text in zip(roles, texts, strict=False)]
+        return [*talk, *lines, DraftTurn(ASSISTANT, noted)]
 
     def _around(self, topic: WordedTopic, said: str, noted: str) -> list[DraftTurn]:
         """Return a session with a statement and its reply."""
-        shape = self.rng.randrange(4)
-        if shape == 0 or self.hand.left(topic.openers) == 0 or self.hand.left(topic.tips) == 0:
-            turn = self.hand.draw(self.frames.by_the_way)
-            return [*self._small_talk(), DraftTurn(USER, f"{turn} {said}"), DraftTurn(ASSISTANT, noted)]
-        opener, tip = self.hand.draw(topic.openers), self.hand.draw(topic.tips)
-        if shape == 1:
-            asked_back = self._plain(self.frames.answers if opener.endswith("?") else self.frames.prompts)
-            lines = [(USER, opener), (ASSISTANT, asked_back), (USER, said), (ASSISTANT, f"{noted} {tip}")]
-        elif shape == 2:
+        shape, turn = self.rng.choice((0, 1, 2, 3, 3)), self.hand.draw(self.frames.by_the_way)
+        if shape in (1, 2) and self.hand.left(topic.openers) and self.hand.left(topic.tips):
+            opener, tip = self.hand.draw(topic.openers), self.hand.draw(topic.tips)
+            talk = self._small_talk(self._room(said, noted, opener, tip), 2)
+            if shape == 1:
+                asked_back = self._plain(self.frames.answers if opener.endswith("?") else self.frames.prompts)
+                lines = [(USER, opener), (ASSISTANT, asked_back), (USER, said), (ASSISTANT, f"{noted} {tip}")]
+                return [*talk, *(DraftTurn(role, text) for role, text in lines)]
             lines = [(USER, said), (ASSISTANT, noted), (USER, opener), (ASSISTANT, tip)]
-        else:
-            first, reply, more, end = self._small_talk()
-            turn = self.hand.draw(self.frames.by_the_way)
-            lines = [(USER, f"{said} {turn} {first.text}"), (ASSISTANT, f"{noted} {reply.text}")]
-            lines += [(USER, more.text), (ASSISTANT, end.text)]
-        return [DraftTurn(role, text) for role, text in lines]
+            return [*(DraftTurn(role, text) for role, text in lines), *talk]
+        talk = self._small_talk(self._room(said, noted))
+        if shape == 3:
+            first, reply, *rest = talk
+            opening = DraftTurn(USER, f"{said} {turn} {first.text}")
+            return [opening, DraftTurn(ASSISTANT, f"{noted} {reply.text}"), *rest]
+        return [*talk, DraftTurn(USER, f"{turn} {said}"), DraftTurn(ASSISTANT, noted)]
 
     def _closed(self, lines: Sequence[DraftTurn]) -> list[DraftTurn]:
         """Return the lines, some with a goodbye."""
@@ -198,3 +223,7 @@ class Talker:
             return list(lines)
         thanks = f"{self.hand.draw(self.frames.thanks)}. {self.hand.draw(self.frames.partings)}"
         return [*lines, DraftTurn(USER, thanks), DraftTurn(ASSISTANT, self._plain(self.frames.welcome))]
+
+
+def _length(lines: Iterable[DraftTurn]) -> int:
+    return sum(len(line.text) for line in lines)

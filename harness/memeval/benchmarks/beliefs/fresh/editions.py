@@ -49,6 +49,8 @@ class Edition(Record):
     """Time of the draw of its seed, UTC."""
     round: int = Field(ge=1)
     """Round of the beacon at that time."""
+    packs: tuple[str, ...] = ()
+    """Wording packs of an edition of beliefs@2; empty for beliefs@1, which has its own words."""
 
     @property
     def moment(self) -> datetime:
@@ -61,8 +63,8 @@ class Edition(Record):
         return self.id.partition("@")[0]
 
 
-class Editions(Record):
-    """All editions and their texts, with placeholders such as ``{round}``."""
+class EditionTexts(Record):
+    """Texts of editions, with placeholders such as ``{round}``."""
 
     title: str
     """Display name."""
@@ -70,6 +72,13 @@ class Editions(Record):
     """Summary of an edition."""
     made: str
     """Origin of its data."""
+
+
+class Editions(EditionTexts):
+    """All editions, with the texts of those of beliefs@1."""
+
+    packed: EditionTexts
+    """Texts of the editions of beliefs@2."""
     beacon: Beacon
     """Source of the seeds."""
     editions: tuple[Edition, ...]

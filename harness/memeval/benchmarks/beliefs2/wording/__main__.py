@@ -9,7 +9,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from memeval.benchmarks.beliefs2.wording.editions import FILENAME, Wordings, add, reveal
-from memeval.benchmarks.beliefs2.wording.packs import SIZES, WordingPack, digest_of_pack, faults, read_pack, shared
+from memeval.benchmarks.beliefs2.wording.packs import SIZES, WordingPack, faults, read_pack, shared
+from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
 from memeval.storage import write_whole
 from memeval.toml import parse_toml
@@ -97,7 +98,7 @@ def _check(file: Path, others: Sequence[Path]) -> None:
         print(fault)
     if found:
         raise CheckFailed(f"{len(found)} faults.", where=file, remedy="Change the sentences above.")
-    print(f"{file}: no fault, digest {digest_of_pack(file.read_bytes())}")
+    print(f"{file}: no fault, digest {digest_bytes(file.read_bytes())}")
 
 
 def _revealed(home: Path) -> list[Path]:

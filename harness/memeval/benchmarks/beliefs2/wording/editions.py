@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from datetime import date
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from memeval.benchmarks.beliefs2.wording.packs import WordingPack, digest_of_pack, read_pack
+from memeval.benchmarks.beliefs2.wording.packs import WordingPack, read_pack
 from memeval.benchmarks.beliefs2.wording.vocabulary import Vocabulary
-from memeval.records.base import Digest, Record
+from memeval.records.base import Digest, Record, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.storage import write_whole
 from memeval.toml import parse_toml
@@ -32,6 +32,17 @@ class CommittedPack(Record):
     """First day on which the file may be published."""
 
 
+class WithdrawnText(Record):
+    """A sentence of a pack that is not used, because readers stumbled over it."""
+
+    pack: str
+    """Name of the pack."""
+    text: str
+    """The sentence, as in the pack."""
+    why: str
+    """What is wrong with it, as a sentence."""
+
+
 class Wordings(Record):
     """The packs, and those of each tier."""
 
@@ -41,6 +52,8 @@ class Wordings(Record):
     """All packs, revealed or not."""
     tiers: Mapping[str, tuple[str, ...]]
     """Names of packs by tier."""
+    withdrawn: tuple[WithdrawnText, ...] = ()
+    """Sentences that are not used. A published pack never changes, so they are listed here."""
 
     def pack(self, name: str) -> CommittedPack:
         """Return a pack by name.
@@ -88,18 +101,38 @@ def mixed(published: Wordings, tier: str, packs: Traversable) -> Vocabulary:
     Raises:
         BadInput: see :func:`wording`.
     """
-    return Vocabulary(tuple(opened(published.pack(name), packs) for name in published.tiers[tier]))
+    return vocabulary(published, published.tiers[tier], packs)
 
 
-def opened(pack: CommittedPack, packs: Traversable) -> WordingPack:
+def vocabulary(published: Wordings, names: Sequence[str], packs: Traversable) -> Vocabulary:
+    """Return some packs as one vocabulary.
+
+    Args:
+        published: the digests of the packs.
+        names: the names of the packs.
+        packs: the folder with the files of the packs.
+
+    Raises:
+        BadInput: a name is unknown, or see :func:`wording`.
+    """
+    return Vocabulary(tuple(_used(published, name, packs) for name in names))
+
+
+def _used(published: Wordings, name: str, packs: Traversable) -> WordingPack:
+    texts = frozenset(each.text for each in published.withdrawn if each.pack == name)
+    return opened(published.pack(name), packs, texts)
+
+
+def opened(pack: CommittedPack, packs: Traversable, withdrawn: Set[str] = frozenset()) -> WordingPack:
     """Return a pack, if its file is there and has the published digest.
 
     Args:
         pack: the pack, as published.
         packs: the folder with the files of the packs.
+        withdrawn: sentences of the pack that are left out.
 
     Raises:
-        BadInput: the pack is withheld, or is not the published one.
+        BadInput: the pack is withheld, is not the published one, or lacks a withdrawn sentence.
     """
     path = packs / f"{pack.name}.toml"
     if not path.is_file():
@@ -109,7 +142,7 @@ def opened(pack: CommittedPack, packs: Traversable) -> WordingPack:
             remedy=f"Use another tier, or wait: it may be published from {pack.opens.isoformat()}.",
         )
     content = path.read_bytes()
-    found = digest_of_pack(content)
+    found = digest_bytes(content)
     if found != pack.digest:
         raise BadInput(
             f"the wording pack has the digest {found}, but {pack.digest} was published on "
@@ -117,7 +150,7 @@ def opened(pack: CommittedPack, packs: Traversable) -> WordingPack:
             where=path,
             remedy="Restore the published file. A pack that differs from its digest proves nothing.",
         )
-    return read_pack(content, path)
+    return read_pack(content, path, withdrawn)
 
 
 def add(published: Wordings, text: bytes, file: Path, opens: date, today: date) -> bytes:
@@ -144,7 +177,7 @@ def add(published: Wordings, text: bytes, file: Path, opens: date, today: date) 
             f"{opens.isoformat()} is past.", remedy="Name a day from today on: the first on which it may be revealed."
         )
     entry = (
-        f'[[packs]]\nname = "{file.stem}"\ndigest = "{digest_of_pack(file.read_bytes())}"\n'
+        f'[[packs]]\nname = "{file.stem}"\ndigest = "{digest_bytes(file.read_bytes())}"\n'
         f'committed = "{today.isoformat()}"\nopens = "{opens.isoformat()}"\n\n'
     )
     before, tiers, after = text.decode().partition("[tiers]")

@@ -6,7 +6,7 @@ import re
 import string
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Annotated
@@ -14,7 +14,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, ValidationError
 
 from memeval.benchmarks.beliefs.vocabulary import Form, TopicValue
-from memeval.records.base import Digest, Record, digest_bytes, misfit
+from memeval.records.base import Record, misfit
 from memeval.records.errors import BadInput
 
 LARGEST = 400_000
@@ -285,15 +285,16 @@ class WordingPack(Record):
         return (*self.topics, *chain.from_iterable(self.chains))
 
 
-def read_pack(content: bytes, where: object) -> WordingPack:
+def read_pack(content: bytes, where: object, withdrawn: Set[str] = frozenset()) -> WordingPack:
     """Return the pack in the content of a file. Its rules are not checked; see :func:`faults`.
 
     Args:
         content: the bytes of the file.
         where: the file, named in errors.
+        withdrawn: sentences that are left out.
 
     Raises:
-        BadInput: the content is not a pack.
+        BadInput: the content is not a pack, or lacks a withdrawn sentence.
     """
     remedy = "Restore the file, or mend it and check it again."
     if len(content) > LARGEST:
@@ -302,15 +303,33 @@ def read_pack(content: bytes, where: object) -> WordingPack:
         data = tomllib.loads(content.decode())
     except (ValueError, RecursionError) as error:
         raise BadInput(f"not valid TOML in UTF-8 ({error}).", where=where, remedy=remedy) from None
+    left, found = _left(data, withdrawn)
+    if unknown := sorted(withdrawn - found):
+        raise BadInput(
+            f"the pack has no sentence {unknown[0]!r}, which is withdrawn.",
+            where=where,
+            remedy="Copy withdrawn sentences from the file of their pack.",
+        )
     try:
-        return WordingPack.model_validate(data)
+        return WordingPack.model_validate(left)
     except ValidationError as error:
         raise BadInput(misfit(WordingPack, error), where=where, remedy=remedy) from None
 
 
-def digest_of_pack(content: bytes) -> Digest:
-    """Return the digest of a pack's file."""
-    return digest_bytes(content)
+def _left(value: object, withdrawn: Set[str]) -> tuple[object, Set[str]]:
+    """Return what is left of a part of a pack, and the withdrawn sentences that were in it."""
+    if isinstance(value, dict):
+        parts = {name: _left(each, withdrawn) for name, each in value.items()}
+        return {name: left for name, (left, _) in parts.items()}, _union(found for _, found in parts.values())
+    if isinstance(value, list):
+        here = {each for each in value if isinstance(each, str) and each in withdrawn}
+        kept = [_left(each, withdrawn) for each in value if not (isinstance(each, str) and each in here)]
+        return [left for left, _ in kept], here | _union(found for _, found in kept)
+    return value, frozenset()
+
+
+def _union(sets: Iterable[Set[str]]) -> Set[str]:
+    return frozenset(chain.from_iterable(sets))
 
 
 def faults(pack: WordingPack) -> list[str]:

@@ -1,0 +1,1 @@
+"""A control of gaming: an adapter that knows the generator's templates."""
