@@ -16,7 +16,7 @@ from memeval.cli.main import main
 from memeval.evaluation.models import ModelOptions
 from memeval.evaluation.rejudging import RejudgeOptions
 from memeval.evaluation.running import RunOptions
-from memeval.evaluation.runtime import SystemSetup
+from memeval.execution.preparation import SystemSetup
 from memeval.records.errors import ExitCode
 from memeval.systems.sandbox import SandboxMode
 from tests.support.adapters import plain_adapter

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from memeval.records.finding import ClaimVerdict, FindingsReport
 from memeval.site import build
+from memeval.site.findings import notice_sentence
 from tests.site.test_failure_tables import text_of
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +49,7 @@ def test_every_claim_is_listed_with_its_verdict_and_its_chain(site: Path) -> Non
     raw = (site / "findings/index.html").read_text()
     assert 'href="../imported/zep-papers/zep/"' in raw
     file = (site / "imported/zep-papers/zep/index.html").read_text()
-    assert 'href="https://github.com/getzep/zep-papers/blob/4b7f26cc76cca20743314ba9acb8c2cb6adc42f6/kg_arch' in file
+    assert 'href="https://github.com/getzep/zep-papers/tree/4b7f26cc76cca20743314ba9acb8c2cb6adc42f6/kg_arch' in file
     assert "judge: gpt-4o-mini" in page and "commit 5f1af7316e10" in page
 
 
@@ -86,6 +89,22 @@ def test_the_data_file_has_what_the_page_shows(site: Path) -> None:
 def test_nothing_of_it_is_on_the_front_page(site: Path) -> None:
     front = said(site, "")
     assert "not attributable" not in front and "MIRIX" not in front
+
+
+def test_the_front_page_says_when_findings_may_appear_there(site: Path) -> None:
+    report = FindingsReport.parse((site / "findings.json").read_bytes(), site / "findings.json")
+    assert notice_sentence(report) == (
+        "Findings may appear here 14 days after the notice to their authors. The first notice ends on 2026-12-08."
+    )
+    silent = tuple(one for one in report.findings if one.claim.notice.sent is None)
+    assert "No notice has been sent yet." in (notice_sentence(report.model_copy(update={"findings": silent})) or "")
+    holding = tuple(one for one in report.findings if one.verdict is ClaimVerdict.HOLDS)
+    assert holding and notice_sentence(report.model_copy(update={"findings": holding})) is None
+
+
+def test_no_link_leads_to_a_raw_file_elsewhere(site: Path) -> None:
+    linked = re.findall(r'href="(https?://[^"]+)"', (site / "imported/zep-papers/zep/index.html").read_text())
+    assert linked and not [each for each in linked if re.search(r"\.(js|css|woff2?)", each)]
 
 
 def test_a_board_without_findings_says_so(tmp_path: Path) -> None:

@@ -33,6 +33,17 @@ def test_each_benchmark_has_one_column_with_its_track_of_most_ranked_systems(sho
     assert column.table.ranked == max(table.ranked for table in natives)
 
 
+def test_the_filter_within_points_is_named_after_the_column_it_reads(
+    built: Built, shown: dict[Measure, Overview]
+) -> None:
+    assert all(
+        each.main_title == ("Overall" if each.table else each.columns[0].benchmark.title) for each in shown.values()
+    )
+    titles = {each.main_title for each in shown.values()}
+    label = titles.pop() if len(titles) == 1 else "First score column"
+    assert f'<label>{label}<select name="within">' in built.read("index.html")
+
+
 def test_only_complete_runs_of_systems_have_a_row(shown: dict[Measure, Overview]) -> None:
     for each in shown.values():
         for row in each.rows:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memeval.benchmarks.base import Dataset
 from memeval.keys import ItemKey
-from memeval.records.scenario import Ingest, Question, Retain, Scenario, Step, Turn
+from memeval.records.scenario import Forget, Ingest, Question, Retain, Scenario, Step, Turn
 from memeval.site.files import SHARD_BYTES, SHARD_ITEMS, Asset, Data, encode, joined, packed, withheld
 
 QUESTION_CHARS = 160
@@ -91,6 +91,9 @@ def _step(step: Step | Question, words: bool) -> Data:
             "question": step.question if words else withheld(step.question),
             "filters": filters if words else {},
         }
+    if isinstance(step, Forget):
+        filters = {name: value for name, value in step.data().items() if value and name != "step"}
+        return {"step": "forget", "filters": filters if words else {}}
     session, facts = step.session, {}
     if isinstance(step, Retain):
         facts = {"bank": step.bank, "tags": step.tags, "fact_type": step.fact_type, **step.metadata}

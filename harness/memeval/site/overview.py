@@ -149,6 +149,11 @@ class Overview:
         return any(row.cost is not None for row in self.rows)
 
     @property
+    def main_title(self) -> str:
+        """Title of its first column of scores: the index, or a benchmark."""
+        return "Overall" if self.table else self.columns[0].benchmark.title
+
+    @property
     def linked(self) -> bool:
         """Whether each score is a link to its run: thousands of links make a page slow."""
         return len(self.rows) <= MOST_LINKED

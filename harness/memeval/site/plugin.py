@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 from mkdocs.config import config_options
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.plugins import BasePlugin
+from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page as MkDocsPage
 from mkdocs.structure.toc import AnchorLink, TableOfContents
+from mkdocs.utils.templates import TemplateContext
 
 from memeval.project import project
 from memeval.site.csp import with_policy
@@ -81,6 +82,16 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
             return _scrollable(html)
         page.toc = TableOfContents([AnchorLink(escape(visible(h.title)), h.id, 2) for h in made.headings])
         return str(made.body)
+
+    @event_priority(-50)  # after the search has taken the headings of the page
+    def on_page_context(self, context: TemplateContext, *, page: MkDocsPage, **_: Any) -> TemplateContext:
+        """Keep the theme from writing a hidden table of contents: its script asks where each heading is, at every load.
+
+        The first heading stays: the theme's link past the navigation leads there.
+        """
+        if "toc" in page.meta.get("hide", ()):
+            page.toc = TableOfContents([AnchorLink(each.title, each.id, 1) for each in page.toc][:1])
+        return context
 
     def on_post_page(self, output: str, **_: Any) -> str:
         return with_policy(output)

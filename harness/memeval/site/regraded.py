@@ -84,8 +84,9 @@ def regraded_url(file: RegradedFile) -> str:
 
 
 def part_address(file: RegradedFile, path: str) -> str:
-    """Return the address of a published file at its commit."""
-    return f"https://github.com/{quote(file.repository)}/blob/{file.commit or 'HEAD'}/{quote(path)}"
+    """Return the address of the folder of a published file at its commit: the page that also shows its neighbours."""
+    folder, _slash, _name = path.rpartition("/")
+    return f"https://github.com/{quote(file.repository)}/tree/{file.commit or 'HEAD'}/{quote(folder)}".rstrip("/")
 
 
 def metric_label(name: str) -> str:

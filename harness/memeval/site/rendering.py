@@ -14,7 +14,10 @@ from memeval.site.line_charts import swatch
 from memeval.systems.controls import all_controls
 
 MANY_ROWS = 75
-"""Most rows of a table that are all shown at first. Of a longer one the first 50 are, by memeval.css."""
+"""Most rows of a table that are all shown at first."""
+
+FIRST_ROWS = 30
+"""Rows of a longer table that are shown at first; also in ``table.js``."""
 
 
 @cache
@@ -59,6 +62,7 @@ def environment() -> Environment:
         "run_url": urls.run_url,
         "items_url": urls.items_url,
         "benchmark_url": urls.benchmark_url,
+        "samples_url": urls.samples_url,
         "track_url": urls.track_url,
         "compare_url": urls.compare_url,
         "trade_offs_url": urls.trade_offs_url,
@@ -67,6 +71,7 @@ def environment() -> Environment:
         "segment": urls.segment,
         "controls": all_controls(),
         "many_rows": MANY_ROWS,
+        "first_rows": FIRST_ROWS,
         "swatch": swatch,
     }
     return made

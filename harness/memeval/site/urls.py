@@ -40,6 +40,11 @@ def benchmark_url(benchmark: str) -> str:
     return f"benchmarks/{segment(benchmark)}/"
 
 
+def samples_url(benchmark: str) -> str:
+    """Return the page of a benchmark's samples."""
+    return f"{benchmark_url(benchmark)}samples/"
+
+
 def track_url(track_id: str) -> str:
     """Return the address of a track's description."""
     return f"tracks/#{segment(track_id)}"

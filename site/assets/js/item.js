@@ -123,6 +123,7 @@ function history(scenario, key) {
       if (!mine.has(step.question_id)) return null;
       return make("p", { class: "mv-note" }, "Question asked at this point.");
     }
+    if (step.step === "forget") return make("p", { class: "mv-note" }, `Asked to forget: ${listed(step.filters) || "everything"}.`);
     const shown = evidence.has(step.session_id);
     const body = step.turns.map((one) => (typeof one.content === "object"
       ? make("div", { class: "mv-turn" }, make("b", {}, `${one.role} `), quoted(one.content))

@@ -4,9 +4,16 @@ import { make } from "./dom.js";
 
 const MOST = 4;
 
-/** Lets a reader tick two to four rows of each table that can be compared. */
+/** Lets a reader tick two to four rows of each table that can be compared, once the table is near the window. */
 export function picks(page) {
-  for (const table of page.querySelectorAll("table[data-compared]")) offer(table);
+  const near = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      near.unobserve(target);
+      offer(target);
+    }
+  }, { rootMargin: "600px" });
+  for (const table of page.querySelectorAll("table[data-compared]")) near.observe(table);
 }
 
 function offer(table) {
@@ -20,7 +27,6 @@ function offer(table) {
     box.addEventListener("change", () => tick(row.dataset.run, box));
     row.querySelector("th").prepend(box);
   }
-  (table.closest(".mv-scroll") ?? table).after(bar);
 
   function tick(run, box) {
     const isOver = box.checked && chosen.size === MOST;
@@ -38,6 +44,7 @@ function offer(table) {
   }
 
   function draw(problem) {
+    if (!bar.isConnected) (table.closest(".mv-scroll") ?? table).after(bar); // before the first tick, it would only cost time
     bar.hidden = chosen.size === 0;
     text.textContent = `${problem}${chosen.size} chosen${chosen.size === 1 ? ". Choose one more" : ""}`;
     go.href = at(`compare/?board=${table.dataset.compared}&runs=${[...chosen.keys()].join(",")}`);

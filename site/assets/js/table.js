@@ -1,6 +1,8 @@
 // One table: sorting, filtering and hiding columns of what the server wrote. The only module that renders tables.
 import { make } from "./dom.js";
 
+const FIRST_ROWS = 30;
+
 /** A table whose headings sort it. Its last heading row names the columns. */
 export class Table {
   constructor(element) {
@@ -10,22 +12,27 @@ export class Table {
     this.changed = () => {};
     this.body = element.tBodies[0];
     this.rows = [...this.body.rows];
+    this.order = this.rows;
     const [first, second] = element.tHead.rows;
     this.groups = second ? [...first.cells] : [];
     this.heads = [...(second ?? first).cells];
     this.sorting = null;
     this.hidden = this.heads.map((head) => head.hidden);
-    for (const head of this.heads) {
-      const button = make("button", { type: "button" });
-      const link = head.querySelector("a");
-      if (link) button.setAttribute("aria-label", `Sort by ${link.textContent}`);
-      button.append(...(link ? ["↕"] : head.childNodes));
-      head.append(button);
-      button.addEventListener("click", () => {
-        this.sort(this.next(head));
-        this.changed();
-      });
-    }
+    for (const head of this.heads) if (!head.hidden) this.offer(head);
+  }
+
+  /** Makes a heading a button that sorts. A hidden column gets its button when it is shown: a page has hundreds of them. */
+  offer(head) {
+    if (head.querySelector("button")) return;
+    const button = make("button", { type: "button" });
+    const link = head.querySelector("a");
+    if (link) button.setAttribute("aria-label", `Sort by ${link.textContent}`);
+    button.append(...(link ? ["↕"] : head.childNodes));
+    head.append(button);
+    button.addEventListener("click", () => {
+      this.sort(this.next(head));
+      this.changed();
+    });
   }
 
   /** The columns: name, title, group, and whether the server shows it at first. */
@@ -51,7 +58,18 @@ export class Table {
       if (this.sorting?.column === head.dataset.column) head.setAttribute("aria-sort", this.sorting.way);
       else head.removeAttribute("aria-sort");
     }
-    this.body.append(...(this.sorting ? sorted(this.rows, place, this.sorting.way) : this.rows));
+    this.order = this.sorting ? sorted(this.rows, place, this.sorting.way) : this.rows;
+    this.body.append(...this.order);
+    this.limit();
+  }
+
+  /** Marks the rows after the first shown ones; long tables show them when asked. A selector that counts rows would compute the style of all of them again. */
+  limit() {
+    let shown = 0;
+    for (const row of this.order) {
+      if (!row.hidden) shown += 1;
+      row.classList.toggle("mv-beyond", shown > FIRST_ROWS);
+    }
   }
 
   /** Shows the rows that pass; returns how many do. */
@@ -62,6 +80,7 @@ export class Table {
       if (row.hidden !== hides) row.hidden = hides;
       shown += hides ? 0 : 1;
     }
+    this.limit();
     return shown;
   }
 
@@ -74,6 +93,7 @@ export class Table {
     for (const row of [this.heads[0].parentNode, ...this.rows]) {
       for (const place of places) row.cells[place].hidden = hidden[place];
     }
+    for (const place of places) if (!hidden[place]) this.offer(this.heads[place]);
     for (const group of this.groups) {
       const span = this.heads.filter((head) => head.dataset.group === group.dataset.group && !head.hidden).length;
       group.hidden = span === 0;

@@ -18,7 +18,11 @@ export function tabs(page, changed = () => {}) {
         panels.get(link.dataset.tab).hidden = link.dataset.tab !== chosen;
       }
       const table = panels.get(chosen)?.querySelector(".mv-scroll[id]");
-      if (table) page.querySelector("[data-skip]")?.setAttribute("href", `#${table.id}`);
+      const skip = page.querySelector("[data-skip]");
+      if (skip) {
+        skip.hidden = !table; // a tab may have text only
+        if (table) skip.setAttribute("href", `#${table.id}`);
+      }
       changed(chosen);
     };
     for (const link of links) {

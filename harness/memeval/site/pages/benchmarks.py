@@ -10,6 +10,7 @@ from memeval.site.boards import board_views, download_files, legend
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.judges import accepts, anchor, audits_of, bridges_of, by_kind, matrices_of, prompts_id
 from memeval.site.model import BenchmarkView, SiteModel
+from memeval.site.pages.samples import sampled_data
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.studies import studies
@@ -76,6 +77,7 @@ class BenchmarkPages(Publisher):
                 matrices=matrices_of(site, benchmark.id),
                 bridges=bridges,
                 known={row.run.run_id for row in site.board.runs},
+                sampled=sampled_data(benchmark) is not None,
                 anchor=anchor,
                 accepts=accepts,
                 by_kind=by_kind,

@@ -17,6 +17,7 @@ from memeval.records.settings import BoardSettings
 from memeval.site import text
 from memeval.site.downloads import safe_cell
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.findings import notice_sentence
 from memeval.site.model import SiteModel
 from memeval.site.overview import Overview, OverviewColumn, OverviewRow, overviews, verdict
 from memeval.site.publisher import Publisher
@@ -88,6 +89,7 @@ class FrontPage(Publisher):
                 news=_news(site),
                 by_category=_with_categories(shown),
                 compared=_compared(shown),
+                notice=notice_sentence(site.findings) if site.findings else None,
             ),
             headings=tuple(Heading(each.measure.value, each.measure.heading) for each in shown),
             wide=True,
