@@ -56,15 +56,15 @@ MODELS: dict[str, type[Stored]] = {
 
 
 @cache
-def stored_run(system: str) -> RunFolder:
+def stored_run(system: str, protocol: str | None = None) -> RunFolder:
     """Return the latest stored run of ``BENCHMARK/SLUG`` on the usual track; ``BENCHMARK/SLUG/RUN`` names one.
 
-    The usual track has the oldest version of the benchmark, its first protocol and its first tier, if such a run is
-    stored.
+    The usual track has the oldest version of the benchmark, the protocol (default: its first) and its first tier, if
+    such a run is stored.
     """
     runs = runs_under(RESULTS / system)
     info = find(runs[0].run.track.benchmark).info
-    usual = info.id, info.protocols[0].name, info.tiers[0].name
+    usual = info.id, protocol or info.protocols[0].name, info.tiers[0].name
     tracks = ((run, run.run.track) for run in reversed(runs))
     return next((run for run, on in tracks if (on.benchmark, on.protocol, on.tier) == usual), runs[-1])
 

@@ -125,9 +125,10 @@ def test_changed_scores_and_made_up_clocks_leave_a_mark_and_the_rank(tmp_path: P
     assert row.standing is RankStatus.RANKED, "two honest systems with one embedding model look like this"
 
 
-@pytest.mark.parametrize("name", ["beliefs/bm25", "beliefs/bm25/20261124T160014Z-201d49cf"])
-def test_a_control_under_another_name_is_a_copy_of_the_control(tmp_path: Path, name: str) -> None:
-    control = stored_run(name)
+@pytest.mark.parametrize(("name", "protocol"), [("beliefs/bm25", "judge"), ("locomo/bm25", "retrieval")])
+def test_a_control_under_another_name_is_a_copy_of_the_control(tmp_path: Path, name: str, protocol: str) -> None:
+    control = stored_run(name, protocol)
+    assert control.run.track.protocol == protocol
     forger = Forger.of(control, tmp_path)
     forger.system.update(slug="acme", name="Acme", kind="submission")
     forger.head["timing"]["started"] = "2020-01-01T00:00:00.000+00:00"
