@@ -14,7 +14,8 @@ from memeval.benchmarks.lifecycle.benchmark import INFO, LifecycleBenchmark
 from memeval.benchmarks.lifecycle.checks import LARGEST_CLUSTER, BrokenRule, check
 from memeval.benchmarks.lifecycle.generate import GROWTH, PROTOCOLS, generate
 from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeStage
-from memeval.benchmarks.lifecycle.wording.words import TOPICS
+from memeval.benchmarks.lifecycle.wording.words import FILLER, FRAMES, PEOPLE, TOPICS
+from memeval.judging.text import states
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Forget, Ingest, Retain
 
@@ -79,6 +80,39 @@ def test_growth_asks_the_same_in_memories_of_three_sizes() -> None:
 def test_no_two_topics_share_a_value() -> None:
     values = [value.lower() for topic in TOPICS for value in topic.values]
     assert len(values) == len(set(values))
+
+
+def test_nobody_else_has_the_value_of_a_user_in_a_growing_memory() -> None:
+    named: dict[str, list[int]] = {}
+    for written in generate(42, 3, "search"):
+        for item in written.items:
+            if item.category == GROWTH and isinstance(item.key, ProbeKey):
+                named.setdefault(item.slices["size"], []).append(len(item.key.stages[0].wrong))
+    assert set(named["1x"]) == {0, 1}
+    assert min(named["10x"]) >= 1
+    assert min(named["100x"]) > max(named["1x"])
+
+
+def test_every_pattern_takes_every_value_and_states_it_as_a_whole_word() -> None:
+    slots = {"name": "Tobias Ekström", "month": "May 2025", "relation": "boss"}
+    for topic in TOPICS:
+        assert topic.without in topic.retracted
+        for value in topic.values:
+            stating = (*topic.told, *topic.changed, topic.back, topic.remark, topic.claim, topic.mine, topic.yours)
+            for pattern in (*stating, topic.form, topic.other):
+                assert states(pattern.format(value=value, **slots), (value,)), (topic.id, pattern)
+            asking = (topic.ask, topic.paraphrase, topic.partial, topic.indirect, topic.past, topic.about)
+            for pattern in (*asking, topic.retracted):
+                assert not states(pattern.format(**slots), (value,)), (topic.id, pattern)
+
+
+def test_talk_and_frames_hold_no_value_of_a_topic() -> None:
+    values = [value for topic in TOPICS for value in topic.values]
+    frames = [text for planted in FRAMES.planted for text in (planted.request, *planted.texts)]
+    replies = [text for each in FRAMES.replies.values() for text in each]
+    talk = [*FILLER.patterns, *FILLER.places, *FILLER.things, *FILLER.states, *FRAMES.retracted.negatives]
+    for text in (*frames, *replies, *talk, FRAMES.forms.request, FRAMES.forms.text, *PEOPLE.others, *PEOPLE.relations):
+        assert not [value for value in values if states(text, (value,))], text
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -52,7 +52,18 @@ def test_a_deleted_value_is_found_by_its_words_or_by_its_source() -> None:
     ],
 )
 def test_the_first_text_with_the_value_must_name_its_source(named: tuple[str, ...], known: bool, sentence: str) -> None:
-    assert fault(ProbeRule.SOURCE, [text("Dr. New", *named, known=known), text("Dr. New", "s002")]) == sentence
+    stage = ProbeStage(rule=ProbeRule.SOURCE, expected=(NEW,))
+    assert fault_of_texts(stage, [text("Dr. New", *named, known=known), text("Dr. New", "s002")]) == sentence
+
+
+def test_a_text_about_somebody_else_with_the_same_value_is_passed_over() -> None:
+    same = ProbeStatement(phrases=("Dr. New",), turns=("s001:t01",))
+    stage = ProbeStage(rule=ProbeRule.SOURCE, expected=(NEW,), wrong=(same,))
+    theirs, mine = text("My brother sees Dr. New", "s001"), text("I see Dr. New", "s002")
+    assert fault_of_texts(stage, [theirs, mine]) == ""
+    assert fault_of_texts(stage, [theirs]) == "The text that says 'Dr. New' names a wrong source."
+    assert fault_of_texts(stage, [text("I see Dr. New"), mine]) == "The text that says 'Dr. New' names no source."
+    assert fault_of_texts(stage, [text("I see Dr. New", "s001", "s002")]) == "", "a text about both"
 
 
 def test_an_answer_states_the_right_value_and_no_wrong_one() -> None:
@@ -63,7 +74,7 @@ def test_an_answer_states_the_right_value_and_no_wrong_one() -> None:
 
 
 def test_an_answer_may_say_in_other_words_that_there_is_none() -> None:
-    none = ProbeStatement(phrases=("without a dentist",), turns=("s003:t01",))
+    none = ProbeStatement(phrases=("no dentist",), turns=("s003:t01",))
     stage = ProbeStage(rule=ProbeRule.FIRST, expected=(none,), wrong=(OLD,))
     assert AnsweredProbes().fault(stage, [], "She does not have one.") == ""
     assert AnsweredProbes().fault(stage, [], "She no longer sees Dr. Old.") == "The answer says 'Dr. Old'."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeStage, ProbeStatement
+from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeRule, ProbeStage, ProbeStatement
 from memeval.benchmarks.lifecycle.script import Written
 from memeval.judging.text import states
 from memeval.keys import ItemKey
@@ -48,6 +48,8 @@ def _check_item(item: ItemKey, texts: dict[str, str], questions: dict[str, str])
 def _check_stage(where: str, stage: ProbeStage, texts: dict[str, str], question: str) -> None:
     right = {phrase for part in stage.expected for phrase in part.phrases}
     wrong = {phrase for part in stage.wrong for phrase in part.phrases}
+    if stage.rule is ProbeRule.SOURCE:
+        wrong = set()  # about somebody else, in the same words
     _require(right.isdisjoint(wrong), where, "an expected value is also wrong.")
     for part in (*stage.expected, *stage.wrong):
         _check_statement(where, part, texts)

@@ -19,7 +19,7 @@ from memeval.records.response import Response, RetrievedItem
 from memeval.records.scenario import Scenario, dated_line
 
 PRECISE = 0.5
-"""The least share of right sessions among those that a text names as its sources."""
+"""The least share of correct sessions among those that a text names as its sources."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def fault_of_texts(stage: ProbeStage, texts: Sequence[FoundText]) -> str:
                     return f"Text {place} is about {part.phrases[0]!r}, which must not be returned."
     for part in stage.expected:
         if stage.rule is ProbeRule.SOURCE:
-            if fault := _source_fault(part, texts):
+            if fault := _source_fault(part, stage.wrong, texts):
                 return fault
             continue
         at = _place(part, texts)
@@ -157,9 +157,14 @@ def fault_of_texts(stage: ProbeStage, texts: Sequence[FoundText]) -> str:
     return ""
 
 
-def _source_fault(part: ProbeStatement, texts: Sequence[FoundText]) -> str:
-    """Return why the first text with a statement does not name its sources rightly; blank if it does."""
-    text = next((text for text in texts if states(text.text, part.phrases)), None)
+def _source_fault(part: ProbeStatement, others: Sequence[ProbeStatement], texts: Sequence[FoundText]) -> str:
+    """Return why the first text with a statement does not name its sources correctly; blank if it does.
+
+    A text that names only the source of the same words about somebody else is passed over if another one follows.
+    """
+    stating = [text for text in texts if states(text.text, part.phrases)]
+    elsewhere = frozenset[str]().union(*(other.sessions for other in others))
+    text = next((text for text in stating if not text.named or not text.named <= elsewhere), next(iter(stating), None))
     if text is None:
         return f"No text says {part.phrases[0]!r}."
     if not text.named:
@@ -198,13 +203,14 @@ def _measures(stage: ProbeStage, texts: Sequence[FoundText]) -> dict[str, float 
         "found@1": sum(place == 0 for place in found) / len(found) if found else None,
     }
     for k in (1, 5, 10):
-        measures[f"wrong@{k}"] = float(any(place < k for place in wrong)) if stage.wrong else None
+        counts = bool(stage.wrong) and stage.rule is not ProbeRule.SOURCE
+        measures[f"wrong@{k}"] = float(any(place < k for place in wrong)) if counts else None
     if stage.rule is ProbeRule.SOURCE:
-        faults = [_source_fault(part, texts) for part in stage.expected]
+        faults = [_source_fault(part, stage.wrong, texts) for part in stage.expected]
         measures["missing_source"] = float(any("names no source" in fault for fault in faults))
         measures["wrong_source"] = float(any("a wrong source" in f or "does not exist" in f for f in faults))
     return measures
 
 
 def _is_none(part: ProbeStatement) -> bool:
-    return any(phrase.startswith("without ") for phrase in part.phrases)
+    return any(phrase.startswith(("no ", "not ")) for phrase in part.phrases)

@@ -19,7 +19,8 @@ class ProbeRule(StrEnum):
     ONLY = "only"
     """The expected statements are found, and no wrong one is returned."""
     SOURCE = "source"
-    """The expected statements are found, and their sources are named rightly."""
+    """The expected statements are found, and their sources are named correctly. Here a wrong statement has the same
+    words, is about somebody else, and stands in another source."""
 
 
 class ProbeStatement(Record):

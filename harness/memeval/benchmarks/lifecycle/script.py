@@ -109,8 +109,9 @@ class Script:
         source_id = f"{self.name}-{self._sessions}"
         reply = self.rng.choice(FRAMES.replies["filed" if request else replies])
         if self.mode is Mode.BANKS:
+            content = text if request else f"{user.name}: {text}"
             self._steps.append(
-                Retain(text_id=session_id, content=text, occurred_at=day, bank=user.bank, source_id=source_id)
+                Retain(text_id=session_id, content=content, occurred_at=day, bank=user.bank, source_id=source_id)
             )
             return f"{session_id}:t01"
         said: list[tuple[str, str | None, str, TurnKind]] = [("user", user.name, text, TurnKind.MESSAGE)]

@@ -10,7 +10,7 @@ from typing import Any
 
 WORDING = Path(__file__).parents[1] / "wording"
 
-SLOTS = {"value": ".+?", "name": ".+?", "month": r"\w+ \d{4}", "without": ".+?"}
+SLOTS = {"value": ".+?", "name": ".+?", "month": r"\w+ \d{4}"}
 """What the placeholders of a pattern match."""
 
 FORMS = ("ask", "paraphrase", "partial", "indirect", "past", "about")
@@ -46,11 +46,9 @@ class LifecycleOracle:
 
     def __init__(self) -> None:
         topics = tomllib.loads((WORDING / "topics.toml").read_text("utf-8"))["topics"]
-        frames = tomllib.loads((WORDING / "frames.toml").read_text("utf-8"))
         self.said = {
             topic["id"]: [
-                *map(matcher, (*topic["told"], *topic["changed"], topic["back"])),
-                matcher(frames["retracted"]["text"].replace("{without}", topic["without"])),
+                *map(matcher, (*topic["told"], *topic["changed"], topic["back"], topic["retracted"])),
             ]
             for topic in topics
         }
@@ -68,8 +66,11 @@ class LifecycleOracle:
         self.keep(bank, content, source_id, timestamp or "")
 
     def keep(self, bank: str, text: str, source: str, date: str) -> None:
-        """Keep a text with its topics."""
-        topics = frozenset(name for name, patterns in self.said.items() if any(p.fullmatch(text) for p in patterns))
+        """Keep a text with its topics. A text in a bank begins with the name of who says it."""
+        said = (text, text.partition(": ")[2])
+        topics = frozenset(
+            name for name, patterns in self.said.items() if any(p.fullmatch(each) for p in patterns for each in said)
+        )
         self.kept.append(KnownText(bank, text, source, date, topics))
 
     def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Memories that each fail in one way: they delete nothing, delete everything, mix users, or believe the last text.
+"""A careful memory, and five that differ from it in one way each: no users and sources, wrong deletions, or order.
 
 All of them rank by BM25. Texts in banks and turns of sessions are kept alike.
 """
@@ -68,11 +68,39 @@ class Texts:
         return gone
 
 
+class CarefulStore:
+    """Keeps banks apart, names sources, and deletes what it is asked to delete."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self.texts = Texts()
+
+    def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
+        self.texts.add_session(session)
+
+    def retain(self, content: str, bank: str = "", source_id: str = "") -> None:
+        self.texts.kept.append(Kept(bank, content, source_id))
+
+    def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
+        return self.texts.items(self.texts.best(query, k, None))
+
+    def recall(self, query: str, k: int, bank: str = "") -> list[dict[str, Any]]:
+        return self.texts.items(self.texts.best(query, k, bank))
+
+    def forget(self, bank: str | None = None, ids: list[str] | None = None) -> int:
+        return self.texts.forget(bank, ids)
+
+    def export_memories(self) -> list[dict[str, Any]]:
+        return self.texts.items([*range(len(self.texts.kept))])
+
+
 class StoreEverything:
     """Keeps all texts in one place, without banks and sources, and deletes nothing."""
 
     def __init__(self) -> None:
-        self.texts = Texts()
+        self.reset()
 
     def reset(self) -> None:
         self.texts = Texts()
@@ -97,10 +125,10 @@ class StoreEverything:
 
 
 class ForgetNothing:
-    """Keeps banks apart and names sources, but deletes nothing."""
+    """Deletes nothing."""
 
     def __init__(self) -> None:
-        self.texts = Texts()
+        self.reset()
 
     def reset(self) -> None:
         self.texts = Texts()
@@ -125,10 +153,10 @@ class ForgetNothing:
 
 
 class ForgetEverything:
-    """Keeps banks apart and names sources, but deletes all users whenever something is to be deleted."""
+    """Deletes all users whenever something is to be deleted."""
 
     def __init__(self) -> None:
-        self.texts = Texts()
+        self.reset()
 
     def reset(self) -> None:
         self.texts = Texts()
@@ -154,11 +182,43 @@ class ForgetEverything:
         return self.texts.items([*range(len(self.texts.kept))])
 
 
-class LastWriteWins:
-    """Deletes by id and bank, and returns the newest of the texts that fit first."""
+class SoftDelete:
+    """Hides what is to be deleted from searches, and still exports it."""
 
     def __init__(self) -> None:
-        self.texts = Texts()
+        self.reset()
+
+    def reset(self) -> None:
+        self.texts, self.hidden = Texts(), Texts()
+
+    def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
+        self.texts.add_session(session)
+
+    def retain(self, content: str, bank: str = "", source_id: str = "") -> None:
+        self.texts.kept.append(Kept(bank, content, source_id))
+
+    def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
+        return self.texts.items(self.texts.best(query, k, None))
+
+    def recall(self, query: str, k: int, bank: str = "") -> list[dict[str, Any]]:
+        return self.texts.items(self.texts.best(query, k, bank))
+
+    def forget(self, bank: str | None = None, ids: list[str] | None = None) -> int:
+        before = list(self.texts.kept)
+        gone = self.texts.forget(bank, ids)
+        left = {id(each) for each in self.texts.kept}
+        self.hidden.kept += [each for each in before if id(each) not in left]
+        return gone
+
+    def export_memories(self) -> list[dict[str, Any]]:
+        return self.texts.items([*range(len(self.texts.kept))]) + self.hidden.items([*range(len(self.hidden.kept))])
+
+
+class LastWriteWins:
+    """Returns the newest of the texts that fit first."""
+
+    def __init__(self) -> None:
+        self.reset()
 
     def reset(self) -> None:
         self.texts = Texts()

@@ -33,8 +33,9 @@ def believe(script: Script) -> None:
 
 
 def _plant(script: Script, user: User, topic: Topic, planted: Planted, value: str) -> ProbeStatement:
-    claim = topic.claim.format(name=user.name, value=value)
-    text = script.rng.choice(planted.texts).format(claim=claim, other=script.rng.choice(PEOPLE.others))
+    claims = {form: getattr(topic, form).format(name=user.name, value=value) for form in ("claim", "mine", "yours")}
+    pattern, other = script.rng.choice(planted.texts), script.rng.choice(PEOPLE.others)
+    text = pattern.format(name=user.name, other=other, **claims)
     return statement(value, script.say(user, text, request=planted.request))
 
 

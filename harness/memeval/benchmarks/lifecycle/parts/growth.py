@@ -30,38 +30,54 @@ def growth(script: Script, size: int, cluster: str) -> None:
     rng, script.gap = script.rng, 1
     (user,) = users(rng, 1)
     topics = topics_of(rng, TOPICS, 2)
-    values = [rng.sample(topic.values, 2) for topic in topics]
+    values = [rng.choice(topic.values) for topic in topics]
     patterns = [rng.choice(topic.told) for topic in topics]
-    talk = _talk(random.Random(f"{cluster}/talk"), topics, [other for _, other in values])  # noqa: S311
+    talk = _talk(random.Random(f"{cluster}/talk"), topics, values)  # noqa: S311
     count = UNIT * size
     places = {count // 3: 0, 2 * count // 3: 1}
     held: dict[int, ProbeStatement] = {}
-    others: dict[int, list[str]] = {}
+    others: dict[int, list[ProbeStatement]] = {}
     for place in range(count):
         if place in places:
             number = places[place]
-            value = values[number][0]
+            value = values[number]
             held[number] = statement(value, script.say(user, patterns[number].format(value=value)))
-        text, named = next(talk)
+        text, about, named = next(talk)
         turn = script.say(user, text, replies="asked")
-        if named is not None:
-            others.setdefault(named, []).append(turn)
+        if about in topics:
+            others.setdefault(topics.index(about), []).append(statement(named, turn))
     for number, (topic, form) in enumerate(zip(topics, ("ask", "paraphrase"), strict=True)):
         question = script.ask(user, str(getattr(topic, form)).format(name=user.name))
-        wrong = [statement(values[number][1], *others[number])] if number in others else []
-        stage = first(held[number], *wrong)
-        value = values[number][0]
-        script.item(form, [(question, stage)], f"{value}, as the user said.", cluster=cluster, size=f"{size}x")
+        stage = first(held[number], *others.get(number, ()))
+        reference = f"{values[number]}, as the user said."
+        script.item(form, [(question, stage)], reference, cluster=cluster, size=f"{size}x")
 
 
-def _talk(rng: random.Random, topics: list[Topic], values: list[str]) -> Iterator[tuple[str, int | None]]:
-    """Yield unrelated texts without end, each with the number of the topic on which it names another person's value."""
+def _named(rng: random.Random, topics: list[Topic], values: list[str]) -> Iterator[tuple[str, Topic, str]]:
+    """Yield facts of other people, each of a different person or topic: first of the asked topics, the last one first.
+
+    Args:
+        rng: a random stream.
+        topics: the asked topics.
+        values: the user's values of them, which nobody else has.
+    """
+    pairs = [(relation, topic) for topic in TOPICS for relation in PEOPLE.relations]
+    rng.shuffle(pairs)
+    opening = [next(pair for pair in pairs if pair[1] is topic) for topic in reversed(topics)]
+    free = {topic.id: [value for value in topic.values if value not in values] for topic in TOPICS}
+    for relation, topic in (*opening, *(pair for pair in pairs if pair not in opening)):
+        value = free[topic.id].pop(rng.randrange(len(free[topic.id])))
+        yield topic.other.format(relation=relation, value=value), topic, value
+
+
+def _talk(rng: random.Random, topics: list[Topic], values: list[str]) -> Iterator[tuple[str, Topic | None, str]]:
+    """Yield unrelated texts, each with the topic and the value that it names of another person, if any."""
+    named = _named(rng, topics, values)
     place = 0
     while True:
         place += 1
         if place % NAMING == 0:
-            number = place // NAMING % len(topics)
-            yield topics[number].other.format(relation=rng.choice(PEOPLE.relations), value=values[number]), number
+            yield next(named)
             continue
         yield (
             rng.choice(FILLER.patterns).format(
@@ -72,4 +88,5 @@ def _talk(rng: random.Random, topics: list[Topic], values: list[str]) -> Iterato
                 other=rng.choice(PEOPLE.others),
             ),
             None,
+            "",
         )

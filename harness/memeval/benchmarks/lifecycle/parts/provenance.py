@@ -17,7 +17,7 @@ def provenance(script: Script) -> None:
     old = _told(script, user, changed, 0)
     elsewhere = rng.choice(shared.values)
     relation = rng.choice(PEOPLE.relations)
-    script.say(user, shared.other.format(relation=relation, value=elsewhere))
+    other = statement(elsewhere, script.say(user, shared.other.format(relation=relation, value=elsewhere)))
     value = first_told.phrases[0]
     repeated = statement(value, *first_told.turns, script.say(user, twice.told[1].format(value=value)))
     new_value = rng.choice([each for each in changed.values if each != old.phrases[0]])
@@ -28,8 +28,8 @@ def provenance(script: Script) -> None:
     _ask(script, user, once, "paraphrase", "said once", single)
     _ask(script, user, twice, "ask", "said twice", repeated)
     _ask(script, user, changed, "ask", "changed", new)
-    _ask(script, user, shared, "ask", "also true of somebody else", same)
-    _ask(script, user, shared, "paraphrase", "also true of somebody else", same)
+    _ask(script, user, shared, "ask", "also said of somebody else", same, other)
+    _ask(script, user, shared, "paraphrase", "also said of somebody else", same, other)
 
 
 def _told(script: Script, user: User, topic: Topic, pattern: int) -> ProbeStatement:
@@ -37,8 +37,10 @@ def _told(script: Script, user: User, topic: Topic, pattern: int) -> ProbeStatem
     return statement(value, script.say(user, topic.told[pattern].format(value=value)))
 
 
-def _ask(script: Script, user: User, topic: Topic, form: str, probe: str, right: ProbeStatement) -> None:
+def _ask(
+    script: Script, user: User, topic: Topic, form: str, probe: str, right: ProbeStatement, *wrong: ProbeStatement
+) -> None:
     question = script.ask(user, str(getattr(topic, form)).format(name=user.name))
-    stage = ProbeStage(rule=ProbeRule.SOURCE, expected=(right,))
+    stage = ProbeStage(rule=ProbeRule.SOURCE, expected=(right,), wrong=wrong)
     sources = " or ".join(sorted(right.sessions))
     script.item(probe, [(question, stage)], f"{right.phrases[0]}, from {sources}.", asked=form)

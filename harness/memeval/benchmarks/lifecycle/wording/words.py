@@ -20,12 +20,18 @@ class Topic:
     """The user states a new value."""
     back: str
     """The user returns to an earlier value."""
+    retracted: str
+    """The user states that there is no value any more."""
     without: str
-    """The state without a value, as the user says it."""
+    """The part of ``retracted`` that says so."""
     remark: str
     """The user mentions the value without naming the topic."""
     claim: str
     """A statement by somebody else about the user."""
+    mine: str
+    """The same statement as the user reports it."""
+    yours: str
+    """The same statement as somebody makes it to the user."""
     form: str
     """An entry of a form."""
     other: str
@@ -81,9 +87,8 @@ class Forms:
 
 @dataclass(frozen=True)
 class Retracted:
-    """A retraction, and the words by which an answer states it."""
+    """The words by which an answer states that there is no value any more."""
 
-    text: str
     negatives: tuple[str, ...]
 
 
