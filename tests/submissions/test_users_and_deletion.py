@@ -1,0 +1,62 @@
+"""Products with users and deletion: banks are kept apart, and what is deleted is neither found nor exported."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memeval.systems.environments import environment_for
+
+SUBMISSIONS = Path(__file__).parents[2] / "submissions"
+
+DRIVE = """
+import importlib.util, json, sys
+sys.path.insert(0, sys.argv[1].rpartition("/")[0])
+spec = importlib.util.spec_from_file_location("adapter", sys.argv[1])
+adapter = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(adapter)
+memory = getattr(adapter, sys.argv[2])()
+banks = ["team/ana", "team/ana0", "ana 2", "*", "a.b", ""]
+for number, bank in enumerate(banks):
+    memory.retain(f"The code of my locker is {1000 + number}.", bank=bank, source_id=f"s00{number}")
+memory.retain("My locker is blue.", bank="team/ana", source_id="s009")
+def texts(bank):
+    return sorted(item["text"] for item in memory.recall("Which code opens the locker?", 10, bank=bank))
+def kept():
+    return sorted(item["source_ids"][0] for item in memory.export_memories())
+told = {"apart": [texts(bank) for bank in banks]}
+memory.forget(bank="team/ana", ids=["s000", "s001", "missing"])
+told["by_id"] = [texts("team/ana"), texts("team/ana0"), kept()]
+memory.forget(bank="*")
+told["by_bank"] = [texts("*"), kept()]
+memory.retain("The code of my locker is 1000.", bank="team/ana", source_id="s000")
+told["again"] = texts("team/ana")
+memory.forget()
+told["all"] = kept()
+json.dump(told, sys.stdout)
+"""
+
+
+@pytest.mark.parametrize(("slug", "name"), [("langgraph-store", "LangGraphStore"), ("mem0-verbatim", "Mem0Verbatim")])
+def test_a_deletion_removes_what_it_names_and_nothing_else(slug: str, name: str) -> None:
+    folder = SUBMISSIONS / slug
+    environment = environment_for(folder, folder / "adapter.py", note=lambda _: None)
+    assert environment is not None and environment.python is not None
+    command = [str(environment.python), "-c", DRIVE, str(folder / "adapter.py"), name]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 0, ran.stderr
+    told = json.loads(ran.stdout)
+    code = "The code of my locker is {}."
+    own = [[code.format(1000 + number)] for number in range(6)]
+    assert told["apart"] == [["My locker is blue.", *own[0]], *own[1:]]
+    assert told["by_id"] == [
+        ["My locker is blue."],
+        [code.format(1001)],
+        ["s001", "s002", "s003", "s004", "s005", "s009"],
+    ]
+    assert told["by_bank"] == [[], ["s001", "s002", "s004", "s005", "s009"]]
+    assert told["again"] == sorted([code.format(1000), "My locker is blue."])
+    assert told["all"] == []
