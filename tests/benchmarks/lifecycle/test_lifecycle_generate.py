@@ -14,7 +14,7 @@ from memeval.benchmarks.lifecycle.benchmark import INFO, LifecycleBenchmark
 from memeval.benchmarks.lifecycle.checks import LARGEST_CLUSTER, BrokenRule, check
 from memeval.benchmarks.lifecycle.generate import GROWTH, PROTOCOLS, generate
 from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeStage
-from memeval.benchmarks.lifecycle.wording.words import FILLER, FRAMES, PEOPLE, TOPICS
+from memeval.benchmarks.lifecycle.wording.words import FILLER, FRAMES, PEOPLE, TOPICS, phrases_of
 from memeval.judging.text import states
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Forget, Ingest, Retain
@@ -78,8 +78,16 @@ def test_growth_asks_the_same_in_memories_of_three_sizes() -> None:
 
 
 def test_no_two_topics_share_a_value() -> None:
-    values = [value.lower() for topic in TOPICS for value in topic.values]
+    values = [phrase.lower() for topic in TOPICS for value in topic.values for phrase in phrases_of(value)]
     assert len(values) == len(set(values))
+
+
+def test_a_value_may_be_stated_without_title_or_comma_and_in_the_singular() -> None:
+    assert phrases_of("Mrs. Svoboda") == ("Mrs. Svoboda", "Svoboda")
+    assert phrases_of("41,300") == ("41,300", "41300")
+    assert phrases_of("bee stings") == ("bee stings", "bee sting")
+    assert phrases_of("The Anchor Inn") == ("The Anchor Inn", "Anchor Inn")
+    assert phrases_of("Saab") == ("Saab",)
 
 
 def test_nobody_else_has_the_value_of_a_user_in_a_growing_memory() -> None:
@@ -103,11 +111,11 @@ def test_every_pattern_takes_every_value_and_states_it_as_a_whole_word() -> None
                 assert states(pattern.format(value=value, **slots), (value,)), (topic.id, pattern)
             asking = (topic.ask, topic.paraphrase, topic.partial, topic.indirect, topic.past, topic.about)
             for pattern in (*asking, topic.retracted):
-                assert not states(pattern.format(**slots), (value,)), (topic.id, pattern)
+                assert not states(pattern.format(**slots), phrases_of(value)), (topic.id, pattern)
 
 
 def test_talk_and_frames_hold_no_value_of_a_topic() -> None:
-    values = [value for topic in TOPICS for value in topic.values]
+    values = [phrase for topic in TOPICS for value in topic.values for phrase in phrases_of(value)]
     frames = [text for planted in FRAMES.planted for text in (planted.request, *planted.texts)]
     replies = [text for each in FRAMES.replies.values() for text in each]
     talk = [*FILLER.patterns, *FILLER.places, *FILLER.things, *FILLER.states, *FRAMES.retracted.negatives]

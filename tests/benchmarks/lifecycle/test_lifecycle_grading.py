@@ -73,6 +73,12 @@ def test_an_answer_states_the_right_value_and_no_wrong_one() -> None:
     assert grader.fault(stage, [], "") == "The answer does not say 'Dr. New'."
 
 
+def test_the_same_words_about_somebody_else_are_not_wrong_in_an_answer() -> None:
+    same = ProbeStatement(phrases=("Dr. New",), turns=("s001:t01",))
+    stage = ProbeStage(rule=ProbeRule.SOURCE, expected=(NEW,), wrong=(same,))
+    assert AnsweredProbes().fault(stage, [text("I see Dr. New", "s002")], "Dr. New.") == ""
+
+
 def test_an_answer_may_say_in_other_words_that_there_is_none() -> None:
     none = ProbeStatement(phrases=("no dentist",), turns=("s003:t01",))
     stage = ProbeStage(rule=ProbeRule.FIRST, expected=(none,), wrong=(OLD,))

@@ -124,7 +124,7 @@ class AnsweredProbes(_ProbeGrader):
         for part in stage.expected:
             if not (states(answer, part.phrases) or (_is_none(part) and states(answer, FRAMES.retracted.negatives))):
                 return f"The answer does not say {part.phrases[0]!r}."
-        for part in stage.wrong:
+        for part in () if stage.rule is ProbeRule.SOURCE else stage.wrong:
             if states(answer, part.phrases):
                 return f"The answer says {part.phrases[0]!r}."
         return fault_of_texts(stage, texts) if stage.rule is ProbeRule.SOURCE else ""

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from enum import StrEnum
 
 from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeRule, ProbeStage, ProbeStatement
-from memeval.benchmarks.lifecycle.wording.words import FRAMES, PEOPLE, Topic
+from memeval.benchmarks.lifecycle.wording.words import FRAMES, PEOPLE, Topic, phrases_of
 from memeval.keys import ItemKey
 from memeval.records.scenario import (
     Ask,
@@ -204,7 +204,7 @@ class Script:
 
 def statement(value: str, *turns: str) -> ProbeStatement:
     """Return the statement of a value in turns."""
-    return ProbeStatement(phrases=(value,), turns=turns)
+    return ProbeStatement(phrases=phrases_of(value), turns=turns)
 
 
 def first(expected: ProbeStatement, *wrong: ProbeStatement) -> ProbeStage:

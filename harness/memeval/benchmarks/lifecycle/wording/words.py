@@ -55,6 +55,8 @@ class Topics:
     """The content of ``topics.toml``."""
 
     topics: tuple[Topic, ...]
+    singular: Mapping[str, str]
+    """Values in the plural with their singular."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,18 @@ class Filler:
     days: tuple[str, ...]
 
 
-TOPICS = read_words(__package__, "topics.toml", Topics).topics
+_TOPICS = read_words(__package__, "topics.toml", Topics)
+TOPICS = _TOPICS.topics
 PEOPLE = read_words(__package__, "people.toml", People)
 FRAMES = read_words(__package__, "frames.toml", Frames)
 FILLER = read_words(__package__, "filler.toml", Filler)
+
+TITLES = ("Dr. ", "Mr. ", "Mrs. ", "The ")
+"""First words of values that a text may leave out."""
+
+
+def phrases_of(value: str) -> tuple[str, ...]:
+    """Return the phrases that state a value, itself first: also without title or comma, and in the singular."""
+    shorter = [value.removeprefix(title) for title in TITLES]
+    others = (*shorter, value.replace(",", ""), _TOPICS.singular.get(value, value))
+    return tuple(dict.fromkeys((value, *others)))
