@@ -101,10 +101,20 @@ class Correct:
     def get_context_tokens(self) -> int:
         return self.tokens
 
-    def forget(self, bank: str | None = None, ids: Iterable[str] = (), query: str | None = None) -> int:
-        gone = [note for note in self.notes if note.text == query or note.source_id in set(ids)]
+    def forget(self, bank: str | None = None, ids: Iterable[str] | None = None, query: str | None = None) -> int:
+        gone = self.to_forget(bank, ids, query)
         self.notes = [note for note in self.notes if note not in gone]
         return len(gone)
+
+    def to_forget(self, bank: str | None, ids: Iterable[str] | None, query: str | None) -> list[Note]:
+        return [
+            note
+            for note in self.notes
+            if bank in (None, note.bank) and (ids is None or note.source_id in set(ids)) and query in (None, note.text)
+        ]
+
+    def export_memories(self) -> list[dict[str, Any]]:
+        return [{"text": note.text, "source_ids": [note.source_id]} for note in self.notes]
 
 
 class IndexesTooLate(Correct):
@@ -210,8 +220,10 @@ class IgnoresK(Correct):
 
 
 class IgnoresFilters(Correct):
-    def recall(self, query: str, k: int = 10, **_filters: Any) -> list[str]:
-        return [note.line for note in self.best(query, self.notes)[:k]]
+    """Keeps banks apart, and ignores tags and times."""
+
+    def recall(self, query: str, k: int = 10, *, bank: str = "main", **_filters: Any) -> list[str]:
+        return [note.line for note in self.best(query, [note for note in self.notes if note.bank == bank])[:k]]
 
 
 class HidesForgottenTexts(Correct):
@@ -221,8 +233,8 @@ class HidesForgottenTexts(Correct):
         super().__init__()
         self.hidden: list[str] = []
 
-    def forget(self, bank: str | None = None, ids: Iterable[str] = (), query: str | None = None) -> int:
-        hidden = [note.text for note in self.notes if note.text == query or note.source_id in set(ids)]
+    def forget(self, bank: str | None = None, ids: Iterable[str] | None = None, query: str | None = None) -> int:
+        hidden = [note.text for note in self.to_forget(bank, ids, query)]
         self.hidden += hidden
         return len(hidden)
 
@@ -231,6 +243,80 @@ class HidesForgottenTexts(Correct):
             return note.text in self.hidden and len(words(query) & words(note.text)) > 2
 
         return [note for note in super().best(query, notes) if not is_hidden(note)]
+
+
+class MatchesBanksByTheirStart(Correct):
+    """A bank also returns the texts of banks whose names begin with its own."""
+
+    def recall(
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        bank: str = "main",
+        tags: Iterable[str] | None = None,
+        since: str = "",
+        until: str = "9",
+    ) -> list[str]:
+        banks = {note.bank for note in self.notes if note.bank.startswith(bank)}
+        return [
+            line
+            for each in sorted(banks)
+            for line in Correct.recall(self, query, k, bank=each, tags=tags, since=since, until=until)
+        ]
+
+
+class DeletesTheWholeBank(Correct):
+    def forget(self, bank: str | None = None, ids: Iterable[str] | None = None, query: str | None = None) -> int:
+        return super().forget(bank) if bank is not None else super().forget(bank, ids, query)
+
+
+class RemembersDeletions(Correct):
+    """Never accepts a text again that was forgotten."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.forgotten: set[str] = set()
+
+    def reset(self) -> None:
+        super().reset()
+        self.forgotten.clear()
+
+    def forget(self, bank: str | None = None, ids: Iterable[str] | None = None, query: str | None = None) -> int:
+        self.forgotten |= {note.text for note in self.to_forget(bank, ids, query)}
+        return super().forget(bank, ids, query)
+
+    def keep(self, note: Note) -> None:
+        if note.text not in self.forgotten:
+            super().keep(note)
+
+
+class KeepsBanks(Correct):
+    def forget(self, bank: str | None = None, ids: Iterable[str] | None = None, query: str | None = None) -> int:
+        return 0 if ids is None and query is None else super().forget(bank, ids, query)
+
+
+class ExportsForgottenTexts(Correct):
+    def __init__(self) -> None:
+        super().__init__()
+        self.archive: list[Note] = []
+
+    def keep(self, note: Note) -> None:
+        super().keep(note)
+        self.archive.append(note)
+
+    def export_memories(self) -> list[dict[str, Any]]:
+        return [{"text": note.text} for note in self.archive]
+
+
+class NamesNoSource(Correct):
+    def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
+        return [{"text": note.line} for note in self.best(query, self.notes)[:k]]
+
+
+class NamesTheFirstSession(Correct):
+    def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
+        return [{"text": note.line, "source_ids": ["s001"]} for note in self.best(query, self.notes)[:k]]
 
 
 class AnswersAtRandom(Correct):

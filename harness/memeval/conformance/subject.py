@@ -55,6 +55,8 @@ class Observation:
     """The returned contexts."""
     tokens: float | None = None
     """Self-reported context tokens; ``None`` if not reported."""
+    sources: tuple[tuple[str, ...], ...] = ()
+    """The source ids of each item."""
 
     @classmethod
     def of(cls, question: str, *replies: SystemReply) -> Observation:
@@ -66,6 +68,7 @@ class Observation:
             items=tuple(item.text for reply in replies for item in reply.items or ()),
             contexts=tuple(reply.context for reply in replies if reply.context is not None),
             tokens=next(counts, None),
+            sources=tuple(item.source_ids for reply in replies for item in reply.items or ()),
         )
 
     def texts(self) -> Iterator[str]:
@@ -77,6 +80,13 @@ class Observation:
     def shows(self, word: str) -> bool:
         """Whether a word occurs in any returned text."""
         return any(normalized(word) in normalized(text) for text in self.texts())
+
+    def sources_of(self, word: str) -> tuple[str, ...] | None:
+        """Return the source ids of the first item with a word; ``None`` if no item has it."""
+        for text, sources in zip(self.items, self.sources, strict=True):
+            if normalized(word) in normalized(text):
+                return sources
+        return None
 
     def answers(self, word: str) -> bool:
         """Whether a word occurs in the answer."""
@@ -239,6 +249,11 @@ class CheckedMemory:
             until=None if until is None else until.isoformat(),
         )
         return Observation.of(query, reply)
+
+    def export(self) -> Observation:
+        """Return all stored memories."""
+        self._model_access.in_phase(Phase.SEARCH)
+        return Observation("", "", tuple(item.text for item in self.process.export()), ())
 
     def forget(self, *, bank: str | None, ids: tuple[str, ...] | None, query: str | None) -> None:
         """Call ``forget``, and wait until the system has settled."""

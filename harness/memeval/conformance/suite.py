@@ -18,17 +18,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from memeval.conformance.check import Check, ContractViolation, MethodMissing
-from memeval.conformance.checks import asking, calls, contents, foundations
+from memeval.conformance.checks import asking, calls, contents, foundations, lifecycle
 from memeval.conformance.subject import CheckedSystem
 from memeval.execution.model_access import SystemInstance
 from memeval.records.conformance import CheckOutcome, ConformanceCheck
 from memeval.systems.errors import SystemFailure
 from memeval.systems.output import Log
 
-SUITE = "conformance@1"
-"""The suite and its version. The version changes when the result of any system could change."""
-
-CHECKS = (
+CHECKS_1 = (
     Check(
         "planted-fact",
         "Ingested facts are found as soon as settle returns.",
@@ -100,7 +97,41 @@ CHECKS = (
         needs=("get_context_tokens", "query"),
     ),
 )
-"""The checks, in their order."""
+"""The checks of conformance@1, in their order."""
+
+CHECKS = (
+    *CHECKS_1,
+    Check("banks-apart", "Banks with similar names are kept apart.", lifecycle.banks_apart, needs=("retain", "recall")),
+    Check(
+        "forget-keeps-others",
+        "A deletion by id removes nothing else, and the text can be told again.",
+        lifecycle.forget_keeps_others,
+        needs=("retain", "recall", "forget"),
+        after="forget-forgets",
+    ),
+    Check(
+        "forget-bank",
+        "A forgotten bank is empty, and other banks are not.",
+        lifecycle.forget_bank,
+        needs=("retain", "recall", "forget"),
+        after="forget-forgets",
+    ),
+    Check(
+        "export-forgets",
+        "An export does not contain what was forgotten.",
+        lifecycle.export_forgets,
+        needs=("retain", "forget", "export_memories"),
+        after="forget-forgets",
+    ),
+    Check("sources-named", "Retrieved items name the session or text that they are from.", lifecycle.sources_named),
+)
+"""The checks of the present suite, in their order."""
+
+SUITE = "conformance@2"
+"""The suite and its version. The version changes when the result of any system could change."""
+
+SUITES = {"conformance@1": CHECKS_1, SUITE: CHECKS}
+"""The checks of every version of the suite."""
 
 
 class CallCounts(NamedTuple):
@@ -114,7 +145,7 @@ class CallCounts(NamedTuple):
     """Calls of ``query``, ``search`` and ``recall``."""
 
 
-MOST_CALLS = CallCounts(processes=3, sessions=43, questions=98)
+MOST_CALLS = CallCounts(processes=3, sessions=57, questions=111)
 """The most calls that a conforming system receives. Each may cost model calls."""
 
 SECONDS = 600.0

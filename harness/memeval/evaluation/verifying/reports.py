@@ -9,7 +9,7 @@ from pathlib import Path
 from memeval.archive.audits import AuditFolder
 from memeval.archive.conformance import CHECK_AGAIN, read_report
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.conformance.suite import CHECKS, SUITE
+from memeval.conformance.suite import SUITES
 from memeval.evaluation.auditing import REMEDY, audit_identity, verify_audit
 from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.judges import ChosenJudge
@@ -38,25 +38,25 @@ def check_report(path: Path) -> Check:
         report = read_report(path)
     except MemevalError as error:
         return Check(CONFORMANCE, (Finding(error.where or str(path), error.problem, error.remedy or CHECK_AGAIN),))
-    if report.suite != SUITE:
+    if report.suite not in SUITES:
         return Check(CONFORMANCE, (), f"the suite {report.suite} is not here")
     return Check(CONFORMANCE, tuple(_contradictions(report, str(path))))
 
 
 def _contradictions(report: Conformance, path: str) -> Iterator[Finding]:
-    names = [check.name for check in report.checks]
-    if names != [check.name for check in CHECKS]:
-        yield Finding(f"{path}: checks", f"are not the checks of {SUITE}.", CHECK_AGAIN)
+    names, checks = [check.name for check in report.checks], SUITES[report.suite]
+    if names != [check.name for check in checks]:
+        yield Finding(f"{path}: checks", f"are not the checks of {report.suite}.", CHECK_AGAIN)
         return
     at = utc_time(report.at)
     if at is None or at > datetime.now(UTC) + SKEW:
         yield Finding(f"{path}: at", f"is {report.at!r}, which is not a UTC time of the past.", CHECK_AGAIN)
     failed: set[str] = set()
-    for number, (stated, check) in enumerate(zip(report.checks, CHECKS, strict=True)):
+    for number, (stated, check) in enumerate(zip(report.checks, checks, strict=True)):
         where = f"{path}: checks[{number}]"
         if stated.mandatory is not check.mandatory:
             yield Finding(
-                where, f"{check.name} is {'' if check.mandatory else 'not '}mandatory in {SUITE}.", CHECK_AGAIN
+                where, f"{check.name} is {'' if check.mandatory else 'not '}mandatory in {report.suite}.", CHECK_AGAIN
             )
         if (problem := _contradiction(stated, check.after in failed, check.can_be_declared)) is not None:
             yield Finding(where, f"{check.name} {problem}", CHECK_AGAIN)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from memeval.conformance import CHECKS, SUITE
+from memeval.conformance import SUITES
 from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.records.conformance import Conformance
 from memeval.records.run import SystemKind
@@ -128,8 +128,8 @@ def _categories(site: SiteModel, row: BoardRow) -> Figure:
 
 
 def _check_titles(report: Conformance | None) -> dict[str, str]:
-    """Return what each check of a report tests; in today's words if the suite is today's."""
+    """Return what each check of a report tests; in today's words if its suite is here."""
     if report is None:
         return {}
-    today = {check.name: check.title for check in CHECKS} if report.suite == SUITE else {}
+    today = {check.name: check.title for check in SUITES.get(report.suite, ())}
     return {check.name: today.get(check.name, check.title) for check in report.checks}
