@@ -1,0 +1,42 @@
+"""The findings on the page *Lifecycle*, reproduced with the products at the versions of the submissions."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from memeval.systems.environments import environment_for
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples" / "deletion-and-users"
+PAGE = (ROOT / "site" / "lifecycle.md").read_text("utf-8")
+
+
+def printed_on_the_page(command: str) -> list[str]:
+    found = re.search(rf"^\$ {re.escape(command)}\n(.*?)```", PAGE, re.M | re.S)
+    assert found is not None
+    return found[1].splitlines()
+
+
+def test_the_user_id_star_of_mem0_reaches_all_users_and_a_deletion_leaves_the_history() -> None:
+    folder = ROOT / "submissions" / "mem0-verbatim"
+    environment = environment_for(folder, folder / "adapter.py", note=lambda _: None)
+    assert environment is not None and environment.python is not None
+    command = [str(environment.python), str(EXAMPLES / "mem0_users.py")]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert ran.stdout.splitlines() == printed_on_the_page("python mem0_users.py")
+
+
+def test_the_mcp_memory_server_confirms_writes_that_it_loses() -> None:
+    environment = environment_for(ROOT / "submissions" / "mcp-memory", None, note=lambda _: None)
+    assert environment is not None
+    path = os.pathsep.join([*map(str, environment.path), os.environ["PATH"]])
+    command = ["node", str(EXAMPLES / "mcp_memory_at_once.mjs")]
+    ran = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=True, env={**os.environ, "PATH": path}
+    )
+    confirmed, kept = ran.stdout.splitlines()
+    assert confirmed == printed_on_the_page("node mcp_memory_at_once.mjs")[0] == "confirmed: 20"
+    assert 1 <= int(kept.removeprefix("kept: ")) < 20

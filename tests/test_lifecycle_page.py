@@ -1,0 +1,44 @@
+"""The tables on the page *Lifecycle* are those of its results, and the results are as expected."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bench.lifecycle import CONTROLS, OUT, PAGE, measure, page_of
+from memeval.benchmarks.lifecycle.expected import COMPARED, EXPECTED, ORACLE, REFERENCE
+from tests.support.commands import ROOT
+
+RESULT = json.loads((ROOT / OUT).read_text("utf-8"))
+
+
+def test_the_page_has_the_tables_of_its_results() -> None:
+    page = (ROOT / PAGE).read_text("utf-8")
+    assert page_of(page, RESULT) == page
+
+
+def test_a_page_without_a_place_for_a_table_is_an_error() -> None:
+    with pytest.raises(ValueError, match="has no lines"):
+        page_of("# Lifecycle", RESULT)
+
+
+def test_the_stored_results_are_as_expected() -> None:
+    for name, row in RESULT["probes"].items():
+        category, _, probe = name.partition("/")
+        protocol = "export" if category == "export-after-deletion" else "banks"
+        assert set(row) == set(CONTROLS)
+        assert row[ORACLE][0] == row[ORACLE][1]
+        for slug in COMPARED:
+            if EXPECTED.fails(slug, protocol, category, probe):
+                assert row[slug][0] == 0, (slug, name)
+            elif not EXPECTED.differs(slug, protocol, category, probe):
+                assert row[slug] == row[REFERENCE], (slug, name)
+
+
+def test_a_small_run_counts_every_item_of_every_control() -> None:
+    found = measure({"size": 1})
+    for row in found["probes"].values():
+        assert set(row) == set(CONTROLS)
+        assert len({all_items for _, all_items in row.values()}) == 1
+    assert set(found["sizes"]) == {"1x", "10x", "100x"}
