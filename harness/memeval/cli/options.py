@@ -75,7 +75,8 @@ ModelConcurrency = Annotated[
 SkipConformance = Annotated[
     bool,
     typer.Option(
-        "--skip-conformance", help="Run a system that can cost money, even if it failed or skipped the adapter check."
+        "--skip-conformance",
+        help="Run a system even if it failed or skipped the adapter check or the isolation probe.",
     ),
 ]
 RetryErrors = Annotated[

@@ -78,7 +78,8 @@ class RunOptions:
     setup: SystemSetup = field(default_factory=SystemSetup)
     """Sandbox, hosts and environment cache."""
     conformance: bool = True
-    """Whether a submission that can cost money must pass the conformance check before the run."""
+    """Whether a submission that can cost money must pass the conformance check before the run, and any other system the
+    isolation probe."""
     limits: Limits = field(default_factory=Limits)
     """Limits of one call to the system."""
     limit: int | None = None
@@ -194,6 +195,15 @@ def _check_conformance(setting: _Setting, hello: AdapterInfo) -> None:
         require_conformance(prepared, hello, options.results, setting.progress, options.models, options.limits)
 
 
+def _require_isolation(setting: _Setting, new_instance: NewInstance) -> None:
+    """Raise ``BadInput`` if a system recalls texts of other scenarios, as far as two seconds show."""
+    options = setting.options
+    if options.conformance and setting.source.kind is not SystemKind.CONTROL and options.models.replay is None:
+        from memeval.evaluation.isolation_probe import require_isolation
+
+        require_isolation(setting.prepared, new_instance, setting.progress.note)
+
+
 def _run(setting: _Setting, hello: AdapterInfo, first: SystemInstance, new_instance: NewInstance) -> RunFolder:
     """Resume or start the run, execute the open items, judge and seal; see :func:`run_system`."""
     source, benchmark_session, options, progress = (
@@ -222,6 +232,7 @@ def _run(setting: _Setting, hello: AdapterInfo, first: SystemInstance, new_insta
         return RunFolder(folder)
     setting.models.check_keys(_callers(setting.judge, reader))
     if folder is None:
+        _require_isolation(setting, new_instance)
         folder = start(system_folder, _plan(setting, inputs, hello, reader, retried))
     if reason := keep_source(options.results, source):
         progress.note(f"The files of {source.slug} are not stored with the run: {reason}.")
