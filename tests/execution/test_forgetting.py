@@ -39,13 +39,19 @@ STEPS: tuple[Step, ...] = (
 )
 
 
-def rows(tmp_path: Path, forget: Forget, more: str = "", refuse: str = "") -> list[Response]:
+def rows(tmp_path: Path, forget: Forget, more: str = "", refuse: str = "", source: str = BANKS) -> list[Response]:
     """Run the steps with a request to forget before the last two questions, and return the responses."""
     after = (Recall(question_id="after", question="?", bank="a"), Export(question_id="kept", question="?"))
-    scenario = Scenario(scenario_id="forgetting", steps=(*STEPS, forget, *after))
+    return responses(tmp_path, (*STEPS, forget, *after), more, refuse, source)
+
+
+def responses(
+    tmp_path: Path, steps: tuple[Step, ...], more: str = "", refuse: str = "", source: str = BANKS
+) -> list[Response]:
+    """Run steps, and return the responses."""
+    scenario = Scenario(scenario_id="forgetting", steps=steps)
     work = ScenarioWork(scenario, {each.question_id: (each.question_id,) for each in scenario.questions()})
-    source = BANKS.replace("{more}", more).replace("{refuse}", refuse)
-    with system(tmp_path, source) as process:
+    with system(tmp_path, source.replace("{more}", more).replace("{refuse}", refuse)) as process:
         runner = ScenarioRunner(process, None, 10, lambda *told: None, lambda: False)
         return [row for finished in runner.run(work) for row in finished.responses]
 
@@ -89,3 +95,87 @@ def test_a_request_to_forget_comes_first_in_an_empty_memory(tmp_path: Path) -> N
         runner = ScenarioRunner(process, None, 10, lambda *told: None, lambda: False)
         (finished,) = runner.run(ScenarioWork(scenario, {"q": ("q",)}))
     assert found(finished.responses[0]) == ["s001:t01"]
+
+
+@pytest.mark.parametrize(
+    ("returned", "error"),
+    [
+        ("None", None),
+        ("0", None),
+        ("1.0", None),
+        ("'1'", "forget returned"),
+        ("-1", "forget returned"),
+        ("0.5", "forget returned a number that is not whole"),
+        ("float('nan')", "forget returned"),
+        ("[1]", "forget returned"),
+    ],
+)
+def test_what_forget_returns_is_a_count_or_nothing(tmp_path: Path, returned: str, error: str | None) -> None:
+    _, after, _ = rows(tmp_path, Forget(bank="a", ids=("s001",)), refuse=f"return {returned}")
+    assert after.outcome is (Outcome.OK if error is None else Outcome.ADAPTER_ERROR)
+    assert (error or "") in (after.error or "")
+
+
+def test_forget_may_be_asynchronous(tmp_path: Path) -> None:
+    source = "import asyncio\n" + BANKS.replace("    def forget", "    async def forget")
+    before, after, _ = rows(tmp_path, Forget(bank="a", ids=("s001",)), refuse="await asyncio.sleep(0)", source=source)
+    assert (len(found(before)), found(after)) == (2, ["s002:t01"])
+
+
+def test_a_deletion_that_is_still_running_without_settle_is_found_to_have_left_the_text(tmp_path: Path) -> None:
+    source = BANKS.replace("    def settle", "    def not_settle")
+    _, after, _ = rows(tmp_path, Forget(bank="a", ids=("s001",)), source=source)
+    assert "s001:t01" in found(after)
+
+
+def test_a_deletion_of_everything_leaves_nothing_for_later_questions(tmp_path: Path) -> None:
+    _, after, _ = rows(tmp_path, Forget(bank="a", ids=("s001",)), refuse="self.kept = []; return 2")
+    assert (after.outcome, found(after)) == (Outcome.OK, [])
+
+
+@pytest.mark.parametrize("bank", ["team/ana", "Ana ", "../ana", "*", "ana\nben", "Ünï", "%2F", "'; --"])
+def test_names_of_banks_reach_a_system_as_they_are(tmp_path: Path, bank: str) -> None:
+    texts = (
+        Retain(text_id="s001", content="Rows.", bank=bank, source_id="r1"),
+        Retain(text_id="s002", content="Sings.", bank="ana", source_id="r2"),
+    )
+    asked = (Recall(question_id="own", question="?", bank=bank), Recall(question_id="other", question="?", bank="ana"))
+    again = (Forget(bank=bank), Recall(question_id="gone", question="?", bank=bank))
+    own, other, gone = responses(tmp_path, (*texts, *asked, *again))
+    assert (found(own), found(other), found(gone)) == (["s001:t01"], ["s002:t01"], [])
+
+
+def test_a_clock_that_goes_backwards_changes_no_order(tmp_path: Path) -> None:
+    texts = tuple(
+        Retain(text_id=f"s00{number}", content=text, bank="a", source_id=text, occurred_at=day)
+        for number, (text, day) in enumerate((("Late.", "2025-03-01"), ("Early.", "2024-03-01")), 1)
+    )
+    asked = Recall(question_id="q", question="?", bank="a", timestamp="2023-01-01")
+    (response,) = responses(tmp_path, (*texts, asked))
+    assert found(response) == ["s001:t01", "s002:t01"]
+
+
+@pytest.mark.parametrize(
+    ("exported", "outcome", "error"),
+    [
+        ("[]", Outcome.OK, ""),
+        ("[{'text': ''}]", Outcome.OK, ""),
+        ("[{'source_ids': ['s001']}]", Outcome.ADAPTER_ERROR, "text"),
+        ("None", Outcome.ADAPTER_ERROR, "export_memories"),
+        ("'everything'", Outcome.ADAPTER_ERROR, "export_memories"),
+    ],
+)
+def test_an_export_without_texts_is_empty_or_an_error(
+    tmp_path: Path, exported: str, outcome: Outcome, error: str
+) -> None:
+    source = BANKS.replace('return [{"text": str(self.settled)}]', f"return {exported}")
+    *_, kept = rows(tmp_path, Forget(bank="a", ids=("s001",)), source=source)
+    assert kept.outcome is outcome
+    assert error in (kept.error or "")
+
+
+def test_an_id_that_names_two_texts_deletes_both(tmp_path: Path) -> None:
+    texts = tuple(Retain(text_id="s001", content=text, bank="a", source_id=text) for text in ("Rows.", "Sings."))
+    asked = [Recall(question_id=name, question="?", bank="a") for name in ("before", "after")]
+    before, after = responses(tmp_path, (*texts, asked[0], Forget(bank="a", ids=("s001",)), asked[1]))
+    assert (len(found(before)), found(after)) == (2, [])

@@ -14,6 +14,7 @@ from memeval.benchmarks.lifecycle.benchmark import INFO, LifecycleBenchmark
 from memeval.benchmarks.lifecycle.checks import LARGEST_CLUSTER, BrokenRule, check
 from memeval.benchmarks.lifecycle.generate import GROWTH, PROTOCOLS, generate
 from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeStage
+from memeval.benchmarks.lifecycle.script import Written
 from memeval.benchmarks.lifecycle.wording.words import FILLER, FRAMES, PEOPLE, TOPICS, phrases_of
 from memeval.judging.text import states
 from memeval.records.errors import BadInput
@@ -137,6 +138,21 @@ def test_a_broken_rule_is_an_error() -> None:
     key = item.key.model_copy(update={"stages": (bad,)})
     with pytest.raises(BrokenRule, match="an expected value is also wrong"):
         check(replace(written, items=(item.model_copy(update={"key": key}), *written.items[1:])))
+
+
+def test_a_clock_that_goes_backwards_and_an_id_used_twice_are_errors() -> None:
+    written = next(each for each in generate(42, 1, "banks") if each.items[0].category == "correct")
+    first, second, *others = written.scenario.steps
+    assert isinstance(first, Retain) and isinstance(second, Retain)
+
+    def changed(step: Retain) -> Written:
+        return replace(written, scenario=written.scenario.model_copy(update={"steps": (first, step, *others)}))
+
+    check(changed(second))
+    with pytest.raises(BrokenRule, match="dates are inverted"):
+        check(changed(second.model_copy(update={"occurred_at": first.occurred_at})))
+    with pytest.raises(BrokenRule, match="an id names two texts"):
+        check(changed(second.model_copy(update={"text_id": first.text_id})))
 
 
 @pytest.mark.parametrize(

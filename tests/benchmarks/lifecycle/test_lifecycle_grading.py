@@ -40,6 +40,22 @@ def test_a_deleted_value_is_found_by_its_words_or_by_its_source() -> None:
     assert fault(ProbeRule.ONLY, [text("Dr. Older.")], expected=False) == "", "whole words only"
 
 
+def test_a_text_of_another_bank_fails_even_if_the_own_one_is_first() -> None:
+    stage = ProbeStage(rule=ProbeRule.ONLY, expected=(NEW,), wrong=(OLD,))
+    own, theirs = text("It is Dr. New.", "s002"), text("It is Dr. Old.", "s001")
+    assert fault_of_texts(stage, [own]) == ""
+    assert fault_of_texts(stage, [own, theirs]) == "Text 2 is about 'Dr. Old', which must not be returned."
+    assert fault_of_texts(stage, [own, text("It is Dr. Old.")]) != "", "without a source, its words show it"
+
+
+def test_an_export_without_texts_states_nothing_and_still_shows_deleted_sources() -> None:
+    known = ProbeStage(rule=ProbeRule.ONLY, expected=(OLD,))
+    gone = ProbeStage(rule=ProbeRule.ONLY, wrong=(OLD,))
+    assert fault_of_texts(known, []) == fault_of_texts(known, [text("", "s001")]) == "No text says 'Dr. Old'."
+    assert fault_of_texts(gone, []) == ""
+    assert fault_of_texts(gone, [text("", "s001")]) == "Text 1 is about 'Dr. Old', which must not be returned."
+
+
 @pytest.mark.parametrize(
     ("named", "known", "sentence"),
     [

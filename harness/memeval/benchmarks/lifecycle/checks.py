@@ -26,6 +26,8 @@ def check(written: Written) -> None:
     scenario, where = written.scenario, written.scenario.scenario_id
     days = [session.date for session in scenario.each_session()]
     _require(all(a < b for a, b in pairwise(days)), where, "dates are inverted.")
+    ids = [session.session_id for session in scenario.each_session()]
+    _require(len(ids) == len(set(ids)), where, "an id names two texts.")
     _require(len(written.items) <= LARGEST_CLUSTER, where, "too many items.")
     texts = {turn.turn_id: turn.content for session in scenario.each_session() for turn in session.turns}
     questions = {question.question_id: question.question for question in scenario.questions()}
