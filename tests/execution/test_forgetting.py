@@ -78,6 +78,7 @@ def test_a_bank_is_forgotten(tmp_path: Path) -> None:
     [
         (Forget(bank="a", ids=("s001",)), "raise RuntimeError('read only')", "forget raised RuntimeError: read only"),
         (Forget(bank="a", query="rowing"), "", "forget has no keyword 'query', so it cannot forget by it"),
+        (Forget(bank="a", query="rowing"), "", "Declare it as forget(self, bank=None, ids=None, query=None)."),
     ],
 )
 def test_a_failed_request_fails_the_questions_after_it(tmp_path: Path, forget: Forget, refuse: str, error: str) -> None:

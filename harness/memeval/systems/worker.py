@@ -592,9 +592,10 @@ class Calls:
 
     def forget(self, request: dict[str, Any]) -> dict[str, Any]:
         """Delete a bank, texts by their ids, or memories about a query; return how many, if the system reports it."""
+        self.method = "forget"
         for part in ("bank", "ids", "query"):  # without one of its filters, a request would delete more
             if part in request and keyword_for(self.system.forget, part) is None:
-                raise Refused(f"forget has no keyword '{part}', so it cannot forget by it")
+                raise Refused(f"forget has no keyword '{part}', so it cannot forget by it", cause="signature")
         count = self.run_with("forget", request)
         if count is not None and amount(count, "forget returned") % 1:
             raise Refused("forget returned a number that is not whole")
