@@ -65,12 +65,17 @@ def _count(row: Passed, slug: str, passed: bool) -> None:
 
 
 def table(rows: Mapping[str, Mapping[str, Iterable[int]]], heading: str) -> str:
-    """Return a table in Markdown: percent of the items that each control passes, bold where not as careful-store."""
-    lines = [f"| {heading} | items | {' | '.join(f'`{slug}`' for slug in CONTROLS)} |"]
-    lines.append(f"|---|--:|{'--:|' * len(CONTROLS)}")
+    """Return a table in Markdown: percent of the items that each control passes, bold where not as careful-store.
+
+    Controls that equal careful-store in every row are left out.
+    """
+    shown = [s for s in CONTROLS if s == REFERENCE or any(tuple(r[s]) != tuple(r[REFERENCE]) for r in rows.values())]
+    names = all_controls()
+    lines = [f"| {heading} | items | {' | '.join(names[slug].title for slug in shown)} |"]
+    lines.append(f"|---|--:|{'--:|' * len(shown)}")
     for name, row in rows.items():
-        shares = {slug: tuple(row[slug]) for slug in CONTROLS}
-        cells = [_cell(shares[slug], shares[REFERENCE]) for slug in CONTROLS]
+        shares = {slug: tuple(row[slug]) for slug in shown}
+        cells = [_cell(shares[slug], shares[REFERENCE]) for slug in shown]
         lines.append(f"| {_title(name)} | {shares[REFERENCE][1]} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
