@@ -67,9 +67,10 @@ def _count(row: Passed, slug: str, passed: bool) -> None:
 def table(rows: Mapping[str, Mapping[str, Iterable[int]]], heading: str) -> str:
     """Return a table in Markdown: percent of the items that each control passes, bold where not as careful-store.
 
-    Controls that equal careful-store in every row are left out.
+    The oracle passes everything, and is left out, as are controls that equal careful-store in every row.
     """
-    shown = [s for s in CONTROLS if s == REFERENCE or any(tuple(r[s]) != tuple(r[REFERENCE]) for r in rows.values())]
+    differing = [s for s in COMPARED if any(tuple(row[s]) != tuple(row[REFERENCE]) for row in rows.values())]
+    shown = [REFERENCE, *differing]
     names = all_controls()
     lines = [f"| {heading} | items | {' | '.join(names[slug].title for slug in shown)} |"]
     lines.append(f"|---|--:|{'--:|' * len(shown)}")
