@@ -86,6 +86,7 @@ class Mem0Verbatim:
         """Add a text as a memory of the user with the bank's name. Each tag is a field with the value true."""
         about: dict[str, Any] = {f"about_{name}": value for name, value in (metadata or {}).items()}
         about |= {"source": source_id or "", "moment": moment(timestamp) if timestamp else 0}
+        about |= {"date": timestamp[:10]} if timestamp else {}
         about |= {tag_field(tag): True for tag in tags or ()}
         about |= {"fact_type": fact_type} if fact_type else {}
         self.banks.add(bank)
@@ -153,11 +154,11 @@ class Mem0Verbatim:
 
 
 def item(memory: dict[str, Any]) -> dict[str, Any]:
-    """Return a memory as memeval takes it: a turn after the date of its session, a text as it is."""
+    """Return a memory as memeval takes it, with its date before its text, if it has one."""
     about = memory["metadata"]
-    if "turn_id" in about:
-        return {"text": f"[{about['date']}] {memory['memory']}", "source_ids": [about["turn_id"]]}
-    return {"text": memory["memory"], "source_ids": [about["source"]] if about["source"] else []}
+    dated = f"[{about['date']}] " if "date" in about else ""
+    source = about.get("turn_id") or about["source"]
+    return {"text": f"{dated}{memory['memory']}", "source_ids": [source] if source else []}
 
 
 def user_of(bank: str) -> str:

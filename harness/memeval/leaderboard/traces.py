@@ -20,8 +20,10 @@ import numpy as np
 
 from memeval.archive.run_cache import kept
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks import find
 from memeval.execution.readers import NATIVE
 from memeval.records.base import Digest
+from memeval.records.errors import MemevalError
 from memeval.records.response import Response
 from memeval.records.run import Run, SystemKind
 
@@ -110,7 +112,7 @@ class Trace:
         """The last telling response to each question, by question.
 
         A response tells systems apart if something was retrieved, or if the run gives its answer seldom: answers such
-        as "yes", "B" or "I do not know" are equal by chance.
+        as "yes", "B" or "I do not know" are equal by chance. Exports of texts as they were ingested tell nothing.
         """
         return self._read[0]
 
@@ -133,14 +135,15 @@ class Trace:
         )
 
     def _comparable(self, responses: Iterable[Response]) -> tuple[dict[str, _Row], list[_Clock]]:
-        native = self.run.track.reader == NATIVE
+        native, exports = self.run.track.reader == NATIVE, _exports(self.run)
         answered: dict[str, Response] = {}
         clocks = []
         for response in responses:
             clocks.append(
                 _Clock(response.question_id, response.attempt, response.timings.started, _durations(response))
             )
-            if not response.outcome.is_error and (response.answer.strip() or response.items):
+            tells = response.answer.strip() or (response.items and not (exports and _is_verbatim(response)))
+            if tells and not response.outcome.is_error:
                 answered[response.question_id] = response
         times = Counter(response.answer for response in answered.values())
         rows = {
@@ -149,6 +152,20 @@ class Trace:
             if _retrieved(response) or times[response.answer] <= SELDOM
         }
         return rows, clocks
+
+
+def _exports(run: Run) -> bool:
+    """Return whether the responses of a run are exports of whole memories."""
+    try:
+        protocols = find(run.track.benchmark).info.protocols
+    except MemevalError:
+        return False
+    return any(each.name == run.track.protocol and "export_memories" in each.needs for each in protocols)
+
+
+def _is_verbatim(response: Response) -> bool:
+    """Return whether all items are ingested texts as they are, without scores: exports of all such stores are equal."""
+    return all(item.turn_id is not None and item.score is None for item in response.items or ())
 
 
 def _durations(response: Response) -> tuple[float | None, ...]:

@@ -15,7 +15,10 @@ from memeval.benchmarks.lifecycle.generate import generate
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
+from memeval.leaderboard.controls import is_general_control
+from memeval.leaderboard.traces import Trace
 from memeval.records.grade import Grade
+from memeval.records.response import RetrievedItem
 from memeval.systems.controls import all_controls
 from memeval.systems.source import control_source
 
@@ -95,6 +98,25 @@ def test_a_topic_is_deleted_by_a_system_that_can_and_an_error_for_one_that_canno
                 assert passed == grade.slices["probe"].startswith(wanted), grade.item_id
     unable = [grade for grade, _ in verdicts(REFERENCE, "topic", results).values()]
     assert {grade.state.value for grade in unable} == {"adapter_error"}
+
+
+def test_equal_exports_of_stores_that_change_no_text_are_no_sign_of_a_copy(results: Path) -> None:
+    folder = run_of(REFERENCE, "export", results)
+    assert not Trace(folder).rows
+    rewritten = [
+        row.model_copy(update={"items": tuple(RetrievedItem(text=f"{item.turn_id}, rewritten") for item in row.items)})
+        for row in folder.responses()
+        if row.items
+    ]
+    assert len(Trace(folder, rewritten).rows) == len(rewritten)
+    assert Trace(run_of(REFERENCE, "banks", results)).rows
+
+
+def test_systems_are_compared_with_the_careful_control_alone(results: Path) -> None:
+    simple = {
+        slug for slug in (REFERENCE, *COMPARED, ORACLE) if is_general_control(run_of(slug, "export", results).run)
+    }
+    assert simple == {REFERENCE}
 
 
 def test_an_empty_memory_passes_nothing(results: Path) -> None:

@@ -41,6 +41,8 @@ class BroughtControl(Record):
     """Where it should score, and where it should not."""
     reads: tuple[str, ...] = ()
     """Other files that it reads, all of them in the benchmark's package."""
+    is_simple: bool = False
+    """Whether it knows nothing of the benchmark's sentences and answers, so that systems are compared with it."""
 
 
 class BroughtControls(Record):
@@ -95,4 +97,5 @@ def _brought(entry: EntryPoint) -> Iterator[Control]:
                 folder=package,
                 reads=tuple(reads),
                 benchmark=entry.name,
+                is_simple=each.is_simple,
             )

@@ -42,6 +42,9 @@ class Control:
     """The other files that it reads, by their paths in ``folder``."""
     benchmark: str | None = None
     """The id of the only benchmark it is for; ``None`` for a control of every benchmark."""
+    is_simple: bool = False
+    """Whether a control of one benchmark knows nothing of its sentences and answers, so that systems are compared with
+    it."""
 
     @property
     def does(self) -> str:
