@@ -23,9 +23,9 @@ from memeval.records.scenario import Scenario
 SIZE = 40
 
 DIGESTS = {
-    (RETRIEVAL, "full"): "sha256:7cb5c9fa3250d2ba0b7b41e41c3e22794fbadd4467a794b179737d5d6be86553",
-    (RETRIEVAL, "withheld-1"): "sha256:b5aea68eec617f7d8c0bf5f761f9b171f6ea45ea6d676b8916af432362641084",
-    ("judge", "full"): "sha256:a329a701b44d029fa807de8861b0d2e06dfa50986c6349dba0ea5158c46ccef0",
+    (RETRIEVAL, "full"): "sha256:95a76ec5ef9f7ed3889f6ec1274ff22b2f4d8e8c666d3d60fee36124909e7375",
+    (RETRIEVAL, "withheld-1"): "sha256:62cb84032bb9cece220ec687ccfa39e05362f2e58c2e6b88a5ecb01d9c274a53",
+    ("judge", "full"): "sha256:eeae7f8aa80f7cfbc21363b6a4154dc280e50086fa293d1831d4503a080bc4b0",
 }
 """Golden: our own generator at seed 42. Stored runs name these digests."""
 

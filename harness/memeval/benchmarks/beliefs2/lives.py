@@ -147,7 +147,8 @@ class _Weaver:
 
     def others(self, topic: str, values: Sequence[TopicValue], start: date, end: date) -> None:
         """Add values of other people, evenly between ``start`` and ``end``."""
-        people = self.rng.sample(OTHERS, len(values))
+        busy = {event.about for event in self.events if event.topic == topic}
+        people = self.rng.sample([each for each in OTHERS if each not in busy], len(values))
         width = max(1, (end - start).days // max(1, len(values)))
         for i, (value, relation) in enumerate(zip(values, people, strict=True)):
             on = self.day(start, i * width, (i + 1) * width - 1)

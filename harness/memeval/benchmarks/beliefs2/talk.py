@@ -184,7 +184,8 @@ class Talker:
             opening = DraftTurn(USER, f"{hint} {turn} {first.text}")
             return [opening, DraftTurn(ASSISTANT, f"{aside} {reply.text}"), more, end]
         if shape == 1:
-            return [first, reply, DraftTurn(USER, f"{more.text} {hint}"), DraftTurn(ASSISTANT, f"{aside} {end.text}")]
+            added = DraftTurn(USER, f"{more.text} {turn} {hint}")
+            return [first, reply, added, DraftTurn(ASSISTANT, f"{end.text} {aside}")]
         return [first, reply, more, end, DraftTurn(USER, hint), DraftTurn(ASSISTANT, aside)]
 
     def _elliptic(self, topic: WordedTopic, slots: Slots, noted: str) -> list[DraftTurn]:
