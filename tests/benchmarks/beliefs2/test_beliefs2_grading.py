@@ -145,6 +145,19 @@ def test_a_text_from_another_session_is_not_the_evidence() -> None:
     assert graded(text("The tram is loud.", "s005:t01")).credit == 0
 
 
+def test_sources_that_do_not_exist_count_as_not_named() -> None:
+    assert graded(text("Ada commutes by tram.", "s999:t01", "nowhere")).credit == 1
+    assert graded(text("Ada commutes by balloon.", "s999:t01"), *found(3)).credit == 0.5
+    unknown = RetrievedItem(turn_id="s999:t07", source_ids=("s999:t07",))
+    assert graded(unknown).credit == 0
+    assert graded(unknown, *found(3)).credit == 1
+
+
+def test_fewer_texts_than_asked_for_count_at_every_depth() -> None:
+    grade = graded(*found(3, 1, 2, 4, 5))
+    assert grade.metrics["recall@10"] == grade.metrics["ndcg@10"] == 1
+
+
 def test_of_two_parts_each_counts_half() -> None:
     key = KEY.model_copy(update={"expected": (stated("tram", 3), stated("rain", 5)), "misleading": ()})
     assert graded(*found(3), key=key).credit == 0.5
