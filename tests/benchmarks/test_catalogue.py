@@ -6,12 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from memeval.benchmarks import all_benchmarks
+from memeval.benchmarks import all_benchmarks, registry
 from memeval.benchmarks.base import Benchmark
 from memeval.benchmarks.beliefs.plan import WEIGHTS
 from memeval.benchmarks.catalogue import load
+from memeval.benchmarks.charts import check_slices
 from memeval.benchmarks.session import BenchmarkSession
+from memeval.records.benchmark import ChartInfo, ChartKind
 from memeval.records.errors import BadInput
+from tests.support.registered import Distribution, Entry
+from tests.support.tiny import TinyBenchmark
 
 WHOLE = """
 id = "tiny@1"
@@ -23,6 +27,16 @@ redistribution = "full"
 protocols = [{ name = "judge", title = "Judge", summary = "Asked.", headline = "accuracy" }]
 tiers = [{ name = "full", items = 1, how = "All." }]
 categories = [{ name = "one", title = "One", items = 1, tests = "One.", graded = "By hand." }]
+"""
+
+CHARTED = f"""{WHOLE}
+[[charts]]
+name = "all"
+title = "All"
+meaning = "All."
+kind = "bars"
+published = [{{ name = "Theirs", value = 0.5 }}]
+origin = "A paper."
 """
 
 EVERY = pytest.mark.parametrize("benchmark", all_benchmarks(), ids=lambda each: str(each.info.id))
@@ -118,6 +132,10 @@ def test_a_catalogue_is_read_once(package: Callable[[bytes], str]) -> None:
         (WHOLE.replace("title", "titel", 1).encode(), "unknown key 'titel'. Did you mean 'title'?"),
         (WHOLE.replace('"full"\n', '"maybe"\n').encode(), "'redistribution'"),
         (WHOLE.replace("items = 1,", 'items = "1",').encode(), "a whole number belongs here"),
+        (CHARTED.replace("0.5", "nan").encode(), ":17: 'charts.0.published.0.value' is not a finite number."),
+        (CHARTED.replace("0.5", "-inf").encode(), "is not a finite number. Give a number."),
+        (CHARTED.replace('"bars"', '"pie"').encode(), "'charts.0.kind'"),
+        (CHARTED.replace('meaning = "All."\n', "").encode(), "'charts.0.meaning' is missing"),
     ],
 )
 def test_a_bad_catalogue_is_refused_with_a_sentence(
@@ -126,3 +144,35 @@ def test_a_bad_catalogue_is_refused_with_a_sentence(
     with pytest.raises(BadInput) as caught:
         load(package(text))
     assert sentence in str(caught.value) and "catalogue.toml" in str(caught.value)
+
+
+def test_a_chart_with_nan_is_named_with_its_package_and_the_others_work(
+    package: Callable[[bytes], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = package(CHARTED.replace("0.5", "nan").encode())
+    usual = registry._entries()
+    entry = Entry("foreign@1", lambda: load(name), Distribution("memeval-foreign", "0.3"))
+    monkeypatch.setattr(registry, "_problems", {})
+    monkeypatch.setattr(registry, "_entries", lambda: {**usual, "foreign@1": entry})
+    assert {each.info.id for each in all_benchmarks()} == usual.keys()
+    (problem,) = registry.problems()
+    said = str(problem)
+    assert "foreign@1 of memeval-foreign 0.3" in said and "not a finite number. Give a number." in said
+
+
+@EVERY
+def test_every_chart_shows_slices_that_the_items_have(benchmark: Benchmark) -> None:
+    if benchmark.info.brought or not benchmark.available() or not benchmark.info.charts:
+        return
+    for protocol in benchmark.info.protocols:
+        check_slices(benchmark.info, protocol.name, BenchmarkSession.open(benchmark, protocol=protocol.name).keys)
+
+
+def test_a_chart_of_a_slice_that_no_item_has_is_refused() -> None:
+    chart = ChartInfo(
+        name="growth", title="G", meaning="M.", kind=ChartKind.LINE, slice="difficulty", values=("easy", "absurd")
+    )
+    benchmark = TinyBenchmark(2)
+    benchmark.info = benchmark.info.model_copy(update={"charts": (chart,)})
+    with pytest.raises(BadInput, match="shows the slice 'difficulty' at easy, absurd, which no item has"):
+        check_slices(benchmark.info, "judge", list(benchmark.open().keys()))

@@ -14,6 +14,7 @@ import pytest
 
 from memeval.benchmarks import all_benchmarks, find, known_ids, quick_benchmark, registry
 from memeval.benchmarks.base import Benchmark
+from memeval.records.benchmark import ChartInfo, ChartKind, PublishedValue
 from memeval.records.errors import BadInput
 from tests.support.registered import Distribution, Entry, register
 from tests.support.tiny import TinyBenchmark
@@ -87,6 +88,19 @@ def without_info() -> Broken:
     return broken
 
 
+CHART = ChartInfo(name="beside", title="Beside others", meaning="The scores.", kind=ChartKind.BARS)
+
+
+def with_chart(**changes: Any) -> Callable[[], Benchmark]:
+    """Return a factory of a benchmark with a chart that has these fields."""
+    return partial(Broken, charts=(CHART.model_copy(update=changes),))
+
+
+def line(**changes: Any) -> Callable[[], Benchmark]:
+    """Return a factory of a benchmark with a line over a slice that has these fields."""
+    return with_chart(kind=ChartKind.LINE, slice="size", values=("1x", "2x"), **changes)
+
+
 def raises(error: BaseException) -> Callable[[], Benchmark]:
     """Return a factory that fails."""
 
@@ -108,6 +122,20 @@ def raises(error: BaseException) -> Callable[[], Benchmark]:
         (partial(Broken, licence=" "), "names no licence"),
         (unbalanced, "the weights of the protocol 'judge' sum to 0.5"),
         (without_prompts, "has no folder 'prompts'"),
+        (partial(Broken, charts=(CHART, CHART)), "two charts have the name 'beside'"),
+        (with_chart(name="Not A Name"), "the chart 'Not A Name' needs another name"),
+        (with_chart(meaning=" "), "the chart 'beside' has no meaning"),
+        (with_chart(protocol="f9"), "names the unknown protocol 'f9'. Choose one of: judge"),
+        (with_chart(metric="charm"), "names the unknown metric 'charm'"),
+        (with_chart(kind=ChartKind.LINE), "is a line without 'slice' and two 'values'"),
+        (with_chart(slice="size", values=("1x", "2x")), "has bars over a slice"),
+        (with_chart(published=(PublishedValue(name="Theirs", value=0.5),)), "published values without an origin"),
+        (line(category="charm"), "names the unknown category 'charm'"),
+        (line(metric="accuracy"), "is a line with a metric"),
+        (
+            line(published=(PublishedValue(name="Theirs", value=0.5, at="9x"),), origin="A paper."),
+            "has published values outside its axis: Theirs",
+        ),
     ],
 )
 def test_a_benchmark_that_cannot_be_used_is_named_and_the_others_work(

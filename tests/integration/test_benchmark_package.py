@@ -98,6 +98,8 @@ def test_it_has_a_page(run: Path, board: Path, installed: dict[str, str]) -> Non
     page = (board / "build" / "site" / "benchmarks" / "pantry@1" / "index.html").read_text(encoding="utf-8")
     assert "how much is left, and where things are now" in page and "oracle" in page
     assert "not part of memeval: package <code>memeval-pantry 0.1.0</code>" in page
+    assert "Distance from the right number" in page and "Counted by hand from the four right numbers" in page
+    assert '<th scope="row"><bdi>Always 1 (published)</bdi></th><td class="mv-num">3.25</td>' in page
 
 
 def test_without_the_package_its_runs_keep_their_scores_and_the_missing_package_is_named(

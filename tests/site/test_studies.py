@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from memeval.records.benchmark import Direction, MetricInfo, ProtocolInfo, TierInfo
+from memeval.records.benchmark import (
+    ChartInfo,
+    ChartKind,
+    Direction,
+    MetricInfo,
+    ProtocolInfo,
+    PublishedValue,
+    TierInfo,
+)
 from memeval.records.grade import Grade
 from memeval.records.response import Response
 from memeval.site.charts import draw
@@ -14,7 +22,7 @@ from memeval.site.files import Page
 from memeval.site.model import BenchmarkView, read_site
 from memeval.site.pages.benchmarks import BenchmarkPages
 from memeval.site.studies import Study, studies
-from memeval.site.study_charts import CurvePoint, Slice, curves, parts
+from memeval.site.study_charts import CurvePoint, DeclaredMark, Slice, curves, declared, parts
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
 from tests.site.test_failure_tables import built_of
@@ -159,3 +167,74 @@ def test_a_known_seed_stands_beside_a_fresh_one_on_the_pages_of_both(tmp_path: P
         (study,) = studies(site, view)
         assert study.rows == (("Acme: own answers (two versions)", "100.0", "0.0", "−100.0"),)
         assert study.columns[1:3] == ("Public %", "Fresh %")
+
+
+LINE = ChartInfo(
+    name="hardness",
+    title="Hard and plain",
+    meaning="Share of correct items.",
+    kind=ChartKind.LINE,
+    slice="difficulty",
+    values=("plain", "hard"),
+    published=(PublishedValue(name=HOSTILE, value=0.25, at="hard"),),
+    origin="A paper.",
+)
+BARS = ChartInfo(
+    name="off",
+    title="Stars off",
+    meaning="Mean error.",
+    kind=ChartKind.BARS,
+    metric="mae",
+    published=(PublishedValue(name="Theirs", value=0.5),),
+    origin="Another paper.",
+)
+
+
+def test_a_catalogue_declares_lines_over_a_slice_with_published_values_apart(tmp_path: Path) -> None:
+    def right_if_hard(number: int, grade: Grade) -> Grade:
+        return grade.model_copy(update={"verdict": number % 2 == 1})
+
+    benchmark = FakeBenchmark(told={"charts": (LINE,)})
+    (study,) = studied(tmp_path, benchmark, Made("acme", "Acme", grades=right_if_hard))
+    ours, theirs = study.rows
+    assert study.columns == ("System", "plain", "hard") and ours == ("Acme", "0.0 %", "100.0 %")
+    assert theirs[0].endswith("(published)") and theirs[1:] == ("–", "25.0 %")
+    assert "Share of correct items. Published values: A paper." in study.says
+    drawn = str(study.figure.drawing)
+    assert "--mv-accent" in drawn and "--mv-shade-5" in drawn and "<script>alert" not in drawn
+
+
+def test_one_category_of_a_line_leaves_out_the_items_of_the_others(tmp_path: Path) -> None:
+    def right_if_noise(_number: int, grade: Grade) -> Grade:
+        return grade.model_copy(update={"verdict": grade.category == "noise-resistance"})
+
+    chart = LINE.model_copy(update={"category": "noise-resistance", "published": (), "origin": None})
+    benchmark = FakeBenchmark(told={"charts": (chart,)})
+    (study,) = studied(tmp_path, benchmark, Made("acme", "Acme", grades=right_if_noise))
+    assert study.rows == (("Acme", "100.0 %", "100.0 %"),)
+
+
+def test_bars_of_an_error_start_with_the_smallest(tmp_path: Path) -> None:
+    told = {"metrics": (MAE, RMSE), "protocols": (RATING.model_copy(update={"spread": None}),), "charts": (BARS,)}
+    benchmark = FakeBenchmark(measured=True, told=told)
+    (study,) = studied(tmp_path, benchmark, rated((1.0,)))
+    (first, second) = study.rows
+    assert first == ("Theirs (published)", "0.5") and second[1] == "1" and study.columns == ("System", "MAE")
+
+
+def test_published_values_are_shown_before_the_first_run_and_not_beside_a_part_of_the_data(tmp_path: Path) -> None:
+    told = {"metrics": (MAE, RMSE), "protocols": (RATING.model_copy(update={"spread": None}),), "charts": (BARS,)}
+    benchmark = FakeBenchmark(measured=True, told=told)
+    alone = BenchmarkView("fake@1", benchmark.info, None, {}, (), benchmark.info.redistribution, benchmark)
+    (study,) = studies(read_site(tmp_path), alone)
+    assert study.rows == (("Theirs (published)", "0.5"),)
+    part = Made("acme", "Acme", tier="tenth", grades=rated((1.0,)).grades)
+    (study,) = studied(tmp_path, benchmark, part)
+    assert study.rows == (("Acme", "1"),)
+
+
+def test_lines_that_end_at_one_place_share_a_label() -> None:
+    marks = [DeclaredMark(name, at, 0.0, "system") for name in ("Ada", "Bob") for at in ("1x", "2x")]
+    chart = declared("c", "C", "D", [*marks, DeclaredMark("Cleo", "2x", 0.9, "control")], ("size", ("1x", "2x")), True)
+    (data,) = chart.spec["datasets"].values() if "datasets" in chart.spec else (chart.spec["data"]["values"],)
+    assert [row["end"] for row in data if row["end"]] == ["Ada, Bob", "Cleo"]

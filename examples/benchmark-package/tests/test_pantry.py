@@ -50,3 +50,10 @@ def test_an_earlier_place_fails() -> None:
 def test_the_catalogue_counts_the_items_of_the_data() -> None:
     counts = {each.name: each.items for each in BENCHMARK.info.categories}
     assert counts == {name: sum(key.category == name for key in KEYS) for name in counts}
+
+
+def test_the_published_distance_follows_from_the_keys() -> None:
+    numbers = [int(key.key.references[0]) for key in KEYS if key.category == "count"]
+    (chart,) = BENCHMARK.info.charts
+    (always_one,) = chart.published
+    assert always_one.value == sum(abs(number - 1) for number in numbers) / len(numbers)

@@ -234,6 +234,7 @@ def _checked(benchmark: object, entry: EntryPoint) -> Benchmark:
         BrokenBenchmark: it is not.
     """
     from memeval.benchmarks.base import Benchmark
+    from memeval.benchmarks.charts import check_charts
     from memeval.judging.prompting import SHARED
 
     if not isinstance(benchmark, Benchmark):
@@ -254,6 +255,10 @@ def _checked(benchmark: object, entry: EntryPoint) -> Benchmark:
                 f"the weights of the protocol '{protocol.name}' sum to {math.fsum(shares):g}.",
                 "Write weights that sum to 1, or none.",
             )
+    try:
+        check_charts(info)
+    except BadInput as fault:
+        raise _broken(entry, fault.problem, fault.remedy or "") from None
     if benchmark.prompts != SHARED and not (resources.files(benchmark.prompts) / "prompts").is_dir():
         raise _broken(entry, f"{benchmark.prompts} has no folder 'prompts'.", "Add the judge prompts as .txt files.")
     return benchmark

@@ -264,6 +264,7 @@ def verify(
     Example: memeval data verify deepmemeval
     """
     from memeval.benchmarks import find
+    from memeval.benchmarks.charts import check_slices
     from memeval.benchmarks.session import BenchmarkSession
 
     benchmark = find(name)
@@ -275,6 +276,8 @@ def verify(
     parameters = {"file": file} if file is not None and len(benchmark.info.sources) > 1 else None
     try:
         benchmark_session = BenchmarkSession.open(benchmark, data, parameters, protocol=protocol, tier=tier)
+        if benchmark_session.tier == benchmark.info.tiers[0].name:
+            check_slices(benchmark.info, benchmark_session.protocol, benchmark_session.keys)
         description = benchmark_session.dataset.verify() or _description(benchmark_session, data)
     except MemevalError as error:
         raise CheckFailed(error.problem, where=error.where, remedy=error.remedy) from None

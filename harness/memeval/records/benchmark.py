@@ -169,6 +169,53 @@ class Example(Record):
     """The questions."""
 
 
+class ChartKind(StrEnum):
+    """How a chart of a catalogue is drawn."""
+
+    BARS = "bars"
+    """One bar for each system and published value."""
+    LINE = "line"
+    """One line for each system, over the values of a slice."""
+
+
+class PublishedValue(Record):
+    """A value that others published, shown beside the runs on the full tier."""
+
+    name: str
+    """Whose value it is."""
+    value: float
+    """The value."""
+    at: str | None = None
+    """The value of the slice that it belongs to; ``None`` for bars."""
+
+
+class ChartInfo(Record):
+    """A chart of a benchmark's page, drawn from runs and published values."""
+
+    name: str
+    """Its name in addresses."""
+    title: str
+    """Its title."""
+    meaning: str
+    """What it shows, in a sentence or two."""
+    kind: ChartKind
+    """How it is drawn."""
+    protocol: str | None = None
+    """The protocol of the runs; ``None`` for every protocol."""
+    metric: str | None = None
+    """The metric that bars show; ``None`` for the headline score."""
+    category: str | None = None
+    """The category that lines show; ``None`` for all items of the slice."""
+    slice: str | None = None
+    """The slice over which lines run."""
+    values: tuple[str, ...] = ()
+    """The values of the slice, in the order of the axis."""
+    published: tuple[PublishedValue, ...] = ()
+    """Values from elsewhere."""
+    origin: str | None = None
+    """Where the published values are from; ``None`` if there are none."""
+
+
 class WorkKind(StrEnum):
     """The kind of a work to cite; the values are those of the Citation File Format."""
 
@@ -251,6 +298,8 @@ class BenchmarkInfo(Record):
     """What it measures."""
     example: Example | None = None
     """An example."""
+    charts: tuple[ChartInfo, ...] = ()
+    """Charts of its page, besides those that memeval draws for every benchmark."""
     categories: tuple[CategoryInfo, ...]
     """Its categories, in the order of its table."""
     alternates: dict[str, str] = {}

@@ -1,5 +1,5 @@
 """Further charts of a benchmark: size of errors, search latency by bank size, score and latency by
-length of history.
+length of history, and what its catalogue declares.
 
 A study is drawn if the runs hold the data for it; none depends on the name of a benchmark.
 """
@@ -18,10 +18,12 @@ from memeval.leaderboard.pairing import TrackPair, apart_and_shared, old_and_fre
 from memeval.records.call import Phase
 from memeval.records.run import SystemKind
 from memeval.site import text
+from memeval.site.benchmark_charts import declared_charts
 from memeval.site.figures import Figure, figure
 from memeval.site.labels import reader_label
 from memeval.site.model import BenchmarkView, SiteModel, judge_label
-from memeval.site.study_charts import CurvePoint, Slice, ValuePair, curves, parts, two_looks
+from memeval.site.slices import slice_label
+from memeval.site.study_charts import CurvePoint, Slice, ValuePair, curves, declared, parts, two_looks
 from memeval.site.urls import segment
 
 BANK_SIZE, IN_FLIGHT = "bank size", "in flight"
@@ -302,11 +304,22 @@ def _looks(name: str, title: str, says: str, pairs: Sequence[TrackPair], names: 
     yield Study(figure(chart), says, columns, tuple(rows))
 
 
+def _declared(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
+    """Yield the charts that the catalogue of the benchmark declares."""
+    for drawn in declared_charts(benchmark):
+        info = drawn.info
+        metric = benchmark.metric(info.metric) if info.metric else None
+        heading = slice_label(info.slice).title if info.slice else metric.title if metric else "Composite score"
+        chart = declared(drawn.name, drawn.title, info.meaning, drawn.marks, (heading, drawn.axis), drawn.is_share)
+        says = f"{info.meaning} Published values: {info.origin}" if info.published else info.meaning
+        yield Study(figure(chart), says, ("System", *(drawn.axis or (heading,))), drawn.table())
+
+
 def _name(row: BoardRow) -> str:
     return row.run.system.name
 
 
 STUDIES: tuple[Callable[[SiteModel, BenchmarkView], Iterable[Study]], ...] = (
-    *(_errors, _latency, _sizes, _memories, _seeds),
+    *(_declared, _errors, _latency, _sizes, _memories, _seeds),
 )
 """All studies, in page order."""

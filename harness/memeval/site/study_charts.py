@@ -161,3 +161,74 @@ def parts(name: str, title: str, description: str, slices: Sequence[Slice]) -> C
     spec = finish(bars)
     spec["config"]["legend"] = {"labelColor": INK, "orient": "bottom", "columns": 3, "symbolType": "square"}
     return Chart(name, title, description, spec)
+
+
+_NEAR = 0.05
+"""Distance of two ends of lines, as a share of the largest value, below which they share a label."""
+
+
+@dataclass(frozen=True)
+class DeclaredMark:
+    """A value of a chart that a catalogue declares."""
+
+    label: str
+    """Whose value it is."""
+    at: str
+    """Its place on the axis of a line; blank for a bar."""
+    value: float
+    kind: str
+    """``system``, ``control`` or ``published``."""
+
+
+def declared(
+    name: str, title: str, description: str, marks: Sequence[DeclaredMark], axis: tuple[str, Sequence[str]], share: bool
+) -> Chart:
+    """Chart the values of a catalogue's chart: bars, or lines if the axis has values.
+
+    Args:
+        name: name of the chart in addresses.
+        title: its title.
+        description: text for screen readers.
+        marks: the values.
+        axis: title of the horizontal axis, and its values in order; none for bars.
+        share: whether the values are shares of 1.
+    """
+    alt = altair()
+    heading, values = axis
+    rows: list[Spec] = [
+        {"label": visible(m.label), "at": m.at, "value": m.value, "kind": m.kind, "end": ""} for m in marks
+    ]
+    # Lines that end side by side share one label, because two would cover each other.
+    reach = max((abs(m.value) for m in marks), default=0.0) * _NEAR or 1.0
+    shared: dict[int, Spec] = {}
+    for row in rows:
+        if values and row["at"] == values[-1]:
+            first = shared.setdefault(round(row["value"] / reach), row)
+            first["end"] += f", {row['label']}" if first["end"] else row["label"]
+    colour = alt.Color("kind:N", legend=None).scale(
+        domain=["system", "control", "published"], range=[ACCENT, CONTROL, SHADES[-1]]
+    )
+    form = ".1%" if share else "~g"
+    tooltip = [alt.Tooltip("label:N", title="name"), alt.Tooltip("value:Q", format=form)]
+    number = alt.Y("value:Q", title=None) if values else alt.X("value:Q", title=heading)
+    if share:
+        number = number.scale(domain=[0, 1]).axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 1])
+    data = alt.Data(values=rows)
+    if not values:
+        bars = (
+            alt.Chart(data)
+            .mark_bar(height=14)
+            .encode(
+                x=number, y=alt.Y("label:N", sort=None, title=None).axis(labelLimit=260), color=colour, tooltip=tooltip
+            )
+        )
+        return Chart(name, title, description, finish(bars.properties(width=460, height={"step": 24})))
+    place = alt.X("at:O", sort=list(values), title=heading).axis(labelAngle=0).scale(padding=0.2)
+    base = alt.Chart().encode(x=place, y=number, color=colour, detail="label:N")
+    line = base.mark_line(strokeWidth=1.5, opacity=0.7)
+    dot = base.mark_point(filled=True, size=50, opacity=1).encode(
+        tooltip=[*tooltip, alt.Tooltip("at:O", title=heading)]
+    )
+    end = base.mark_text(align="left", dx=7, fontSize=11, limit=300).encode(text="end:N")
+    drawing = alt.layer(line, dot, end, data=data).properties(width=460, height=260)
+    return Chart(name, title, description, finish(drawing))

@@ -252,3 +252,9 @@ def test_fixed_results_have_the_golden_scores(
     talk = [row(asked, returned(turn, asked)) for turn, asked in zip(stages, turns(released()), strict=True)]
     assert sum(each.result.passed for each in talk) == passed
     assert mean([each.result.drift or 0.0 for each in talk]) == drift
+
+
+def test_the_chart_of_the_page_has_the_published_precision() -> None:
+    (chart,) = PrecisionBenchmark.info.charts
+    charted = {each.name.lower().replace(" search", "").replace(" ", "-"): each.value for each in chart.published}
+    assert chart.metric == "precision" and charted == {name: found[3] for name, found in GOLDEN.items()}
