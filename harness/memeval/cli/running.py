@@ -227,8 +227,9 @@ def run(
             outcomes.append(run_on(each, lambda name: run_one(name, progress), as_json))
             for warning in push_after_run(outcomes[-1].folders, results) if is_pushed else ():
                 print(visible(f"memeval: {warning}"), file=sys.stderr)
-    order = {each.info.id: position for position, each in enumerate(all_benchmarks())}
-    outcomes.sort(key=lambda outcome: order.get(outcome.benchmark, 0))
+    if len(outcomes) > 1:  # to know the order, every benchmark is imported
+        order = {each.info.id: position for position, each in enumerate(all_benchmarks())}
+        outcomes.sort(key=lambda outcome: order.get(outcome.benchmark, 0))
     conclude(
         outcomes,
         every=benchmark is None,
