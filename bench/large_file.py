@@ -95,7 +95,7 @@ def _anew(scratch: Path, path: Path) -> Cost:
 def _of(way: str, scratch: Path, path: Path) -> Cost:
     """Return what making the file ready takes in one way: the seconds of the work, the peak of its whole process."""
     said, cost = _said(scratch, way, path)
-    return Cost(said["ready"], cost.peak_mb)
+    return Cost(said["ready"], cost.cpu_seconds, cost.peak_mb)
 
 
 def _said(scratch: Path, way: str, path: Path) -> tuple[dict[str, float], Cost]:

@@ -18,6 +18,8 @@ class Cost:
 
     seconds: float
     """Wall seconds of the whole process."""
+    cpu_seconds: float
+    """Processor seconds of the process and of the processes that it waited for."""
     peak_mb: float
     """Largest resident size of the process itself, in megabytes."""
 
@@ -46,6 +48,10 @@ class Ratio:
     """How many pairs were measured."""
     limit_seconds: float | None = None
     """What no implementation can be faster than, where that is known."""
+    ratios: tuple[float, ...] = ()
+    """The ratio of each pair, in order; ``bench.gate`` compares them."""
+    cpu_ratio: float | None = None
+    """Median of the ratios of processor seconds, which other work on the machine hardly changes."""
 
     @property
     def holds(self) -> bool:
@@ -80,7 +86,7 @@ def cost_of(command: Sequence[str], where: Path, more: Mapping[str, str] | None 
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise RuntimeError(f"{command[:4]} failed with {process.returncode}: {log.read_text()[-500:]}")
-    return Cost(seconds, usage.ru_maxrss / 1000)
+    return Cost(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000)
 
 
 def in_turn(ours: Callable[[], Cost], reference: Callable[[], Cost], pairs: int) -> tuple[list[Cost], list[Cost]]:
@@ -112,6 +118,8 @@ def ratio(
         reference=reference,
         pairs=len(ours),
         limit_seconds=limit_seconds,
+        ratios=tuple(round(a.seconds / b.seconds, 4) for a, b in zip(ours, theirs, strict=True)),
+        cpu_ratio=statistics.median(a.cpu_seconds / b.cpu_seconds for a, b in zip(ours, theirs, strict=True)),
     )
 
 
