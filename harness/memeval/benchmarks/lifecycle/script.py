@@ -227,9 +227,10 @@ def users(rng: random.Random, count: int) -> list[User]:
     given, family = rng.sample(PEOPLE.first, count), rng.sample(PEOPLE.family, count)
     given[1:2] = given[:1] * (count > 1)
     names = [f"{a} {b}" for a, b in zip(given, family, strict=True)]
-    odd = rng.choice((("team/{}", "team/{}0"), ("{}", "{} 2"), ("user:{}", "User:{}")))
+    # Products refuse spaces and slashes in names, for good reasons, so there are none.
+    alike = rng.choice((("team:{}", "team:{}0"), ("{}", "{}-2"), ("user:{}", "User:{}")))
     stem = given[0].lower()
-    banks = [pattern.format(stem) for pattern in odd][:count]
+    banks = [pattern.format(stem) for pattern in alike][:count]
     banks += [name.lower().replace(" ", "-") for name in names[len(banks) :]]
     return [User(name, bank) for name, bank in zip(names, banks, strict=True)]
 

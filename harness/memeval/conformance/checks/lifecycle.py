@@ -8,8 +8,8 @@ from memeval.conformance.facts import PlantedFact
 from memeval.conformance.subject import ACKNOWLEDGED, CheckedMemory, CheckedSystem, Observation, PlantedTurn, quoted
 from memeval.systems.errors import AdapterRaised
 
-ALIKE = ("team/ana", "team/ana0", "ana 2")
-"""Names of banks that differ in little, or need care."""
+ALIKE = ("team:ana", "team:ana0", "Team:ana")
+"""Names of banks that differ in little."""
 
 AGAIN = "s009"
 """Id of a text that is retained after its like was forgotten."""
