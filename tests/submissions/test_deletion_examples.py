@@ -7,6 +7,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from memeval.systems.environments import environment_for
 
 ROOT = Path(__file__).parents[2]
@@ -20,13 +22,16 @@ def printed_on_the_page(command: str) -> list[str]:
     return found[1].splitlines()
 
 
-def test_the_user_id_star_of_mem0_reaches_all_users_and_a_deletion_leaves_the_history() -> None:
-    folder = ROOT / "submissions" / "mem0-verbatim"
+@pytest.mark.parametrize(
+    ("slug", "script"), [("astrocyte", "astrocyte_forget.py"), ("mem0-verbatim", "mem0_users.py")]
+)
+def test_a_script_prints_what_the_page_says(slug: str, script: str) -> None:
+    folder = ROOT / "submissions" / slug
     environment = environment_for(folder, folder / "adapter.py", note=lambda _: None)
     assert environment is not None and environment.python is not None
-    command = [str(environment.python), str(EXAMPLES / "mem0_users.py")]
+    command = [str(environment.python), str(EXAMPLES / script)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert ran.stdout.splitlines() == printed_on_the_page("python mem0_users.py")
+    assert ran.stdout.splitlines() == printed_on_the_page(f"python {script}")
 
 
 def test_the_mcp_memory_server_confirms_writes_that_it_loses() -> None:
