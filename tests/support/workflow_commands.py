@@ -7,9 +7,8 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-import typer
-
 from memeval.cli.main import app
+from memeval.cli.plain_help import command_of
 
 _CONTINUED = re.compile(r"\\\n\s*")
 _OPTIONAL = re.compile(r'\$\{\w+:\+([^{}"]*"\$\w+")\}')
@@ -32,7 +31,7 @@ def memeval_calls(script: str) -> Iterator[list[str]]:
 
 def parse(words: list[str]) -> None:
     """Parse a command without running it; an unknown command or option is an error."""
-    command: Any = typer.main.get_command(app)
+    command: Any = command_of(app)
     context = command.make_context("memeval", [], resilient_parsing=True)
     while hasattr(command, "resolve_command"):
         name, command, words = command.resolve_command(context, words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,7 @@ PANEL_THRESHOLD = 8
 """Number of options from which a command shows them in panels."""
 
 
+@cache  # most of the time of a short command goes into making it
 def command_of(app: typer.Typer) -> Any:
     """Return the command line of an application, with panels and placeholders."""
     command: Any = typer.main.get_command(app)
