@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from memeval.benchmarks.beliefs.streams import Hand
 from memeval.benchmarks.beliefs.talk import ASSISTANT, USER, DraftTurn, mentioned, sentence, yours
@@ -157,19 +158,19 @@ class Talker:
         """
         theme = self.words.themes[self.hand.draw(range(len(self.words.themes)))]
         versions = [self._version(theme)[:turns] for _ in range(VERSIONS)]
-        return min(versions, key=lambda lines: abs(_length(lines) - room))
+        texts = min(versions, key=lambda each: abs(sum(map(len, each)) - room))
+        return [DraftTurn(role, text) for role, text in zip((USER, ASSISTANT) * 2, texts, strict=False)]
 
-    def _version(self, theme: Theme) -> list[DraftTurn]:
-        slots = {"a": self.rng.choice(theme.a), "b": self.rng.choice(theme.b)}
-        slots |= {f"the_{name}": mentioned(text) for name, text in slots.items()}
-        theirs = {name: yours(text) for name, text in slots.items()}
-        more, end = self.rng.choice(list(zip(theme.more, theme.end, strict=True)))
-        return [
-            DraftTurn(USER, sentence(self.rng.choice(theme.ask).format(**slots))),
-            DraftTurn(ASSISTANT, sentence(self.rng.choice(theme.reply).format(**theirs))),
-            DraftTurn(USER, sentence(more.format(**slots))),
-            DraftTurn(ASSISTANT, sentence(end.format(**theirs))),
-        ]
+    def _version(self, theme: Theme) -> tuple[str, str, str, str]:
+        a, b = self.rng.choice(theme.a), self.rng.choice(theme.b)
+        end = self.rng.choice(range(len(theme.end)))
+        ask, reply = self.rng.choice(theme.ask), self.rng.choice(theme.reply)
+        return (
+            _worded(USER, ask, a, b),
+            _worded(ASSISTANT, reply, a, b),
+            _worded(USER, theme.more[end], a, b),
+            _worded(ASSISTANT, theme.end[end], a, b),
+        )
 
     def _room(self, *texts: str) -> int:
         """Return how many characters of small talk a session has room for beside some texts."""
@@ -226,5 +227,8 @@ class Talker:
         return [*lines, DraftTurn(USER, thanks), DraftTurn(ASSISTANT, self._plain(self.frames.welcome))]
 
 
-def _length(lines: Iterable[DraftTurn]) -> int:
-    return sum(len(line.text) for line in lines)
+@lru_cache(maxsize=1 << 16)  # of eight versions one is kept, so that most sentences come again
+def _worded(role: str, pattern: str, a: str, b: str) -> str:
+    if role == ASSISTANT:
+        a, b = yours(a), yours(b)
+    return sentence(pattern.format(a=a, b=b, the_a=mentioned(a), the_b=mentioned(b)))
