@@ -15,6 +15,9 @@ MARK = re.compile("⟦([^⟧]*)⟧")
 """A mark. The character ``⟦`` occurs in marks only."""
 
 _TEXT = "⟦text⟧"
+_ESCAPED = "u27e6"
+"""What JSON at any depth writes for the first character of a mark, after backslashes, in lower case."""
+
 _JSON = re.compile(r"⟦json (\d{1,2})⟧")
 
 Change = Callable[[str], str]
@@ -62,6 +65,8 @@ def unquoted(text: str, spell: Change, keep: frozenset[str] = frozenset()) -> st
     Raises:
         BadInput: a mark is invalid, or the restored text exceeds the limit.
     """
+    if "⟦" not in text and _ESCAPED not in text.lower():
+        return text
     if text.startswith(_TEXT):
         return _spelled(text.removeprefix(_TEXT), spell)
     return _spelled_json(text, spell, keep) if is_json(text) else _spelled(text, spell)

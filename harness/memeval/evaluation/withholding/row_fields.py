@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from memeval.records.call import Call, ModelRequest
 from memeval.records.grade import Grade
 from memeval.records.journal import LogLine
-from memeval.records.response import Context, Response
+from memeval.records.response import Context, Response, RetrievedItem
 from memeval.records.traffic import Traffic
 
 
@@ -22,18 +22,22 @@ class Change(Protocol):
 
 def response_with(row: Response, change: Change) -> Response:
     """Return a response with changed answer, error and retrieved items."""
-    items = row.items and tuple(
-        item.model_copy(
-            update={"text": _optional(item.text, change), "source_ids": tuple(map(change, item.source_ids))},
-        )
-        for item in row.items
-    )
+    items = row.items and tuple(_item_with(item, change) for item in row.items)
     return row.model_copy(update={"answer": change(row.answer), "error": _optional(row.error, change), "items": items})
+
+
+def _item_with(item: RetrievedItem, change: Change) -> RetrievedItem:
+    text, source_ids = _optional(item.text, change), tuple(map(change, item.source_ids))
+    if text == item.text and source_ids == item.source_ids:  # most items name a turn, and a copy takes longest
+        return item
+    return item.model_copy(update={"text": text, "source_ids": source_ids})
 
 
 def context_with(row: Context, change: Change) -> Context:
     """Return a context with changed text, except turns."""
-    parts = tuple(part.model_copy(update={"text": _optional(part.text, change)}) for part in row.parts)
+    parts = tuple(
+        part if part.text is None else part.model_copy(update={"text": change(part.text)}) for part in row.parts
+    )
     return row.model_copy(update={"parts": parts})
 
 
