@@ -76,6 +76,18 @@ def check_control(subject: Subject, items: int = DRAWN) -> Check | None:
     return Check(NAME, (Finding(f"{folder.file('responses.jsonl')}:{differing[0] + 1}", problem),))
 
 
+UNCHANGED = frozenset({"bm25", "first-stated", "full-context", "last-stated", "no-memory", "recency-window"})
+"""Controls that store nothing when they are asked: an answer is equal whatever was asked before."""
+
+
+def _is_unchanged_by_questions(control: Control) -> bool:
+    """Return whether the drawn items alone can run. Otherwise, all items of their scenarios run.
+
+    With a view of the evidence, each item has an instance of its own.
+    """
+    return control.slug in UNCHANGED or control.view is not View.ALL
+
+
 @dataclass(frozen=True)
 class _Rerun:
     """A control that runs again on the scenarios of drawn items."""
@@ -98,8 +110,8 @@ class _Rerun:
         keys = [key for key in session.keys if key.item_id in answered]
         chosen = sorted(keys, key=lambda key: _ticket(folder, key.item_id))[:items]
         drawn, scenarios = frozenset(key.item_id for key in chosen), {key.scenario_id for key in chosen}
-        # All items of a scenario run, since a question may change what a system stores.
-        works = session.works([key for key in keys if key.scenario_id in scenarios], control.view, {})
+        run = drawn if _is_unchanged_by_questions(control) else {k.item_id for k in keys if k.scenario_id in scenarios}
+        works = session.works([key for key in keys if key.item_id in run], control.view, {})
         return cls(folder, control, drawn, works)
 
     @property
