@@ -1,6 +1,6 @@
 """A real Chromium on a real server, which serves the site under a sub-path.
 
-All tests of this folder share one browser, and those of a module one window: to start them takes longer than a page.
+The tests of a module share one window: a new one takes a process of its own, which starts slower than a page loads.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def base(site: Built) -> Iterator[str]:
     server.shutdown()
 
 
-@pytest.fixture(scope="package")  # Playwright's loop runs in this thread until it is closed, and lets no other one run
+@pytest.fixture(scope="module")  # Playwright's loop runs in this thread until it is closed, and lets no other one run
 def chromium() -> Iterator[Browser]:
     """Start the system's Chromium, or the one that Playwright installed."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
