@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from memeval.conformance.check import Check, ContractViolation, MethodMissing
-from memeval.conformance.checks import asking, calls, contents, foundations, lifecycle
+from memeval.conformance.checks import asking, calls, contents, foundations, promises
 from memeval.conformance.subject import CheckedSystem
 from memeval.execution.model_access import SystemInstance
 from memeval.records.conformance import CheckOutcome, ConformanceCheck
@@ -101,29 +101,29 @@ CHECKS_1 = (
 
 CHECKS = (
     *CHECKS_1,
-    Check("banks-apart", "Banks with similar names are kept apart.", lifecycle.banks_apart, needs=("retain", "recall")),
+    Check("banks-apart", "Banks with similar names are kept apart.", promises.banks_apart, needs=("retain", "recall")),
     Check(
         "forget-keeps-others",
         "A deletion by id removes nothing else, and the text can be told again.",
-        lifecycle.forget_keeps_others,
+        promises.forget_keeps_others,
         needs=("retain", "recall", "forget"),
         after="forget-forgets",
     ),
     Check(
         "forget-bank",
         "A forgotten bank is empty, and other banks are not.",
-        lifecycle.forget_bank,
+        promises.forget_bank,
         needs=("retain", "recall", "forget"),
         after="forget-forgets",
     ),
     Check(
         "export-forgets",
         "An export does not contain what was forgotten.",
-        lifecycle.export_forgets,
+        promises.export_forgets,
         needs=("retain", "forget", "export_memories"),
         after="forget-forgets",
     ),
-    Check("sources-named", "Retrieved items name the session or text that they are from.", lifecycle.sources_named),
+    Check("sources-named", "Retrieved items name the session or text that they are from.", promises.sources_named),
 )
 """The checks of the present suite, in their order."""
 

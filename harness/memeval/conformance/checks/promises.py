@@ -1,4 +1,4 @@
-"""Checks of what users are promised, in small: banks apart, deletion without loss, and sources. See ``lifecycle@1``."""
+"""Checks of what users are promised, in small: banks apart, deletion without loss, and sources."""
 
 from __future__ import annotations
 
