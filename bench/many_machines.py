@@ -94,7 +94,7 @@ def kills(folder: Path, seed: int) -> bool:
     chance = random.Random(seed)
     source = sleeper(folder, KILL_PAUSE)
     expected = comparable_digests(_made(source, RunOptions(folder / "here", concurrency=4)))
-    equal = struck = 0
+    equal = with_kills = 0
     with cluster_of(2) as cluster:
         for number in range(KILLS):
             options = RunOptions(folder / str(number), scheduler=cluster.scheduler_address, concurrency=2)
@@ -104,10 +104,10 @@ def kills(folder: Path, seed: int) -> bool:
             run = _made(source, options)
             killer.cancel()
             killer.join()
-            struck += any(outcome)
+            with_kills += any(outcome)
             equal += comparable_digests(run) == expected
-            print(f"run {number + 1}: {equal} equal, {struck} with a killed worker", flush=True)
-    print(f"seed {seed}: equal rows in {equal} of {KILLS} runs; a worker was killed in {struck} of them")
+            print(f"run {number + 1}: {equal} equal, {with_kills} with a killed worker", flush=True)
+    print(f"seed {seed}: equal rows in {equal} of {KILLS} runs; a worker was killed in {with_kills} of them")
     return equal == KILLS
 
 
