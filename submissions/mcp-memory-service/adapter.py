@@ -49,8 +49,24 @@ class McpMemoryService:
                     conversation_id=session["session_id"],
                 )
             )
-            if not stored["success"] and "Duplicate content" not in stored["error"]:
-                raise RuntimeError(f"mcp-memory-service did not store a turn: {stored['error']}")
+            check(stored)
+
+    def retain(
+        self,
+        content: str,
+        bank: str = "",
+        timestamp: str | None = None,
+        tags: list[str] | None = None,
+        source_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> None:
+        """Store a text as an entry of a bank's store."""
+        about: dict[str, Any] = {f"about_{name}": value for name, value in (metadata or {}).items()}
+        about |= {"source": source_id or ""}
+        about |= {"date": timestamp[:10]} if timestamp else {}
+        store = store_of(bank)
+        stored = self.service.store_memory(content, tags, metadata=about, conversation_id=source_id, store=store)
+        check(self.do(stored))
 
     def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
         found = self.do(self.service.retrieve_memories(query, n_results=k))
@@ -58,10 +74,29 @@ class McpMemoryService:
             raise RuntimeError(f"mcp-memory-service's search failed: {found['error']}")
         return [{**item(memory), "score": float(memory["similarity_score"])} for memory in found["memories"]]
 
+    def recall(self, query: str, k: int, bank: str = "", tags: list[str] | None = None) -> list[dict[str, Any]]:
+        """Search a bank's store, for entries with one of the tags."""
+        if not query.strip():
+            return []
+        found = self.do(self.service.storage.retrieve(query, n_results=k, tags=tags, store=store_of(bank)))
+        return [{**kept_item(one.memory), "score": float(one.relevance_score)} for one in found]
+
+    def forget(self, bank: str | None = None, ids: list[str] | None = None) -> int:
+        """Delete the entries of a bank's store, or those of some ids."""
+        storage = self.service.storage
+        gone = 0
+        for store in self.do(storage.get_stores()) if bank is None else [store_of(bank)]:
+            for memory in self.do(storage.get_all_memories(store=store)):
+                if ids is None or memory.metadata.get("source") in ids:
+                    deleted = self.do(storage.delete_memories(content_hash=memory.content_hash, store=store))
+                    if not deleted["success"]:
+                        raise RuntimeError(f"mcp-memory-service did not delete an entry: {deleted['error']}")
+                    gone += deleted["deleted_count"]
+        return gone
+
     def export_memories(self) -> list[dict[str, Any]]:
-        """Return every turn that is kept."""
-        kept = self.do(self.service.storage.get_all_memories())
-        return [item({"content": memory.content, "metadata": memory.metadata}) for memory in kept]
+        """Return every entry that is kept."""
+        return [kept_item(memory) for memory in self.do(self.service.storage.get_all_memories(store=None))]
 
     def close(self) -> None:
         if self.storage is not None:
@@ -73,7 +108,25 @@ class McpMemoryService:
         return self.loop.run_until_complete(call)
 
 
+def store_of(bank: str) -> str:
+    """Return the name of a bank's store, which is never the one of the sessions."""
+    return f"bank-{bank}"
+
+
+def check(stored: dict[str, Any]) -> None:
+    """Raise if the service stored nothing. A text that it already holds word for word is its to refuse."""
+    if not stored["success"] and "Duplicate content" not in stored["error"]:
+        raise RuntimeError(f"mcp-memory-service did not store a text: {stored['error']}")
+
+
+def kept_item(memory: Any) -> dict[str, Any]:
+    """Return a kept entry as memeval takes it."""
+    return item({"content": memory.content, "metadata": memory.metadata})
+
+
 def item(memory: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry as memeval takes it, with the date of its session before its text."""
+    """Return an entry as memeval takes it, with its date, if it has one, before its text."""
     about = memory["metadata"]
-    return {"text": f"[{about['date']}] {memory['content']}", "source_ids": [about["turn_id"]]}
+    dated = f"[{about['date']}] " if "date" in about else ""
+    source = about.get("turn_id") or about["source"]
+    return {"text": f"{dated}{memory['content']}", "source_ids": [source] if source else []}

@@ -23,7 +23,12 @@ def printed_on_the_page(command: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("slug", "script"), [("astrocyte", "astrocyte_forget.py"), ("mem0-verbatim", "mem0_users.py")]
+    ("slug", "script"),
+    [
+        ("astrocyte", "astrocyte_forget.py"),
+        ("mem0-verbatim", "mem0_users.py"),
+        ("mcp-memory-service", "mcp_memory_service_stores.py"),
+    ],
 )
 def test_a_script_prints_what_the_page_says(slug: str, script: str) -> None:
     folder = ROOT / "submissions" / slug

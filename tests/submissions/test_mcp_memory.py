@@ -84,3 +84,41 @@ def test_the_whole_question_finds_only_turns_that_contain_it(send: Callable[...,
 def test_unknown_queries_are_refused(send: Callable[..., Replies]) -> None:
     (reply,) = send(load("letters"))
     assert reply["error"] == "unknown queries letters"
+
+
+def test_banks_have_graphs_of_their_own_and_a_deletion_removes_what_it_names(send: Callable[..., Replies]) -> None:
+    def retain(bank: str, name: str, content: str) -> dict[str, Any]:
+        return {"call": "retain", "content": content, "bank": bank, "source_id": name, "timestamp": "2024-01-01"}
+
+    def recall(bank: str) -> dict[str, Any]:
+        return {"call": "recall", "query": "Which locker?", "k": 9, "bank": bank}
+
+    export = {"call": "export"}
+    _, _, *replies = send(
+        load("words"),
+        session(),
+        retain("ana", "t1", "My locker has the code 1."),
+        retain("ana", "t2", "My locker is blue."),
+        retain("", "t1", "My locker has the code 2."),
+        recall("ana"),
+        recall(""),
+        recall("ben"),
+        {"call": "forget", "bank": "ana", "ids": ["t1", "missing"]},
+        recall("ana"),
+        recall(""),
+        export,
+        {"call": "forget", "query": "lockers"},
+        {"call": "forget", "bank": ""},
+        recall(""),
+        {"call": "forget"},
+        export,
+        retain("ana", "t1", "My locker has the code 1."),
+        recall("ana"),
+    )
+    found = [sources(reply) if "items" in (reply.get("value") or {}) else reply.get("error") for reply in replies]
+    turns = ["s001:t01", "s001:t02", "s001:t03"]
+    assert found[3:6] == [["t1", "t2"], ["t1"], []]
+    assert found[7:10] == [["t2"], ["t1"], [*turns, "t2", "t1"]]
+    assert found[10] == "Nodes are forgotten by their ids or by their bank, not by a query."
+    assert found[12] == found[14] == []
+    assert found[16] == ["t1"]

@@ -40,7 +40,14 @@ json.dump(told, sys.stdout)
 """
 
 
-@pytest.mark.parametrize(("slug", "name"), [("langgraph-store", "LangGraphStore"), ("mem0-verbatim", "Mem0Verbatim")])
+@pytest.mark.parametrize(
+    ("slug", "name"),
+    [
+        ("langgraph-store", "LangGraphStore"),
+        ("mem0-verbatim", "Mem0Verbatim"),
+        ("mcp-memory-service", "McpMemoryService"),
+    ],
+)
 def test_a_deletion_removes_what_it_names_and_nothing_else(slug: str, name: str) -> None:
     folder = SUBMISSIONS / slug
     environment = environment_for(folder, folder / "adapter.py", note=lambda _: None)
