@@ -19,12 +19,12 @@ from pathlib import Path
 
 from distributed import LocalCluster
 
-from memeval.archive.equal_rows import comparable_digests
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.execution.progress import Silent
 from memeval.systems.source import SystemSource, file_source
+from tests.support.equal_runs import comparable_digests
 from tests.support.tiny import TinyBenchmark
 
 ADAPTER = """

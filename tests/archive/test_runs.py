@@ -12,11 +12,10 @@ import pytest
 from memeval.archive.audits import stored_audits
 from memeval.archive.matrices import stored_matrices
 from memeval.archive.runs import RunFolder, find_run, runs_under, sealed_runs
-from memeval.evaluation.verification import verify_results
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
-from tests.support.runs import make_run
+from tests.support.runs import make_run, problems_in
 
 
 def test_a_run_gives_its_rows_and_the_digest_of_its_head(tmp_path: Path) -> None:
@@ -108,7 +107,7 @@ def test_a_run_that_is_deleted_while_it_is_verified_is_left_out(
 ) -> None:
     make_run(tmp_path, "acme", done=1)
     gone = make_run(tmp_path, "zeta", done=1)
-    assert verify_results(gone.path) == []
+    assert problems_in(gone.path) == []
 
     def deleted_when_read(folder: RunFolder) -> Iterator[Grade]:
         if folder.path == gone.path:
@@ -117,7 +116,7 @@ def test_a_run_that_is_deleted_while_it_is_verified_is_left_out(
 
     read_grades = RunFolder.grades
     monkeypatch.setattr(RunFolder, "grades", deleted_when_read)
-    assert [finding for finding in verify_results(tmp_path) if "zeta" in finding.where] == []
+    assert [finding for finding in problems_in(tmp_path) if "zeta" in finding.where] == []
 
 
 def test_links_to_folders_of_runs_are_followed_as_deep_as_a_board_does(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ import psutil
 import pytest
 from distributed import LocalCluster
 
-from memeval.archive.equal_rows import comparable_digests
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
@@ -25,6 +24,7 @@ from memeval.records.errors import BadInput
 from memeval.records.response import Outcome
 from memeval.records.track import Limits
 from memeval.systems.source import SystemSource, file_source, find_system
+from tests.support.equal_runs import comparable_digests
 from tests.support.tiny import TinyBenchmark
 
 SCENARIOS = 12

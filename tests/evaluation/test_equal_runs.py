@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from memeval.archive.equal_rows import comparable_digest, comparable_digests
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.execution.journal import Journal
 from memeval.execution.progress import Silent
+from memeval.records.base import comparable_digest
 from memeval.records.errors import BadInput
 from memeval.systems.source import SystemSource, file_source
+from tests.support.equal_runs import comparable_digests
 from tests.support.tiny import TinyBenchmark
 
 SEARCHER = """

@@ -9,11 +9,11 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run_folders import start
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.verification import verify_results
 from memeval.records.journal import Plan
 from memeval.records.run import Inputs
 from memeval.systems.source import file_source
 from tests.support.adapters import plain_adapter
+from tests.support.runs import problems_in
 from tests.support.tiny import TinyBenchmark
 
 
@@ -40,6 +40,6 @@ def test_runs_of_two_systems_with_equal_inputs_have_different_ids(tmp_path: Path
 def test_two_runs_with_the_same_id_are_found(tmp_path: Path) -> None:
     run = stored(tmp_path)
     results = tmp_path / "results"
-    assert verify_results(results) == []
+    assert problems_in(results) == []
     shutil.copytree(run.path, results / "tiny" / "twin" / run.path.name)
-    assert any(f"has the same id {run.path.name}" in finding.problem for finding in verify_results(results))
+    assert any(f"has the same id {run.path.name}" in finding.problem for finding in problems_in(results))

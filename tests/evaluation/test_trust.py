@@ -17,11 +17,12 @@ from memeval.benchmarks import session
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.verification import verify_results, verify_run
+from memeval.evaluation.verification import verify_run
 from memeval.evaluation.verifying import sessions
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent
 from memeval.systems.source import find_system
+from tests.support.runs import problems_in
 from tests.support.tiny import TinyBenchmark
 
 Json = dict[str, Any]
@@ -154,13 +155,13 @@ def test_a_run_behind_a_link_is_verified_like_any_other(stored: Path, tmp_path: 
     stored.rename(elsewhere)
     stored.symlink_to(elsewhere)
     for above in (stored.parent, stored.parents[1], stored.parents[2]):
-        assert "the run belongs in" in "".join(map(str, verify_results(above)))
+        assert "the run belongs in" in "".join(map(str, problems_in(above)))
 
 
 def test_a_head_that_cannot_be_read_is_a_finding(stored: Path) -> None:
     (stored / "run.json").unlink()
     (stored / "run.json").mkdir()
-    found = verify_results(stored.parents[2])
+    found = problems_in(stored.parents[2])
     assert [each.problem for each in found] == ["the file cannot be read (Is a directory)."]
 
 
@@ -187,8 +188,8 @@ def test_other_data_than_the_runs_is_refused(stored: Path, monkeypatch: pytest.M
 def test_the_ledger_is_checked_against_its_runs(stored: Path) -> None:
     results = stored.parents[2]
     Ledger(results).append(LedgerEvent.ACCEPTED, RunFolder(stored), by="tester", reason="a test")
-    assert verify_results(results) == []
+    assert problems_in(results) == []
     edit_head(stored, lambda head: head["harness"].update(version="0"))
-    assert "ledger.jsonl:1: names run" in str(verify_results(results)[0])
+    assert "ledger.jsonl:1: names run" in str(problems_in(results)[0])
     stored.rename(stored.with_name("elsewhere"))
-    assert "which is missing" in "\n".join(map(str, verify_results(results)))
+    assert "which is missing" in "\n".join(map(str, problems_in(results)))

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from memeval.archive.equal_rows import comparable_digests
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.verification import verify_run
 from tests.support.adapters import plain_adapter
 from tests.support.commands import memeval, start
+from tests.support.equal_runs import comparable_digests
 
 ITEMS = 24
 KILLED_AT = {0: 4, 1: 8, 8: 1, 16: 4, ITEMS: 8}

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from memeval.analysis.failures import FAILURES, failures_of
-from memeval.archive.equal_rows import comparable_digest
 from memeval.archive.rows import pack
 from memeval.archive.runs import ROW_FILES, RunFolder, runs_under
 from memeval.benchmarks import find
@@ -26,7 +25,7 @@ from memeval.evaluation.judges import judge_of
 from memeval.evaluation.seal import cost, coverage
 from memeval.gateway.prices import price_list
 from memeval.grading.scoring import score
-from memeval.records.base import Stored
+from memeval.records.base import Stored, comparable_digest
 from memeval.records.call import Call
 from memeval.records.failure import Failure
 from memeval.records.grade import Grade

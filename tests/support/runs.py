@@ -10,8 +10,10 @@ from typing import Any
 
 from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
+from memeval.evaluation.findings import Finding
 from memeval.evaluation.rows import Rows
 from memeval.evaluation.seal import head
+from memeval.evaluation.verification import checks_of_results
 from memeval.records.base import Stored, digest_of
 from memeval.records.grade import Grade, GradeState
 from memeval.records.journal import LogLine, Plan
@@ -24,6 +26,11 @@ ITEMS = 50
 
 STARTED = "2026-11-01T10:00:00.000+00:00"
 """When a run started, unless a test says otherwise."""
+
+
+def problems_in(results: Path) -> list[Finding]:
+    """Return the problems of all that is stored in a folder."""
+    return [finding for check in checks_of_results(results) for finding in check.findings]
 
 
 def make_track(items: int = ITEMS, **parts: Any) -> Track:

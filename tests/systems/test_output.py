@@ -16,7 +16,7 @@ def read(data: bytes) -> tuple[list[str], str]:
         pipe.write(data)
     reader.join(10)
     assert not reader.is_alive()
-    return lines, reader.last_line
+    return lines, reader.last_lines[-1] if reader.last_lines else ""
 
 
 def test_lines_are_handed_on_with_the_last_one_remembered() -> None:

@@ -32,7 +32,6 @@ class MatrixLine:
     """A line of a table."""
 
     label: str
-    """Label of the line."""
     name: str
     """Name of the number in a cell."""
     write: Callable[[float], str]

@@ -52,7 +52,6 @@ class _Folder:
 
     @cached_property
     def head_bytes(self) -> bytes:
-        """The bytes of the head."""
         where = self.path / self.HEAD
         try:
             return where.read_bytes()
@@ -101,7 +100,6 @@ class BridgeFolder(_Folder):
 
     @cached_property
     def bridge(self) -> Bridge:
-        """The bridge."""
         return Bridge.parse(self.head_bytes, self.path / self.HEAD)
 
 

@@ -53,7 +53,6 @@ class Problems:
         self._found: list[tuple[int, str]] = []
 
     def add(self, line: int, sentence: str) -> None:
-        """Add a problem."""
         self._found.append((line, sentence))
 
     def check(self) -> None:

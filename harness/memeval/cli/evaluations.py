@@ -66,7 +66,6 @@ class Evaluation:
 
     @property
     def folders(self) -> tuple[RunFolder, ...]:
-        """Its runs."""
         return self.result.folders
 
     @property

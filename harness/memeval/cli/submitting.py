@@ -136,7 +136,6 @@ def _every() -> list[Path]:
 
 
 def _folder(path_or_slug: str) -> Path:
-    """Return the folder of a path or a slug."""
     from memeval.systems.output import visible
     from memeval.systems.source import SUBMISSIONS
 

@@ -188,7 +188,6 @@ class _Banks:
         return self._base if bank is None else f"{self._base}-{bank}"
 
     def renamed(self, scenario: Scenario) -> Scenario:
-        """Return a scenario with its banks renamed."""
         return scenario.model_copy(update={"steps": tuple(map(self._renamed, scenario.steps))})
 
     def _renamed(self, step: Step) -> Step:

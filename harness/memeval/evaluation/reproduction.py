@@ -11,7 +11,6 @@ from itertools import zip_longest
 from pathlib import Path
 
 from memeval.analysis.failures import FAILURES, failures_of
-from memeval.archive.equal_rows import comparable_digest
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession, session_of_run
 from memeval.evaluation.findings import Finding
@@ -25,6 +24,7 @@ from memeval.execution.contexts import Contexts, digest_of_text
 from memeval.gateway.replies import text_of
 from memeval.gateway.stops import NotRecorded
 from memeval.grading.scoring import score
+from memeval.records.base import comparable_digest
 from memeval.records.call import Caller
 from memeval.records.errors import BadInput
 from memeval.records.failure import Failure

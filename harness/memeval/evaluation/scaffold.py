@@ -135,7 +135,7 @@ def _template_files(kind: AdapterKind, templates: Path) -> list[Path]:
 
 def _texts(answers: ScaffoldAnswers, slug: str, folder: Path) -> dict[str, str]:
     """Return the generated files by name."""
-    texts = {MANIFEST: manifest_text(answers, slug), README: _readme(answers, slug, folder)}
+    texts = {MANIFEST: manifest_text(answers, slug), README: _readme(answers, folder)}
     if answers.kind is not AdapterKind.COMMAND:
         texts["requirements.lock"] = LOCK
     return texts
@@ -159,7 +159,7 @@ def manifest_text(answers: ScaffoldAnswers, slug: str) -> str:
     return "\n".join(lines) + "\n" + (TOOLS if answers.kind is AdapterKind.MCP else "")
 
 
-def _readme(answers: ScaffoldAnswers, slug: str, folder: Path) -> str:
+def _readme(answers: ScaffoldAnswers, folder: Path) -> str:
     head = f"# {answers.name}\n\n" + (f"{answers.summary}\n\n" if answers.summary else "")
     return (
         f"{head}"

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from memeval.analysis.failures import FAILURES, failures_of
-from memeval.archive.equal_rows import comparable_digest
 from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
@@ -20,6 +19,7 @@ from memeval.execution.journal import utc_now
 from memeval.gateway.prices import price_list
 from memeval.grading.scoring import score
 from memeval.keys import ItemKey
+from memeval.records.base import comparable_digest
 from memeval.records.call import Phase, PhaseUsage, UsageSource
 from memeval.records.grade import Grade
 from memeval.records.journal import LogLine, Plan

@@ -147,18 +147,6 @@ def checks_of_results(path: Path, on_read: OnRead | None = None) -> list[Check]:
     return [*checks, Check("ledger", tuple(_ledger(ledger, folders)))] if ledger.path.exists() else checks
 
 
-def verify_results(path: Path) -> list[Finding]:
-    """Check all that is stored in a folder; see :func:`checks_of_results`.
-
-    Returns:
-        The problems; empty if there are none.
-
-    Raises:
-        BadInput: the folder has no run, audit or ledger.
-    """
-    return [finding for check in checks_of_results(path) for finding in check.findings]
-
-
 def _equal_ids(folders: list[RunFolder]) -> Iterator[Finding]:
     """Find runs whose id another run has too: the ledger would not say which of them it names."""
     by_id: dict[str, list[RunFolder]] = defaultdict(list)

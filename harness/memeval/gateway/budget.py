@@ -210,7 +210,7 @@ def most_output(request: ModelRequest) -> int:
 
 
 def output_limits(request: ModelRequest) -> list[int]:
-    """Return the output limits in a request."""
+    """Return the limits of output tokens that a request states: whole numbers above 0."""
     limits = [request.body.get(name) for name in LIMIT_NAMES]
     return [limit for limit in limits if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0]
 

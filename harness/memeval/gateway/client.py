@@ -312,7 +312,6 @@ def _retry_after(headers: Any) -> float | None:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and its causes."""
     while error is not None:
         yield error
         inner = getattr(error, "os_error", None) or getattr(error, "certificate_error", None)

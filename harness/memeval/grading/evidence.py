@@ -165,7 +165,6 @@ class TurnIndexes:
         self._last: TurnIndex | None = None
 
     def of(self, scenario: Scenario) -> TurnIndex:
-        """Return the turn index of a scenario."""
         last = self._last
         if last is None or last.scenario is not scenario:
             self._last = last = TurnIndex(scenario, mixed=self._mixed)

@@ -93,7 +93,6 @@ class TextIndexes:
         self._last: TextIndex | None = None
 
     def of(self, scenario: Scenario) -> TextIndex:
-        """Return the text index of a scenario."""
         last = self._last
         if last is None or last.scenario is not scenario:
             self._last = last = TextIndex(scenario)

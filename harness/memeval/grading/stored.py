@@ -308,7 +308,6 @@ def _past(mentions: Mentions[_StoredValue], sentence: str) -> set[_StoredValue]:
 
 
 def _text(history: TurnIndex, memory: RetrievedItem) -> str:
-    """Return the text of a stored memory."""
     if memory.turn_id is None:
         return memory.text or ""
     session, turn = history.turns[memory.turn_id]

@@ -84,7 +84,6 @@ class StanceKey(AnswerKey):
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The reference."""
         return (self.reference,)
 
 
@@ -223,7 +222,6 @@ class ReferenceKey(AnswerKey):
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The reference."""
         return (self.expected,)
 
     @property

@@ -208,7 +208,7 @@ class _Added:
 
 
 def file_name(name: str, content: bytes) -> str:
-    """Return the name of a file of the index."""
+    """Return ``NAME-HASH.parquet``, with the first 32 digits of the SHA-256 of the content."""
     return f"{name}-{hashlib.sha256(content).hexdigest()[:32]}.parquet"
 
 

@@ -70,7 +70,6 @@ class ReleaseFile:
 
     @property
     def digest(self) -> Digest:
-        """Digest of the file."""
         return digest_bytes(self.content)
 
     def wrong_state(self) -> str | None:

@@ -209,7 +209,6 @@ class Traces:
         self._made[folder.path.resolve(), folder.digest] = Trace(folder, responses)
 
     def of(self, folder: RunFolder) -> Trace:
-        """Return the trace of a run."""
         return self._made.setdefault((folder.path.resolve(), folder.digest), Trace(folder, keeps=self._keeps))
 
 

@@ -34,7 +34,6 @@ class FolderStore:
 
     @property
     def url(self) -> str:
-        """The folder."""
         return str(self.root)
 
     def create(self, key: str, content: bytes | Path, headers: Headers = _NO_HEADERS) -> bool:

@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -60,12 +60,12 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",
 
 
 def digest_bytes(data: bytes) -> Digest:
-    """Return the digest of ``data``."""
+    """Return ``sha256:`` and the 64 hexadecimal digits of the SHA-256 of ``data``."""
     return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
 def digest_of(value: Any) -> Digest:
-    """Return the digest of the canonical JSON of ``value``."""
+    """Return the digest of :func:`canonical_json` of ``value``; see :func:`digest_bytes`."""
     return digest_bytes(canonical_json(value).encode())
 
 
@@ -167,6 +167,17 @@ class Stored(Record):
             except (AttributeError, LookupError, TypeError, ValueError) as error:
                 raise BadInput(f"no {cls.__name__} of schema version {step} ({error!r}).", where=where) from None
         return validated(cls, data, where)
+
+
+def comparable_digest(rows: Iterable[Stored]) -> Digest:
+    """Return a digest of rows that is equal for equal runs.
+
+    It leaves out the fields that differ between them, such as clocks.
+    """
+    inside = hashlib.sha256()
+    for row in rows:
+        inside.update(canonical_json(row.comparable()).encode() + b"\n")
+    return "sha256:" + inside.hexdigest()
 
 
 def subclasses(record: type[R]) -> Iterator[type[R]]:

@@ -16,8 +16,6 @@ Commit = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 Repository = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+$")]
 """A repository on GitHub, ``owner/name``."""
 
-LONGEST_PATTERN = 200
-
 
 class FieldPlace(Record):
     """Where one value of a row is, and which part of it counts."""

@@ -214,11 +214,6 @@ def simulated_power(clustering: Clustering, differs: Disagreement, difference: f
     return float(((sums >= sums[:, :1] - TOLERANCE).mean(axis=1) < ALPHA).mean())
 
 
-def approximate_power(clustering: Clustering, differs: Disagreement, difference: float) -> float:
-    """Return the power of a t-test with the effective number of clusters; see :func:`detectable`."""
-    return t_power(_standard_errors(clustering, differs, difference), _degrees(clustering, differs))
-
-
 def t_power(noncentrality: float, degrees: int) -> float:
     """Return the probability that a noncentral t variable is significant at 5 %, two-sided.
 

@@ -32,13 +32,11 @@ class KnownControl:
     name: str
     """Its name for people."""
     version: str
-    """Its version."""
     digest: Digest
     """Digest of its files."""
     view: View
     """The sessions it receives."""
     adapter_class: str
-    """Its class."""
     capabilities: tuple[str, ...]
     """Its methods other than ``reset``."""
 
@@ -50,7 +48,6 @@ class KnownSubmission:
     slug: str
     """Its name in paths and URLs, without a variant."""
     version: str
-    """Its version."""
     digest: Digest
     """Digest of its files."""
 
@@ -60,16 +57,13 @@ class Known:
     """The content of ``known.toml``."""
 
     controls: tuple[KnownControl, ...]
-    """The controls."""
     submissions: tuple[KnownSubmission, ...]
-    """The submissions."""
 
     def controls_with(self, digest: Digest) -> list[KnownControl]:
         """Return the controls with a digest; several may share their files."""
         return [control for control in self.controls if control.digest == digest]
 
     def submission_with(self, digest: Digest) -> KnownSubmission | None:
-        """Return the submission with a digest."""
         return next((each for each in self.submissions if each.digest == digest), None)
 
 

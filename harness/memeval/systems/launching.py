@@ -23,7 +23,6 @@ class Driver:
     file: Path
     """The Python file."""
     class_name: str
-    """The class."""
 
 
 DRIVERS_FOLDER = Path(__file__).with_name("drivers")

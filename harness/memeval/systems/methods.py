@@ -22,7 +22,6 @@ class ClassMethods:
     """An adapter class as the worker finds it."""
 
     class_name: str
-    """The class."""
     capabilities: tuple[str, ...]
     """Its methods other than ``reset``, in alphabetical order, as the reply to ``load`` lists them."""
 

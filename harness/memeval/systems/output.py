@@ -60,11 +60,6 @@ class OutputReader(threading.Thread):
         self.stack: list[tuple[str, int, str]] = []
         """The last printed stack, innermost frame first: file, line and function."""
 
-    @property
-    def last_line(self) -> str:
-        """The last line that is not blank and not part of a stack."""
-        return self.last_lines[-1] if self.last_lines else ""
-
     def run(self) -> None:
         unfinished, kept = b"", 0
         try:

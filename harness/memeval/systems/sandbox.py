@@ -81,7 +81,6 @@ class Sandbox:
     program: Path
     """The path of ``bwrap``."""
     version: str
-    """Its version."""
     socket: Path | None = None
     """The socket of memeval's model endpoint, at ``INSIDE_ORIGIN`` inside; ``None`` for no endpoint."""
     hidden: tuple[Path, ...] = ()

@@ -48,7 +48,6 @@ class SystemSource:
     submission_digest: Digest
     """Digest of its files."""
     declared_models: tuple[str, ...] = ()
-    """Models that it declares."""
     view: View = View.ALL
     """Which sessions it is shown."""
     submission: Submission | None = None

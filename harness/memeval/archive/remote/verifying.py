@@ -73,7 +73,7 @@ def verify_archive(store: ObjectStore) -> ArchiveReport:
             continue
         report.runs.append(found)
         stated |= {row_key(each.digest): each for each in found.run.files.values()}
-        report.problems += _without(store, found, infos)
+        report.problems += _without(found, infos)
     report.orphans = [info for key, info in infos.items() if key not in stated]
     report.problems += _damaged(store, {key: each for key, each in stated.items() if key in infos})
     return report
@@ -94,7 +94,7 @@ def _twice(store: ObjectStore, heads: Collection[HeadKey]) -> list[BadInput]:
     ]
 
 
-def _without(store: ObjectStore, found: ArchivedRun, infos: Mapping[str, ObjectInfo]) -> list[BadInput]:
+def _without(found: ArchivedRun, infos: Mapping[str, ObjectInfo]) -> list[BadInput]:
     lacking = [name for name, each in found.run.files.items() if row_key(each.digest) not in infos]
     if not lacking:
         return []

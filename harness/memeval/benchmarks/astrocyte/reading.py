@@ -125,7 +125,7 @@ def read(path: Path, data: bytes | None = None, categories: Collection[str] | No
     problems = Problems(path)
     root = Entry(compose(path, data), "the suite", SUITE, problems)
     root.needs("retain")
-    texts = _texts(root, problems)
+    texts = _texts(root)
     truth = RelevanceRules(texts)
     cases = _Cases(categories, truth)
     recalls = tuple(cases.recall(entry, place) for place, entry in enumerate(root.entries("recall", RECALL), 1))
@@ -152,7 +152,7 @@ def _version(root: Entry) -> str | int:
     return found if isinstance(found, int | str) else 1
 
 
-def _texts(root: Entry, problems: Problems) -> tuple[Retain, ...]:
+def _texts(root: Entry) -> tuple[Retain, ...]:
     """Return the texts to retain, with ordinals."""
     line_of: dict[str, int] = {}
     texts = []

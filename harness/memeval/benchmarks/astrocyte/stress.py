@@ -104,7 +104,6 @@ class RetainedText:
 
     @property
     def text(self) -> str:
-        """The text."""
         return self.frame.format(text=self.saying.text.format(it=self.called(0), value=self.value))
 
     def called(self, way: int) -> str:

@@ -87,7 +87,6 @@ class DeepMemEvalDataset(Dataset):
         return map(_scenario, self._rows)
 
     def keys(self) -> Iterator[ItemKey]:
-        """Yield the keys."""
         return map(_item_key, self._rows)
 
     def corrected(self, key: ItemKey, erratum: Erratum) -> ItemKey:

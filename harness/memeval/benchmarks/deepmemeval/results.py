@@ -34,8 +34,6 @@ FORMAT = "deepmemeval"
 
 
 class _ScenarioRow(ForeignRecord):
-    """The row of a scenario."""
-
     scenario_id: Id
     scenario_type: Name
     response: Text

@@ -122,7 +122,6 @@ class RunItems:
             )
 
     def contexts(self) -> Contexts:
-        """Return the contexts."""
         return Contexts(self._folder.contexts())
 
 

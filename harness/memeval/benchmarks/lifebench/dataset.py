@@ -43,7 +43,6 @@ class LifeBenchDataset(Dataset):
         return (key for keys in self._keys.values() for key in keys)
 
     def scenario(self, scenario_id: str) -> Scenario:
-        """Return one scenario; see :meth:`Dataset.scenario`."""
         return self._cached(scenario_id)
 
     def scenario_ids(self) -> Iterator[str]:

@@ -113,7 +113,6 @@ class LocomoDataset(Dataset):
             yield Scenario(scenario_id=name, steps=(*conversation.steps(), *asks))
 
     def keys(self) -> Iterator[ItemKey]:
-        """Yield the keys."""
         return (key for keys in self._keys.values() for key in keys)
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:

@@ -203,8 +203,7 @@ class LocomoF1(RuleGrader):
             reason=reason,
             answerable=False,
             alternates={"unrounded": unrounded or 0.0, "without-adversarial": None if adversarial else credit or 0.0},
-            metrics=_measured(item, key, response, unrounded)
-            | few_measures(item, self._histories.of(scenario), response),
+            metrics=_measured(key, response, unrounded) | few_measures(item, self._histories.of(scenario), response),
         )
 
 
@@ -224,7 +223,7 @@ class LocomoJudged(Judged):
     def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
         key = _key(item, self.name)
         score = None if response.outcome.is_error else official_f1(key, response.answer)
-        return _measured(item, key, response, score) | few_measures(item, self._histories.of(scenario), response)
+        return _measured(key, response, score) | few_measures(item, self._histories.of(scenario), response)
 
 
 class LocomoRetrieval(Retrieval):
@@ -241,7 +240,7 @@ def _key(item: ItemKey, grader: str) -> LocomoKey:
     return item.key
 
 
-def _measured(item: ItemKey, key: LocomoKey, response: Response, score: float | None) -> dict[str, float | None]:
+def _measured(key: LocomoKey, response: Response, score: float | None) -> dict[str, float | None]:
     """Return the unrounded score and, for answerable questions, whether the answer abstains."""
     found = {"f1": score}
     if key.category is not LocomoCategory.ADVERSARIAL and not response.outcome.is_error:

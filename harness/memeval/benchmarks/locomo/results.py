@@ -306,7 +306,6 @@ class _Statistics:
         self._by_context: dict[int, list[float]] = defaultdict(list)
 
     def add(self, question: Mapping[str, Any], score: float, recall: float | None, lengths: Mapping[str, int]) -> None:
-        """Add a question."""
         category, evidence = question["category"], question["evidence"]
         self._scores[category].append(score)
         if evidence and recall is not None:

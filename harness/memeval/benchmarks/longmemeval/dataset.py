@@ -44,7 +44,6 @@ class LongMemEvalDataset(Dataset):
         return map(_key, self._heads)
 
     def scenario(self, scenario_id: str) -> Scenario:
-        """Return one scenario; see :meth:`Dataset.scenario`."""
         return self._cached(self._places[scenario_id])
 
     def scenario_ids(self) -> Iterator[str]:

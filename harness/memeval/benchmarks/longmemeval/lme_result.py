@@ -46,8 +46,6 @@ _LIMITS = {
 
 
 class _LmeResultQuestion(ForeignRecord):
-    """The result of one question."""
-
     id: Id
     agent_answer: Text
     latency_ms: Amount | None = None
@@ -64,8 +62,6 @@ class _Costs(ForeignRecord):
 
 
 class _LmeResultFile(ForeignRecord):
-    """The file."""
-
     questions: list[Any] = Field(max_length=100_000)
     ingest_mode: Name | None = None
     run_seed: int | None = None

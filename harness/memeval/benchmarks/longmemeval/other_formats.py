@@ -146,7 +146,6 @@ class ElsewhereDataset(Dataset):
         self._scenarios, self._keys, self._turn_ids = tuple(scenarios), tuple(keys), turn_ids
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the scenarios."""
         return iter(self._scenarios)
 
     def keys(self) -> Iterator[ItemKey]:

@@ -42,8 +42,6 @@ class _Label(ForeignRecord):
 
 
 class _HypothesisRow(ForeignRecord):
-    """One hypothesis."""
-
     question_id: Id
     hypothesis: Text
     autoeval_label: _Label | None = None

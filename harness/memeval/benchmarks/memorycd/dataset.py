@@ -31,14 +31,10 @@ class UserCounts:
 
     eligible: int = 0
     """Users with enough reviews, up to the requested number."""
-    processed: int = 0
-    """Eligible users with a memory: ``users_processed`` of the released code."""
     skipped: int = 0
     """Eligible users without a memory: ``users_skipped`` of the released code."""
     untested: int = 0
-    """Processed users whose tests are all left out."""
-    tests_left_out: int = 0
-    """Tests that lack a field that the task needs."""
+    """Eligible users with a memory whose tests are all left out."""
     without_negatives: int = 0
     """Left-out tests without the product or without negatives: ``skipped_no_negatives`` of the released code."""
     remembered: int = 0
@@ -107,11 +103,9 @@ class MemoryCDDataset(Dataset):
         return (key for asked in self._asked.values() for key in asked.keys)
 
     def scenario(self, scenario_id: str) -> Scenario:
-        """Return one scenario; see :meth:`Dataset.scenario`."""
         return self._cached(scenario_id)
 
     def scenario_ids(self) -> Iterator[str]:
-        """Yield the scenario ids."""
         return iter(self._asked)
 
     def parted(self, scenario_id: str) -> Split:
@@ -149,7 +143,6 @@ class MemoryCDDataset(Dataset):
                 if parted is None:
                     tally.skipped += 1
                     continue
-                tally.processed += 1
                 asked = self._who(user_id, domain, parted, tally)
                 if asked.keys:
                     tally.remembered += len(parted.memory)
@@ -176,7 +169,6 @@ class MemoryCDDataset(Dataset):
         for place, item in enumerate(parted.tests):
             key = self._key(user_id, item)
             if key is None:
-                tally.tests_left_out += 1
                 tally.without_negatives += self.task is MemoryCDTask.RANKING
                 continue
             places.append(place)

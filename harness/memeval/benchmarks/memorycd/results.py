@@ -58,7 +58,6 @@ class RunName:
     sources: str | None
     """The memory's domains, as written by :func:`sources_name`; ``None`` if it is the questions' domain."""
     task: MemoryCDTask
-    """The task."""
     method: str
     """The memory method."""
     model: str
@@ -149,8 +148,6 @@ class _Metrics(ForeignRecord):
 
 
 class _PredictionRow(ForeignRecord):
-    """One prediction."""
-
     user_id: Id
     target_item: _Target
     llm_response: Text

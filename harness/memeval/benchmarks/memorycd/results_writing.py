@@ -189,7 +189,6 @@ class _Domain:
             self._measured[name].append(value)
 
     def write_summary(self) -> Path:
-        """Write the summary, and return its path."""
         tally, name = self._data.tallies[self._domain], self.name
         files = {"predictions": self.predictions.name, "summary": self.summary.name}
         setting_fields = (

@@ -56,8 +56,6 @@ class _Provenance(ForeignRecord):
 
 
 class _Report(ForeignRecord):
-    """The file."""
-
     provider: Name
     cases: list[Any] = Field(min_length=1, max_length=1000)
     provenance: _Provenance = _Provenance()

@@ -37,11 +37,9 @@ class Asked:
     item_id: str
     """The item; the name of the case if it is not sent to systems."""
     scenario_id: str
-    """Its scenario."""
     category: str
     """Its category in the report."""
     key: BeliefSearchKey
-    """Its key."""
     head: Mapping[str, Any]
     """The fields of its row that do not depend on the result."""
     questions: tuple[str, ...]

@@ -26,7 +26,6 @@ class RowControls:
     """The texts that pass one row under one rule."""
 
     item_id: str
-    """Id of the row."""
     echo: bool
     """Whether the row's question passes."""
     own: bool | None

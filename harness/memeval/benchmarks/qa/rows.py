@@ -52,7 +52,6 @@ class QuestionRow:
     id: str
     """Unique in the file."""
     question: str
-    """The question."""
     needles: tuple[str, ...] = ()
     """A correct answer contains one of these texts, or all. Without blank ones."""
     all_of: bool = False

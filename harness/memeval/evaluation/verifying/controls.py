@@ -95,7 +95,6 @@ class _Rerun:
     folder: RunFolder
     """The stored run."""
     control: Control
-    """Its control."""
     drawn: frozenset[str]
     """The ids of the drawn items."""
     works: Sequence[ScenarioWork]
@@ -161,15 +160,12 @@ class _KeptSteps(Steps):
             self._sessions[step.session.session_id] = step.session
 
     def session(self, session_id: str) -> Session:
-        """See :meth:`Steps.session`."""
         return self._sessions.get(session_id) or self._steps.session(session_id)
 
     def questions(self) -> tuple[Question, ...]:
-        """See :meth:`Steps.questions`."""
         return self._steps.questions()
 
     def only(self, session_ids: frozenset[str]) -> tuple[Step, ...]:
-        """See :meth:`Steps.only`."""
         return self._steps.only(session_ids)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memeval.archive.equal_rows import comparable_digest
 from memeval.evaluation import summary
 from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.seal import cost, coverage
 from memeval.evaluation.verifying.subject import Subject
 from memeval.grading.scoring import score
+from memeval.records.base import comparable_digest
 
 NAME = "scores"
 

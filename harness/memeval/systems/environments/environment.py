@@ -57,7 +57,6 @@ class Environment:
     """The installed packages of a system."""
 
     folder: Path
-    """The folder of the environment."""
     python: Path | None
     """The Python of the environment; ``None`` if there are only Node packages."""
     path: tuple[Path, ...]

@@ -81,7 +81,6 @@ class Script:
     """The inline metadata of a file (PEP 723)."""
 
     dependencies: tuple[Requirement, ...]
-    """Its dependencies."""
     python: SpecifierSet
     """The supported versions of Python."""
     line: int
