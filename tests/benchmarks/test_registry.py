@@ -74,6 +74,14 @@ def unbalanced() -> Broken:
     return broken
 
 
+def half_weighted() -> Broken:
+    """Return a benchmark with a weight for one category only."""
+    broken = Broken()
+    first, *others = broken.categories
+    broken.categories = (first, *(replace(each, weight=None) for each in others))
+    return broken
+
+
 def without_prompts() -> Broken:
     """Return a benchmark that names its own package for prompts and has none."""
     broken = Broken()
@@ -115,12 +123,13 @@ def raises(error: BaseException) -> Callable[[], Benchmark]:
     [
         (raises(ImportError("No module named 'torch'")), r"fails \(ImportError: No module named 'torch'\)"),
         (raises(SystemExit(3)), r"fails \(SystemExit: 3\)"),
-        (raises(BadInput("its catalogue is empty.")), r"fails \(BadInput: its catalogue is empty.\)"),
+        (raises(BadInput("it is empty.", where="a.toml:3", remedy="Fill it.")), "a.toml:3: it is empty. Fill it."),
         (object, "gives object, and not a Benchmark"),
         (without_info, "has no catalogue"),
         (partial(Broken, id="other@1"), "its catalogue says other@1"),
         (partial(Broken, licence=" "), "names no licence"),
         (unbalanced, "the weights of the protocol 'judge' sum to 0.5"),
+        (half_weighted, "some categories of the protocol 'judge' have a weight, and others have none"),
         (without_prompts, "has no folder 'prompts'"),
         (partial(Broken, charts=(CHART, CHART)), "two charts have the name 'beside'"),
         (with_chart(name="Not A Name"), "the chart 'Not A Name' needs another name"),

@@ -107,3 +107,10 @@ def test_an_invalid_table_is_refused_with_its_line(folder: Path) -> None:
     all_controls.cache_clear()
     with pytest.raises(BadInput, match=r"controls.toml:2"):
         all_controls()
+
+
+def test_a_control_without_its_file_is_refused_and_the_others_work(folder: Path) -> None:
+    (folder / "words" / "known.txt").unlink()
+    with pytest.raises(BadInput, match=r"known.txt: the control cheat of exam@1 has no such file. Add it"):
+        find_system("cheat")
+    assert find_system("bm25").kind is SystemKind.CONTROL

@@ -161,6 +161,9 @@ def load(benchmark_id: str) -> Benchmark:
         return _made(entry)
     except BrokenBenchmark as problem:
         broken = problem
+    except BadInput as fault:
+        said = f"{fault.where}: {fault.problem}" if fault.where else fault.problem
+        broken = _broken(entry, said, fault.remedy or "Correct it, or ask its authors.")
     except (Exception, SystemExit) as error:  # foreign code may raise anything
         said = " ".join(str(error).split())[:200]
         broken = _broken(entry, f"{entry.value} fails ({type(error).__name__}: {said}).")
@@ -249,6 +252,12 @@ def _checked(benchmark: object, entry: EntryPoint) -> Benchmark:
     for protocol in info.protocols:
         weights = [category.weight for category in benchmark.table(protocol.name)]
         shares = [weight for weight in weights if weight is not None]
+        if any(shares) and len(shares) < len(weights):
+            raise _broken(
+                entry,
+                f"some categories of the protocol '{protocol.name}' have a weight, and others have none.",
+                "Write a weight for each category, or for none.",
+            )
         if len(shares) == len(weights) and not abs(math.fsum(shares) - 1) < TOLERANCE:
             raise _broken(
                 entry,
@@ -264,7 +273,22 @@ def _checked(benchmark: object, entry: EntryPoint) -> Benchmark:
     return benchmark
 
 
+def unusable(benchmark_id: str, problem: str, remedy: str = "") -> BrokenBenchmark:
+    """Return the error that a benchmark cannot be used, with the name of its package.
+
+    Args:
+        benchmark_id: its id; it may be of no installed package.
+        problem: what is wrong, as a sentence.
+        remedy: what its author can do, as a sentence; blank if only a reinstallation helps.
+    """
+    entry = _entries().get(benchmark_id)
+    return _unusable(benchmark_id, "" if entry is None else f" of {_origin(entry)}", problem, remedy)
+
+
 def _broken(entry: EntryPoint, problem: str, remedy: str = "") -> BrokenBenchmark:
-    package = _origin(entry)
+    return _unusable(entry.name, f" of {_origin(entry)}", problem, remedy)
+
+
+def _unusable(name: str, package: str, problem: str, remedy: str) -> BrokenBenchmark:
     advice = remedy or "Ask its authors, or uninstall it."
-    return BrokenBenchmark(f"the benchmark {entry.name} of {package} cannot be used: {problem}", remedy=advice)
+    return BrokenBenchmark(f"the benchmark {name}{package} cannot be used: {problem}", remedy=advice)

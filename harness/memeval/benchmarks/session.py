@@ -12,6 +12,7 @@ from typing import overload
 
 from memeval.benchmarks import find
 from memeval.benchmarks.base import Benchmark, Dataset, Parameters
+from memeval.benchmarks.checking import check_items
 from memeval.benchmarks.errata import read_errata
 from memeval.benchmarks.registry import not_installed
 from memeval.execution.model_reader import ModelReader
@@ -104,9 +105,15 @@ class BenchmarkSession:
 
     @cached_property
     def keys(self) -> tuple[ItemKey, ...]:
-        """The keys of the items of the protocol and tier, in plan order."""
+        """The keys of the items of the protocol and tier, in plan order.
+
+        Raises:
+            BrokenBenchmark: two items have one id, or an item has an unknown category.
+        """
         asked = self.benchmark.asked(tuple(self.dataset.keys()), self.protocol)
-        return self.benchmark.sampled(asked, self.tier)
+        sampled = self.benchmark.sampled(asked, self.tier)
+        check_items(self.benchmark.info, self.benchmark.table(self.protocol, self.tier), sampled)
+        return sampled
 
     @cached_property
     def scenarios(self) -> Scenarios:

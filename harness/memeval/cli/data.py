@@ -265,6 +265,7 @@ def verify(
     """
     from memeval.benchmarks import find
     from memeval.benchmarks.charts import check_slices
+    from memeval.benchmarks.checking import check_counts, check_prompts
     from memeval.benchmarks.session import BenchmarkSession
 
     benchmark = find(name)
@@ -276,8 +277,13 @@ def verify(
     parameters = {"file": file} if file is not None and len(benchmark.info.sources) > 1 else None
     try:
         benchmark_session = BenchmarkSession.open(benchmark, data, parameters, protocol=protocol, tier=tier)
+        keys, table = benchmark_session.keys, benchmark.table(benchmark_session.protocol, benchmark_session.tier)
+        check_prompts(benchmark, table, keys)
         if benchmark_session.tier == benchmark.info.tiers[0].name:
-            check_slices(benchmark.info, benchmark_session.protocol, benchmark_session.keys)
+            check_slices(benchmark.info, benchmark_session.protocol, keys)
+            is_shipped = benchmark.info.generated and not benchmark_session.dataset.parameters
+            if is_shipped and benchmark_session.protocol == benchmark.info.protocols[0].name:
+                check_counts(benchmark.info, benchmark_session.dataset.keys())
         description = benchmark_session.dataset.verify() or _description(benchmark_session, data)
     except MemevalError as error:
         raise CheckFailed(error.problem, where=error.where, remedy=error.remedy) from None

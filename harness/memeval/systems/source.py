@@ -99,6 +99,12 @@ def find_system(named: str, submissions: Path = SUBMISSIONS) -> SystemSource:
 
 def control_source(control: Control) -> SystemSource:
     """Return a shipped control as a system."""
+    if missing := [path for path in control.files.values() if not path.is_file()]:
+        raise BadInput(
+            f"the control {control.slug} of {control.benchmark or 'memeval'} has no such file.",
+            where=missing[0],
+            remedy="Add it, correct 'file' or 'reads' in controls.toml, or install the package again.",
+        )
     digest = files_digest(control.files.items())
     launch = Launch(control.file, control.class_name)
     if control.reads:
