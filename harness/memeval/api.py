@@ -263,18 +263,27 @@ def verify(path: str | Path, *, results: Path = Path("results"), signers: Path |
     return [finding for check in checks for finding in check.findings]
 
 
-def verify_checks(path: str | Path, *, results: Path = Path("results"), signers: Path | None = None) -> list[Check]:
+def verify_checks(
+    path: str | Path, *, results: Path = Path("results"), signers: Path | None = None, jobs: int = 1
+) -> list[Check]:
     """Check every stored run in a folder and its subfolders; see :func:`verify`.
+
+    Args:
+        path: see :func:`verify`.
+        results: see :func:`verify`.
+        signers: see :func:`verify`.
+        jobs: number of processes. With more than one, a script needs ``if __name__ == "__main__":`` around its calls.
 
     Returns:
         One result for each check of each run, and of what else is stored: ok, failed, or not checked with the reason.
 
     Raises:
         BadInput: the path contains no run.
+        CheckFailed: a process was killed.
     """
     from memeval.archive.signatures import signers_of
     from memeval.claims.checking import regraded_checks
-    from memeval.evaluation.verification import checks_of_results
+    from memeval.evaluation.stored_results import checks_of_results
     from memeval.labels.checking import label_checks
     from memeval.leaderboard.release_checks import check_results
     from memeval.leaderboard.traces import Traces
@@ -282,7 +291,7 @@ def verify_checks(path: str | Path, *, results: Path = Path("results"), signers:
     traces = Traces()
     folder = Path(path) if Path(path).is_dir() else find_run(results, str(path)).path
     return [
-        *checks_of_results(folder, traces.add),
+        *checks_of_results(folder, traces, jobs),
         *regraded_checks(folder),
         *label_checks(folder),
         *check_results(folder, signers_of(signers), traces),

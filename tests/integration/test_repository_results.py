@@ -24,7 +24,7 @@ from memeval.archive.signatures import signers_of
 from memeval.benchmarks import find
 from memeval.evaluation.auditing import verify_audit
 from memeval.evaluation.findings import Check
-from memeval.evaluation.verification import checks_of_results
+from memeval.evaluation.stored_results import checks_of_results
 from memeval.judging.rules import RULE_SETS
 from memeval.leaderboard.board import PLUMBING, RankStatus, build_board
 from memeval.leaderboard.release_checks import check_results
@@ -133,7 +133,7 @@ def surveys_of_earlier_tests() -> Iterator[None]:
 def read() -> tuple[list[Check], Traces]:
     """All checks of the repository's results, and what they read."""
     traces = Traces()
-    checks = checks_of_results(RESULTS, traces.add)
+    checks = checks_of_results(RESULTS, traces)
     return [*checks, *check_results(RESULTS, signers_of(None), traces)], traces
 
 

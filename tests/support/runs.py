@@ -13,7 +13,7 @@ from memeval.archive.runs import RunFolder
 from memeval.evaluation.findings import Finding
 from memeval.evaluation.rows import Rows
 from memeval.evaluation.seal import head
-from memeval.evaluation.verification import checks_of_results
+from memeval.evaluation.stored_results import checks_of_results
 from memeval.records.base import Stored, digest_of
 from memeval.records.grade import Grade, GradeState
 from memeval.records.journal import LogLine, Plan

@@ -109,6 +109,12 @@ SignersFile = Annotated[
         envvar="MEMEVAL_SIGNERS",
     ),
 ]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", metavar="N", min=1, help="Processes that work side by side. Default: one per core, for many runs."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 

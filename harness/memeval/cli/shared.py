@@ -10,6 +10,7 @@ from memeval.cli.options import DEFAULT_RESULTS as DEFAULT_RESULTS
 from memeval.cli.options import AsJson as AsJson
 from memeval.cli.options import Data as Data
 from memeval.cli.options import Errata as Errata
+from memeval.cli.options import Jobs as Jobs
 from memeval.cli.options import Results as Results
 
 RESUME_HINT = "Progress saved. Run the same command to resume."

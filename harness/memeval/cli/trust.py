@@ -11,7 +11,7 @@ import typer
 from memeval.cli.archive import fetch_for
 from memeval.cli.ledger import warn_of_incomplete_line
 from memeval.cli.options import SignersFile
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Errata, Results, counted, percent, print_json
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Errata, Jobs, Results, counted, percent, print_json
 from memeval.records.errors import BadInput, CheckFailed
 
 
@@ -28,6 +28,7 @@ def verify(
     release: Annotated[str | None, typer.Option("--release", help="Check only this release.")] = None,
     signers: SignersFile = None,
     results: Results = DEFAULT_RESULTS,
+    jobs: Jobs = None,
     as_json: AsJson = False,
 ) -> None:
     """Check stored runs against their rows and their benchmark.
@@ -39,6 +40,7 @@ def verify(
     """
     from memeval import api
     from memeval.cli.checks import data_of, lines_of
+    from memeval.evaluation.many_runs import processes
     from memeval.systems.output import visible
 
     if release is not None:
@@ -51,8 +53,13 @@ def verify(
         report(check_release(results, release, signers_of(signers)), as_json)
         return
     paths = runs or [str(results)]
-    fetch_for([folder for path in paths for folder in api.load_runs(path, results)])
-    checks = [check for path in paths for check in api.verify_checks(path, results=results, signers=signers)]
+    folders = [api.load_runs(path, results) for path in paths]
+    fetch_for([folder for some in folders for folder in some])
+    checks = [
+        check
+        for path, some in zip(paths, folders, strict=True)
+        for check in api.verify_checks(path, results=results, signers=signers, jobs=processes(jobs, len(some)))
+    ]
     findings = [finding for check in checks for finding in check.findings]
     count = sum(len(api.load_runs(path, results)) for path in paths)
     for path in dict.fromkeys(paths):
@@ -72,6 +79,7 @@ def reproduce(
     results: Results = DEFAULT_RESULTS,
     data: Data = None,
     errata: Errata = None,
+    jobs: Jobs = None,
     as_json: AsJson = False,
 ) -> None:
     """Grade stored answers again, offline.
@@ -81,13 +89,13 @@ def reproduce(
     Example: memeval reproduce results/beliefs/bm25
     """
     from memeval import api
+    from memeval.evaluation.many_runs import processes, reproduced_runs
     from memeval.systems.output import visible
 
     folders = [folder for named in runs for folder in api.load_runs(named, results)]
     fetch_for(folders)
     outcomes = []
-    for folder in folders:
-        outcome = api.reproduce(folder, data=data, errata=errata)
+    for outcome in reproduced_runs(folders, data, errata, processes(jobs, len(folders))):
         outcomes.append(outcome)
         if not as_json:
             for finding in outcome.findings:

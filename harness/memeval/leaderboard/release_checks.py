@@ -47,7 +47,7 @@ METHODS: Mapping[str, Callable[[Iterable[RunFolder], Ledger, Traces], Board]] = 
 def check_results(results: Path, signers: Signers, traces: Traces | None = None) -> list[Check]:
     """Check all releases, and the signatures of the ledger and of the releases.
 
-    Nothing is checked if the ledger is damaged; see :func:`~memeval.evaluation.verification.checks_of_results`.
+    Nothing is checked if the ledger is damaged; see :func:`~memeval.evaluation.stored_results.checks_of_results`.
 
     Args:
         results: a folder of stored runs. A folder without ledger and releases gets no check.

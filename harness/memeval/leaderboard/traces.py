@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -65,7 +67,7 @@ class Repeats:
     """Whether honest systems cannot agree like this; else only the texts are equal, not scores and clocks."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Row:
     """The comparable parts of one response."""
 
@@ -79,7 +81,7 @@ class _Row:
     """The durations."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Clock:
     """When a question was asked, and how long that took."""
 
@@ -97,15 +99,22 @@ class Trace:
         folder: the run.
         responses: its responses; ``None`` to read them when they are needed.
         keeps: whether what an earlier build found may be used, for the same ``run.json``.
+        packed: what :meth:`Traces.read` returned for the run; ``None`` to read the responses.
 
     Raises:
         BadInput: the responses cannot be read.
     """
 
-    def __init__(self, folder: RunFolder, responses: Iterable[Response] | None = None, keeps: bool = False) -> None:
-        self.folder, self.run, self._keeps = folder, folder.run, keeps
+    def __init__(
+        self,
+        folder: RunFolder,
+        responses: Iterable[Response] | None = None,
+        keeps: bool = False,
+        packed: bytes | None = None,
+    ) -> None:
+        self.folder, self.run, self._keeps, self._packed = folder, folder.run, keeps, packed
         if responses is not None:
-            self._read = self._comparable(responses)
+            self._read = _comparable(self.run, responses)
 
     @property
     def rows(self) -> dict[str, _Row]:
@@ -128,30 +137,32 @@ class Trace:
 
     @cached_property
     def _read(self) -> tuple[dict[str, _Row], list[_Clock]]:
+        if self._packed is not None:
+            return _from_bytes(zlib.decompress(self._packed))
         if not self._keeps:
-            return self._comparable(self.folder.responses())
+            return _comparable(self.run, self.folder.responses())
         return _from_bytes(
-            kept(self.folder, "trace", "", lambda: _to_bytes(*self._comparable(self.folder.responses())))
+            kept(self.folder, "trace", "", lambda: _to_bytes(*_comparable(self.run, self.folder.responses())))
         )
 
-    def _comparable(self, responses: Iterable[Response]) -> tuple[dict[str, _Row], list[_Clock]]:
-        native, exports = self.run.track.reader == NATIVE, _exports(self.run)
-        answered: dict[str, Response] = {}
-        clocks = []
-        for response in responses:
-            clocks.append(
-                _Clock(response.question_id, response.attempt, response.timings.started, _durations(response))
-            )
-            tells = response.answer.strip() or (response.items and not (exports and _is_verbatim(response)))
-            if tells and not response.outcome.is_error:
-                answered[response.question_id] = response
-        times = Counter(response.answer for response in answered.values())
-        rows = {
-            question: _row(response, native, times[response.answer] <= SELDOM)
-            for question, response in answered.items()
-            if _retrieved(response) or times[response.answer] <= SELDOM
-        }
-        return rows, clocks
+
+def _comparable(run: Run, responses: Iterable[Response]) -> tuple[dict[str, _Row], list[_Clock]]:
+    """Return the telling responses of a run by question, and all its clocks."""
+    native, exports = run.track.reader == NATIVE, _exports(run)
+    answered: dict[str, Response] = {}
+    clocks = []
+    for response in responses:
+        clocks.append(_Clock(response.question_id, response.attempt, response.timings.started, _durations(response)))
+        tells = response.answer.strip() or (response.items and not (exports and _is_verbatim(response)))
+        if tells and not response.outcome.is_error:
+            answered[response.question_id] = response
+    times = Counter(response.answer for response in answered.values())
+    rows = {
+        question: _row(response, native, times[response.answer] <= SELDOM)
+        for question, response in answered.items()
+        if _retrieved(response) or times[response.answer] <= SELDOM
+    }
+    return rows, clocks
 
 
 def _exports(run: Run) -> bool:
@@ -184,12 +195,15 @@ def _to_bytes(rows: dict[str, _Row], clocks: Iterable[_Clock]) -> bytes:
 def _from_bytes(content: bytes) -> tuple[dict[str, _Row], list[_Clock]]:
     """Return what :func:`_to_bytes` wrote."""
     rows, clocks = json.loads(content)
-    return (
+    return (  # a thousand runs share their questions, so each id is in memory once
         {
-            question: _Row(whole, text, retrieved, tuple(seconds))
+            sys.intern(question): _Row(whole, text, retrieved, tuple(seconds))
             for question, (whole, text, retrieved, seconds) in rows.items()
         },
-        [_Clock(question, attempt, started, tuple(seconds)) for question, attempt, started, seconds in clocks],
+        [
+            _Clock(sys.intern(question), attempt, started, tuple(seconds))
+            for question, attempt, started, seconds in clocks
+        ],
     )
 
 
@@ -204,9 +218,14 @@ class Traces:
         self._keeps = keeps
         self._made: dict[tuple[Path, Digest], Trace] = {}
 
-    def add(self, folder: RunFolder, responses: Iterable[Response]) -> None:
-        """Keep the trace of a run whose responses were read just now."""
-        self._made[folder.path.resolve(), folder.digest] = Trace(folder, responses)
+    @staticmethod
+    def read(folder: RunFolder, responses: Iterable[Response]) -> bytes:
+        """Return what can be compared of a run whose responses were read just now, for :meth:`keep`."""
+        return zlib.compress(_to_bytes(*_comparable(folder.run, responses)), 1)
+
+    def keep(self, folder: RunFolder, found: bytes) -> None:
+        """Keep what :meth:`read` returned. It stays packed until a board compares the run."""
+        self._made[folder.path.resolve(), folder.digest] = Trace(folder, packed=found)
 
     def of(self, folder: RunFolder) -> Trace:
         return self._made.setdefault((folder.path.resolve(), folder.digest), Trace(folder, keeps=self._keeps))

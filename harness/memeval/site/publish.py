@@ -10,7 +10,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.remote.transfers import in_threads
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.provenance import memeval_version
-from memeval.evaluation.verification import checks_of_results
+from memeval.evaluation.stored_results import checks_of_results
 from memeval.leaderboard.board import Board, RankStatus, build_board, is_plumbing
 from memeval.leaderboard.board_settings import board_settings, shown_runs
 from memeval.leaderboard.release_checks import file_checks
@@ -66,7 +66,7 @@ def publish(
     folders = _runs(results)
     target.check_place(results)
     traces = Traces()
-    findings = [finding for check in checks_of_results(results, traces.add) for finding in check.findings]
+    findings = [finding for check in checks_of_results(results, traces) for finding in check.findings]
     if findings:
         others = f" {len(findings) - 1} more: memeval verify shows all." if len(findings) > 1 else ""
         raise CheckFailed(f"{findings[0]}{others} Nothing was published.")

@@ -1,0 +1,166 @@
+"""Checks and regrades many stored runs, in several processes, a few runs on the same data at a time."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Protocol
+
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks import find
+from memeval.evaluation.findings import Check
+from memeval.evaluation.reproduction import Reproduction, reproduce_run
+from memeval.evaluation.verification import checks_of_run
+from memeval.evaluation.verifying.sessions import Sessions
+from memeval.processes import cores, in_order
+from memeval.records.base import canonical_json
+from memeval.records.errors import MemevalError
+from memeval.records.response import Response
+from memeval.records.run import SystemKind
+
+Read = Callable[[RunFolder, Sequence[Response]], bytes]
+
+BATCH = 8
+"""Maximum number of runs that a process checks at a time. Their data is opened once."""
+
+FEW = 16
+"""Number of runs below which one process is done before others have started."""
+
+
+def processes(asked: int | None, runs: int) -> int:
+    """Return the number of processes for some runs: as asked, else one per core if there are many runs."""
+    return asked if asked is not None else cores() if runs >= FEW else 1
+
+
+class RowsReader(Protocol):
+    """Someone who needs the responses of runs too, which are read only once."""
+
+    @staticmethod
+    def read(folder: RunFolder, responses: Sequence[Response]) -> bytes:
+        """Return what is needed of a run's responses. Called where they are read, perhaps in another process."""
+
+    def keep(self, folder: RunFolder, found: bytes) -> None:
+        """Keep what :meth:`read` returned. Called in this process, in any order of the runs."""
+
+
+@dataclass(frozen=True)
+class CheckedRun:
+    """The checks of a run."""
+
+    checks: list[Check]
+    read: bytes | None
+    """What the reader needs of its responses; ``None`` without a reader, or if they cannot be read."""
+
+
+def checked_runs(folders: Sequence[RunFolder], reader: RowsReader | None = None, jobs: int = 1) -> list[list[Check]]:
+    """Check stored runs; see :func:`checks_of_run`.
+
+    Args:
+        folders: the runs.
+        reader: receives what it needs of the responses.
+        jobs: number of processes.
+
+    Returns:
+        The checks of each run, in the order of the runs, whatever the number of processes.
+
+    Raises:
+        CheckFailed: a process was killed.
+    """
+    batches = _batches(folders)
+    work = partial(_checked, read=None if reader is None else type(reader).read)
+    found: dict[int, list[Check]] = {}
+    try:
+        for batch, checked in zip(batches, in_order(work, batches, jobs), strict=True):
+            for place, path, one in zip(batch.places, batch.paths, checked, strict=True):
+                found[place] = one.checks
+                if reader is not None and one.read is not None:
+                    reader.keep(RunFolder(path), one.read)
+    finally:
+        _sessions.cache_clear()
+    return [found[place] for place in range(len(folders))]
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Runs on the same data."""
+
+    data: str
+    """Names the data."""
+    places: tuple[int, ...]
+    """Their places among all runs."""
+    paths: tuple[Path, ...]
+
+
+def _batches(folders: Sequence[RunFolder]) -> list[_Batch]:
+    """Return the runs in batches, those on the same data one after another: each process then opens it once.
+
+    The data with most rows comes first: a long batch at the end would leave the other processes idle.
+    """
+    by_data: dict[str, list[int]] = defaultdict(list)
+    controls = set()
+    for place, folder in enumerate(folders):
+        data = ""
+        with contextlib.suppress(MemevalError):
+            track = folder.run.track
+            data = canonical_json([track.benchmark, track.data_digest])
+            find(track.benchmark)  # this process then warns of a benchmark that cannot be used
+        with contextlib.suppress(MemevalError):
+            if folder.run.system.kind is SystemKind.CONTROL:
+                controls.add(place)
+        by_data[data].append(place)
+    groups: list[tuple[int, list[_Batch]]] = []
+    for data, places in by_data.items():
+        # Controls side by side: each long history is then generated once for all of them.
+        places.sort(key=lambda place: place not in controls)
+        cut = [tuple(places[start : start + BATCH]) for start in range(0, len(places), BATCH)]
+        batches = [_Batch(data, some, tuple(folders[place].path for place in some)) for some in cut]
+        groups.append((sum(_size(path) for batch in batches for path in batch.paths), batches))
+    groups.sort(key=lambda group: -group[0])
+    return [batch for _, batches in groups for batch in batches]
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of a run's files."""
+    with contextlib.suppress(OSError):
+        return sum(file.stat().st_size for file in path.iterdir())
+    return 0
+
+
+def _checked(batch: _Batch, read: Read | None) -> list[CheckedRun]:
+    """Check the runs of a batch."""
+    folders = [RunFolder(path) for path in batch.paths]
+    sessions = _sessions(batch.data)
+    sessions.folders = folders
+    return [_checked_run(folder, sessions, read) for folder in folders]
+
+
+def _checked_run(folder: RunFolder, sessions: Sessions, read: Read | None) -> CheckedRun:
+    made: list[bytes] = []
+    checks = checks_of_run(folder, sessions, read and (lambda run, responses: made.append(read(run, responses))))
+    return CheckedRun(checks, made[0] if made else None)
+
+
+@lru_cache(maxsize=1)
+def _sessions(_data: str) -> Sessions:
+    """Return the open data of the latest batches."""
+    return Sessions()
+
+
+def reproduced_runs(
+    folders: Sequence[RunFolder], data: Path | None = None, errata: Path | None = None, jobs: int = 1
+) -> Iterator[Reproduction]:
+    """Yield the result of regrading each run, in their order; see :func:`reproduce_run`.
+
+    Raises:
+        BadInput: a run cannot be read, or its data is missing; the runs before it have been yielded.
+        CheckFailed: a process was killed.
+    """
+    return in_order(partial(_reproduced, data=data, errata=errata), [folder.path for folder in folders], jobs)
+
+
+def _reproduced(path: Path, data: Path | None, errata: Path | None) -> Reproduction:
+    return reproduce_run(RunFolder(path), data, errata)

@@ -1,0 +1,84 @@
+"""Work in several processes: results in the order of the tasks, few tasks at once, and nothing left running."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import TypeVar
+
+from memeval.records.errors import CheckFailed
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+AHEAD = 2
+"""Tasks for each process that are given out at once: one in work, and one that waits. It bounds the memory."""
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) -> Iterator[Result]:
+    """Yield the result of each task, in the order of the tasks.
+
+    An error of a task is raised in its place. When the caller stops reading, is interrupted or is killed, all processes
+    end.
+
+    Args:
+        work: a function of a module, so that other processes find it by name.
+        tasks: what it receives, one after another. Tasks and results are pickled.
+        jobs: number of processes; 1 works in this process.
+
+    Raises:
+        CheckFailed: a process was killed, or ran out of memory.
+    """
+    jobs = min(jobs, len(tasks))
+    if jobs <= 1:
+        yield from map(work, tasks)
+        return
+    before = set(multiprocessing.active_children())
+    # A forked process would share locks and sockets with this one; a new one starts clean on every system.
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (gc.get_threshold(),))
+    given: deque[Future[Result]] = deque()
+    finished = False
+    try:
+        for task in tasks:
+            given.append(pool.submit(work, task))
+            if len(given) >= AHEAD * jobs:
+                yield given.popleft().result()
+        while given:
+            yield given.popleft().result()
+        finished = True
+    except BrokenProcessPool:
+        raise CheckFailed(
+            "a worker process ended before its work was done. It was killed, or this machine ran out of memory.",
+            remedy="Run the command again with --jobs 1.",
+        ) from None
+    finally:
+        if not finished:
+            for process in set(multiprocessing.active_children()) - before:
+                process.terminate()
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin(thresholds: tuple[int, int, int]) -> None:
+    """Prepare a new process: it collects garbage as its parent does, leaves Ctrl-C to it, and ends with it."""
+    gc.set_threshold(*thresholds)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent has ended, also if that was killed."""
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,70 @@
+"""``memeval verify`` and ``memeval reproduce`` in several processes say what one process says."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memeval.archive.runs import sealed_runs
+from memeval.cli.main import main
+from memeval.evaluation.many_runs import FEW, processes
+from memeval.processes import cores
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    """Call the command line in a folder with runs on two data sets; gives the exit code and both outputs."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["memeval", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    for system, size in (("no-memory", 12), ("bm25", 12), ("bm25", 13)):
+        assert run("run", system, "--benchmark", "beliefs@1", "--parameter", f"size={size}")[0] == 0
+    return run
+
+
+def test_the_same_is_said_whatever_the_number_of_processes(call: Call, tmp_path: Path) -> None:
+    runs = sealed_runs(tmp_path / "results")
+    for run in runs:
+        assert (
+            call("ledger", "accept", run.run.run_id, "--reason", "a test", "--by", "me", "--runner", "maintainer")[0]
+            == 0
+        )
+    code, out, err = call("verify", "--jobs", "1")
+    assert (code, err) == (0, "") and "ok: 3 runs" in out
+    assert call("verify", "--jobs", "2") == (code, out, err)
+    assert call("reproduce", "results", "--jobs", "1") == (reproduced := call("reproduce", "results", "--jobs", "2"))
+    assert [line.partition(":")[0] for line in reproduced[1].splitlines()] == [run.run.run_id for run in runs]
+
+
+def test_problems_and_errors_are_the_same_in_the_same_order(call: Call, tmp_path: Path) -> None:
+    first, second, third = sealed_runs(tmp_path / "results")
+    for run in (first, third):
+        head = run.path / "run.json"
+        head.write_text(head.read_text().replace('"composite"', '"compsite"', 1))
+    one = call("verify", "--jobs", "1")
+    assert one[0] == 1 and one[1].index(first.path.name) < one[1].index(third.path.name)
+    assert call("verify", "--jobs", "3") == one
+    one = call("reproduce", str(second.path), str(first.path), str(third.path), "--jobs", "1")
+    assert one[0] == 2 and one[1].startswith(second.path.name) and str(first.path) in one[2]
+    assert call("reproduce", str(second.path), str(first.path), str(third.path), "--jobs", "2") == one
+
+
+def test_a_wrong_number_of_processes_is_a_wrong_call(call: Call) -> None:
+    assert call("verify", "--jobs", "0")[0] == 2
+
+
+def test_few_runs_start_no_process_and_many_use_every_core() -> None:
+    assert processes(None, FEW - 1) == 1
+    assert processes(None, FEW) == cores()
+    assert processes(5, 1) == 5

@@ -1,0 +1,105 @@
+"""Work in several processes: equal results in order, and nothing that is left running."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from memeval.processes import in_order
+from memeval.records.errors import BadInput, CheckFailed
+
+ENDLESS = """
+import os, sys, time
+from pathlib import Path
+from memeval.processes import in_order
+
+def work(number):
+    Path(sys.argv[1], str(os.getpid())).touch()
+    time.sleep(600)
+
+if __name__ == "__main__":
+    list(in_order(work, [1, 2, 3, 4], 2))
+"""
+
+
+def square_slowly(number: int) -> tuple[int, int]:
+    time.sleep(0.3 if number == 0 else 0)
+    return number * number, os.getpid()
+
+
+def refuse_three(number: int) -> int:
+    if number == 3:
+        raise BadInput("3 is no number.", where="here:3", remedy="Name another.")
+    return number
+
+
+def end_at_two(number: int) -> int:
+    if number == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_results_come_in_the_order_of_their_tasks_from_other_processes() -> None:
+    found = list(in_order(square_slowly, range(8), 2))
+    assert [each for each, _ in found] == [number * number for number in range(8)]
+    workers = {pid for _, pid in found}
+    assert len(workers) == 2 and os.getpid() not in workers
+
+
+def test_one_job_and_one_task_work_in_this_process() -> None:
+    assert {pid for _, pid in in_order(square_slowly, range(3), 1)} == {os.getpid()}
+    assert {pid for _, pid in in_order(square_slowly, [1], 8)} == {os.getpid()}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_error_is_raised_in_its_place_with_all_its_parts(jobs: int) -> None:
+    results = in_order(refuse_three, range(6), jobs)
+    assert list(islice(results, 3)) == [0, 1, 2]
+    with pytest.raises(BadInput) as raised:
+        next(results)
+    error = raised.value
+    assert (error.problem, error.where, error.remedy) == ("3 is no number.", "here:3", "Name another.")
+    assert str(error) == "here:3: 3 is no number. Name another."
+
+
+def test_a_killed_process_gives_a_sentence() -> None:
+    with pytest.raises(CheckFailed, match=r"ended before its work was done\..*--jobs 1"):
+        list(in_order(end_at_two, range(6), 2))
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_no_process_stays_when_the_caller_is_interrupted_or_killed(how: signal.Signals, tmp_path: Path) -> None:
+    script, started = tmp_path / "endless.py", tmp_path / "started"
+    script.write_text(ENDLESS)
+    started.mkdir()
+    with subprocess.Popen([sys.executable, str(script), str(started)], stderr=subprocess.DEVNULL) as caller:
+        try:
+            _until(lambda: len(list(started.iterdir())) == 2)
+            caller.send_signal(how)
+            caller.wait(30)
+            workers = [int(each.name) for each in started.iterdir()]
+            _until(lambda: not any(map(_runs, workers)))
+        finally:
+            caller.kill()
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
