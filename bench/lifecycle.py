@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks.lifecycle.benchmark import DEFAULTS, INFO, LifecycleBenchmark
+from memeval.benchmarks.lifecycle.benchmark import INFO, PARAMETERS, LifecycleBenchmark
 from memeval.benchmarks.lifecycle.expected import COMPARED, ORACLE, REFERENCE
 from memeval.benchmarks.lifecycle.generate import GROWTH, PROTOCOLS
 from memeval.benchmarks.session import BenchmarkSession
@@ -112,7 +112,7 @@ def page_of(page: str, result: Mapping[str, Mapping[str, Mapping[str, Iterable[i
 
 def main() -> int:
     """Run the controls on the whole data, and write the results and the tables of their page."""
-    result = measure(DEFAULTS)
+    result = measure(PARAMETERS.defaults)
     OUT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(page_of(PAGE.read_text(encoding="utf-8"), result), encoding="utf-8")
     print(f"{INFO.id}: {PAGE} is written.")

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from memeval.benchmarks import known_ids, large
-from memeval.benchmarks.beliefs.benchmark import DEFAULTS
+from memeval.benchmarks.beliefs.benchmark import PARAMETERS
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
 from memeval.cli import data as commands
 from memeval.cli.main import main
@@ -256,7 +256,7 @@ def test_verify_says_that_a_sample_was_released_too(call: Call) -> None:
 
 
 def test_verify_names_what_a_generated_benchmark_is_made_with(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(DEFAULTS, "size", 12)
+    monkeypatch.setitem(PARAMETERS.defaults, "size", 12)
     code, out, _ = call("verify", "beliefs@1")
     assert code == 0 and out.endswith("; generated with seed 42, size 12\n")
 

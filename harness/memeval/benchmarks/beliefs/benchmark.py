@@ -13,6 +13,7 @@ from memeval.benchmarks.beliefs.long import EACH, SIZES
 from memeval.benchmarks.beliefs.shared import ASKED, shared
 from memeval.benchmarks.beliefs.stored import stored
 from memeval.benchmarks.catalogue import load
+from memeval.benchmarks.generated import SeedAndSize
 from memeval.grading.delivery import DeliveredDelta
 from memeval.grading.delta import DeltaEfficiency
 from memeval.grading.judged import Judged
@@ -22,11 +23,8 @@ from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Scenario
 
-DEFAULTS: dict[str, int] = {"seed": 42, "size": 500}
-"""Parameters with their defaults."""
-
-LARGEST = 5000
-"""Maximum number of items."""
+PARAMETERS = SeedAndSize({"seed": 42, "size": 500}, largest=5000)
+"""Its parameters."""
 
 
 INFO = load(__package__)
@@ -127,18 +125,7 @@ class BeliefsBenchmark(Benchmark):
         Raises:
             BadInput: a path was given, or a parameter that is unknown or out of range.
         """
-        if path is not None:
-            raise BadInput(
-                "beliefs@1 is generated and reads no file.",
-                where=path,
-                remedy="Leave --data out. Set 'seed' and 'size' instead.",
-            )
-        chosen = {**DEFAULTS, **_whole_numbers(self.info.id, parameters or {})}
-        if not 1 <= chosen["size"] <= LARGEST:
-            raise BadInput(f"{self.info.id}: invalid size={chosen['size']}.", remedy=f"It must be from 1 to {LARGEST}.")
-        if chosen["seed"] < 0:
-            raise BadInput(f"{self.info.id}: invalid seed={chosen['seed']}.", remedy="It must be 0 or more.")
-        return chosen["seed"], chosen["size"]
+        return PARAMETERS.chosen(self.info.id, path, parameters)
 
 
 _ALONE = BeliefsBenchmark.categories
@@ -171,16 +158,3 @@ def _long(seed: int, parameters: Parameters | None, protocol: str, tier: str) ->
             remedy="Leave it out. Only 'seed' can be set.",
         )
     return LongDataset(seed, tier)
-
-
-def _whole_numbers(benchmark: str, parameters: Parameters) -> dict[str, int]:
-    """Return the parameters as whole numbers, and refuse others."""
-    read: dict[str, int] = {}
-    for name, value in parameters.items():
-        if name not in DEFAULTS:
-            raise BadInput(f"{benchmark} has no parameter '{name}'.", remedy="It has: seed, size.")
-        try:
-            read[name] = int(str(value))
-        except ValueError:
-            raise BadInput(f"{benchmark}: invalid {name}={value}.", remedy="It must be a whole number.") from None
-    return read

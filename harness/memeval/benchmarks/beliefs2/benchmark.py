@@ -15,13 +15,13 @@ from memeval.benchmarks.beliefs2.stored import stored
 from memeval.benchmarks.beliefs2.wording.editions import wording
 from memeval.benchmarks.beliefs2.wording.vocabulary import Vocabulary
 from memeval.benchmarks.catalogue import load
+from memeval.benchmarks.generated import SeedAndSize
 from memeval.grading.base import Grader
 from memeval.grading.judged import Judged
 from memeval.grading.stored import SelectedFacts
 from memeval.keys import ItemKey
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.benchmark import ProtocolInfo
-from memeval.records.errors import BadInput
 from memeval.records.scenario import Scenario
 
 INFO = load(__package__)
@@ -29,11 +29,8 @@ INFO = load(__package__)
 RETRIEVAL = INFO.protocols[0].name
 """The protocol without a reader."""
 
-DEFAULTS: Mapping[str, int] = {"seed": 42, "size": 260}
-"""Parameters with their defaults."""
-
-LARGEST = 2000
-"""Largest number of people."""
+PARAMETERS = SeedAndSize({"seed": 42, "size": 260}, largest=2000, counted="people")
+"""Its parameters."""
 
 
 _GRADERS: Mapping[str, tuple[type[Grader], type[Grader]]] = {
@@ -148,26 +145,4 @@ class Beliefs2Benchmark(Benchmark):
         Raises:
             BadInput: a path was given, or a parameter that is unknown or out of range.
         """
-        if path is not None:
-            raise BadInput(
-                f"{self.info.id} is generated and reads no file.",
-                where=path,
-                remedy="Leave --data out. Set 'seed' and 'size' instead.",
-            )
-        chosen = dict(DEFAULTS)
-        for name, value in (parameters or {}).items():
-            if name not in DEFAULTS:
-                raise BadInput(f"{self.info.id} has no parameter '{name}'.", remedy="It has: seed, size.")
-            try:
-                chosen[name] = int(str(value))
-            except ValueError:
-                raise BadInput(
-                    f"{self.info.id}: invalid {name}={value}.", remedy="It must be a whole number."
-                ) from None
-        if not 1 <= chosen["size"] <= LARGEST:
-            raise BadInput(
-                f"{self.info.id}: invalid size={chosen['size']}.", remedy=f"It must be from 1 to {LARGEST} people."
-            )
-        if chosen["seed"] < 0:
-            raise BadInput(f"{self.info.id}: invalid seed={chosen['seed']}.", remedy="It must be 0 or more.")
-        return chosen["seed"], chosen["size"]
+        return PARAMETERS.chosen(self.info.id, path, parameters)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 
-from memeval.benchmarks.beliefs2.benchmark import DEFAULTS, INFO
+from memeval.benchmarks.beliefs2.benchmark import INFO, PARAMETERS
 from memeval.benchmarks.beliefs2.controls.seed_table import TABLE, key_of
 from memeval.benchmarks.beliefs2.generate import generate
 from memeval.benchmarks.beliefs2.items import Made
@@ -20,7 +20,7 @@ from memeval.storage import write_whole
 def seed_table() -> dict[str, list[str]]:
     """Return answer and turns of each question of the public data by its key; a blank answer stands for doubt."""
     found: dict[str, list[str]] = {}
-    for life in generate(DEFAULTS["seed"], DEFAULTS["size"], wording(INFO.tiers[0].name)):
+    for life in generate(*PARAMETERS.chosen(INFO.id, None, None), wording(INFO.tiers[0].name)):
         opening = next(life.scenario.each_session()).turns[0].content
         for item in life.items:
             found[key_of(item.question, opening)] = [_answer(item), *item.evidence.relevant_turns]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.catalogue import load
+from memeval.benchmarks.generated import SeedAndSize
 from memeval.benchmarks.lifecycle.generate import STANDARD, generate
 from memeval.benchmarks.lifecycle.grading import AnsweredProbes, FoundProbes
 from memeval.keys import ItemKey
 from memeval.records.base import Digest, digest_bytes
-from memeval.records.errors import BadInput
 from memeval.records.scenario import Scenario
 
 INFO = load(__package__)
@@ -20,11 +20,8 @@ INFO = load(__package__)
 ANSWERS = "answers"
 """The protocol in which answers in words are graded."""
 
-DEFAULTS: Mapping[str, int] = {"seed": 42, "size": STANDARD}
-"""Parameters with their defaults."""
-
-LARGEST = 200
-"""Largest size."""
+PARAMETERS = SeedAndSize({"seed": 42, "size": STANDARD}, largest=200)
+"""Its parameters."""
 
 
 class LifecycleDataset(Dataset):
@@ -93,31 +90,8 @@ class LifecycleBenchmark(Benchmark):
         Raises:
             BadInput: as :meth:`open` does.
         """
-        return LifecycleDataset(*self._chosen(path, parameters), protocol)
+        return LifecycleDataset(*PARAMETERS.chosen(self.info.id, path, parameters), protocol)
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
         """Return the categories with the graders of a protocol."""
         return self._tables[protocol]
-
-    def _chosen(self, path: Path | None, parameters: Parameters | None) -> tuple[int, int]:
-        if path is not None:
-            raise BadInput(
-                f"{self.info.id} is generated and reads no file.",
-                where=path,
-                remedy="Leave --data out. Set 'seed' and 'size' instead.",
-            )
-        chosen = dict(DEFAULTS)
-        for name, value in (parameters or {}).items():
-            if name not in DEFAULTS:
-                raise BadInput(f"{self.info.id} has no parameter '{name}'.", remedy="It has: seed, size.")
-            try:
-                chosen[name] = int(str(value))
-            except ValueError:
-                raise BadInput(
-                    f"{self.info.id}: invalid {name}={value}.", remedy="It must be a whole number."
-                ) from None
-        if not 1 <= chosen["size"] <= LARGEST:
-            raise BadInput(f"{self.info.id}: invalid size={chosen['size']}.", remedy=f"It must be from 1 to {LARGEST}.")
-        if chosen["seed"] < 0:
-            raise BadInput(f"{self.info.id}: invalid seed={chosen['seed']}.", remedy="It must be 0 or more.")
-        return chosen["seed"], chosen["size"]

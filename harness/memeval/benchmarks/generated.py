@@ -1,0 +1,54 @@
+"""Parameters of generated benchmarks: a seed and a size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from memeval.benchmarks.base import Parameters
+from memeval.records.errors import BadInput
+
+
+@dataclass(frozen=True)
+class SeedAndSize:
+    """The parameters ``seed`` and ``size`` of a benchmark."""
+
+    defaults: Mapping[str, int]
+    """Both, when nothing else is requested."""
+    largest: int
+    """Largest size."""
+    counted: str = ""
+    """What the size counts, as a plural: ``people``. Empty to leave it out of messages."""
+
+    def chosen(self, benchmark: str, path: Path | None, parameters: Parameters | None) -> tuple[int, int]:
+        """Return the requested seed and size.
+
+        Args:
+            benchmark: id of the benchmark, for messages.
+            path: must be ``None``; there is no file to read.
+            parameters: ``seed`` and ``size``, whole numbers.
+
+        Raises:
+            BadInput: a path was given, or a parameter that is unknown or out of range.
+        """
+        if path is not None:
+            raise BadInput(
+                f"{benchmark} is generated and reads no file.",
+                where=path,
+                remedy="Leave --data out. Set 'seed' and 'size' instead.",
+            )
+        chosen = dict(self.defaults)
+        for name, value in (parameters or {}).items():
+            if name not in chosen:
+                raise BadInput(f"{benchmark} has no parameter '{name}'.", remedy="It has: seed, size.")
+            try:
+                chosen[name] = int(str(value))
+            except ValueError:
+                raise BadInput(f"{benchmark}: invalid {name}={value}.", remedy="It must be a whole number.") from None
+        if not 1 <= chosen["size"] <= self.largest:
+            limit = f"{self.largest} {self.counted}".strip()
+            raise BadInput(f"{benchmark}: invalid size={chosen['size']}.", remedy=f"It must be from 1 to {limit}.")
+        if chosen["seed"] < 0:
+            raise BadInput(f"{benchmark}: invalid seed={chosen['seed']}.", remedy="It must be 0 or more.")
+        return chosen["seed"], chosen["size"]
