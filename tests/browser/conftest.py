@@ -1,17 +1,17 @@
 """A real Chromium on a real server, which serves the site under a sub-path.
 
-The tests of a module share one window: a new one takes a process of its own, which starts slower than a page loads.
+The tests of a worker share one browser, and those of a module one window: to start either takes longer than a page.
 """
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import (
@@ -26,6 +26,7 @@ from playwright.sync_api import (
 )
 
 from tests.site.conftest import Built, cache_of_the_tests, shared_board
+from tests.tools.install_tools import find_chromium
 
 FLAGS = [
     "--no-sandbox",
@@ -99,10 +100,10 @@ def base(site: Built) -> Iterator[str]:
     server.shutdown()
 
 
-@pytest.fixture(scope="module")  # Playwright's loop runs in this thread until it is closed, and lets no other one run
-def chromium() -> Iterator[Browser]:
+@contextmanager
+def started() -> Iterator[Browser]:
     """Start the system's Chromium, or the one that Playwright installed."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    found = find_chromium()
     with sync_playwright() as playwright:
         try:
             browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
@@ -112,6 +113,41 @@ def chromium() -> Iterator[Browser]:
             raise
         yield browser
         browser.close()
+
+
+RUNNING: list[Browser] = []
+"""The browser of this process, once a test needed it."""
+
+ENDING = ExitStack()
+"""What ends it."""
+
+
+def end_browser() -> None:
+    RUNNING.clear()
+    ENDING.close()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Browser:
+    """Return the browser of this process."""
+    if RUNNING and not RUNNING[0].is_connected():
+        end_browser()
+    if not RUNNING:
+        RUNNING.append(ENDING.enter_context(started()))
+    return RUNNING[0]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
+    """End the browser before a test of another folder: Playwright's loop runs in this thread and lets no other one run.
+
+    No scope does that: pytest ends what a session or a folder shares with the session.
+    """
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or Path(__file__).parent not in nextitem.path.parents:
+            end_browser()
 
 
 def visit(context: BrowserContext, base: str) -> Visit:

@@ -24,13 +24,23 @@ They are no dependencies of the project: tests alone want them, without what the
 """
 
 
+WITHOUT_WINDOWS = "chromium-headless-shell"
+"""Debian's Chromium without windows. It renders with the same code in three quarters of the CPU time."""
+
+
 def find_chromium() -> Path | None:
     """Path of a Chromium that Playwright can launch, or ``None``."""
-    for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"):
+    for name in (WITHOUT_WINDOWS, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"):
         if found := shutil.which(name):
             return Path(found)
     downloads = [*BROWSERS.glob("chromium-*/chrome-linux*/chrome"), *BROWSERS.glob("chromium-*/*/*/Contents/MacOS/*")]
     return max(downloads, default=None)
+
+
+def find_chromium_without_windows() -> Path | None:
+    """Path of Chromium without windows, or of another one where this system has no such package."""
+    found = shutil.which(WITHOUT_WINDOWS)
+    return Path(found) if found else None if _has_package(WITHOUT_WINDOWS) else find_chromium()
 
 
 def find_bubblewrap() -> Path | None:
@@ -66,6 +76,7 @@ def find_local_model() -> Path | None:
 
 
 PACKAGES = {
+    WITHOUT_WINDOWS: find_chromium_without_windows,
     "chromium": find_chromium,
     "bubblewrap": find_bubblewrap,
     "postgresql": find_postgres,
@@ -79,7 +90,6 @@ def main() -> int:
     """Install what is missing, as far as this machine allows it."""
     missing = [package for package, find in PACKAGES.items() if find() is None]
     if missing and shutil.which("apt-get") and os.geteuid() == 0:
-        print(f"Installing {' and '.join(missing)}", flush=True)
         _apt_install(missing)
     if find_chromium() is None:
         _playwright_install()
@@ -105,7 +115,21 @@ def main() -> int:
 def _apt_install(packages: list[str]) -> None:
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     _run(["apt-get", "update", "-qq"], environment)
-    _run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages], environment)
+    wanted = [package for package in packages if _has_package(package)]
+    if WITHOUT_WINDOWS in wanted:
+        wanted = [package for package in wanted if package != "chromium"]
+    if wanted:
+        print(f"Installing {' and '.join(wanted)}", flush=True)
+    for package in wanted:  # one that cannot be had keeps no other away
+        _run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "--no-remove", package], environment)
+
+
+def _has_package(name: str) -> bool:
+    """Whether this release of Debian or Ubuntu has the package."""
+    if shutil.which("apt-cache") is None:
+        return False
+    shown = subprocess.run(["apt-cache", "show", name], capture_output=True, stdin=subprocess.DEVNULL, check=False)
+    return shown.returncode == 0
 
 
 def _playwright_install() -> None:
