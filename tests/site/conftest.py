@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jinja2 import Environment, FileSystemBytecodeCache
-from mkdocs.theme import Theme
 
 from memeval.archive import run_cache
 from memeval.archive.ledger import Ledger
@@ -22,6 +20,7 @@ from memeval.records.ledger import LedgerEvent, Runner
 from memeval.site import build
 from memeval.storage import locked
 from tests.claims.test_findings import board
+from tests.site.common_work import keep_common_work
 from tests.site.factory import FakeBenchmark, make_board
 
 ROOT = Path(__file__).parents[2]
@@ -78,10 +77,15 @@ def published_board(folder: Path) -> None:
     board(folder, "[[claim]]".join(["", *(each for each in claims if any(name in each for name in shown))]))
 
 
+def of_session(factory: pytest.TempPathFactory) -> Path:
+    """Return the folder that all processes of a session share."""
+    base = factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
 def shared_board(factory: pytest.TempPathFactory) -> Built:
     """Return the board that all processes of a session look at; the first to ask builds it."""
-    base = factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "shared-board"
+    folder = of_session(factory) / "shared-board"
     folder.mkdir(exist_ok=True)
     runs = folder / "runs.json"
     with locked(folder):
@@ -94,16 +98,9 @@ def shared_board(factory: pytest.TempPathFactory) -> Built:
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep the theme's templates compiled from build to build: a third of a small one goes into compiling them."""
-    cache, get_env = FileSystemBytecodeCache(str(tmp_path_factory.mktemp("templates"))), Theme.get_env
-
-    def with_cache(theme: Theme) -> Environment:
-        environment = get_env(theme)
-        environment.bytecode_cache = cache
-        return environment
-
+    """Keep from build to build what follows from the theme and the guide alone: half of a small build goes into it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Theme, "get_env", with_cache)
+        keep_common_work(patch, of_session(tmp_path_factory) / "templates")
         yield
 
 
