@@ -19,7 +19,7 @@ from tests.records.strategies import JSON, records
 
 
 @pytest.mark.parametrize("model", all_stored(), ids=lambda model: model.__name__)
-@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_every_stored_record_comes_back_equal_and_with_equal_bytes(model: type[Stored], data: st.DataObject) -> None:
     record = data.draw(records(model))
