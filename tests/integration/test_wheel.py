@@ -27,7 +27,7 @@ def test_an_installed_memeval_creates_a_board_runs_its_first_submission_and_publ
         assert done.returncode == 0, f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
         return done.stdout
 
-    call(sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path / "dist"), str(ROOT))
+    call(sys.executable, "-m", "build", "--wheel", "--installer", "uv", "--outdir", str(tmp_path / "dist"), str(ROOT))
     (wheel,) = (tmp_path / "dist").glob("memeval_leaderboard-*.whl")
     venv.create(tmp_path / "empty")
     python = tmp_path / "empty" / "bin" / "python"
