@@ -158,6 +158,8 @@ def test_the_list_names_every_file_and_how_to_get_it(call: Call, folder: Path) -
     code, out, _ = call("list", "longmemeval")
     lines = [line.strip() for line in out.splitlines()]
     assert (code, lines[0]) == (0, "longmemeval@1: LongMemEval, 500 items, licence MIT")
+    assert "--protocol judge (default): Judge" in lines
+    assert any(line.startswith("--tier quick: ") for line in lines)
     assert f"file s: 7 kB, {digest_bytes(BYTES)}" in lines
     assert f"on this machine: {folder}/longmemeval/made_s.json" in lines
     assert lines[-1] == "get it: memeval data pull longmemeval --file oracle"

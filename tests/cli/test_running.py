@@ -92,7 +92,7 @@ def test_without_a_benchmark_all_supported_ones_run_and_the_others_are_listed(ca
         ["two@1", "no data (memeval data list two)"],
         ["three@1", "takes long (--benchmark three@1)"],
         ["four@1", "needs your own file (--benchmark four@1 --data FILE)"],
-        ["five@1", "no-memory has no 'retain' and no 'recall', which the protocol 'recall' needs."],
+        ["five@1", "no-memory has no 'retain' or 'recall', which the protocol 'recall' needs."],
     ]
     assert skipped[0] == "skipped:"
     assert not (tmp_path / "results" / "five").exists()
@@ -108,7 +108,7 @@ def test_a_protocol_that_the_system_could_take_is_named(call: Call) -> None:
 def test_a_system_that_can_take_nothing_ends_with_2(call: Call, tmp_path: Path) -> None:
     code, out, err = call([Here("one@1", protocols=(RETAINING,)), Missing("two@1")], "run", "no-memory")
     assert (code, out) == (ExitCode.BAD_INPUT, "")
-    assert "one@1                      no-memory has no 'retain' and no 'recall'" in err
+    assert "one@1                      no-memory has no 'retain' or 'recall'" in err
     assert not sealed_runs(tmp_path / "results")
 
 

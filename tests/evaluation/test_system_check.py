@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.sources import SOURCES, stored_sources
+from memeval.benchmarks import registry
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.findings import CheckStatus
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.evaluation.verifying.systems import NO_SOURCE, check_sources, check_system
-from memeval.systems.source import SystemSource, altered_source, file_source, folder_source
+from memeval.systems.controls import all_controls, brought
+from memeval.systems.source import SystemSource, altered_source, file_source, find_system, folder_source
 from tests.support.adapters import plain_adapter
+from tests.support.registered import Distribution, Entry
 from tests.support.tiny import TinyBenchmark
 
 MANIFEST = """
@@ -81,3 +86,69 @@ def test_something_else_beside_the_sources_is_found(tmp_path: Path) -> None:
     (tmp_path / SOURCES / "acme" / "notes").mkdir(parents=True)
     (found,) = check_sources(tmp_path)
     assert str(found) == f"{tmp_path / SOURCES}/acme/notes: is not the folder of a source. Remove it."
+
+
+GUESSER = """
+class Guesser:
+    def reset(self): ...
+    def ingest_session(self, session, timestamp): ...
+    def query(self, question, timestamp="now"):
+        return "Lima"
+    def get_context_tokens(self):
+        return 0
+"""
+BRINGS = """
+schema_version = 1
+[[controls]]
+slug = "guesser"
+title = "Guesser"
+calibrates = "Guesses."
+file = "guesser.py"
+class_name = "Guesser"
+readers = ["native"]
+gains_in = "Nowhere."
+"""
+
+
+@pytest.fixture
+def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Install ``tiny@1`` in a package of its own that brings a control, and return the package's folder."""
+    folder = tmp_path / "foreigntiny"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "guesser.py").write_text(GUESSER)
+    (folder / "controls.toml").write_text(BRINGS)
+    named = EntryPoint("tiny@1", "foreigntiny:Tiny", brought.GROUP)
+    monkeypatch.setattr(brought, "entry_points", lambda group: [named])
+    monkeypatch.syspath_prepend(str(tmp_path))
+    install(monkeypatch, "2")
+    all_controls.cache_clear()
+    yield folder
+    all_controls.cache_clear()
+
+
+def install(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    usual = {name: each for name, each in registry._entries().items() if name != "tiny@1"}
+    entry = Entry("tiny@1", lambda: TinyBenchmark(1, 1), Distribution("memeval-tiny", version))
+    monkeypatch.setattr(registry, "_entries", lambda: {**usual, "tiny@1": entry})
+
+
+def test_a_control_of_another_package_is_checked_against_that_package(
+    foreign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = run(find_system("guesser"), tmp_path)
+    assert check_system(folder, tmp_path).status is CheckStatus.OK
+    (foreign / "guesser.py").write_text(GUESSER.replace("Lima", "Oslo"))
+    assert "is not that of the control guesser of memeval-tiny 2" in str(check_system(folder, tmp_path).findings[0])
+    install(monkeypatch, "3")
+    assert check_system(folder, tmp_path).not_checked == "another version of memeval-tiny is installed here"
+    monkeypatch.setattr(registry, "_entries", dict)
+    assert check_system(folder, tmp_path).not_checked == "the benchmark tiny@1 is not installed here"
+
+
+def test_a_package_of_a_benchmark_has_no_other_controls(foreign: Path, tmp_path: Path) -> None:
+    folder = run(find_system("guesser"), tmp_path)
+    (foreign / "controls.toml").write_text(BRINGS.replace('"guesser"', '"another"'))
+    all_controls.cache_clear()
+    (found,) = check_system(folder, tmp_path).findings
+    assert "system.slug: is 'guesser', but memeval-tiny 2 has no such control" in str(found)

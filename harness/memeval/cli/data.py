@@ -126,13 +126,16 @@ def _state(row: dict[str, Any]) -> str:
 
 
 def _print_files(row: dict[str, Any]) -> None:
-    """Print the files of one benchmark with size, digest, and path or download command."""
+    """Print the protocols, tiers and files of one benchmark; files with size, digest, and path or download command."""
     from memeval.benchmarks import find
 
     print(f"{row['id']}: {row['title']}, {row['items']:,} items, licence {row['licence']}")
     if row["package"]:
         print(f"  package {row['package']}")
     print(f"  {state_of(find(row['id']))}")
+    for option, entries, text in (("protocol", row["protocols"], "title"), ("tier", row["tiers"], "how")):
+        for number, entry in enumerate(entries):
+            print(f"  --{option} {entry['name']}{'' if number else ' (default)'}: {entry[text]}")
     for file in row["files"]:
         print(f"  file {file['name']}: {megabytes(file['bytes'])}, {file['digest']}")
         print(f"    {'on this machine: ' + file['path'] if file['here'] else 'get it: ' + file['pull']}")

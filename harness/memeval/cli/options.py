@@ -24,7 +24,7 @@ Benchmarks = Annotated[
 Protocol = Annotated[str | None, typer.Option("--protocol", help="Protocol: how questions are asked and graded.")]
 Tier = Annotated[
     str | None,
-    typer.Option("--tier", help="Subset or size of the data. 'memeval data list --json' names them."),
+    typer.Option("--tier", help="Subset or size of the data. 'memeval data list NAME' shows them."),
 ]
 Parameter = Annotated[
     list[str] | None,

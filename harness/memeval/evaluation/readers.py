@@ -77,8 +77,10 @@ def choose_reader(
     elif name != NATIVE and (reader := reader_named(name)) is None:
         raise BadInput(f"there is no reader '{visible(name)}'.", remedy=f"Readers: {NATIVE}, {OFFLINE}, {PREFIX}MODEL.")
     if protocol is not None and (missing := [need for need in protocol.needs if need not in capabilities]):
+        *first, last = map(repr, missing)
+        methods = f"{', '.join(first)} or {last}" if first else last
         raise NotApplicable(
-            f"{slug} has no {' and no '.join(map(repr, missing))}, which the protocol '{protocol.name}' needs.",
+            f"{slug} has no {methods}, which the protocol '{protocol.name}' needs.",
             remedy="Add the missing methods to the adapter, or choose another protocol.",
         )
     needed = "search" if name != NATIVE else None if protocol and fixed and protocol.needs else "query"

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from memeval.records.base import Digest
+from memeval.records.errors import BadInput
 from memeval.records.run import View
 from memeval.storage import write_whole
-from memeval.systems.controls import all_controls
+from memeval.systems.controls import Control, all_controls
 from memeval.systems.manifest import MANIFEST
 from memeval.systems.methods import methods_in
 from memeval.systems.source import SUBMISSIONS, control_source, folder_source
@@ -80,19 +81,27 @@ def known() -> Known:
 
 def present_controls() -> Iterator[KnownControl]:
     """Yield the controls of this memeval."""
-    for control in all_controls().values():
-        source, found = control_source(control), methods_in(control.file, control.class_name)
-        if found is None:
-            raise RuntimeError(f"the methods of {control.filename} do not follow from its text")
-        yield KnownControl(
-            slug=source.slug,
-            name=source.name,
-            version=source.version,
-            digest=source.submission_digest,
-            view=source.view,
-            adapter_class=found.class_name,
-            capabilities=found.capabilities,
-        )
+    return map(present_control, all_controls().values())
+
+
+def present_control(control: Control) -> KnownControl:
+    """Return what the files of a control say.
+
+    Raises:
+        BadInput: a file is missing, or the methods do not follow from the text.
+    """
+    source, found = control_source(control), methods_in(control.file, control.class_name)
+    if found is None:
+        raise BadInput("the methods of this control do not follow from its text.", where=control.file)
+    return KnownControl(
+        slug=source.slug,
+        name=source.name,
+        version=source.version,
+        digest=source.submission_digest,
+        view=source.view,
+        adapter_class=found.class_name,
+        capabilities=found.capabilities,
+    )
 
 
 def present_submissions(submissions: Path) -> Iterator[KnownSubmission]:

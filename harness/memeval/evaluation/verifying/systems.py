@@ -12,15 +12,17 @@ from pydantic_core import to_jsonable_python
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.sources import SOURCES, find_source, source_fault, stored_sources
+from memeval.benchmarks.registry import PACKAGES, known_ids, origin
 from memeval.evaluation.findings import REMEDY, Check, Finding
 from memeval.execution.preparation import PreparedSystem
 from memeval.records.base import Digest
 from memeval.records.errors import MemevalError
-from memeval.records.run import SystemIdentity, SystemKind, View
+from memeval.records.run import Run, SystemIdentity, SystemKind, View
 from memeval.records.submission import AdapterKind
 from memeval.storage import listed
 from memeval.systems.child import Launch
-from memeval.systems.known import Known, KnownControl, known
+from memeval.systems.controls import controls_of
+from memeval.systems.known import Known, KnownControl, known, present_control
 from memeval.systems.launching import DRIVERS
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.methods import ClassMethods, methods_in
@@ -58,12 +60,13 @@ def check_system(folder: RunFolder, submissions: Path = SUBMISSIONS) -> Check:
         submissions: the folder of submissions, where sources are looked up next.
     """
     try:
-        system = folder.run.system
+        run = folder.run
     except MemevalError:
         return Check(NAME, not_checked="run.json cannot be read")
+    system = run.system
     check = _Check(f"{folder.path / 'run.json'}: system", system)
     if system.kind is SystemKind.CONTROL:
-        return Check(NAME, tuple(check.control(known())))
+        return check.brought(run) if _is_brought(run, known()) else Check(NAME, tuple(check.control(known())))
     if findings := tuple(check.not_a_control(known())):
         return Check(NAME, findings)
     if system.kind is SystemKind.IMPORTED:
@@ -102,6 +105,22 @@ class _Check:
             yield self._finding("submission_digest", f"is not that of the control {system.slug}, but {owner}.")
         else:
             yield from self._differences([_control_identity(each) for each in same])
+
+    def brought(self, run: Run) -> Check:
+        """Return the check of a run of a control that a benchmark of another package brings."""
+        benchmark, slug = run.track.benchmark, self.system.slug
+        if benchmark not in known_ids():
+            return Check(NAME, not_checked=f"the benchmark {benchmark} is not installed here")
+        package, control = origin(benchmark), controls_of(benchmark).get(slug)
+        if run.harness.packages.get(package.package) != package.version:
+            return Check(NAME, not_checked=f"another version of {package.package} is installed here")
+        if control is None:
+            return Check(NAME, (self._finding("slug", f"is '{slug}', but {package} has no such control."),))
+        present = present_control(control)
+        if present.digest != self.system.submission_digest:
+            problem = f"is not that of the control {slug} of {package}."
+            return Check(NAME, (self._finding("submission_digest", problem),))
+        return Check(NAME, tuple(self._differences([_control_identity(present)])))
 
     def not_a_control(self, shipped: Known) -> Iterator[Finding]:
         """Yield the problems of a run of another system that follow from the list of digests alone."""
@@ -156,6 +175,13 @@ class _Check:
 
     def _finding(self, field: str, problem: str) -> Finding:
         return Finding(f"{self.where}.{field}", problem)
+
+
+def _is_brought(run: Run, shipped: Known) -> bool:
+    """Return whether a run of a control is of one that only a package of somebody else can have."""
+    benchmark = run.track.benchmark
+    is_foreign = not origin(benchmark).is_own if benchmark in known_ids() else run.harness.packages.keys() - PACKAGES
+    return bool(is_foreign) and all(each.slug != run.system.slug for each in shipped.controls)
 
 
 def _owner(digest: Digest, shipped: Known) -> str:
