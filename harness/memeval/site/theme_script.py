@@ -6,6 +6,8 @@
   the whole page again, which is half of the longest task of a page with a large table. Here a later switch is marked.
 - It adds a `color-scheme` element to every page and then fills it. Each computes the style of the whole page again. A
   page without the element is light: here only another scheme adds it, already filled.
+- It prepares each link of a page for previews, which this site does not have. Here only links that ask for one.
+- It makes all its parts work in one long task, in which the page does not answer. Here each part has a task of its own.
 """
 
 from __future__ import annotations
@@ -26,6 +28,17 @@ _CHANGES = (
     (
         re.compile(r"return (\w+)\.content=(\w+)\.colorScheme,"),
         r'return(\1.isConnected||\2.colorScheme!=="light")&&(\1.content=\2.colorScheme,document.head.append(\1)),',
+    ),
+    (re.compile(r'(\.\.\.\w+\()"a"(,e\)\.map\()'), r'\1"a[data-preview]"\2'),
+    (
+        # `et` is subscribeOn of RxJS and `pe` its asyncScheduler: the pattern looks for their code.
+        re.compile(
+            r"\A(?=.*function et\(e,t\)\{return t===void 0&&\(t=0\),\w+\(function\(r,o\)\{o\.add\(e\.schedule\()"
+            r"(?=.*function \w+\(e,t\)\{return t===void 0&&\(t=pe\))"
+            r"(.*,\$s=H\(\(\)=>L\()(\.\.\.me\(.*?)\)\),Ki=",
+            re.DOTALL,
+        ),
+        r"\1...[\2].map(e=>e.pipe(et(pe))))),Ki=",
     ),
 )
 
