@@ -69,6 +69,15 @@ def test_tied_systems_are_said_to_be_tied_and_keep_their_place_by_score(tmp_path
     assert BASELINE.read(table.rows[0]).note == "no such baseline"
 
 
+def test_two_systems_are_called_both_or_neither(tmp_path: Path, bm25: RunFolder) -> None:
+    table = table_of(make_run(tmp_path, "acme", {"kept": 21}), make_run(tmp_path, "blue", {"kept": 20}), bm25)
+    assert said(table).startswith(
+        "Both systems are tied: the data do not show which is better. Neither is significantly"
+    )
+    better = table_of(make_run(tmp_path, "rust", {"kept": 50}), make_run(tmp_path, "teal", {"kept": 50}), bm25)
+    assert " Both are significantly better than the best simple baseline, Bm25." in said(better)
+
+
 def test_a_table_without_ranked_runs_has_no_verdict(bm25: RunFolder) -> None:
     assert verdict(table_of(bm25)) is None
 

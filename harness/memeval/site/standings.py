@@ -42,7 +42,7 @@ def verdict(table: BoardTable) -> Markup | None:
         first = " scores significantly more than all others."
     else:
         if len(leaders) == len(ranked):
-            names = Markup("All {} systems").format(len(ranked))
+            names = Markup("Both systems") if len(ranked) == 2 else Markup("All {} systems").format(len(ranked))
         first = f" are tied{'' if len(leaders) == len(ranked) else ' for first'}: the data do not show which is better."
     if table.baseline is None:
         return names + first + " No simple baseline ran here."
@@ -53,6 +53,8 @@ def verdict(table: BoardTable) -> Markup | None:
     else:
         number = "None" if not better else "Each" if better == len(ranked) else str(better)
         who = f"{number} of {len(ranked)} {'are' if number not in ('None', 'Each', '1') else 'is'}"
+        if len(ranked) == 2 and better != 1:
+            who = "Both are" if better else "Neither is"
     than = _isolated(table.baseline.system.name)
     return names + f"{first} {who} significantly better than the best simple baseline, " + than + "."
 
