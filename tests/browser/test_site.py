@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from memeval.site.model import read_site
+from memeval.site.overview import overviews
 from memeval.site.rendering import environment
 from tests.browser.conftest import Visit
 from tests.site.conftest import Built
@@ -341,6 +344,45 @@ def test_a_long_table_shows_its_first_rows_in_any_order_and_all_on_request(
     assert orders == list(range(79, 49, -1)), "the best of all rows, not of those shown before"
     page.get_by_text("Show all rows", exact=True).click()
     expect(rows).to_have_count(80)
+    page.unroute(address)
+
+
+def broad(site: Built, columns: int) -> str:
+    """Return the front page with a table of as many benchmarks, as the templates write it."""
+    model = read_site(site.results, find=lambda _name: site.benchmark)
+    shown = next(each for each in overviews(model) if any(one.benchmark.id == "fake@1" for one in each.columns))
+    title = replace(shown.columns[0].benchmark, info=None)
+    many = replace(
+        shown,
+        columns=tuple(replace(shown.columns[0], benchmark=title) for _ in range(columns)),
+        rows=tuple(replace(row, cells=row.cells[:1] * columns) for row in shown.rows),
+    )
+    module = environment().get_template("parts/overview.html").module
+    table = str(module.table(many, lambda url: url))  # type: ignore[attr-defined]
+    page, kind = site.read("index.html"), shown.measure.value
+    start = page.index(f'<input type="checkbox" class="mv-more" id="more-{kind}"')
+    return page[:start] + table + page[page.index("</table>\n</div>", start) + len("</table>\n</div>") :]
+
+
+@pytest.mark.parametrize(("columns", "width", "fits"), [(10, 1440, 7), (10, 1920, 7), (10, 1300, 6), (7, 1440, 7)])
+def test_an_overview_of_many_benchmarks_fits_the_window_until_a_person_asks_for_more(
+    wide: Visit, site: Built, columns: int, width: int, fits: int
+) -> None:
+    address = re.compile(rf"{re.escape(wide.base)}$")
+    wide.page.route(address, lambda route: route.fulfill(body=broad(site, columns), content_type="text/html"))
+    wide.page.set_viewport_size({"width": width, "height": 900})
+    page = wide.go()
+    scores = overview(page).locator("thead th.mv-scored:visible")
+    expect(scores).to_have_count(fits)
+    cells = overview(page).locator("tbody tr:visible").first.locator("td:visible, th:visible")
+    assert cells.count() == overview(page).locator("thead th:visible").count()
+    box = page.locator(".mv-scroll:has(table[data-overview]):visible")
+    assert box.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+    more = page.locator("label.mv-button", has_text="All columns").locator("visible=true")
+    expect(more).to_have_count(int(fits < columns))
+    if fits < columns:
+        more.click()
+        expect(scores).to_have_count(columns)
     page.unroute(address)
 
 

@@ -15,9 +15,9 @@ from memeval.leaderboard.suites import read_suites
 from memeval.records.ledger import AnswerTrust
 from memeval.records.overall import Overall, OverallRow
 from memeval.records.run import SystemKind
-from memeval.records.submission import Submission
 from memeval.site.measured import Measure, measure_of
 from memeval.site.model import BenchmarkView, SiteModel, has_llm_judge
+from memeval.site.needs import Needs, needs
 from memeval.site.spending import COST_PER_QUESTION, TOKENS
 from memeval.site.standings import MOST_NAMED
 
@@ -99,12 +99,8 @@ class OverviewRow:
     """The weakest trust of its runs on this table."""
     accepted: bool
     """Whether a maintainer accepted all of them."""
-    local: bool
-    """Whether it needs no network host."""
-    keyless: bool
-    """Whether it needs neither a host nor a model."""
-    open: bool
-    """Whether its submission names an open licence."""
+    needs: Needs
+    """What it needs to run."""
 
     @property
     def ranks(self) -> tuple[int, int] | None:
@@ -261,7 +257,6 @@ def _row(
     newest = max(runs, key=lambda row: row.run.timing.started)
     submission = site.submissions.get(slug)
     indexed = [row for row, column in zip(cells, columns, strict=True) if row and column.in_index] if index else []
-    hosts, models = newest.run.system.hosts, newest.run.system.declared_models
     return OverviewRow(
         slug=slug,
         name=newest.run.system.name,
@@ -272,9 +267,7 @@ def _row(
         cost=_mean([COST_PER_QUESTION.read(row).value for row in indexed]),
         checked=min((row.trust.answers for row in runs), key=_TRUST.index, default=None),
         accepted=all(row.accepted for row in runs),
-        local=not hosts,
-        keyless=not hosts and not models,
-        open=_is_open(submission),
+        needs=needs(newest.run, submission),
     )
 
 
@@ -286,11 +279,6 @@ def _against(row: BoardRow) -> Against:
 def _mean(values: Sequence[float | str | None]) -> float | None:
     numbers = [value for value in values if isinstance(value, float | int)]
     return sum(numbers) / len(numbers) if numbers and len(numbers) == len(values) else None
-
-
-def _is_open(submission: Submission | None) -> bool:
-    licence = (submission.licence or "").lower() if submission else ""
-    return bool(licence) and "proprietary" not in licence and not licence.startswith("licenseref")
 
 
 @dataclass(frozen=True)

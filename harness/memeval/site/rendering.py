@@ -46,6 +46,7 @@ def environment() -> Environment:
         "day": text.day,
         "minute": text.minute,
         "short": text.short,
+        "breakable": text.breakable,
         "capitalize_first": text.capitalize_first,
         "outside": urls.outside,
         "label": labels.label,

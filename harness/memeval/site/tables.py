@@ -16,6 +16,7 @@ from memeval.site.flags import marks
 from memeval.site.judges import JudgeNote, judge_note
 from memeval.site.metrics import columns, own_column
 from memeval.site.model import BenchmarkView, SiteModel
+from memeval.site.needs import Needs, needs
 from memeval.site.standings import verdict
 
 
@@ -25,6 +26,8 @@ class TableLine:
 
     row: BoardRow
     cells: tuple[TableCell, ...]
+    needs: Needs
+    """What the system needs to run."""
 
     @property
     def control(self) -> bool:
@@ -110,7 +113,11 @@ def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None =
         benchmark=benchmark,
         columns=described,
         lines=tuple(
-            TableLine(row, tuple(column.cell(row) for column in described))
+            TableLine(
+                row,
+                tuple(column.cell(row) for column in described),
+                needs(row.run, site.submissions.get(row.run.system.slug)),
+            )
             for row in (table.rows if rows is None else rows)
         ),
         judge=judge_note(site, table.track),

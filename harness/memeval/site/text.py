@@ -43,6 +43,14 @@ def capitalize_first(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
+_JOINTS = re.compile(r"(?<=[a-z]{4})(?=[A-Z][A-Za-z]{4})")
+
+
+def breakable(words: str) -> Markup:
+    """Return text that may break between the parts of a long name, as in ``PrecisionMemBench``."""
+    return Markup("<wbr>").join(visible(part) for part in _JOINTS.split(words))
+
+
 def fraction(tally: Tally) -> str:
     """Return correct items over planned items; for a grader with partial credit, points over planned items."""
     earned = tally.correct if tally.points is None else f"{tally.points:.1f}"

@@ -2,7 +2,7 @@
 import { make } from "./dom.js";
 import { query } from "./state.js";
 import { Table } from "./table.js";
-import { tools } from "./tools.js";
+import { hasAll, tools } from "./tools.js";
 
 /** The groups of columns that each choice shows; "" is what the server shows, and "all" is everything. */
 const PRESETS = {
@@ -43,6 +43,7 @@ export function boards(page) {
 
   function passes(row, data) {
     if (data.has("controls") && row.dataset.control === "yes") return false;
+    if (!hasAll(row, data)) return false;
     return ["grades", "answers"].every((name) => !data.get(name) || row.dataset[name] === data.get(name));
   }
 

@@ -1,6 +1,11 @@
 // The tools above tables: a form that the server wrote. Its fields have the names that keep their values in the address.
 import { query, write } from "./state.js";
 
+/** Whether a row has every property that the chips ask for. */
+export function hasAll(row, data) {
+  return data.getAll("only").every((name) => row.dataset[name] === "1");
+}
+
 /**
  * Wakes up a form above tables.
  *
