@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visit
-from tests.browser.test_site import BOARD, overview
+from tests.browser.test_site import BOARD, board, overview, shown
 from tests.site.conftest import Built
 
 pytestmark = pytest.mark.browser
@@ -49,8 +50,45 @@ def test_a_wrong_answer_and_how_to_repeat_the_score(wide: Visit) -> None:
     page.get_by_role("link", name="Browse wrong answers").click()
     expect(page.locator(".mv-item .mv-said").first).to_be_visible()
     expect(page.get_by_label("Verdict")).to_have_value("missed")
-    page.locator("summary", has_text="Retrieved").click()
+    expect(page.locator(".mv-item details[open] > summary", has_text="Retrieved")).to_be_visible()
     expect(page.locator(".mv-item")).to_contain_text("zebrafinch rewritten")
+
+
+def test_a_wrong_answer_with_what_was_retrieved_is_three_clicks_from_a_front_page_without_links_to_runs(
+    wide: Visit, site: Built
+) -> None:
+    address = re.compile(rf"{re.escape(wide.base)}$")
+    served = re.sub(r'(<td class="mv-cell[^>]*>)<a [^>]*>([^<]*)</a>', r"\1\2", site.read("index.html"))
+    wide.page.route(address, lambda route: route.fulfill(body=served, content_type="text/html"))
+    page = wide.go()
+    page.get_by_label("Find system").fill("Acme")
+    expect(overview(page).locator("td.mv-cell a")).to_have_count(0)
+    overview(page).locator("tbody tr:visible th a").first.click()
+    page.get_by_role("region", name="Evidence").locator("a[href*='verdict=missed']").first.click()
+    expect(page.locator(".mv-item details[open] > summary", has_text="Retrieved")).to_be_visible()
+    page.unroute(address)
+
+
+def test_what_was_retrieved_for_a_right_answer_is_shown_when_asked(wide: Visit, site: Built) -> None:
+    page = wide.go(f"items/?run={shown(site, 'acme')}&verdict=right")
+    fold = page.locator(".mv-item details", has=page.locator("summary", has_text="Retrieved"))
+    expect(fold).to_be_visible()
+    expect(fold.locator("li").first).to_be_hidden()
+    fold.locator("summary").click()
+    expect(fold.locator("li").first).to_be_visible()
+
+
+def test_a_board_is_filtered_by_what_systems_need(wide: Visit) -> None:
+    page = wide.go(BOARD)
+    rows = board(page).locator("tbody tr:visible")
+    before = rows.count()
+    page.get_by_label("Open licence").check()
+    expect(rows).to_have_count(board(page).locator('tbody tr[data-open="1"]').count())
+    assert 0 < rows.count() < before
+    assert "only=open" in page.url
+    page.reload()
+    expect(page.get_by_label("Open licence")).to_be_checked()
+    assert rows.count() < before
 
 
 def saved(page: Page, kind: str) -> str:

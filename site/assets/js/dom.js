@@ -53,10 +53,11 @@ export function duration(seconds) {
   return seconds < 1 ? `${(seconds * 1000).toPrecision(3)} ms` : `${seconds.toPrecision(3)} s`;
 }
 
-/** What is shown when asked for. */
-export function fold(title, body, kind = "", mark = null) {
-  const box = make("details", { class: kind || null }, make("summary", {}, title, " ", mark));
+/** What is shown when asked for, or at once if `open`. */
+export function fold(title, body, { kind = null, mark = null, open = false } = {}) {
+  const box = make("details", { class: kind, open }, make("summary", {}, title, " ", mark));
   const inside = Array.isArray(body) ? body.flat(Infinity).filter(Boolean) : [body];
-  box.addEventListener("toggle", () => box.append(...inside), { once: true });
+  if (open) box.append(...inside);
+  else box.addEventListener("toggle", () => box.append(...inside), { once: true });
   return box;
 }

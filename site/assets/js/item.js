@@ -2,12 +2,21 @@
 import { asked, judged } from "./calls.js";
 import { badge, duration, fold, make, quoted } from "./dom.js";
 
+/** Most questions of a wrong item for which what was retrieved is shown at once. */
+const MOST_OPEN = 4;
+
 const CLOCKS = ["answer", "search", "reader", "ingest", "indexing"];
 
-/** The parts of an item's page: its line in the index, its entry and shard, and its scenario or null. */
-export function detail(index, line, answered, shard, scenario) {
+/**
+ * The parts of an item's page: from its line in the index, its entry and shard, and its scenario or null. What was
+ * retrieved for a wrong answer is shown at once.
+ */
+export function detail(index, line, { answered, shard, scenario }, isRight) {
   const key = scenario?.keys[line.id] ?? null;
   const turns = turnsOf(scenario);
+  const expected = key ? [make("h3", {}, "Expected answer"), keyed(key)] : null;
+  const many = answered.responses.length > 1;
+  const open = !isRight && answered.responses.length <= MOST_OPEN;
   return [
     make("h2", {}, line.id),
     make("p", { class: "mv-facts-line" },
@@ -19,11 +28,14 @@ export function detail(index, line, answered, shard, scenario) {
       line.found && line.found !== "unknown" ? make("span", {}, `retrieved: ${index.labels.evidence[line.found] ?? line.found}${line.rank ? ` (lowest at rank ${line.rank})` : ""}`) : null,
       Object.entries(answered.alternates).map(([name, worth]) => make("span", {}, `by rule “${name}”: ${worthOf(worth)}`)),
       answered.value === undefined ? null : make("span", {}, `value ${answered.value.toPrecision(3)}`),
-      metrics(answered, shard).map(([name, value]) => make("span", {}, `${name}: ${value === null ? "–" : value.toPrecision(3)}`))),
+      metrics(answered, shard).map(([name, value]) => (value === null ? null : make("span", {}, `${name}: ${value.toPrecision(3)}`)))),
     answered.reason ? make("p", {}, answered.reason) : null,
     answered.judged ? [make("h3", {}, "Judge"), judged(answered.judged, shard.lines)] : null,
-    answered.responses.map((response, number) => answer(response, number, { answered, shard, scenario, turns, labels: index.labels, times: line.times[number] })),
-    key ? [make("h3", {}, "Expected answer"), keyed(key)] : null,
+    answered.responses.map((response, number) => {
+      const told = { many, scenario, labels: index.labels, times: line.times[number] };
+      return [answer(response, number, told), many ? null : expected, basis(response, shard, turns, open)];
+    }),
+    many ? expected : null,
     scenario ? history(scenario, key) : null,
     make("p", { class: "mv-note" }, `Grader: ${answered.grader}. Cluster: ${answered.cluster}. Items of one cluster are not independent.`),
   ].flat(Infinity).filter(Boolean);
@@ -61,31 +73,44 @@ function turnsOf(scenario) {
   return found;
 }
 
-function answer(response, number, { answered, shard, scenario, turns, labels, times }) {
+/** A question and the answer to it. */
+function answer(response, number, { many, scenario, labels, times }) {
   const question = scenario?.steps.find((step) => step.question_id === response.question_id);
-  const many = answered.responses.length > 1;
   const again = response.attempt > 1 ? `, attempt ${response.attempt}` : "";
   return [
     make("h3", {}, many ? `Question ${number + 1}${again}` : `Question${again}`),
     question ? quoted(question.question, "mv-asked") : make("p", { class: "mv-note" }, response.question_id),
     question?.timestamp ? make("p", { class: "mv-note" }, `question date: ${question.timestamp}`) : null,
     question?.filters && Object.keys(question.filters).length ? make("p", { class: "mv-note" }, `${question.call}: ${listed(question.filters)}`) : null,
-    make("h3", {}, "Answer"),
-    response.outcome === "ok" || response.outcome === "empty" ? quoted(response.answer) : [
-      make("p", {}, badge("warning", labels.states[response.outcome] ?? response.outcome)),
-      response.error ? quoted(response.error) : null,
-    ],
+    said(response, labels),
     make("p", { class: "mv-facts-line" },
       response.context_tokens === undefined ? null : make("span", {}, `${response.context_tokens} context tokens`),
       response.reported_tokens === undefined ? null : make("span", {}, `${response.reported_tokens} context tokens (self-reported)`),
       times.map((seconds, place) => (seconds === null ? null : make("span", {}, `${CLOCKS[place]} ${duration(seconds)}`)))),
-    response.read ? fold("Reader prompt and raw reply", asked(response.read, shard.lines, turns)) : null,
-    retrieved(response, shard, turns),
-    context(response, shard, turns),
   ];
 }
 
-function retrieved(response, shard, turns) {
+/** The answer, or why there is none; null where a system only retrieves. */
+function said({ outcome, answer: text, items, error }, labels) {
+  if (outcome === "ok" && text === "" && items) return null;
+  const isGiven = outcome === "ok" || outcome === "empty";
+  return [
+    make("h3", {}, "Answer"),
+    isGiven ? quoted(text) : make("p", {}, badge("warning", labels.states[outcome] ?? outcome)),
+    isGiven || !error ? null : quoted(error),
+  ];
+}
+
+/** What an answer was made from. */
+function basis(response, shard, turns, open) {
+  return [
+    retrieved(response, shard, turns, open),
+    context(response, shard, turns, open && !response.items),
+    response.read ? fold("Reader prompt and raw reply", asked(response.read, shard.lines, turns)) : null,
+  ];
+}
+
+function retrieved(response, shard, turns, open) {
   if (!response.items) return null;
   const rows = response.items.map(([place, score]) => {
     const source = shard.sources[place];
@@ -94,13 +119,13 @@ function retrieved(response, shard, turns) {
       source.source_ids.length ? make("code", {}, source.source_ids.join(" ")) : null,
       source.turn_id ? turn(source.turn_id, turns) : quoted(source.text));
   });
-  return fold(`Retrieved: ${response.items.length} items`, make("ol", {}, rows));
+  return fold(`Retrieved: ${response.items.length} items`, make("ol", {}, rows), { open });
 }
 
-function context(response, shard, turns) {
+function context(response, shard, turns, open) {
   if (response.context === undefined) return null;
   const parts = shard.contexts[response.context].map((place) => shard.parts[place]);
-  return fold(`Context: ${parts.length} parts`, parts.map((part) => (typeof part === "string" ? turn(part, turns) : quoted(part.text))));
+  return fold(`Context: ${parts.length} parts`, parts.map((part) => (typeof part === "string" ? turn(part, turns) : quoted(part.text))), { open });
 }
 
 function turn(id, turns) {
@@ -130,7 +155,7 @@ function history(scenario, key) {
       : make("div", { class: "mv-turn", dir: "auto" }, make("b", {}, `${one.role}: `), one.content)));
     if (step.facts && Object.keys(step.facts).length) body.unshift(make("p", { class: "mv-note" }, listed(step.facts)));
     const title = `${step.session_id}${step.date ? `, ${step.date}` : ""}: ${step.turns.length} turn${step.turns.length === 1 ? "" : "s"}`;
-    return fold(title, body, shown ? "mv-evidence" : "", shown ? badge("good", "evidence") : null);
+    return fold(title, body, shown ? { kind: "mv-evidence", mark: badge("good", "evidence") } : {});
   });
   const number = scenario.steps.filter((step) => step.step === "ingest").length;
   const head = scenario.streamed ? `Evidence: ${number} sessions (history too long to show)` : `History: ${number} sessions`;

@@ -177,14 +177,15 @@ class Browser {
       return;
     }
     try {
-      const { answered, shard, scenario } = await this.load(number, id);
+      const found = await this.load(number, id);
       if (this.current !== id) return;
+      const line = this.index.items[number];
       const head = make("div", { class: "mv-move" },
         make("button", { type: "button", class: "mv-button mv-plain", onclick: () => this.move(-1) }, "← Previous"),
         make("button", { type: "button", class: "mv-button mv-plain", onclick: () => this.move(1) }, "Next →"),
         make("span", {}, this.position, " · shortcuts: j / k"),
         report(this.place.dataset.report, this.index.run_id, id));
-      this.open.replaceChildren(head, ...detail(this.index, this.index.items[number], answered, shard, scenario));
+      this.open.replaceChildren(head, ...detail(this.index, line, found, result(line) === "right"));
     } catch (error) {
       this.open.replaceChildren(make("p", { role: "alert" }, `Cannot show this item: ${error.message}`));
     }
