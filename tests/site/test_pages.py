@@ -15,7 +15,12 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from memeval.site import build
+from memeval.site.boards import board_views
+from memeval.site.model import read_site
 from memeval.site.not_found import SECTIONS
+from memeval.site.overview import overviews
+from memeval.site.system_results import headline_tables
+from memeval.site.text import breakable
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
 
@@ -214,6 +219,25 @@ def test_every_folder_of_a_site_leads_home_from_a_page_that_is_not_there(built: 
 def test_tables_of_one_benchmark_have_different_headings(built: Built) -> None:
     headings = re.findall(r'<h3 id="title-[^"]*">([^<]*)</h3>', built.read("benchmarks/fake@1/index.html"))
     assert len(headings) > 1 and len(set(headings)) == len(headings)
+
+
+def test_the_tables_of_the_front_page_come_first_on_the_page_of_a_benchmark(built: Built) -> None:
+    site = read_site(built.results, find=lambda _name: built.benchmark)
+    (benchmark,) = (each for each in site.benchmarks.values() if each.id == "fake@1")
+    usual = [each.id for each in board_views(site, benchmark, ())]
+    assert len(usual) > 2
+    first = [each.id for each in board_views(site, benchmark, {usual[-1]})]
+    assert first == [usual[-1], *usual[:-1]]
+    front = {table.track.id for table in headline_tables(overviews(site))}
+    shown = re.findall(r'data-panel="([^"]*)"', built.read("benchmarks/fake@1/index.html"))
+    assert set(shown[: len(front & set(shown))]) == front & set(shown)
+    listed = re.findall(r'<h2 id="track-([^"]*)"', built.read("trade-offs/index.html"))
+    assert set(listed[: len(front & set(listed))]) == front & set(listed)
+
+
+def test_a_long_name_may_break_between_its_parts() -> None:
+    assert breakable("PrecisionMemBench <b>") == "Precision<wbr>MemBench &lt;b&gt;"
+    assert breakable("LoCoMo and DeepMemEval") == "LoCoMo and DeepMemEval"
 
 
 def test_what_columns_mean_is_text_and_not_a_tooltip(built: Built) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from memeval.site.columns import Column, ColumnGroup
 from memeval.site.downloads import as_csv, as_json
@@ -11,10 +11,20 @@ from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.tables import TableView, view
 
 
-def board_views(site: SiteModel, benchmark: BenchmarkView) -> list[TableView]:
-    """Return the tables of a benchmark: the headline track, then the one with the most ranked systems."""
+def board_views(site: SiteModel, benchmark: BenchmarkView, front: Collection[str]) -> list[TableView]:
+    """Return the tables of a benchmark: the headline tracks, then the one with the most ranked systems.
+
+    Args:
+        site: all runs.
+        benchmark: the benchmark.
+        front: the tracks that the front page shows. They come after the headline track of the settings.
+    """
     views = [view(site, table) for table in benchmark.tables]
-    return sorted(views, key=lambda shown: (not shown.headline, -shown.table.ranked, -len(shown.lines)))
+
+    def order(shown: TableView) -> tuple[bool, bool, int, int]:
+        return not shown.headline, shown.id not in front, -shown.table.ranked, -len(shown.lines)
+
+    return sorted(views, key=order)
 
 
 def legend(views: Sequence[TableView]) -> list[Column]:

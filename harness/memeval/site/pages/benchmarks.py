@@ -10,10 +10,12 @@ from memeval.site.boards import board_views, download_files, legend
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.judges import accepts, anchor, audits_of, bridges_of, by_kind, matrices_of, prompts_id
 from memeval.site.model import BenchmarkView, SiteModel
+from memeval.site.overview import overviews
 from memeval.site.pages.samples import sampled_data
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.studies import studies
+from memeval.site.system_results import headline_tables
 from memeval.site.tiers import tier_powers
 from memeval.site.trade_offs import MARGIN, board_trade_off
 from memeval.site.urls import benchmark_url, segment
@@ -33,10 +35,11 @@ class BenchmarkPages(Publisher):
             description="All benchmarks on the leaderboard.",
             body=render("pages/benchmarks.html", "benchmarks/", site=site, benchmarks=list(site.benchmarks.values())),
         )
+        front = {table.track.id for table in headline_tables(overviews(site))}
         for benchmark in site.benchmarks.values():
-            yield from self._benchmark(site, benchmark)
+            yield from self._benchmark(site, benchmark, front)
 
-    def _benchmark(self, site: SiteModel, benchmark: BenchmarkView) -> Iterator[GeneratedFile]:
+    def _benchmark(self, site: SiteModel, benchmark: BenchmarkView, front: set[str]) -> Iterator[GeneratedFile]:
         url = benchmark_url(benchmark.id)
         audits, bridges = audits_of(site, benchmark.id), bridges_of(site, benchmark.id)
         words = benchmark.redistribution is Redistribution.FULL
@@ -51,7 +54,7 @@ class BenchmarkPages(Publisher):
         yield from (Asset(_bridge_file(url, folder), folder.head_bytes) for folder in bridges)
         shown = studies(site, benchmark)
         yield from (study.figure.asset() for study in shown)
-        views = board_views(site, benchmark)
+        views = board_views(site, benchmark, front)
         traded = {each.id: board_trade_off(each) for each in views}
         yield from download_files(views)
         yield Page(

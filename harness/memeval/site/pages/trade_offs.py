@@ -6,8 +6,10 @@ from collections.abc import Iterable
 
 from memeval.site.files import GeneratedFile, Heading, Page
 from memeval.site.model import SiteModel
+from memeval.site.overview import overviews
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
+from memeval.site.system_results import headline_tables
 from memeval.site.tables import TableView, view
 from memeval.site.trade_offs import COSTS, MARGIN, TradeOff, draw_trade_off, trade_off_title, trade_offs
 from memeval.site.urls import trade_offs_url
@@ -20,7 +22,9 @@ class TradeOffPages(Publisher):
     order = 54
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        first = [table.track.id for table in headline_tables(overviews(site))]
         views = [view(site, table) for table in site.board.tables]
+        views.sort(key=lambda each: first.index(each.id) if each.id in first else len(first))
         tables = [(each, found) for each in views if (found := list(trade_offs(each)))]
         for each, found in tables:
             yield _page(each, found)
