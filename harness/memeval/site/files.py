@@ -95,6 +95,8 @@ class Page:
     """Whether the search index includes it."""
     wide: bool = False
     """Whether it uses the full width of the window."""
+    one_of_many: bool = False
+    """Whether its folder has very many pages, which get one frame. They have headings, and are not searchable."""
 
 
 @dataclass(frozen=True)

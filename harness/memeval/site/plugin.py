@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from html import escape
 from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from markupsafe import Markup
 from mkdocs.config import config_options
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
@@ -24,6 +26,7 @@ from memeval.site.csp import with_policy
 from memeval.site.files import Page
 from memeval.site.model import SiteModel, read_site
 from memeval.site.not_found import not_found_page
+from memeval.site.page_frame import NAME, Frame, empty_page, with_every_page
 from memeval.site.publisher import publish_all
 from memeval.site.text import visible
 from memeval.site.theme_script import BUNDLE, lightened
@@ -47,6 +50,10 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
     def __init__(self) -> None:
         super().__init__()
         self.pages: dict[str, Page] = {}
+        self.many: dict[str, list[Page]] = {}
+        """Pages that get one frame, by their folder; their bodies wait in their files."""
+        self.frames: dict[str, Frame] = {}
+        """The frames of those pages, by their folder."""
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         site = self.config.site or read_site(Path(self.config.results))
@@ -54,14 +61,24 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
             files.remove(file)
             files.append(File.generated(config, file.src_uri, content=lightened(file.content_string)))
         for made in publish_all(site):
-            if isinstance(made, Page):
-                source = f"{made.url}index.md"
-                self.pages[source] = made
-                files.append(File.generated(config, source, content="", inclusion=InclusionLevel.NOT_IN_NAV))
+            if isinstance(made, Page) and made.one_of_many:
+                folder = made.url.rstrip("/").rpartition("/")[0] + "/"
+                if folder not in self.many:
+                    self._add(files, empty_page(folder), config)
+                _write(_file_of(made, config), made.body.encode(errors="xmlcharrefreplace"))
+                self.many.setdefault(folder, []).append(replace(made, body=Markup()))
+            elif isinstance(made, Page):
+                self._add(files, made, config)
             else:
                 # MkDocs has emptied the folder by now. Data goes directly to disk: it may be larger than memory.
                 _write(Path(config.site_dir) / made.path, made.content)
         return files
+
+    def _add(self, files: Files, made: Page, config: MkDocsConfig) -> None:
+        """Add a page that MkDocs renders."""
+        source = f"{made.url}index.md"
+        self.pages[source] = made
+        files.append(File.generated(config, source, content="", inclusion=InclusionLevel.NOT_IN_NAV))
 
     def on_page_markdown(self, markdown: str, *, page: MkDocsPage, **_: Any) -> str:
         made = self.pages.get(page.file.src_uri)
@@ -93,10 +110,27 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
             page.toc = TableOfContents([AnchorLink(each.title, each.id, 1) for each in page.toc][:1])
         return context
 
-    def on_post_page(self, output: str, **_: Any) -> str:
+    def on_post_page(self, output: str, *, page: MkDocsPage, **_: Any) -> str:
+        made = self.pages.get(page.file.src_uri)
+        if made is not None and made.url.endswith(f"{NAME}/"):
+            self.frames[made.url.removesuffix(f"{NAME}/")] = Frame(output)
         return with_policy(output)
 
+    def on_post_build(self, *, config: MkDocsConfig, **_: Any) -> None:
+        """Put the pages with a common frame into it."""
+        for folder, pages in self.many.items():
+            shutil.rmtree(Path(config.site_dir) / folder / NAME)
+            for page in pages:
+                file = _file_of(page, config)
+                whole = replace(page, body=Markup(file.read_text("utf-8")))  # noqa: S704 - written by on_files
+                file.write_bytes(with_policy(self.frames[folder].around(whole)).encode(errors="xmlcharrefreplace"))
+
     def on_post_template(self, output_content: str, *, template_name: str, config: MkDocsConfig, **_: Any) -> str:
+        if template_name == "sitemap.xml":
+            for folder, pages in self.many.items():
+                names = [page.url.removeprefix(folder).rstrip("/") for page in pages]
+                output_content = with_every_page(output_content, folder, names)
+            return output_content
         if template_name == "404.html":
             return not_found_page(config.site_name, urlsplit(config.site_url or "").path or "/")
         return with_policy(output_content) if template_name.endswith(".html") else output_content
@@ -111,6 +145,10 @@ def _scrollable(html: str) -> str:
         return f'{region}<table class="mv-plain-table">'
 
     return re.sub("<table>", opened, html).replace("</table>", "</table></div>")
+
+
+def _file_of(page: Page, config: MkDocsConfig) -> Path:
+    return Path(config.site_dir) / page.url / "index.html"
 
 
 def _write(path: Path, content: bytes | Path) -> None:

@@ -158,6 +158,7 @@ class RunPages(Publisher):
                 if shown.get(name, True)
             ),
             searchable=False,
+            one_of_many=True,
         )
 
 
