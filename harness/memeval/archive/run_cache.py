@@ -30,8 +30,7 @@ def kept(folder: RunFolder, kind: str, depends: str, make: Callable[[], bytes]) 
         depends: all else that the content depends on besides run and code, such as the digest of the data.
         make: computes the content.
     """
-    path = cache_home() / "site" / f"{folder.digest.removeprefix('sha256:')}-{kind}"
-    key = digest_of([kind, depends, _code()])
+    path, key = _place(folder, kind), _key(kind, depends)
     with contextlib.suppress(OSError):
         first, _, content = path.read_bytes().partition(b"\n")
         if first.decode("ascii", "replace") == f"{key} {digest_bytes(content)}":
@@ -41,6 +40,21 @@ def kept(folder: RunFolder, kind: str, depends: str, make: Callable[[], bytes]) 
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, f"{key} {digest_bytes(content)}\n".encode() + content)
     return content
+
+
+def is_kept(folder: RunFolder, kind: str, depends: str) -> bool:
+    """Return whether :func:`kept` has the content of a run already; its bytes are not checked."""
+    with contextlib.suppress(OSError), _place(folder, kind).open("rb") as stream:
+        return stream.readline(1000).startswith(_key(kind, depends).encode())
+    return False
+
+
+def _place(folder: RunFolder, kind: str) -> Path:
+    return cache_home() / "site" / f"{folder.digest.removeprefix('sha256:')}-{kind}"
+
+
+def _key(kind: str, depends: str) -> str:
+    return digest_of([kind, depends, _code()])
 
 
 @cache

@@ -12,7 +12,7 @@ import typer
 from memeval.cli.archive import fetch_for
 from memeval.cli.ledger import warn_of_incomplete_line
 from memeval.cli.options import OldTo, SignersFile, SignWith, renamed
-from memeval.cli.shared import DEFAULT_RESULTS, Results, counted, print_json
+from memeval.cli.shared import DEFAULT_RESULTS, Jobs, Results, counted, print_json
 from memeval.records.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def build_site(
     results: Results = DEFAULT_RESULTS,
     to: Annotated[Path, typer.Option("--to", help="Folder of the built site.")] = DEFAULT_SITE,
     out: OldTo = None,
+    jobs: Jobs = None,
 ) -> None:
     """Build the site from stored runs.
 
@@ -44,11 +45,13 @@ def build_site(
     """
     warn_of_incomplete_line(results)
     from memeval.archive.runs import sealed_runs
+    from memeval.evaluation.many_runs import processes
     from memeval.site import build
 
     to = renamed("--out", "--to", out, to)
-    fetch_for(sealed_runs(results))
-    build(results, to)
+    runs = sealed_runs(results)
+    fetch_for(runs)
+    build(results, to, jobs=processes(jobs, len(runs)))
     print(to)
 
 

@@ -70,7 +70,7 @@ def checked_runs(folders: Sequence[RunFolder], reader: RowsReader | None = None,
     Raises:
         CheckFailed: a process was killed.
     """
-    batches = _batches(folders)
+    batches = batches_of(folders)
     work = partial(_checked, read=None if reader is None else type(reader).read)
     found: dict[int, list[Check]] = {}
     try:
@@ -85,7 +85,7 @@ def checked_runs(folders: Sequence[RunFolder], reader: RowsReader | None = None,
 
 
 @dataclass(frozen=True)
-class _Batch:
+class Batch:
     """Runs on the same data."""
 
     data: str
@@ -95,7 +95,7 @@ class _Batch:
     paths: tuple[Path, ...]
 
 
-def _batches(folders: Sequence[RunFolder]) -> list[_Batch]:
+def batches_of(folders: Sequence[RunFolder]) -> list[Batch]:
     """Return the runs in batches, those on the same data one after another: each process then opens it once.
 
     The data with most rows comes first: a long batch at the end would leave the other processes idle.
@@ -112,12 +112,12 @@ def _batches(folders: Sequence[RunFolder]) -> list[_Batch]:
             if folder.run.system.kind is SystemKind.CONTROL:
                 controls.add(place)
         by_data[data].append(place)
-    groups: list[tuple[int, list[_Batch]]] = []
+    groups: list[tuple[int, list[Batch]]] = []
     for data, places in by_data.items():
         # Controls side by side: each long history is then generated once for all of them.
         places.sort(key=lambda place: place not in controls)
         cut = [tuple(places[start : start + BATCH]) for start in range(0, len(places), BATCH)]
-        batches = [_Batch(data, some, tuple(folders[place].path for place in some)) for some in cut]
+        batches = [Batch(data, some, tuple(folders[place].path for place in some)) for some in cut]
         groups.append((sum(_size(path) for batch in batches for path in batch.paths), batches))
     groups.sort(key=lambda group: -group[0])
     return [batch for _, batches in groups for batch in batches]
@@ -130,7 +130,7 @@ def _size(path: Path) -> int:
     return 0
 
 
-def _checked(batch: _Batch, read: Read | None) -> list[CheckedRun]:
+def _checked(batch: Batch, read: Read | None) -> list[CheckedRun]:
     """Check the runs of a batch."""
     folders = [RunFolder(path) for path in batch.paths]
     sessions = _sessions(batch.data)

@@ -21,7 +21,8 @@ from memeval.project import project
 from memeval.records.errors import BadInput
 from memeval.records.release import Release
 from memeval.site.files import assets_root
-from memeval.site.model import FindBenchmark, SiteModel, read_site
+from memeval.site.kept_contents import keep_contents
+from memeval.site.model import FindBenchmark, SiteModel, read_site, runs_of
 from memeval.site.pages.board_files import COLOURS_FILE, has_colours
 from memeval.site.pages.picture import PICTURE, has_picture
 from memeval.storage import unwritable
@@ -100,6 +101,7 @@ def build(
     ledger: Ledger | None = None,
     find: FindBenchmark | None = None,
     traces: Traces | None = None,
+    jobs: int = 1,
 ) -> None:
     """Build the whole site from a results folder; equal inputs give equal bytes.
 
@@ -111,14 +113,18 @@ def build(
         ledger: the ledger; ``None`` for all of that in the results folder.
         find: returns a benchmark by id; ``None`` uses memeval's registry.
         traces: what is known of the runs' responses already; ``None`` to read them, or what an earlier build kept.
+        jobs: number of processes that compute what pages show of the rows of runs.
 
     Raises:
         BadInput: a file of the results cannot be read, or ``out`` contains something else.
+        CheckFailed: a process was killed.
     """
     if not results.is_dir():
         raise BadInput("there is no results folder here.", where=results, remedy="Run a system first: memeval run.")
     refuse_place(results, out)
     out = out.absolute()  # MkDocs resolves relative paths from the folder of its configuration
+    if find is None:  # other processes know memeval's registry only
+        keep_contents(runs_of(results), jobs)
     known = traces or Traces(keeps=True)
     site = read_site(results, version=version, releases=releases, ledger=ledger, find=find, traces=known)
     make_folder(out.parent)

@@ -8,13 +8,14 @@ from typing import Any
 
 from memeval.analysis.failures import summary
 from memeval.archive.run_cache import kept
+from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.reproduction import failures_of_run
 from memeval.leaderboard.board import BoardRow
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.failure import Cause, FailureSummary
 from memeval.records.run import Run
-from memeval.site.model import SiteModel
+from memeval.site.model import BenchmarkView, SiteModel
 
 MEANINGS = {
     Cause.ERROR: "The system, its reader or the judge failed.",
@@ -63,23 +64,29 @@ def run_failures(site: SiteModel, row: BoardRow) -> RunFailures | None:
     Returns:
         ``None`` if the rows or the data are missing.
     """
-    file = site.failure_cache.get(row.folder.path, lambda: _file(site, row))
+    view = site.benchmark_of(row.run.track)
+    file = site.failure_cache.get(row.folder.path, lambda: failures_file(row.folder, view))
     return None if file is None else RunFailures(file)
 
 
-def _file(site: SiteModel, row: BoardRow) -> bytes | None:
-    if not row.folder.has_rows:
+def failures_file(folder: RunFolder, view: BenchmarkView) -> bytes | None:
+    """Return the failure analysis of a run as a file, kept from build to build; ``None`` without its rows or data.
+
+    Args:
+        folder: the run.
+        view: its benchmark, with its data.
+    """
+    if not folder.has_rows:
         return None
-    view = site.benchmark_of(row.run.track)
-    depends = f"data {view.data[row.run.track.data_digest].dataset is not None}, package {view.package}"
-    return kept(row.folder, "failures", depends, lambda: _analysed(site, row)) or None
+    depends = f"data {view.data[folder.run.track.data_digest].dataset is not None}, package {view.package}"
+    return kept(folder, "failures", depends, lambda: _analysed(folder, view)) or None
 
 
-def _analysed(site: SiteModel, row: BoardRow) -> bytes:
+def _analysed(folder: RunFolder, view: BenchmarkView) -> bytes:
     """Return the analysis as a file; empty if its rows or data cannot be read."""
-    run = row.run
+    run = folder.run
     try:
-        rows = failures_of_run(row.folder, lambda: _benchmark_session(site, run))
+        rows = failures_of_run(folder, lambda: _benchmark_session(view, run))
     except MemevalError:
         return b""
     data = {
@@ -91,13 +98,12 @@ def _analysed(site: SiteModel, row: BoardRow) -> bytes:
     return (json.dumps(data, sort_keys=True, ensure_ascii=True, allow_nan=False) + "\n").encode()
 
 
-def _benchmark_session(site: SiteModel, run: Run) -> BenchmarkSession:
+def _benchmark_session(view: BenchmarkView, run: Run) -> BenchmarkSession:
     """Return the data that a run used.
 
     Raises:
         BadInput: the data is not on this machine.
     """
-    view = site.benchmark_of(run.track)
     data = view.data[run.track.data_digest]
     if view.benchmark is None or data.dataset is None:
         raise BadInput(data.missing or "the data is not on this machine.")

@@ -12,7 +12,7 @@ from memeval.archive.audits import AuditFolder, BridgeFolder, stored_audits, sto
 from memeval.archive.conformance import all_reports
 from memeval.archive.ledger import Ledger
 from memeval.archive.matrices import MatrixFolder, stored_matrices
-from memeval.archive.runs import sealed_runs
+from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.base import Benchmark, Dataset
 from memeval.benchmarks.registry import known_ids, origin
@@ -340,6 +340,15 @@ def read_site(
     )
 
 
+def runs_of(results: Path) -> list[RunFolder]:
+    """Return the runs that the board of a results folder shows.
+
+    Raises:
+        BadInput: ``memeval.toml`` cannot be read.
+    """
+    return shown_runs(sealed_runs(results), board_settings(results, _shipped).settings)
+
+
 def _submissions(folder: Path) -> dict[str, Submission]:
     """Return the submissions next to the results folder, by slug; invalid manifests are skipped."""
     found: dict[str, Submission] = {}
@@ -394,14 +403,15 @@ def _benchmark(name: str, board: Board, find: FindBenchmark) -> BenchmarkView:
         id=name,
         info=benchmark.info if benchmark else None,
         missing=missing,
-        data={digest: _data(track, benchmark, missing) for digest, track in tracks.items()},
+        data={digest: data_of(track, benchmark, missing) for digest, track in tracks.items()},
         tables=tables,
         redistribution=Redistribution.IDS if Redistribution.IDS in words else Redistribution.FULL,
         benchmark=benchmark,
     )
 
 
-def _data(track: Track, benchmark: Benchmark | None, missing: str | None) -> BenchmarkData:
+def data_of(track: Track, benchmark: Benchmark | None, missing: str | None) -> BenchmarkData:
+    """Return the data of a track; ``missing`` says why the benchmark is ``None``."""
     key = f"{track.benchmark}-{track.data_digest[7:19]}"
     dataset: Dataset | None = None
     if benchmark is not None:

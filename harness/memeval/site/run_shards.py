@@ -15,7 +15,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self
 
+from memeval.archive.run_cache import kept
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks.base import Dataset
 from memeval.execution.contexts import Contexts, TurnTexts
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
@@ -28,6 +30,9 @@ it."""
 
 ROW_BYTES = 40
 """Typical size in JSON of a row of a shard's tables, without its text."""
+
+KIND = "shards"
+"""The kind of the kept content."""
 
 PLACE_BYTES = 4
 """Typical size in JSON of the place of a row."""
@@ -46,10 +51,11 @@ class RunShards:
         """Return them as one file."""
         packed_all = io.BytesIO()
         with zipfile.ZipFile(packed_all, "w") as archive:
-            archive.writestr("items.json", encode(self.items))
+            # Without a time of their own, equal shards give equal files.
+            archive.writestr(zipfile.ZipInfo("items.json"), encode(self.items))
             for number, asset in enumerate(self.assets):
                 if isinstance(asset.content, bytes):
-                    archive.writestr(f"{number} {asset.path}", asset.content)
+                    archive.writestr(zipfile.ZipInfo(f"{number} {asset.path}"), asset.content)
         return packed_all.getvalue()
 
     @classmethod
@@ -72,6 +78,29 @@ class RunShards:
             failure = failures.get(item["id"], {})
             items.append(lean({name: failure.get(name) for name in ("cause", "found", "rank")}) | item)
         return packed(encode(head | {"files": [asset.path for asset in self.assets], "items": items}))
+
+
+def kept_shards(folder: RunFolder, words: bool, data: Dataset | None, turns: dict[str, TurnTexts]) -> RunShards:
+    """Return a run's answers and grades, kept from build to build.
+
+    Args:
+        folder: the run, with its rows.
+        words: whether the benchmark's text may be published.
+        data: the data of the run; ``None`` if it is not on this machine.
+        turns: the turns of the data's scenarios, by scenario; filled when the first run needs them.
+    """
+
+    def made() -> bytes:
+        if words and "calls.jsonl" in folder.run.files and data is not None and not turns:
+            turns.update({scenario.scenario_id: TurnTexts(scenario) for scenario in data.scenarios()})
+        return run_shards(folder, words, turns).to_bytes()
+
+    return RunShards.from_bytes(kept(folder, KIND, depends_on(words, data is not None), made))
+
+
+def depends_on(words: bool, has_data: bool) -> str:
+    """Return what the kept shards of a run depend on besides the run."""
+    return f"words {words}, data {has_data}"
 
 
 def run_shards(folder: RunFolder, words: bool, turns: Mapping[str, TurnTexts]) -> RunShards:

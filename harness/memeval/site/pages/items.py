@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from memeval.archive.run_cache import kept
 from memeval.execution.contexts import TurnTexts
 from memeval.leaderboard.board import BoardRow
 from memeval.records.track import Redistribution
@@ -16,7 +15,7 @@ from memeval.site.labels import VALUE_LABELS
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
-from memeval.site.run_shards import RunShards, run_shards
+from memeval.site.run_shards import kept_shards
 from memeval.site.slices import SLICE_LABELS
 from memeval.site.urls import issue_form, run_url, segment, system_url
 
@@ -83,14 +82,7 @@ class ItemsPage(Publisher):
             },
         }
         words = site.text_allowed(row)
-
-        def shards_of_rows() -> bytes:
-            if words and "calls.jsonl" in run.files and data.dataset is not None and data.key not in turns:
-                turns[data.key] = {scenario.scenario_id: TurnTexts(scenario) for scenario in data.dataset.scenarios()}
-            return run_shards(row.folder, words, turns.get(data.key, {})).to_bytes()
-
-        depends = f"words {words}, data {data.dataset is not None}"
-        shards = RunShards.from_bytes(kept(row.folder, "shards", depends, shards_of_rows))
+        shards = kept_shards(row.folder, words, data.dataset, turns.setdefault(data.key, {}))
         yield from shards.assets
         failures = run_failures(site, row)
         yield shards.index(head | {"words": words}, failures.by_item() if failures else {})

@@ -1,0 +1,59 @@
+"""What other processes compute before a build: the build finds all of it, and gives the same bytes."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.site import build, failure_tables, run_shards
+from memeval.site.kept_contents import keep_contents
+from tests.site.test_page_frame import files_of
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stored runs on two data sets, and an empty cache that other processes have too."""
+    results = tmp_path / "results"
+    for name in ("beliefs/no-memory", "beliefs/always-hedge", "qa-smoke"):
+        run = min((ROOT / "results" / name).rglob("run.json"))
+        shutil.copytree(run.parent, results / run.parent.relative_to(ROOT / "results"))
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("memeval.archive.run_cache.cache_home", lambda: tmp_path / "cache")
+    return results
+
+
+def test_a_site_has_the_same_bytes_whatever_the_number_of_processes(results: Path, tmp_path: Path) -> None:
+    build(results, tmp_path / "one")
+    one = {path.name: path.read_bytes() for path in (tmp_path / "cache/site").iterdir()}
+    shutil.rmtree(tmp_path / "cache")
+    keep_contents(sealed_runs(results), 2)
+    kept = {path.name: path.read_bytes() for path in (tmp_path / "cache/site").iterdir()}
+    assert one.items() <= kept.items() and len(kept) == 9
+    build(results, tmp_path / "two", jobs=2)
+    assert files_of(tmp_path / "two") == files_of(tmp_path / "one")
+
+
+def test_the_build_computes_nothing_of_what_is_kept(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_contents(sealed_runs(results), 2)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(failure_tables, "failures_of_run", refuse)
+    monkeypatch.setattr(run_shards, "run_shards", refuse)
+    build(results, tmp_path / "site")
+
+
+def test_a_run_that_cannot_be_read_is_left_to_the_build(results: Path) -> None:
+    run = sealed_runs(results)[0]
+    run.file("responses.jsonl").write_bytes(b"no rows")
+    keep_contents([*sealed_runs(results), RunFolder(results / "nowhere")], 2)
+    kept = {path.name for path in run.path.parents[3].joinpath("cache/site").iterdir()}
+    assert not any(name.startswith(run.digest.removeprefix("sha256:") + "-shards") for name in kept) and kept
