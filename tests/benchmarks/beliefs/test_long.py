@@ -14,6 +14,7 @@ from memeval.benchmarks.beliefs.long import EACH, SIZES, filler
 from memeval.benchmarks.beliefs.long.filler import Filler
 from memeval.benchmarks.beliefs.long.history import LongHistory
 from memeval.benchmarks.beliefs.long.lives import lives
+from memeval.benchmarks.beliefs.long.source import LongBeliefs
 from memeval.benchmarks.beliefs.long.survey import histories
 from memeval.benchmarks.beliefs.long.vocabulary import WORDS
 from memeval.benchmarks.beliefs.vocabulary import BY_ID
@@ -31,7 +32,7 @@ FILLERS = {"10k": (44,) * 10, "100k": (880,) * 10, "1m": (9_200,) * 10, "10m": (
 
 def of(tier: str) -> tuple[LongHistory, ...]:
     """The histories of a tier, about as long as they are."""
-    return histories(42, tier, FILLERS[tier])
+    return histories(LongBeliefs(42, tier), FILLERS[tier])
 
 
 def found(history: LongHistory, key: ItemKey) -> list[tuple[str, list[str]]]:
@@ -61,7 +62,7 @@ def test_questions_keys_and_what_they_rest_on_are_the_same_at_every_size() -> No
 
 
 def test_every_key_is_right_about_the_whole_of_its_history() -> None:
-    for history in histories(7, "10k", FILLERS["10k"]):
+    for history in histories(LongBeliefs(7, "10k"), FILLERS["10k"]):
         held = tuple(history)
         taken = tuple(step for step in held if isinstance(step, Ingest))
         asks = {step.question_id: step for step in held if isinstance(step, Ask)}

@@ -16,6 +16,7 @@ from memeval.benchmarks.beliefs.checks import BrokenRule
 from memeval.benchmarks.beliefs.long import survey as surveying
 from memeval.benchmarks.beliefs.long.filler import Filler
 from memeval.benchmarks.beliefs.long.lives import lives
+from memeval.benchmarks.beliefs.long.source import LongBeliefs
 from memeval.benchmarks.beliefs.long.survey import Survey, survey, surveyed
 from memeval.benchmarks.beliefs.talk import DraftTurn
 from memeval.cli.main import main
@@ -24,13 +25,15 @@ from memeval.evaluation.disk_space import disk_space_warning
 DIGEST_10K = "sha256:f08a2c4d752c3642ee9ea9e50ad0a88ce9073ba1e1d1333ef98f3ba79fe7b38c"
 """Golden: our own generator at seed 42. A change here changes data of beliefs@1, as for the tier of all items."""
 
+SOURCE = LongBeliefs(42, "10k")
+
 Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
 def known() -> Survey:
     """The smallest tier, gone through."""
-    return survey(42, "10k")
+    return survey(SOURCE)
 
 
 @pytest.fixture
@@ -58,19 +61,19 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     return run
 
 
-def never(seed: int, tier: str) -> Survey:
+def never(source: LongBeliefs) -> Survey:
     raise AssertionError("gone through again")
 
 
 def test_two_generations_have_one_digest(known: Survey) -> None:
     lives.cache_clear()
-    assert survey(42, "10k") == known
+    assert survey(SOURCE) == known
     assert known.digest == DIGEST_10K
 
 
 def test_what_is_kept_is_believed(kept: Path, known: Survey, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(surveying, "survey", never)
-    assert surveyed(42, "10k") == known
+    assert surveyed(SOURCE) == known
 
 
 @pytest.mark.parametrize("change", ["made_by", "seed", "tier", "truncated", "no json", "not text"])
@@ -86,8 +89,8 @@ def test_what_is_kept_of_other_histories_or_cannot_be_read_is_made_again(
         "not text": b"\xff\xfe",
     }
     kept.write_bytes(damaged[change])
-    monkeypatch.setattr(surveying, "survey", lambda seed, tier: (seed, tier))
-    assert surveyed(42, "10k") == (42, "10k")  # type: ignore[comparison-overlap]
+    monkeypatch.setattr(surveying, "survey", lambda source: source)
+    assert surveyed(SOURCE) == SOURCE  # type: ignore[comparison-overlap]
 
 
 def test_where_nothing_can_be_kept_all_is_gone_through_each_time(
@@ -95,7 +98,7 @@ def test_where_nothing_can_be_kept_all_is_gone_through_each_time(
 ) -> None:
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "file"))
-    assert surveyed(42, "10k") == known
+    assert surveyed(SOURCE) == known
 
 
 def test_what_fills_a_history_may_not_say_what_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +106,7 @@ def test_what_fills_a_history_may_not_say_what_is_asked_about(monkeypatch: pytes
     said = f"I hear it is {life.items[0].gold.phrases[0]}."
     monkeypatch.setattr(Filler, "session", lambda self, number: (life, [DraftTurn("user", said)]))
     with pytest.raises(BrokenRule, match="states the answer to a question"):
-        survey(42, "10k")
+        survey(SOURCE)
 
 
 def test_verify_goes_through_the_histories_again(call: Call, kept: Path, known: Survey) -> None:

@@ -20,7 +20,6 @@ from memeval.grading.judged import Judged
 from memeval.grading.stored import StoredFacts
 from memeval.keys import ItemKey
 from memeval.records.base import Digest, digest_bytes
-from memeval.records.errors import BadInput
 from memeval.records.scenario import Scenario
 
 PARAMETERS = SeedAndSize({"seed": 42, "size": 500}, largest=5000)
@@ -110,7 +109,7 @@ class BeliefsBenchmark(Benchmark):
             BadInput: as :meth:`open` does.
         """
         if tier in SIZES:
-            return _long(self.chosen(path, parameters)[0], parameters, protocol, tier)
+            return self._long(path, parameters, protocol, tier)
         return BeliefsDataset(*self.chosen(path, parameters), protocol)
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
@@ -118,6 +117,19 @@ class BeliefsBenchmark(Benchmark):
         if tier in SIZES:
             return tuple(replace(each, weight=None, items=EACH) for each in _ALONE if each.name not in ELSEWHERE)
         return _TABLES.get(protocol, self.categories)
+
+    def _long(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
+        """Return the histories of a tier by length.
+
+        Raises:
+            BadInput: the protocol has no such tier, or ``size`` is given, or as :meth:`open` does.
+        """
+        from memeval.benchmarks.beliefs.long.dataset import LongDataset, check_long
+        from memeval.benchmarks.beliefs.long.source import LongBeliefs
+
+        seed, _ = self.chosen(path, parameters)
+        check_long(INFO.id, (INFO.protocols[0].name,), protocol, tier, parameters)
+        return LongDataset(LongBeliefs(seed, tier))
 
     def chosen(self, path: Path | None, parameters: Parameters | None) -> tuple[int, int]:
         """Return the requested seed and size.
@@ -137,24 +149,3 @@ _TABLES: Mapping[str, tuple[Category, ...]] = {
     ),
     "stored": tuple(Category.of(category, StoredFacts()) for category in _STORED.categories),
 }
-
-
-def _long(seed: int, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
-    """Return the histories of a tier by length.
-
-    Raises:
-        BadInput: the protocol has no such tier, or ``size`` is given.
-    """
-    from memeval.benchmarks.beliefs.long.dataset import LongDataset
-
-    if protocol != INFO.protocols[0].name:
-        raise BadInput(
-            f"beliefs@1 has no tier '{tier}' under the protocol '{protocol}'.",
-            remedy=f"Use the protocol '{INFO.protocols[0].name}' for the tiers by length.",
-        )
-    if "size" in (parameters or {}):
-        raise BadInput(
-            f"beliefs@1 has no parameter 'size' in the tier '{tier}'.",
-            remedy="Leave it out. Only 'seed' can be set.",
-        )
-    return LongDataset(seed, tier)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
+from memeval.benchmarks.beliefs.long import SHARED, SIZES
 from memeval.benchmarks.beliefs2.generate import generate
 from memeval.benchmarks.beliefs2.grading import ExpectedTurns, LeanContext, SharedExpectedTurns, SharedLeanContext
-from memeval.benchmarks.beliefs2.plan import CONTEXT
+from memeval.benchmarks.beliefs2.long import PEOPLE
+from memeval.benchmarks.beliefs2.plan import CONTEXT, counts
 from memeval.benchmarks.beliefs2.shared import shared
 from memeval.benchmarks.beliefs2.stored import stored
 from memeval.benchmarks.beliefs2.wording.editions import wording
@@ -21,7 +24,6 @@ from memeval.grading.judged import Judged
 from memeval.grading.stored import SelectedFacts
 from memeval.keys import ItemKey
 from memeval.records.base import Digest, digest_bytes
-from memeval.records.benchmark import ProtocolInfo
 from memeval.records.scenario import Scenario
 
 INFO = load(__package__)
@@ -40,10 +42,23 @@ _GRADERS: Mapping[str, tuple[type[Grader], type[Grader]]] = {
 """Graders of each protocol: of most categories, and of context efficiency."""
 
 
-def _table(protocol: ProtocolInfo) -> tuple[Category, ...]:
-    if protocol.categories:
-        return tuple(Category.of(each, SelectedFacts()) for each in protocol.categories)
-    grader, lean = _GRADERS.get(protocol.name, (Judged, LeanContext))
+LONG = (RETRIEVAL, "judge")
+"""Protocols with tiers by length."""
+
+
+def _table(protocol: str, *, shared: bool = False) -> tuple[Category, ...]:
+    """Return the categories with their graders.
+
+    Args:
+        protocol: the protocol.
+        shared: whether several people share a memory in spite of the protocol.
+    """
+    info = next(each for each in INFO.protocols if each.name == protocol)
+    if info.categories:
+        return tuple(Category.of(each, SelectedFacts()) for each in info.categories)
+    grader, lean = _GRADERS.get(protocol, (Judged, SharedLeanContext if shared else LeanContext))
+    if shared and grader is ExpectedTurns:
+        grader, lean = _GRADERS["shared"]
     return tuple(Category.of(each, lean() if each.name == CONTEXT else grader()) for each in INFO.categories)
 
 
@@ -104,7 +119,7 @@ class Beliefs2Benchmark(Benchmark):
     info = INFO
 
     def __init__(self) -> None:
-        self._tables = {each.name: _table(each) for each in INFO.protocols}
+        self._tables = {each.name: _table(each.name) for each in INFO.protocols}
         self.categories = self._tables[RETRIEVAL]
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
@@ -125,11 +140,30 @@ class Beliefs2Benchmark(Benchmark):
         Raises:
             BadInput: as :meth:`open` does, or a pack of the tier is still withheld.
         """
+        if tier in SIZES:
+            return self._long(path, parameters, protocol, tier)
         return Beliefs2Dataset(*self.chosen(path, parameters), protocol, self.vocabulary(tier))
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the categories with the graders of a protocol."""
-        return self._tables[protocol]
+        """Return the categories with the graders of a protocol and a tier."""
+        if tier not in SIZES:
+            return self._tables[protocol]
+        items = counts(PEOPLE)
+        return tuple(replace(each, items=items[each.name]) for each in _table(protocol, shared=SIZES[tier] >= SHARED))
+
+    def _long(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
+        """Return the histories of a tier by length.
+
+        Raises:
+            BadInput: the protocol has no such tier, or ``size`` is given, or as :meth:`open` does.
+        """
+        from memeval.benchmarks.beliefs.long.dataset import LongDataset, check_long
+        from memeval.benchmarks.beliefs2.long.source import LongBeliefs2
+
+        check_long(self.info.id, LONG, protocol, tier, parameters)
+        seed, _ = self.chosen(path, parameters)
+        words = self.vocabulary(INFO.tiers[0].name)
+        return LongDataset(LongBeliefs2(seed, tier, protocol, words, searched=protocol == RETRIEVAL))
 
     def vocabulary(self, tier: str) -> Vocabulary:
         """Return the wording of a tier.

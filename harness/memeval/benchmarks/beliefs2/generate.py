@@ -9,10 +9,11 @@ from functools import lru_cache
 
 from memeval.benchmarks.beliefs.streams import stream
 from memeval.benchmarks.beliefs2 import checks
-from memeval.benchmarks.beliefs2.history import write
+from memeval.benchmarks.beliefs2.history import CHATTER, write
 from memeval.benchmarks.beliefs2.items import Asker, Made
 from memeval.benchmarks.beliefs2.lives import Life, live
-from memeval.benchmarks.beliefs2.plan import CONTEXT, EDITION, plan
+from memeval.benchmarks.beliefs2.plan import CONTEXT, EDITION, Cast, plan
+from memeval.benchmarks.beliefs2.talk import Talker
 from memeval.benchmarks.beliefs2.wording.vocabulary import Vocabulary
 from memeval.keys import ItemKey
 from memeval.records.scenario import Ask, Scenario
@@ -58,23 +59,42 @@ def generate(seed: int, size: int, vocabulary: Vocabulary) -> tuple[MadeLife, ..
     Raises:
         BrokenRule: the data breaks a rule; see :mod:`memeval.benchmarks.beliefs2.checks`.
     """
-    made = []
-    for cast in plan(seed, size):
-        life = live(seed, cast, vocabulary)
-        history = write(seed, life, vocabulary)
-        rng = stream(EDITION, seed, "questions", cast.person.slug)
-        asker = Asker(history, vocabulary, rng)
-        items = [asker.make(need) for need in cast.needs]
-        rng.shuffle(items)
-        asks = tuple(
-            Ask(
-                question_id=item.need.item_id,
-                question=item.question,
-                timestamp=(asker.now + timedelta(days=number)).isoformat(),
-            )
-            for number, item in enumerate(items)
+    return tuple(make_life(seed, cast, vocabulary) for cast in plan(seed, size))
+
+
+def make_life(
+    seed: int,
+    cast: Cast,
+    vocabulary: Vocabulary,
+    talkers: type[Talker] = Talker,
+    chatter: tuple[int, int] = CHATTER,
+) -> MadeLife:
+    """Return the items of a person, with their only scenario.
+
+    Args:
+        seed: seed of the generator.
+        cast: the person with their planned items.
+        vocabulary: the packs.
+        talkers: class of the writer of the sessions.
+        chatter: fewest and most sessions of small talk.
+
+    Raises:
+        BrokenRule: see :func:`generate`.
+    """
+    life = live(seed, cast, vocabulary)
+    history = write(seed, life, vocabulary, talkers, chatter)
+    rng = stream(EDITION, seed, "questions", cast.person.slug)
+    asker = Asker(history, vocabulary, rng)
+    items = [asker.make(need) for need in cast.needs]
+    rng.shuffle(items)
+    asks = tuple(
+        Ask(
+            question_id=item.need.item_id,
+            question=item.question,
+            timestamp=(asker.now + timedelta(days=number)).isoformat(),
         )
-        scenario = Scenario(scenario_id=f"beliefs-2-{cast.person.slug}", steps=(*history.steps, *asks))
-        made.append(MadeLife(life, scenario, tuple(items)))
-        checks.check(scenario, items)
-    return tuple(made)
+        for number, item in enumerate(items)
+    )
+    scenario = Scenario(scenario_id=f"beliefs-2-{cast.person.slug}", steps=(*history.steps, *asks))
+    checks.check(scenario, items)
+    return MadeLife(life, scenario, tuple(items))

@@ -46,16 +46,24 @@ class History:
         return tuple(turn.turn_id for turn in sorted(turns, key=lambda turn: (len(turn.content), turn.turn_id)))
 
 
-def write(seed: int, life: Life, vocabulary: Vocabulary) -> History:
+def write(
+    seed: int,
+    life: Life,
+    vocabulary: Vocabulary,
+    talkers: type[Talker] = Talker,
+    chatter: tuple[int, int] = CHATTER,
+) -> History:
     """Write the sessions of a life: one for each event, and small talk on other days.
 
     Args:
         seed: seed of the generator.
         life: the life.
         vocabulary: topics and sentences.
+        talkers: class of the writer of its sessions.
+        chatter: fewest and most sessions of small talk.
     """
     rng = stream(EDITION, seed, "history", life.person.slug)
-    talker = Talker(life, vocabulary, rng)
+    talker = talkers(life, vocabulary, rng)
     events = sorted(life.timeline.events, key=lambda event: event.on)
     drafts: list[tuple[date, Sequence[DraftTurn], TimelineEvent | None]] = [
         (event.on, talker.event(event), event) for event in events
@@ -64,7 +72,7 @@ def write(seed: int, life: Life, vocabulary: Vocabulary) -> History:
     days = [
         events[0].on - timedelta(days=10) + timedelta(days=i) for i in range((events[-1].on - events[0].on).days + 20)
     ]
-    for day in rng.sample([day for day in days if day not in busy], rng.randint(*CHATTER)):
+    for day in rng.sample([day for day in days if day not in busy], rng.randint(*chatter)):
         drafts.append((day, talker.chatter(), None))
     drafts.sort(key=lambda draft: draft[0])
     steps = tuple(_step(life, f"s{number:03d}", on, lines) for number, (on, lines, _) in enumerate(drafts, start=1))

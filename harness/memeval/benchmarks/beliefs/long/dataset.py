@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.base import Dataset, Parameters
 from memeval.benchmarks.beliefs.long.history import ordinal
+from memeval.benchmarks.beliefs.long.source import LongSource
 from memeval.benchmarks.beliefs.long.survey import histories, survey, surveyed
 from memeval.keys import ItemKey
-from memeval.records.errors import CheckFailed
+from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.scenario import Scenario
 
 
@@ -16,17 +17,17 @@ class LongDataset(Dataset):
     """The same questions in histories of one length.
 
     Args:
-        seed: seed of the generator.
-        tier: the tier.
+        source: the lives and filler sessions.
     """
 
-    def __init__(self, seed: int, tier: str) -> None:
-        self.parameters = {"seed": seed}
-        self.survey = surveyed(seed, tier)
+    def __init__(self, source: LongSource) -> None:
+        self.parameters = {"seed": source.seed}
+        self._source = source
+        self.survey = surveyed(source)
         """Stored results of one pass over the histories."""
         self.digest = self.survey.digest
         self.history_bytes = self.survey.sizes
-        self._histories = histories(seed, tier, self.survey.fillers)
+        self._histories = histories(source, self.survey.fillers)
 
     def scenarios(self) -> Iterator[Scenario]:
         """Yield the histories."""
@@ -49,7 +50,7 @@ class LongDataset(Dataset):
 
     def verify(self) -> str:
         """Generate the histories again and compare; see :meth:`Dataset.verify`."""
-        found = survey(self.survey.seed, self.survey.tier)
+        found = survey(self._source)
         if found != self.survey:
             raise CheckFailed(
                 f"the digest of the histories is {found.digest}, but the stored one was {self.survey.digest}.",
@@ -57,3 +58,31 @@ class LongDataset(Dataset):
             )
         tokens = ", ".join(f"{each:,}" for each in found.tokens)
         return f"generated again, tokens of each history: {tokens}"
+
+
+def check_long(
+    benchmark: str, protocols: Sequence[str], protocol: str, tier: str, parameters: Parameters | None
+) -> None:
+    """Check what a tier by length is opened with.
+
+    Args:
+        benchmark: id of the benchmark.
+        protocols: its protocols with tiers by length.
+        protocol: the requested protocol.
+        tier: the requested tier.
+        parameters: the requested parameters.
+
+    Raises:
+        BadInput: the protocol has no such tier, or ``size`` is given.
+    """
+    if protocol not in protocols:
+        names = " or ".join(f"'{name}'" for name in protocols)
+        raise BadInput(
+            f"{benchmark} has no tier '{tier}' under the protocol '{protocol}'.",
+            remedy=f"Use the protocol {names} for the tiers by length.",
+        )
+    if "size" in (parameters or {}):
+        raise BadInput(
+            f"{benchmark} has no parameter 'size' in the tier '{tier}'.",
+            remedy="Leave it out. Only 'seed' can be set.",
+        )

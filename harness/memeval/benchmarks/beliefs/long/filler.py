@@ -6,6 +6,7 @@ a key lists as wrong, or values that do not occur elsewhere. Key phrases of corr
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from datetime import date
 
@@ -59,7 +60,7 @@ class Filler:
         draw = talker.hand.draw
         if kind < OTHERS:
             topic, values = draw(self._others)
-            who = draw(RELATIONS) if rng.random() < 0.25 else _somebody(talker)
+            who = draw(RELATIONS) if rng.random() < 0.25 else somebody(rng)
             event = TimelineEvent(_ANY_DAY, topic.id, Act.ANNOUNCE, draw(values), Manner.DIRECT, who)
         else:
             topic, value = draw(self._own[person.slug])
@@ -68,9 +69,9 @@ class Filler:
         return life, talker.event(event)
 
 
-def _somebody(talker: DetailedTalker) -> Relation:
+def somebody(rng: random.Random) -> Relation:
     """Return another person with a name of random syllables."""
-    draw = talker.hand.draw
+    draw = Loose(rng).draw
     she, her, him = draw((("she", "her", "her"), ("he", "his", "him")))
     return Relation(draw(KINS[she]), f"{draw(WORDS.first)}{draw(WORDS.middle)}{draw(WORDS.last)}", she, her, him)
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import overload
+from datetime import date, timedelta
+from typing import Protocol, overload
 
 from memeval.benchmarks.beliefs.history import DraftSession
-from memeval.benchmarks.beliefs.long.filler import Filler
-from memeval.benchmarks.beliefs.long.lives import LongLife, session
+from memeval.benchmarks.beliefs.talk import USER, DraftTurn
+from memeval.benchmarks.beliefs.vocabulary.people import Person
 from memeval.keys import ItemKey
-from memeval.records.scenario import Ingest, Question, Scenario, Session, Step, Steps
+from memeval.records.scenario import Ask, Ingest, Question, Scenario, Session, Step, Steps, Turn
 
 WAKING = (7 * 3600, 16 * 3600)
 """Second of the day at which sessions can start, and length of that period in seconds."""
@@ -25,11 +25,46 @@ LOOKED_UP = 500
 """Maximum number of sessions of a history that are kept after they were looked up: several runs name the same ones."""
 
 
+class HistoryLife(Protocol):
+    """A life in a long history: its relevant sessions, and the questions about it."""
+
+    @property
+    def person(self) -> Person:
+        """The person."""
+
+    @property
+    def drafts(self) -> Sequence[DraftSession]:
+        """The relevant sessions, in order of days; no two share a day."""
+
+    @property
+    def asks(self) -> Sequence[Ask]:
+        """The questions."""
+
+    @property
+    def guarded(self) -> frozenset[str]:
+        """Phrases that no filler session may state."""
+
+    def keys(self, scenario_id: str, ordinals: Mapping[date, str]) -> Iterator[ItemKey]:
+        """Yield the keys of the questions.
+
+        Args:
+            scenario_id: the scenario.
+            ordinals: the id of the relevant session of each day.
+        """
+
+
+class FillerSessions(Protocol):
+    """Sessions that answer no question, by number."""
+
+    def session(self, number: int) -> tuple[HistoryLife, Sequence[DraftTurn]]:
+        """Return the life and the turns of a session."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Placed:
     """A relevant session with its time."""
 
-    life: LongLife
+    life: HistoryLife
     draft: DraftSession
     second: int
     """Waking seconds since the history's first day."""
@@ -48,7 +83,7 @@ class LongHistory(Steps):
         fillers: number of filler sessions.
     """
 
-    def __init__(self, scenario_id: str, lives: Sequence[LongLife], filler: Filler, fillers: int) -> None:
+    def __init__(self, scenario_id: str, lives: Sequence[HistoryLife], filler: FillerSessions, fillers: int) -> None:
         self.scenario_id, self._lives, self._filler, self._fillers = scenario_id, lives, filler, fillers
         self._first = min(life.drafts[0].on for life in lives) - MARGIN
         days = (max(life.drafts[-1].on for life in lives) + MARGIN - self._first).days
@@ -57,7 +92,7 @@ class LongHistory(Steps):
         self._placed = sorted(placed, key=lambda each: each.second)
         self._taken = {each.second for each in self._placed}
         self._places = [number + self._before(each.second) for number, each in enumerate(self._placed)]
-        self._asks = tuple(item.ask for life in lives for item in life.items)
+        self._asks = tuple(ask for life in lives for ask in life.asks)
         self._sessions = len(self._placed) + fillers
         self._looked_up: dict[str, Session] = {}
 
@@ -117,22 +152,12 @@ class LongHistory(Steps):
     def keys(self) -> Iterator[ItemKey]:
         """Yield the keys of its questions, in their order."""
         for life in self._lives:
-            place_of = {
-                each.draft.on: place
+            ordinals = {
+                each.draft.on: ordinal(place)
                 for place, each in zip(self._places, self._placed, strict=True)
                 if each.life is life
             }
-            for item in life.items:
-                yield ItemKey(
-                    item_id=item.item_id,
-                    scenario_id=self.scenario_id,
-                    question_ids=(item.ask.question_id,),
-                    category=item.category,
-                    cluster=life.life.person.slug,
-                    slices=item.slices,
-                    evidence=tuple(map(ordinal, sorted(place_of[day] for day in item.rests_on))),
-                    key=item.key,
-                )
+            yield from life.keys(self.scenario_id, ordinals)
 
     def _found(self, place: int) -> tuple[int, _Placed | int]:
         """Return the time of the session at a position, and the session if relevant, else its filler number."""
@@ -148,7 +173,7 @@ class LongHistory(Steps):
         clock += WAKING[0]
         on = (self._first + timedelta(days=day)).isoformat()
         when = f"{on}T{clock // 3600:02d}:{clock // 60 % 60:02d}:{clock % 60:02d}"
-        return Ingest(session=session(ordinal(place), when, lines, life.life), source_id=self.source_id(place))
+        return Ingest(session=session(ordinal(place), when, lines, life.person), source_id=self.source_id(place))
 
     def _place_of(self, session_id: str) -> int:
         number = session_id[1:]
@@ -158,9 +183,9 @@ class LongHistory(Steps):
                 return place
         raise KeyError(session_id)
 
-    def _second(self, life: LongLife, draft: DraftSession) -> int:
+    def _second(self, life: HistoryLife, draft: DraftSession) -> int:
         """Return the time of a relevant session: on its day, at the same second at every size."""
-        clock = zlib.crc32(f"{life.life.person.slug}/{draft.on}".encode()) % WAKING[1]
+        clock = zlib.crc32(f"{life.person.slug}/{draft.on}".encode()) % WAKING[1]
         return (draft.on - self._first).days * WAKING[1] + clock
 
     def _time(self, number: int) -> int:
@@ -183,3 +208,24 @@ class LongHistory(Steps):
 def ordinal(place: int) -> str:
     """Return the id of the session at a position, from 0."""
     return f"s{place + 1:06d}"
+
+
+def session(ordinal: str, when: str, lines: Sequence[DraftTurn], person: Person) -> Session:
+    """Return a session of a person.
+
+    Args:
+        ordinal: the id of the session.
+        when: its date, with or without time.
+        lines: its turns.
+        person: the person.
+    """
+    turns = tuple(
+        Turn(
+            turn_id=f"{ordinal}:t{i:02d}",
+            role=line.role,
+            content=line.text,
+            speaker=person.name if line.role == USER else "Assistant",
+        )
+        for i, line in enumerate(lines, start=1)
+    )
+    return Session(session_id=ordinal, date=when, turns=turns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
@@ -11,14 +11,15 @@ from memeval.benchmarks.beliefs import checks, facts
 from memeval.benchmarks.beliefs.history import DraftSession, Made, Writer
 from memeval.benchmarks.beliefs.items import belief, noise, revisit, temporal
 from memeval.benchmarks.beliefs.long import EACH, PEOPLE
+from memeval.benchmarks.beliefs.long.history import session
 from memeval.benchmarks.beliefs.long.talk import DetailedTalker
 from memeval.benchmarks.beliefs.plan import TRAITS, Cast, Need, people
 from memeval.benchmarks.beliefs.streams import deck, stream
-from memeval.benchmarks.beliefs.talk import DraftTurn
 from memeval.benchmarks.beliefs.timeline import TimelineEvent
+from memeval.benchmarks.beliefs.vocabulary.people import Person
 from memeval.benchmarks.beliefs.world import Life, live
 from memeval.keys import AnswerKey, BeliefKey, CascadeKey, Fact, ItemKey, NoiseKey, TemporalKey, UncertaintyKey
-from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
+from memeval.records.scenario import Ask, Ingest, Scenario
 
 MAKERS: dict[str, Callable[[Writer], Made]] = {
     "belief-update": belief.make,
@@ -76,6 +77,35 @@ class LongLife:
     """The relevant sessions, in order of days."""
     items: tuple[LifeItem, ...]
     """The questions."""
+
+    @property
+    def person(self) -> Person:
+        """See :class:`HistoryLife`."""
+        return self.life.person
+
+    @property
+    def asks(self) -> tuple[Ask, ...]:
+        """See :class:`HistoryLife`."""
+        return tuple(item.ask for item in self.items)
+
+    @property
+    def guarded(self) -> frozenset[str]:
+        """The phrases of the right answers."""
+        return frozenset(phrase for item in self.items for phrase in item.gold.phrases)
+
+    def keys(self, scenario_id: str, ordinals: Mapping[date, str]) -> Iterator[ItemKey]:
+        """See :class:`HistoryLife`."""
+        for item in self.items:
+            yield ItemKey(
+                item_id=item.item_id,
+                scenario_id=scenario_id,
+                question_ids=(item.ask.question_id,),
+                category=item.category,
+                cluster=self.person.slug,
+                slices=item.slices,
+                evidence=tuple(sorted(ordinals[day] for day in item.rests_on)),
+                key=item.key,
+            )
 
 
 @lru_cache(maxsize=2)
@@ -165,7 +195,7 @@ def _item(made: Made) -> LifeItem:
 def _alone(life: Life, drafts: tuple[DraftSession, ...], item: LifeItem) -> Made:
     """Return an item in a history with only the relevant sessions of the life."""
     steps = tuple(
-        Ingest(session=session(f"s{i:03d}", each.on.isoformat(), each.lines, life), source_id="")
+        Ingest(session=session(f"s{i:03d}", each.on.isoformat(), each.lines, life.person), source_id="")
         for i, each in enumerate(drafts, start=1)
     )
     key = ItemKey(
@@ -179,23 +209,6 @@ def _alone(life: Life, drafts: tuple[DraftSession, ...], item: LifeItem) -> Made
         key=item.key,
     )
     return Made(Scenario(scenario_id=item.item_id, steps=(*steps, item.ask)), key)
-
-
-def session(ordinal: str, when: str, lines: Sequence[DraftTurn], life: Life) -> Session:
-    """Return a session of a life.
-
-    Args:
-        ordinal: the id of the session.
-        when: its date, with or without time.
-        lines: its turns.
-        life: the life.
-    """
-    speakers = {"user": life.person.name, "assistant": "Assistant"}
-    turns = tuple(
-        Turn(turn_id=f"{ordinal}:t{i:02d}", role=line.role, content=line.text, speaker=speakers[line.role])
-        for i, line in enumerate(lines, start=1)
-    )
-    return Session(session_id=ordinal, date=when, turns=turns)
 
 
 class _Writer(Writer):

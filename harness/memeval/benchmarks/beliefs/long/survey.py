@@ -16,10 +16,8 @@ from itertools import chain, count, pairwise
 from pathlib import Path
 
 from memeval.benchmarks.beliefs.checks import BrokenRule, states
-from memeval.benchmarks.beliefs.long import SHARED, SIZES
-from memeval.benchmarks.beliefs.long.filler import Filler
-from memeval.benchmarks.beliefs.long.history import LongHistory
-from memeval.benchmarks.beliefs.long.lives import LongLife, lives
+from memeval.benchmarks.beliefs.long.history import FillerSessions, HistoryLife, LongHistory
+from memeval.benchmarks.beliefs.long.source import LongSource
 from memeval.benchmarks.beliefs.talk import DraftTurn
 from memeval.benchmarks.data import data_folder
 from memeval.records.base import Digest, Stored
@@ -27,8 +25,8 @@ from memeval.records.errors import BadInput, MemevalError
 from memeval.storage import write_whole
 from memeval.tokens import count_tokens, tokenizer_name
 
-MADE_BY = ("benchmarks/beliefs", "keys", "records/base.py", "records/scenario.py")
-"""Code that determines the bytes of a history."""
+MADE_BY = ("keys", "records/base.py", "records/scenario.py")
+"""Code that determines the bytes of a history, beside that of its source."""
 
 KEPT_SESSIONS = 20_000
 """Maximum number of filler sessions of a history that a survey keeps in memory."""
@@ -53,56 +51,55 @@ class Survey(Stored):
     """Digest of all histories, then all keys, each as a line of canonical JSON."""
 
 
-def histories(seed: int, tier: str, fillers: Sequence[int]) -> tuple[LongHistory, ...]:
+def histories(source: LongSource, fillers: Sequence[int]) -> tuple[LongHistory, ...]:
     """Return the histories of a tier.
 
     Args:
-        seed: seed of the generator.
-        tier: the tier.
+        source: the lives and filler sessions.
         fillers: number of filler sessions of each history.
     """
     return tuple(
-        LongHistory(_scenario_id(tier, name), lives_of, Filler(seed, name, lives_of), fill)
-        for (name, lives_of), fill in zip(_casts(seed, tier), fillers, strict=True)
+        LongHistory(_scenario_id(source, name), lives, filler, fill)
+        for (name, lives, filler), fill in zip(source.parts(), fillers, strict=True)
     )
 
 
-def _scenario_id(tier: str, name: str) -> str:
-    return f"beliefs-1-{tier}-{name}"
+def _scenario_id(source: LongSource, name: str) -> str:
+    return f"{source.prefix}-{source.tier}-{name}"
 
 
-class _KeptFiller(Filler):
+class _KeptFiller:
     """Filler sessions, of which the first are kept: a survey first counts their tokens, then writes them."""
 
-    def __init__(self, seed: int, name: str, lives: Sequence[LongLife]) -> None:
-        super().__init__(seed, name, lives)
-        self._kept: dict[int, tuple[LongLife, list[DraftTurn]]] = {}
+    def __init__(self, filler: FillerSessions) -> None:
+        self._filler = filler
+        self._kept: dict[int, tuple[HistoryLife, Sequence[DraftTurn]]] = {}
 
-    def session(self, number: int) -> tuple[LongLife, list[DraftTurn]]:
-        """See :meth:`Filler.session`."""
+    def session(self, number: int) -> tuple[HistoryLife, Sequence[DraftTurn]]:
+        """See :meth:`FillerSessions.session`."""
         if number in self._kept:
             return self._kept[number]
-        made = super().session(number)
+        made = self._filler.session(number)
         if number < KEPT_SESSIONS:
             self._kept[number] = made
         return made
 
 
-def surveyed(seed: int, tier: str) -> Survey:
+def surveyed(source: LongSource) -> Survey:
     """Return the stored survey of a tier, or make it.
 
     Raises:
         ValueError: the histories break a rule.
     """
-    path = _path(seed, tier)
+    path = _path(source)
     with contextlib.suppress(OSError, MemevalError):
         kept = Survey.parse(path.read_bytes(), path)
-        if (kept.seed, kept.tier, kept.made_by) == (seed, tier, made_by()):
+        if (kept.seed, kept.tier, kept.made_by) == (source.seed, source.tier, made_by(source)):
             return kept
-    return survey(seed, tier)
+    return survey(source)
 
 
-def survey(seed: int, tier: str) -> Survey:
+def survey(source: LongSource) -> Survey:
     """Pass over the histories of a tier and store the result.
 
     Raises:
@@ -110,12 +107,12 @@ def survey(seed: int, tier: str) -> Survey:
     """
     fillers, tokens, sizes, keys = list[int](), list[int](), list[int](), list[str]()
     digest = hashlib.sha256()
-    for name, lives_of in _casts(seed, tier):
-        filler = _KeptFiller(seed, name, lives_of)
-        number, counted = _fit(filler, lives_of, SIZES[tier])
+    for name, lives, talk in source.parts():
+        filler = _KeptFiller(talk)
+        number, counted = _fit(filler, lives, source.size)
         fillers.append(number)
         tokens.append(counted)
-        history = LongHistory(_scenario_id(tier, name), lives_of, filler, number)
+        history = LongHistory(_scenario_id(source, name), lives, filler, number)
         _check_order(history)
         sizes.append(0)
         for piece in chain(history.scenario().json_pieces(), ("\n",)):
@@ -126,15 +123,15 @@ def survey(seed: int, tier: str) -> Survey:
     for key in keys:
         digest.update(f"{key}\n".encode())
     made = Survey(
-        seed=seed,
-        tier=tier,
-        made_by=made_by(),
+        seed=source.seed,
+        tier=source.tier,
+        made_by=made_by(source),
         fillers=tuple(fillers),
         tokens=tuple(tokens),
         sizes=tuple(sizes),
         digest=f"sha256:{digest.hexdigest()}",
     )
-    path = _path(seed, tier)
+    path = _path(source)
     with contextlib.suppress(OSError, BadInput):  # if it cannot be stored, the next call repeats it
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, made.to_json().encode())
@@ -151,11 +148,15 @@ def _check_order(history: LongHistory) -> None:
         raise BrokenRule(f"{history.scenario_id}: dates are inverted.")
 
 
+def made_by(source: LongSource) -> Digest:
+    """Return the digest of the code that generates histories, of the tokenizer name, and of the folder of surveys."""
+    return _digest_of(source.folder, (*source.code, *MADE_BY))
+
+
 @cache
-def made_by() -> Digest:
-    """Return the digest of the code that generates histories, and of the tokenizer name."""
-    digest = hashlib.sha256(tokenizer_name().encode())
-    for path in MADE_BY:
+def _digest_of(folder: str, paths: Sequence[str]) -> Digest:
+    digest = hashlib.sha256(f"{tokenizer_name()}\n{folder}\n".encode())
+    for path in paths:
         for file in _sources(resources.files("memeval").joinpath(path)):
             digest.update(file.read_bytes())
     return f"sha256:{digest.hexdigest()}"
@@ -170,25 +171,15 @@ def _sources(place: Traversable) -> Iterator[Traversable]:
         yield from _sources(each)
 
 
-def _casts(seed: int, tier: str) -> Iterator[tuple[str, Sequence[LongLife]]]:
-    """Yield name and lives of each history of a tier."""
-    everybody = lives(seed)
-    if SIZES[tier] >= SHARED:
-        yield "all", everybody
-        return
-    for number, life in enumerate(everybody, start=1):
-        yield f"{number:02d}", (life,)
-
-
-def _fit(filler: Filler, lives_of: Sequence[LongLife], size: int) -> tuple[int, int]:
+def _fit(filler: FillerSessions, lives: Sequence[HistoryLife], size: int) -> tuple[int, int]:
     """Return the number of filler sessions that brings a history closest to its size, and its tokens.
 
     Raises:
         BrokenRule: a filler session states the answer to a question.
     """
-    golds = tuple(dict.fromkeys(phrase for life in lives_of for item in life.items for phrase in item.gold.phrases))
+    golds = tuple(sorted({phrase for life in lives for phrase in life.guarded}))
     near = tuple(phrase.lower() for phrase in golds)
-    tokens = sum(count_tokens(line.text) for life in lives_of for draft in life.drafts for line in draft.lines)
+    tokens = sum(count_tokens(line.text) for life in lives for draft in life.drafts for line in draft.lines)
     for number in count():
         _, lines = filler.session(number)
         more = sum(count_tokens(line.text) for line in lines)
@@ -202,5 +193,5 @@ def _fit(filler: Filler, lives_of: Sequence[LongLife], size: int) -> tuple[int, 
     raise AssertionError("a count has no end.")
 
 
-def _path(seed: int, tier: str) -> Path:
-    return data_folder() / "beliefs" / f"surveyed-{tier}-{seed}.json"
+def _path(source: LongSource) -> Path:
+    return data_folder() / source.folder / f"surveyed-{source.tier}-{source.seed}.json"

@@ -1,0 +1,90 @@
+"""Filler sessions: small talk, facts of other people, and facts of the user that no question asks about.
+
+They answer no question and change no answer: no value that a key expects or counts as misleading occurs in them. Other
+people have other values of the topics that are asked about, and the user's own facts are told in the same sentences as
+those that are asked, so that neither topic nor sentence tells filler from the rest.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from datetime import date, timedelta
+
+from memeval.benchmarks.beliefs.long.filler import somebody
+from memeval.benchmarks.beliefs.streams import stream
+from memeval.benchmarks.beliefs.talk import DraftTurn
+from memeval.benchmarks.beliefs.timeline import Act, Manner, Timeline, TimelineEvent
+from memeval.benchmarks.beliefs2.lives import OTHERS, Life
+from memeval.benchmarks.beliefs2.long.lives import LongLife
+from memeval.benchmarks.beliefs2.long.talk import FillerTalker
+from memeval.benchmarks.beliefs2.plan import EDITION
+from memeval.benchmarks.beliefs2.wording.packs import says
+from memeval.benchmarks.beliefs2.wording.vocabulary import Vocabulary
+
+CHATTER, ABOUT_OTHERS = 0.4, 0.7
+"""Thresholds of a random number: below the first, a session is small talk; below the second, about another person; else
+about a fact of the user that no question asks about."""
+
+KNOWN = 0.25
+"""Share of sessions about others that are about relations of whom the life tells, too."""
+
+_BEFORE = date(2024, 1, 1)
+"""Day of the value that a change replaces; a filler session has no other use for days."""
+
+_ACTS = (Act.ANNOUNCE, Act.ANNOUNCE, Act.ANNOUNCE, Act.CONFIRM, Act.MUSE, Act.FORMER)
+_MANNERS = tuple(Manner)
+
+
+class Filler:
+    """Filler sessions by number. Equal numbers give equal sessions at every size of the history.
+
+    Args:
+        seed: seed of the generator.
+        name: name of the history, part of the random streams.
+        lives: the lives in the history.
+        vocabulary: topics and sentences.
+    """
+
+    def __init__(self, seed: int, name: str, lives: Sequence[LongLife], vocabulary: Vocabulary) -> None:
+        self._seed, self._name, self._lives, self._words = seed, name, lives, vocabulary
+        guarded = sorted(frozenset[str]().union(*(life.guarded for life in lives)))
+        topics = tuple(vocabulary.by_id.values())
+        self._harmless = {
+            topic.id: tuple(v for v in topic.values if not says(guarded, "\n".join((v.text, *v.phrases))))
+            for topic in topics
+        }
+        self._others = tuple(topic for topic in topics if self._harmless[topic.id])
+        self._own = tuple(
+            tuple(
+                topic
+                for topic in vocabulary.topics
+                if len(self._harmless[topic.id]) > 1 and not life.made.life.timeline.of(topic.id)
+            )
+            for life in lives
+        )
+
+    def session(self, number: int) -> tuple[LongLife, list[DraftTurn]]:
+        """Return the life and the turns of a session."""
+        rng = stream(EDITION, self._seed, "long", self._name, number)
+        who = int(rng.random() * len(self._lives))
+        life, kind = self._lives[who], rng.random()
+        if kind < CHATTER:
+            return life, self._talker(life, (), rng).chatter()
+        if kind < ABOUT_OTHERS:
+            topic = rng.choice(self._others)
+            about = rng.choice(OTHERS) if rng.random() < KNOWN else somebody(rng)
+            manner = rng.choice((Manner.DIRECT, Manner.INDIRECT))
+            value = rng.choice(self._harmless[topic.id])
+            event = TimelineEvent(_BEFORE, topic.id, Act.ANNOUNCE, value, manner, about)
+            return life, self._talker(life, (event,), rng).event(event)
+        topic = rng.choice(self._own[who])
+        old, new = rng.sample(self._harmless[topic.id], 2)
+        before = TimelineEvent(_BEFORE, topic.id, Act.ANNOUNCE, old)
+        event = TimelineEvent(_BEFORE + timedelta(days=1), topic.id, rng.choice(_ACTS), new, rng.choice(_MANNERS))
+        events = (before, event) if rng.random() < 0.6 else (event,)
+        return life, self._talker(life, events, rng).event(event)
+
+    def _talker(self, life: LongLife, events: tuple[TimelineEvent, ...], rng: random.Random) -> FillerTalker:
+        told = Life(life.person, Timeline(events, {}), {}, ())
+        return FillerTalker(told, self._words, rng, self._harmless)

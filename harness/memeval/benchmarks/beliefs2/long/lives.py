@@ -1,0 +1,98 @@
+"""Ten lives with their sessions and questions, the same at every size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import lru_cache
+
+from memeval.benchmarks.beliefs.history import DraftSession
+from memeval.benchmarks.beliefs.shared import FullNames
+from memeval.benchmarks.beliefs.streams import stream
+from memeval.benchmarks.beliefs.talk import DraftTurn
+from memeval.benchmarks.beliefs.vocabulary.people import Person
+from memeval.benchmarks.beliefs2.generate import MadeLife, make_life
+from memeval.benchmarks.beliefs2.keys import EvidenceKey
+from memeval.benchmarks.beliefs2.long import PEOPLE
+from memeval.benchmarks.beliefs2.long.talk import DetailedTalker
+from memeval.benchmarks.beliefs2.plan import EDITION, plan
+from memeval.benchmarks.beliefs2.wording.vocabulary import Vocabulary
+from memeval.keys import ItemKey
+from memeval.records.scenario import Ask
+
+ASKED_AFTER = 14
+"""Days between the last day of the longest life and the day of the first question."""
+
+
+@dataclass(frozen=True)
+class LongLife:
+    """A life in a long history."""
+
+    made: MadeLife
+    drafts: tuple[DraftSession, ...]
+    """Its sessions, in order of days."""
+    asks: tuple[Ask, ...]
+    """The questions, after the last session of all lives."""
+    searched: bool
+    """Whether searches are graded, and not answers."""
+
+    @property
+    def person(self) -> Person:
+        """See :class:`HistoryLife`."""
+        return self.made.life.person
+
+    @property
+    def guarded(self) -> frozenset[str]:
+        """The phrases of all values that a question expects, or that mislead."""
+        keys = (item.evidence for item in self.made.items)
+        return frozenset(phrase for key in keys for v in (*key.expected, *key.misleading) for phrase in v.phrases)
+
+    def keys(self, scenario_id: str, ordinals: Mapping[date, str]) -> Iterator[ItemKey]:
+        """See :class:`HistoryLife`."""
+        sessions = self.made.scenario.each_session()
+        moved = {each.session_id: ordinals[date.fromisoformat(each.date)] for each in sessions}
+        for key in self.made.keys(searched=self.searched):
+            shape = key.key.moved(moved) if isinstance(key.key, EvidenceKey) else key.key
+            evidence = tuple(moved[each] for each in key.evidence or ())
+            yield key.model_copy(update={"scenario_id": scenario_id, "evidence": evidence, "key": shape})
+
+
+@lru_cache(maxsize=2)
+def lives(seed: int, vocabulary: Vocabulary, *, searched: bool) -> tuple[LongLife, ...]:
+    """Return the ten lives of a seed. They differ from those of other tiers.
+
+    Args:
+        seed: seed of the generator.
+        vocabulary: topics and sentences.
+        searched: whether searches are graded, and not answers.
+    """
+    own = stream(EDITION, seed, "long").getrandbits(31)
+    made = [make_life(own, cast, vocabulary, DetailedTalker, chatter=(0, 0)) for cast in plan(own, PEOPLE)]
+    last = max(session.date for each in made for session in each.scenario.each_session())
+    asked = date.fromisoformat(last) + timedelta(days=ASKED_AFTER)
+    names = FullNames([each.life.person.name for each in made])
+    return tuple(LongLife(each, _drafts(each), _asks(each, asked, names), searched) for each in made)
+
+
+def _drafts(made: MadeLife) -> tuple[DraftSession, ...]:
+    return tuple(
+        DraftSession(
+            date.fromisoformat(session.date), tuple(DraftTurn(turn.role, turn.content) for turn in session.turns), None
+        )
+        for session in made.scenario.each_session()
+    )
+
+
+def _asks(made: MadeLife, first: date, names: FullNames) -> tuple[Ask, ...]:
+    """Return the questions on days of their own, with the full name if two people share a first name."""
+    asks: Sequence[Ask] = [ask for ask in made.scenario.questions() if isinstance(ask, Ask)]
+    return tuple(
+        ask.model_copy(
+            update={
+                "question": names.within(ask.question, made.life.person.name),
+                "timestamp": (first + timedelta(days=number)).isoformat(),
+            }
+        )
+        for number, ask in enumerate(asks)
+    )
