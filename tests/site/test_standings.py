@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,9 +10,10 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import BoardTable, build_board
 from memeval.records.run import SystemKind
-from memeval.site.standings import BASELINE, RANK, rank_text, verdict
+from memeval.records.track import Track
+from memeval.site.standings import BASELINE, RANK, rank_text, reader_ceiling, verdict
 from memeval.statistics.ranks import RankRange
-from tests.support.runs import make_run
+from tests.support.runs import make_run, make_track
 
 
 def table_of(*folders: RunFolder) -> BoardTable:
@@ -96,3 +98,31 @@ def test_a_name_in_a_verdict_is_isolated_and_escaped(tmp_path: Path) -> None:
     run = run.model_copy(update={"system": run.system.model_copy(update={"name": name})})
     found = verdict(replace(table, rows=(replace(table.rows[0], run=run),)))
     assert found is not None and found.startswith("<bdi>&lt;b&gt;\u05d6\u05d9</bdi> is the only entry.")
+
+
+def oracle(results: Path, correct: int, track: Track, **told: Any) -> RunFolder:
+    return make_run(results, "oracle", {"kept": correct}, track=track, kind=SystemKind.CONTROL, **told)
+
+
+@pytest.mark.parametrize("reader", ["extractive@1", "extractive@2", "openai:gpt-4o-2024-08-06"])
+def test_the_reader_of_a_table_has_a_ceiling_that_the_evidence_alone_shows(tmp_path: Path, reader: str) -> None:
+    track = make_track(reader=reader)
+    table = table_of(make_run(tmp_path, "acme", {"kept": 45}, track=track), oracle(tmp_path, 40, track))
+    found = reader_ceiling(table)
+    assert found is not None and found.striptags() == (
+        "Ceiling of the reader: 40.0 %, its score with only the evidence (control Oracle). "
+        "What is missing to 100 % is lost by the reader."
+    )
+
+
+def test_no_ceiling_is_invented(tmp_path: Path) -> None:
+    track = make_track(reader="extractive@1")
+    acme = make_run(tmp_path, "acme", {"kept": 45}, track=track)
+    assert reader_ceiling(table_of(acme, make_run(tmp_path, "bm25", track=track, kind=SystemKind.CONTROL))) is None
+    named_like_it = make_run(tmp_path, "oracle", {"kept": 50}, track=track)
+    assert reader_ceiling(table_of(acme, named_like_it)) is None, "anyone can use the slug of a control"
+    partial = oracle(tmp_path / "partial", 40, track, done=60)
+    assert reader_ceiling(table_of(acme, partial)) is None
+    for reader in ("native", "none@1"):
+        own = make_track(reader=reader)
+        assert reader_ceiling(table_of(oracle(tmp_path / reader, 40, own))) is None

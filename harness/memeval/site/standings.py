@@ -1,11 +1,13 @@
-"""Where the runs of a table stand: ranks, ties, and the comparison with the best simple baseline."""
+"""Where the runs of a table stand: ranks, ties, the best simple baseline, and the ceiling of the reader."""
 
 from __future__ import annotations
 
 from markupsafe import Markup
 
-from memeval.leaderboard.board import BoardRow, BoardTable
+from memeval.execution.readers import NATIVE, NoReader
+from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
 from memeval.leaderboard.index_tests import baseline_word
+from memeval.leaderboard.scales import ORACLE_SYSTEM, system_of
 from memeval.site import text
 from memeval.site.columns import BetterEnd, Column, ColumnGroup, ColumnReader
 
@@ -57,6 +59,25 @@ def verdict(table: BoardTable) -> Markup | None:
             who = "Both are" if better else "Neither is"
     than = _isolated(table.baseline.system.name)
     return names + f"{first} {who} significantly better than the best simple baseline, " + than + "."
+
+
+def reader_ceiling(table: BoardTable) -> Markup | None:
+    """Return what the reader of a table earns on perfect evidence, in two sentences.
+
+    ``None`` if no reader writes the answers, or if the control that receives only the evidence has no complete run.
+    """
+    if table.track.reader in (NATIVE, NoReader.name):
+        return None
+    oracle = next(
+        (row for row in table.rows if system_of(row) == ORACLE_SYSTEM and row.standing is RankStatus.CONTROL), None
+    )
+    if oracle is None or oracle.run.scores.composite.value is None:
+        return None
+    score, name = text.percent(oracle.run.scores.composite.value), _isolated(oracle.run.system.name)
+    return Markup(
+        "Ceiling of the reader: {} %, its score with only the evidence (control {}). "
+        "What is missing to 100 % is lost by the reader."
+    ).format(score, name)
 
 
 def _listed(names: list[str]) -> Markup:

@@ -17,7 +17,7 @@ from memeval.site.judges import JudgeNote, judge_note
 from memeval.site.metrics import columns, own_column
 from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.needs import Needs, needs
-from memeval.site.standings import verdict
+from memeval.site.standings import reader_ceiling, verdict
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,11 @@ class TableView:
     def verdict(self) -> Markup | None:
         """What the tests show, in a sentence or two."""
         return verdict(self.table)
+
+    @property
+    def ceiling(self) -> Markup | None:
+        """What the reader earns on perfect evidence, in two sentences."""
+        return reader_ceiling(self.table)
 
     @property
     def spans(self) -> list[tuple[ColumnGroup, int]]:
