@@ -1,7 +1,7 @@
 """``python -m bench --gate BASELINE.json``: whether a measurement is slower than a stored one by more than noise.
 
 Both files hold the ratio of every pair. A ratio divides ours by a reference that ran right after it, so the speed of
-the machine falls out of it. The two sets of ratios are compared by a permutation test.
+the machine cancels out. The two sets of ratios are compared by a permutation test.
 """
 
 from __future__ import annotations

@@ -105,6 +105,12 @@ def test_a_protocol_that_the_system_could_take_is_named(call: Call) -> None:
     assert "no-memory supports one@1 with --protocol judge." in err
 
 
+def test_a_skipped_benchmark_is_shown_with_the_protocol_that_would_run(call: Call) -> None:
+    usual = Here("x@1").info.protocols
+    _, _, err = call([Here("one@1", protocols=(RETAINING, *usual)), Here("two@1")], "run", "no-memory")
+    assert "which the protocol 'recall' needs (--benchmark one@1 --protocol judge)\n" in err
+
+
 def test_a_system_that_can_take_nothing_ends_with_2(call: Call, tmp_path: Path) -> None:
     code, out, err = call([Here("one@1", protocols=(RETAINING,)), Missing("two@1")], "run", "no-memory")
     assert (code, out) == (ExitCode.BAD_INPUT, "")

@@ -22,7 +22,7 @@ def figures_of(rows: Sequence[RegradedRow], counts: RowCounts) -> RegradedFigure
 
     Args:
         rows: its matched rows.
-        counts: what became of the other rows.
+        counts: what happened to the other rows.
     """
     others = counts.unmatched_verdicts
     judges = sorted({name for row in rows for name in row.verdicts})

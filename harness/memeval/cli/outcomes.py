@@ -127,7 +127,9 @@ def run_on(name: str, run: Callable[[str], list[RunFolder]], as_json: bool) -> B
     try:
         folders = run(name)
     except NotApplicable as error:
-        return BenchmarkResult(name, BenchmarkState.NOT_APPLICABLE, error=error)
+        option = f" (--benchmark {name} --protocol {error.protocols[0]})" if error.protocols else "."
+        short = f"{error.problem.removesuffix('.')}{option}"
+        return BenchmarkResult(name, BenchmarkState.NOT_APPLICABLE, error=error, short=short)
     except MemevalError as error:
         return BenchmarkResult(name, BenchmarkState.FAILED, error=error)
     except Exception as error:

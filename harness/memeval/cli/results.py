@@ -34,7 +34,7 @@ Track = tuple[str, str, str]
 
 
 class RunState(StrEnum):
-    """What became of a planned run; the values are columns of the printed table."""
+    """What happened to a planned run; the values are columns of the printed table."""
 
     NEW = "new"
     STORED = "stored before"

@@ -102,7 +102,7 @@ def _probed(slug: str, subject: CheckedSystem) -> str:
 def _refuse_if_shown(slug: str, observation: Observation, fact: PlantedFact, when: str, remedy: str) -> None:
     if observation.shows(fact.word):
         raise BadInput(
-            f"'{slug}' recalls texts of other scenarios, so its answers would not be those of its memory. "
+            f"'{slug}' recalls texts of other scenarios, so its answers may come from the history of another one. "
             f"Asked {quoted(fact.question)} {when}, it returned “{fact.word}”: {observation}.",
             remedy=f"{remedy} Then run it again.",
         )

@@ -85,6 +85,11 @@ def choose_reader(
         )
     needed = "search" if name != NATIVE else None if protocol and fixed and protocol.needs else "query"
     if needed is not None and needed not in capabilities:
+        if protocol is not None and fixed is not None:
+            raise NotApplicable(
+                f"{slug} has no '{needed}', which the protocol '{protocol.name}' needs.",
+                remedy="Add the method to the adapter, or choose another protocol.",
+            )
         raise NotApplicable(
             f"{slug} has no method '{needed}'. The reader '{name}' needs it.", remedy="Choose another reader."
         )

@@ -331,9 +331,10 @@ def _reader(setting: _Setting, hello: AdapterInfo) -> Reader | None:
         others = protocols_for(hello.capabilities, info)
         if not others or protocol.name in others:  # the chosen reader is the cause
             raise
-        raise NotApplicable(
-            error.problem, remedy=f"{slug} supports {info.id} with --protocol {' or '.join(others)}."
-        ) from None
+        remedy = f"{slug} supports {info.id} with --protocol {' or '.join(others)}."
+        refused = NotApplicable(error.problem, remedy=remedy)
+        refused.protocols = tuple(others)
+        raise refused from None
 
 
 def _callers(judge: ChosenJudge, reader: Reader | None) -> list[Caller]:

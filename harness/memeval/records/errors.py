@@ -41,6 +41,9 @@ class BadInput(MemevalError):
 class NotApplicable(BadInput):
     """The system lacks a method that the benchmark needs: there is no run, and no score of 0."""
 
+    protocols: tuple[str, ...] = ()
+    """The benchmark's protocols that the system supports, in the order of the catalogue."""
+
 
 class NewerSchema(BadInput):
     """A file from a newer version of memeval."""

@@ -61,7 +61,7 @@ class PartialSum(Record):
 
 
 class RowCounts(Record):
-    """What became of the rows of a file."""
+    """What happened to the rows of a file."""
 
     rows: int
     """Rows in the file."""
@@ -228,7 +228,7 @@ class RegradedFile(Stored):
     note: str | None = None
     """What readers of the figures should know."""
     counts: RowCounts
-    """What became of the rows."""
+    """What happened to the rows."""
     figures: RegradedFigures
     """Everything that follows from the rows."""
     signs: tuple[Sign, ...] = ()
