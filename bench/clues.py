@@ -15,10 +15,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks.beliefs2.benchmark import PARAMETERS
 from memeval.benchmarks.beliefs2.grading import evidence_key
 from memeval.benchmarks.registry import find
 from memeval.keys import ItemKey, Stance, StanceKey
 from memeval.records.scenario import Scenario, Session
+from memeval.site.text import percent
 from memeval.tokens import count_tokens
 
 Array = NDArray[np.float64]
@@ -29,6 +32,7 @@ TIERS = ("full", "withheld-1")
 """The tiers with all people, in public and in withheld wording."""
 
 OUT, PAGE = Path("site/beliefs-2.json"), Path("site/beliefs-2.md")
+RESULTS = Path("results")
 
 STEPS, RATE, SHRINKAGE = 400, 0.5, 1e-3
 """Steps of the gradient, their size, and the penalty on large weights."""
@@ -217,11 +221,48 @@ def _rounded(*values: float) -> list[float]:
 TITLES = {"length": "Lengths", "date": "Dates", "order": "Order"}
 
 
-def page_of(result: Mapping[str, Any]) -> str:
+EARNING = {
+    "expected-turns": "Expected turns",
+    "seed-table": "Seed table",
+    "template-solver": "Template solver",
+    "haystack": "Haystack",
+    "bm25s": "BM25S",
+    "bm25": "BM25",
+    "all-candidates": "All candidates",
+    "llamaindex": "LlamaIndex",
+    "padded-contexts": "Padded contexts",
+    "recency-window": "Recency window",
+    "no-memory": "No memory",
+}
+"""Controls and systems of the table of scores, by slug."""
+
+
+def earned(results: Path) -> str:
+    """Return a table of stored scores in public and in withheld wording, each with its interval.
+
+    Args:
+        results: the results folder. Of several runs of a system on a tier, the newest counts.
+    """
+    rows = []
+    for slug, title in EARNING.items():
+        cells = dict.fromkeys(TIERS, "–")
+        for path in sorted((results / "beliefs" / slug).glob("*/run.json")):
+            run = RunFolder(path.parent).run
+            track, score = run.track, run.scores.composite
+            whole = dict(track.parameters) == PARAMETERS.defaults
+            if (track.benchmark, track.protocol) == (NAME, "retrieval") and track.tier in cells and whole:
+                low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
+                cells[track.tier] = f"{percent(score.value)} ({percent(low)} to {percent(high)})"
+        rows.append([title, *cells.values()])
+    return _table(["Control or system", *(f"`{tier}`" for tier in TIERS)], rows)
+
+
+def page_of(result: Mapping[str, Any], results: Path = RESULTS) -> str:
     """Return the page as Markdown.
 
     Args:
         result: what :func:`measure` returns, by tier.
+        results: the results folder with the stored runs.
     """
     info = find(NAME).info
     titles = {each.name: each.title for each in info.categories}
@@ -244,6 +285,7 @@ def page_of(result: Mapping[str, Any]) -> str:
         withheld=tables["withheld-1"],
         stances=_table(["Tier", "Always the commoner answer", "From the words of the question"], stances),
         items=f"{result['full']['items']:,}",
+        earned=earned(results),
     )
 
 
@@ -265,8 +307,17 @@ A benchmark measures memory only if nothing else earns points. This page shows w
 outside: from lengths, dates, order, and the words of the questions. Repeat it with `python -m bench.clues` (about a
 minute). The numbers are also in [beliefs-2.json](beliefs-2.json).
 
-What can be earned by knowing the *sentences* of the benchmark is on its board: the controls *Template solver*, *Seed
-table*, *Padded contexts* and *All candidates* try it, in public and in withheld wording.
+## What knowing the sentences earns
+
+The controls *Template solver*, *Seed table*, *Padded contexts* and *All candidates* try to score without remembering.
+These are the stored runs of the protocol `retrieval`, with 95 % intervals; a dash means no run. The board has all
+protocols, with ranks.
+
+{earned}
+
+In withheld wording, the template solver and the seed table know nothing. They ask BM25, and gain nothing over it. The
+intervals of five groups do not touch: the expected turns, the searches by words, padded contexts, the newest turns, and
+no memory.
 
 A second solver, by an engineer who knew the generator and the public packs but not the withheld ones, found what the
 first did not: under an earlier rule, a list of the user's latest statements, the same for every question, scored 20
@@ -320,7 +371,8 @@ fine, 5 ambiguous, 12 worded unnaturally, and none was wrong; one more, outside 
 correction, sixty others were read, each with all sessions on its topic: 49 were fine, and 11 worded unnaturally. In
 seven of these, a remark in passing followed a question with no turn to another subject; in four, a sentence did not
 say what it was about. After the second correction, sixty more were read, each with the turns that state its values:
-three were clumsy. Of a last sixty, all were fine, but in two of them one friend had two values.
+three were clumsy. Of a last sixty, all were fine, but in two of them one friend had two values. Of sixty items of the
+final data, none was wrong or ambiguous, and four were worded clumsily.
 
 44 sentences are withdrawn (listed with reasons in `wording/editions.toml`; the published packs themselves never
 change). Flatmates have no facts of their own, and nobody else has two values of a topic. A question about the month in

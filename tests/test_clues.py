@@ -1,11 +1,24 @@
 """What can be guessed on beliefs@2 without reading it."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bench.clues import OUT, PAGE, Choice, choices, guessed, measure, page_of, stance_guessed
+from bench.clues import (
+    EARNING,
+    OUT,
+    PAGE,
+    RESULTS,
+    Choice,
+    choices,
+    earned,
+    guessed,
+    measure,
+    page_of,
+    stance_guessed,
+)
 from memeval.benchmarks import find
 from tests.support.commands import ROOT
 
@@ -59,4 +72,11 @@ def test_the_stored_guesses_are_near_chance() -> None:
 
 
 def test_the_page_says_what_was_measured() -> None:
-    assert (ROOT / PAGE).read_text(encoding="utf-8") == page_of(RESULT)
+    assert (ROOT / PAGE).read_text(encoding="utf-8") == page_of(RESULT, ROOT / RESULTS)
+
+
+def test_a_system_without_a_stored_run_has_no_score(tmp_path: Path) -> None:
+    lines = earned(tmp_path).splitlines()
+    assert lines[0] == "| Control or system | `full` | `withheld-1` |"
+    assert len(lines) == 2 + len(EARNING)
+    assert all(line.endswith("| – | – |") for line in lines[2:])
