@@ -52,7 +52,7 @@ def test_a_session_is_one_ascii_line_with_no_key_that_says_nothing() -> None:
 )
 def test_a_line_that_is_no_reply_is_refused(line: bytes) -> None:
     with pytest.raises(ProtocolError):
-        messages.from_line(line, 1)
+        messages.from_line(line, (1,))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_count_of_the_forgotten_is_whole_or_missing(count: object) -> None:
 
 def test_a_stray_line_is_shown_cut_and_harmless() -> None:
     with pytest.raises(ProtocolError) as broken:
-        messages.from_line(b"\x1b[2J" + "é".encode() * 500 + b"\xff", 1)
+        messages.from_line(b"\x1b[2J" + "é".encode() * 500 + b"\xff", (1,))
     assert str(broken.value).startswith("is not UTF-8 ('\\x1b[2J\u00e9")
     assert len(str(broken.value)) < 150
 

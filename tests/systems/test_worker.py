@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from memeval.records.scenario import Recall
-from memeval.systems import AdapterMisbehaved, AdapterRaised, FoundItem, NoAdapter
-from memeval.systems.child import WORKER, WORKER_ERRORS
+from memeval.systems import AdapterMisbehaved, AdapterRaised, FoundItem, NoAdapter, SystemProcess
+from memeval.systems.child import WORKER, WORKER_ERRORS, WORKER_TOGETHER
+from memeval.systems.errors import SystemFailure
+from memeval.systems.flight import EndedInFlight, Flight
 from memeval.systems.messages import SystemReply
-from tests.systems.helpers import Start, session, sessions
+from memeval.systems.questions import QuestionCall, ask_call, recall_call, search_call
+from tests.systems.helpers import PATIENT, Start, session, sessions
 
 DEEPMEMEVAL_STYLE = """
 from abc import ABC, abstractmethod
@@ -479,7 +481,8 @@ def test_a_search_may_hand_over_a_context(system: Start) -> None:
 
 
 def test_the_worker_needs_nothing_but_the_standard_library_of_python_3_9() -> None:
-    source = WORKER.read_text("utf-8") + WORKER_ERRORS.read_text("utf-8").replace("from __future__", "from abc")
+    files = (WORKER, WORKER_ERRORS, WORKER_TOGETHER)
+    source = "".join(file.read_text("utf-8").replace("from __future__", "from abc") for file in files)
     tree = ast.parse(source, feature_version=(3, 9))
     imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
     imported |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
@@ -504,17 +507,111 @@ class Waits:
 """
 
 
-def test_asynchronous_recalls_that_come_together_overlap_and_are_answered_in_order(system: Start) -> None:
+def together(process: SystemProcess, asked: list[QuestionCall], most: int) -> list[SystemReply | SystemFailure]:
+    """Ask several questions at the same time, and return what came back in their order."""
+    came = dict(process.replies_to(asked, Flight(most)))
+    return [came[place] for place in range(len(asked))]
+
+
+def test_asynchronous_recalls_that_come_together_overlap(system: Start) -> None:
     process = system(source=ASYNC_RECALL)
     process.reset()
     queries = ("slow", "quick", "wrong", "slow", "quick", "slow", "slow", "quick")
-    asked = [Recall(question_id=str(place), question=query) for place, query in enumerate(queries)]
-    came = list(process.recall_together(asked, 4))
+    came = together(process, [recall_call(query, 10) for query in queries], 4)
     told = [reply.items[0].text if isinstance(reply, SystemReply) and reply.items else str(reply) for reply in came]
     assert told[2].startswith("recall returned int (5), not a list (adapter.py:")
     assert told == [*queries[:2], told[2], *queries[3:]]
     most = max(int(reply.items[1].text) for reply in came if isinstance(reply, SystemReply) and reply.items)
     assert 2 <= most <= 4
+
+
+MANY_AT_ONCE = """
+import asyncio, os, threading, time
+
+class Many:
+    questions_at_once = 8
+    def __init__(self):
+        self.lock, self.now, self.most, self.local = threading.Lock(), 0, 0, threading.local()
+    def reset(self): pass
+    def ingest_session(self, session, timestamp): pass
+    def enter(self):
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+    def leave(self):
+        with self.lock:
+            self.now -= 1
+    def query(self, question, timestamp="now"):
+        if question == "most":
+            return str(self.most)
+        if question == "wrong":
+            return 5
+        if question.startswith("late"):
+            time.sleep(60)
+        if question == "dies":
+            time.sleep(0.1)
+            os._exit(3)
+        self.enter()
+        time.sleep(float(question) / 100)
+        self.leave()
+        self.local.tokens = int(question)
+        return question
+    def get_context_tokens(self):
+        return getattr(self.local, "tokens", 0)
+    async def search(self, query, k, timestamp="now"):
+        self.enter()
+        await asyncio.sleep(0.05)
+        self.leave()
+        return [f"{query} {threading.current_thread() is threading.main_thread()} {self.most}"]
+"""
+
+
+def test_an_adapter_that_declares_it_answers_several_questions_at_the_same_time(system: Start) -> None:
+    process = system(source=MANY_AT_ONCE)
+    assert process.hello is not None and process.hello.questions_at_once == 8
+    questions = [str(9 - place) for place in range(8)] + ["wrong"]
+    came = together(process, [ask_call(question) for question in questions], 8)
+    assert [(one.answer, one.reported_tokens) for one in came[:-1] if isinstance(one, SystemReply)] == [
+        (question, float(question)) for question in questions[:-1]
+    ]
+    assert str(came[-1]).startswith("query returned int (5), not text (adapter.py:")
+    assert 4 <= int(process.ask("most").answer) <= 8
+    arrived = [place for place, _ in process.replies_to([ask_call("30"), ask_call("1")], Flight(2))]
+    assert arrived == [1, 0], "replies come when they are ready"
+
+
+def test_coroutines_of_several_questions_share_the_main_thread(system: Start) -> None:
+    came = together(system(source=MANY_AT_ONCE), [search_call(f"q{number}", 5) for number in range(6)], 6)
+    texts = [reply.items[0].text.split() for reply in came if isinstance(reply, SystemReply) and reply.items]
+    assert [text[:2] for text in texts] == [[f"q{number}", "True"] for number in range(6)]
+    assert max(int(text[2]) for text in texts) >= 3
+
+
+def test_a_question_over_its_limit_leaves_the_others_their_time_and_ends_the_process(system: Start) -> None:
+    process = system(source=MANY_AT_ONCE, limits=PATIENT.model_copy(update={"ask_seconds": 0.4}))
+    replies = process.replies_to([ask_call(question) for question in ("late", "1", "2", "late 2", "9", "3")], Flight(3))
+    came = {}
+    with pytest.raises(EndedInFlight, match=r"query took longer than 0\.4 s") as ended:
+        for place, reply in replies:
+            came[place] = reply
+    assert not process.alive
+    assert 0 in ended.value.places and not set(ended.value.places) & came.keys()
+    assert {reply.answer for reply in came.values() if isinstance(reply, SystemReply)} >= {"1", "2"}
+
+
+def test_a_crash_names_all_questions_in_flight(system: Start) -> None:
+    process = system(source=MANY_AT_ONCE)
+    with pytest.raises(EndedInFlight, match="ended with exit code 3") as ended:
+        list(process.replies_to([ask_call(question) for question in ("dies", "50", "50", "1")], Flight(3)))
+    assert {0, 1, 2} >= set(ended.value.places) >= {0}
+    process.start()
+    assert process.ask("1").answer == "1"
+
+
+@pytest.mark.parametrize("declared", ["0", "True", "1.5", "'8'", "2000"])
+def test_a_wrong_number_of_questions_at_once_is_refused(system: Start, declared: str) -> None:
+    with pytest.raises(SystemFailure, match=r"questions_at_once is .* not a whole number from 1 to 1024"):
+        system(source=MANY_AT_ONCE.replace("= 8", f"= {declared}"))
 
 
 @pytest.mark.parametrize(("signature", "can"), [("self, query, dispositions=None", True), ("self, query", False)])

@@ -203,7 +203,7 @@ class BenchmarkSession:
         return None if is_complete else digest_bytes("\n".join(key.item_id for key in self.keys).encode())
 
     def works(self, items: Iterable[ItemKey], view: View, attempts: dict[str, int]) -> Sequence[ScenarioWork]:
-        """Return the passes over scenarios that the items need, without their keys.
+        """Return the passes over scenarios that the items need, without their keys; first those with most items.
 
         With a view of the evidence, each item has its own pass with its own sessions or turns.
 
@@ -216,7 +216,10 @@ class BenchmarkSession:
         for key in items:
             own_pass = "" if view is View.ALL else key.item_id
             passes[key.scenario_id, attempts.get(key.item_id, 1), own_pass].append(key)
-        return _Works(self.scenarios, view, [(attempt, keys) for (_, attempt, _), keys in passes.items()])
+        open_passes = [(attempt, keys) for (_, attempt, _), keys in passes.items()]
+        # The longest first, so that none starts when all others are done; histories are not read to measure them.
+        open_passes.sort(key=lambda each: -len(each[1]))
+        return _Works(self.scenarios, view, open_passes)
 
 
 def session_of_run(

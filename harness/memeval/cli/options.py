@@ -67,7 +67,7 @@ SchedulerAddress = Annotated[
         help="Address of the Dask scheduler, such as tcp://10.0.0.1:8786. Needs --executor dask.",
     ),
 ]
-Concurrency = Annotated[int, typer.Option("--concurrency", help="Scenarios run at the same time.")]
+Concurrency = Annotated[int, typer.Option("--concurrency", help="Questions in flight at the same time.")]
 ModelConcurrency = Annotated[
     int,
     typer.Option("--model-concurrency", help="Concurrent model calls, for the reader and for the system."),

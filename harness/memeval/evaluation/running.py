@@ -85,7 +85,8 @@ class RunOptions:
     limit: int | None = None
     """Run at most this many items, taken from the categories in turn; such a run is partial."""
     concurrency: int = 4
-    """Number of scenarios that run at the same time, on all machines together."""
+    """Number of questions in flight at the same time, over all instances of the system on all machines. Without
+    ``questions_at_once``, an instance answers one at a time, so this is the number of scenarios."""
     scheduler: str | None = None
     """Address of the Dask scheduler whose workers run the scenarios, such as ``tcp://10.0.0.1:8786``; ``None`` for this
     machine."""
@@ -281,7 +282,10 @@ def _executor(
     """Return what runs the scenarios: this machine, or a cluster."""
     options, check = setting.options, setting.models.gateway.check
     if setting.cluster is None:
-        return LocalExecutor(first, new_instance, reader, search_items, options.concurrency, check=check)
+        readings = options.models.model_concurrency if isinstance(reader, ModelReader) else 0
+        return LocalExecutor(
+            first, new_instance, reader, search_items, options.concurrency, check=check, readings=readings
+        )
     return cluster_executor(
         setting.cluster,
         RunOnNodes(

@@ -9,7 +9,7 @@ import contextlib
 import os
 import threading
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self, TypeVar
@@ -34,9 +34,9 @@ REMEDIES = {
 """What to do about a damaged line, by file."""
 
 
-def utc_now() -> str:
-    """Return the UTC time, ISO 8601, to the millisecond."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+def utc_now(ago: float = 0.0) -> str:
+    """Return the UTC time so many seconds ago, ISO 8601, to the millisecond."""
+    return (datetime.now(UTC) - timedelta(seconds=ago)).isoformat(timespec="milliseconds")
 
 
 class Journal:

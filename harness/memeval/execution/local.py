@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from memeval.execution.executor import Arrival, event_line, output_line
 from memeval.execution.model_access import SystemInstance
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.work import ScenarioWork
 from memeval.reading import Reader
+from memeval.systems.flight import Flight, Slots
 from memeval.systems.process import SystemProcess
 
 STAGGER_SECONDS = 0.1
@@ -20,16 +23,34 @@ STOP_SECONDS = 5.0
 """How long threads may take to end after a stop."""
 
 
+def flight_of(system: SystemProcess, concurrency: int) -> tuple[Flight, int]:
+    """Return how questions are sent to each instance of a system, and how many instances there are.
+
+    A system that answers one question at a time has an instance for each question in flight. One that answers several
+    has an instance more than these need: it ingests its history while the others are asked.
+
+    Args:
+        system: an instance that has been started.
+        concurrency: how many questions are in flight at a time, over all instances.
+    """
+    declared = 1 if system.hello is None else system.hello.questions_at_once
+    most = min(declared, concurrency)
+    if most == 1:
+        return Flight(1), concurrency
+    return Flight(most, slots=Slots(concurrency)), math.ceil(concurrency / most) + 1
+
+
 class LocalExecutor:
-    """Runs several scenarios concurrently; see :class:`memeval.execution.executor.Executor`.
+    """Runs scenarios concurrently; see :class:`memeval.execution.executor.Executor`.
 
     Args:
         first: the first instance, its process started; the executor closes it.
         new_instance: returns another one, not started, given the function that receives its output lines.
         reader: answers for systems that only retrieve.
         search_items: how many items to request from ``search``.
-        concurrency: how many scenarios run at a time.
+        concurrency: how many questions are in flight at a time, over all instances.
         check: raises what stops the run; see :class:`ScenarioRunner`.
+        readings: how many questions the reader answers at a time in threads of its own; 0 for a reader without a model.
     """
 
     def __init__(
@@ -41,13 +62,15 @@ class LocalExecutor:
         concurrency: int,
         *,
         check: Callable[[], None] = lambda: None,
+        readings: int = 0,
     ) -> None:
         self._spare = [first]
         self._new_instance = new_instance
         self._check = check
         self._reader = reader
         self._search_items = search_items
-        self._concurrency = concurrency
+        self._flight, self._instances = flight_of(first.process, concurrency)
+        self._readings = ThreadPoolExecutor(readings, "memeval-reader") if readings else None
         self._works: Sequence[ScenarioWork] = ()
         self._todo: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._arrived: Callable[[Arrival], None] = lambda arrival: None
@@ -62,7 +85,7 @@ class LocalExecutor:
         self._works, self._arrived = works, arrived
         for index in range(len(works)):
             self._todo.put(index)
-        self._running = min(self._concurrency, len(works))
+        self._running = min(self._instances, len(works))
         self._threads = [
             threading.Thread(target=self._serve, args=(slot,), name=f"memeval-slot-{slot}", daemon=True)
             for slot in range(self._running)
@@ -75,10 +98,17 @@ class LocalExecutor:
     def stop(self) -> None:
         """See :class:`memeval.execution.executor.Executor`."""
         self._stop.set()
+        if self._flight.slots is not None:
+            self._flight.slots.open()
         for system in list(self._systems):
             system.kill()
         for thread in self._threads:
             thread.join(timeout=STOP_SECONDS)
+        self._end_readings()
+
+    def _end_readings(self) -> None:
+        if self._readings is not None:
+            self._readings.shutdown(wait=False, cancel_futures=True)
 
     def _serve(self, slot: int) -> None:
         """Run scenarios until the queue is empty; the body of one thread."""
@@ -103,6 +133,7 @@ class LocalExecutor:
                 self._running -= 1
                 is_last = self._running == 0
             if is_last:
+                self._end_readings()
                 self._arrived(None)
 
     def _take_instance(self) -> SystemInstance:
@@ -122,6 +153,8 @@ class LocalExecutor:
             self._stop.is_set,
             instance.endpoint,
             self._check,
+            flight=self._flight,
+            readings=self._readings,
         )
 
     def _log_output(self, line: str) -> None:

@@ -4,68 +4,71 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
 
-from memeval.execution.contexts import TurnTexts
+from memeval.execution.answers import Answers, Ingested, Received, answers_itself, outcome_of
 from memeval.execution.journal import utc_now
 from memeval.execution.model_access import ModelAccess, NoModelAccess
-from memeval.execution.readers import NoReader
 from memeval.execution.secrets import redact
 from memeval.execution.steps import Change, CountedChanges, Lookahead
 from memeval.execution.usage import UsageMeter
 from memeval.execution.work import FinishedItems, ScenarioWork
-from memeval.reading import Reader, ReaderAnswer, ReaderFailed
+from memeval.reading import Reader
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
-from memeval.records.response import Context, Outcome, ReportedUsage, Response, Timings
-from memeval.records.scenario import Ask, Export, Forget, Question, Recall, Reflect, Retain, Task
-from memeval.systems.errors import SystemDied, SystemFailure, SystemNotReady, SystemTimedOut
-from memeval.systems.messages import FoundItem, SystemReply
+from memeval.records.response import Response, Timings
+from memeval.records.scenario import Export, Forget, Question, Recall, Reflect, Retain, Task
+from memeval.systems.errors import SystemDied, SystemFailure
+from memeval.systems.flight import EndedInFlight, Flight
+from memeval.systems.messages import SystemReply
 from memeval.systems.process import SystemProcess
-from memeval.tokens import count_tokens
+from memeval.systems.questions import QuestionCall, ask_call, recall_call, reflect_call, search_call
 
-OUTCOMES: tuple[tuple[type[SystemFailure], Outcome], ...] = (
-    (SystemTimedOut, Outcome.TIMEOUT),
-    (SystemNotReady, Outcome.NOT_READY),
-    (SystemFailure, Outcome.ADAPTER_ERROR),
-)
-"""The outcome of each kind of failure; the first match counts."""
+MOST_UNREAD = 64
+"""How many replies may wait for the reader while the system is asked further questions."""
 
+STOP_CHECK_SECONDS = 0.25
+"""How often a wait for the reader looks whether the run was stopped."""
 
-def outcome_of(failure: SystemFailure) -> Outcome:
-    """Return the outcome of a failure."""
-    return next(outcome for kind, outcome in OUTCOMES if isinstance(failure, kind))
+ALONE = Flight(1)
+"""One question at a time."""
 
 
 class _Aborted(Exception):
     """A pass over the scenario ended early: the process is gone, or the memory is incomplete."""
 
-    def __init__(self, failure: SystemFailure, item_id: str | None) -> None:
+    def __init__(self, failure: SystemFailure, items: Sequence[str] = (), *, is_certain: bool = True) -> None:
         super().__init__(str(failure))
         self.failure = failure
-        self.item_id = item_id
+        self.items = tuple(items)
+        """The items whose questions were asked; empty if it was none of them."""
+        self.is_certain = is_certain
+        """Whether the items failed; else some other question may have ended the process."""
 
 
 @dataclass
-class _Ingested:
-    """What was ingested between two questions, in seconds."""
+class _Pass:
+    """One pass over a scenario."""
 
-    seconds: float = 0.0
-    sessions: int = 0
-    retain_seconds: list[float] = field(default_factory=list)
-    settle_seconds: float | None = None
-
-
-@dataclass
-class _PassRows:
-    """The results of one pass over a scenario."""
-
-    responses: dict[str, list[Response]] = field(default_factory=dict)
-    contexts: list[Context] = field(default_factory=list)
-    delivered: dict[str, list[str]] = field(default_factory=dict)
-    """The texts of the contexts of each item."""
-    ingested: _Ingested | None = None
+    work: ScenarioWork
+    answers: Answers
+    open_items: dict[str, tuple[str, ...]]
+    """The questions of each item without all its responses."""
+    alone: set[str]
+    """Items that are asked one at a time, because the process ended while several were in flight."""
+    rows: dict[str, dict[str, Response]] = field(default_factory=dict)
+    """The responses so far, by item and question."""
+    unread: dict[Future[Response], str] = field(default_factory=dict)
+    """The responses for which the reader still works, with their items."""
+    ingested: Ingested | None = None
     """What was ingested since the previous question."""
+
+    def __post_init__(self) -> None:
+        self.item_of = {question: item for item, questions in self.open_items.items() for question in questions}
 
 
 class ScenarioRunner:
@@ -80,6 +83,9 @@ class ScenarioRunner:
         endpoint: receives the current scenario and phase, under which model calls are recorded.
         check: raises what stops the run. It is called before a result or failure of the system is used: without its
             models, a system fails through no fault of its own.
+        flight: how questions are sent together, for systems that answer several at a time.
+        readings: threads in which the reader works while the system is asked further questions; ``None`` for a reader
+            without a model.
     """
 
     def __init__(
@@ -91,6 +97,9 @@ class ScenarioRunner:
         stopped: Callable[[], bool],
         endpoint: ModelAccess | None = None,
         check: Callable[[], None] = lambda: None,
+        *,
+        flight: Flight = ALONE,
+        readings: ThreadPoolExecutor | None = None,
     ) -> None:
         self._system = system
         self._reader = reader
@@ -99,6 +108,8 @@ class ScenarioRunner:
         self._stopped = stopped
         self._endpoint = endpoint or NoModelAccess()
         self._check = check
+        self._flight = flight
+        self._readings = readings
         self._usage = UsageMeter(system, lambda sentence: log("usage", sentence, self._scenario_id))
         self._scenario_id = ""
 
@@ -107,109 +118,93 @@ class ScenarioRunner:
 
         After a crash of the process, or of the server that it started, the process is restarted and the open items are
         repeated, once. An item whose call times out fails; the items after it continue with a new process that ingests
-        the history again. If the run is stopped, only the items that are finished by then are yielded.
+        the history again. If several questions were in flight, they are asked again one at a time, so that none fails
+        because of another one. If the run is stopped, only the items that are finished by then are yielded.
 
         Raises:
             MemevalError: the run must stop, for example because a budget is spent.
         """
         self._scenario_id = work.scenario.scenario_id
         open_items = dict(work.items)
+        alone: set[str] = set()
         died = False
         while open_items and not self._stopped():
-            gathered = _PassRows()
+            answers = Answers(work, self._reader, self._search_items, self._log)
+            this = _Pass(work, answers, open_items, alone)
             self._endpoint.enter(self._scenario_id)
             self._endpoint.in_phase(Phase.INGEST)
             try:
                 if not self._system.alive:
                     self._restart()
-                self._walk(work, open_items, gathered)
+                yield from self._walk(this)
             except MemevalError:
-                yield from self._settle_whole(work, open_items, gathered)
+                with suppress(MemevalError):
+                    yield from self._read_all(this)
                 raise
             except _Aborted as stop:
-                yield from self._settle_whole(work, open_items, gathered)
+                yield from self._read_all(this)
                 if self._stopped():
                     return
                 self._check()
-                if isinstance(stop.failure, SystemDied) and not died:
-                    died = True
+                again = isinstance(stop.failure, SystemDied) and not died
+                died = died or again
+                if not stop.is_certain:
+                    alone.update(stop.items)
+                if again or not stop.is_certain:
                     self._log("repeated", str(stop.failure), work.scenario.scenario_id)
                     continue
-                failed_items = [stop.item_id] if stop.item_id else list(open_items)
-                yield self._failed(work, open_items, failed_items, stop.failure, gathered)
-            else:
-                yield from self._settle_whole(work, open_items, gathered)
+                yield self._failed(this, stop.items or tuple(open_items), stop.failure)
 
     def _restart(self) -> None:
         try:
             self._system.start()
         except SystemFailure as failure:
-            raise _Aborted(failure, None) from None
+            raise _Aborted(failure) from None
 
-    def _settle_whole(
-        self, work: ScenarioWork, open_items: dict[str, tuple[str, ...]], gathered: _PassRows
-    ) -> Iterator[FinishedItems]:
-        """Yield the items that have all their responses, and remove them from the open ones."""
-        for item_id, questions in list(open_items.items()):
-            rows = gathered.responses.get(item_id, [])
-            if len(rows) == len(questions):
-                del open_items[item_id]
-                named = {row.context_digest for row in rows}
-                yield FinishedItems((item_id,), tuple(rows), tuple(c for c in gathered.contexts if c.digest in named))
-
-    def _failed(
-        self,
-        work: ScenarioWork,
-        open_items: dict[str, tuple[str, ...]],
-        failed_items: list[str],
-        failure: SystemFailure,
-        gathered: _PassRows,
-    ) -> FinishedItems:
+    def _failed(self, this: _Pass, failed_items: Sequence[str], failure: SystemFailure) -> FinishedItems:
         """Return items that failed, and remove them from the open ones; earlier answers are kept."""
         rows: list[Response] = []
         for item_id in failed_items:
-            answered = gathered.responses.get(item_id, [])
-            rows += answered
+            answered = this.rows.get(item_id, {})
             rows += [
-                Response(
+                answered.get(question_id)
+                or Response(
                     item_id=item_id,
-                    scenario_id=work.scenario.scenario_id,
+                    scenario_id=this.work.scenario.scenario_id,
                     question_id=question_id,
-                    attempt=work.attempt,
+                    attempt=this.work.attempt,
                     outcome=outcome_of(failure),
                     answer="",
                     error=redact(str(failure)),
                     timings=Timings(started=utc_now()),
                 )
-                for question_id in open_items.pop(item_id)[len(answered) :]
+                for question_id in this.open_items.pop(item_id)
             ]
-        named = {row.context_digest for row in rows}
-        return FinishedItems(tuple(failed_items), tuple(rows), tuple(c for c in gathered.contexts if c.digest in named))
+        contexts = [context for item_id in failed_items for context in this.answers.contexts.get(item_id, ())]
+        return FinishedItems(tuple(failed_items), tuple(rows), tuple(contexts))
 
-    def _walk(self, work: ScenarioWork, open_items: dict[str, tuple[str, ...]], gathered: _PassRows) -> None:
+    def _walk(self, this: _Pass) -> Iterator[FinishedItems]:
         """Run the scenario's steps once, asking only the questions of the open items.
 
         Steps are read one by one, so a long history is never in memory as a whole.
         """
-        item_of = {question: item for item, questions in open_items.items() for question in questions}
-        texts = TurnTexts(work.scenario)
-        open_questions = len(item_of)
-        steps = Lookahead(work.scenario.steps, item_of)
+        open_questions = len(this.item_of)
+        steps = Lookahead(this.work.scenario.steps, this.item_of)
         reset_first = True
         while open_questions:
-            self._ingest(steps.to_ingest(), gathered, reset_first)
+            self._ingest(steps.to_ingest(), this, reset_first)
             reset_first = False
             asked = steps.questions()
-            for step, response in self._responses(work, asked, item_of, texts, gathered):
-                gathered.responses.setdefault(item_of[step.question_id], []).append(response)
+            yield from self._ask(this, asked)
             open_questions -= len(asked)
             if not asked:
-                return
+                break
+        yield from self._read_all(this)
 
-    def _ingest(self, steps: Iterator[Change], gathered: _PassRows, reset_first: bool) -> None:
+    def _ingest(self, steps: Iterator[Change], this: _Pass, reset_first: bool) -> None:
         """Have the system ingest and forget, after a reset if ``reset_first``."""
         self._endpoint.in_phase(Phase.INGEST)
-        ingested = _Ingested()
+        ingested = Ingested()
         try:
             if reset_first and self._usage.wanted:
                 ingested.seconds, reset_first = self._system.reset(), False
@@ -236,8 +231,8 @@ class ScenarioRunner:
             self._endpoint.in_phase(Phase.SETTLE)
             ingested.settle_seconds = self._system.settle()
         except SystemFailure as failure:
-            raise _Aborted(failure, None) from None
-        gathered.ingested = ingested
+            raise _Aborted(failure) from None
+        this.ingested = ingested
 
     def _retain(self, step: Retain) -> float:
         return self._system.retain(
@@ -250,70 +245,79 @@ class ScenarioRunner:
             metadata=step.metadata or None,
         )
 
-    def _responses(
-        self,
-        work: ScenarioWork,
-        asked: Sequence[Question],
-        item_of: dict[str, str],
-        texts: TurnTexts,
-        gathered: _PassRows,
-    ) -> Iterator[tuple[Question, Response]]:
-        """Yield the response to each of several questions with nothing to ingest between them."""
-        first = asked[0] if asked else None
-        if isinstance(first, Recall) and first.in_flight > 1:
-            recalls = [step for step in asked if isinstance(step, Recall)]
-            yield from self._concurrent_responses(work, recalls, first.in_flight, item_of, texts, gathered)
+    def _ask(self, this: _Pass, asked: Sequence[Question]) -> Iterator[FinishedItems]:
+        """Ask several questions with nothing to ingest between them; yield the items that finish."""
+        for (phase, flight), group in groupby(asked, lambda step: (self._phase(step), self._flight_for(this, step))):
+            self._endpoint.in_phase(phase)
+            for received in self._replies(this, list(group), flight):
+                self._check()
+                yield from self._taken(this, received)
+
+    def _phase(self, step: Question) -> Phase:
+        return Phase.ASK if answers_itself(step, self._reader) else Phase.SEARCH
+
+    def _flight_for(self, this: _Pass, step: Question) -> Flight:
+        """Return how a question is sent: alone, or together with those beside it."""
+        item_id = this.item_of[step.question_id]
+        if isinstance(step, Export) or item_id in this.alone:
+            return ALONE
+        hello = self._system.hello
+        if isinstance(step, Recall) and step.in_flight > 1:
+            return Flight(step.in_flight, in_order=hello is None or hello.questions_at_once == 1)
+        return self._flight if len(this.work.items[item_id]) == 1 else ALONE
+
+    def _replies(self, this: _Pass, asked: Sequence[Question], flight: Flight) -> Iterator[Received]:
+        """Ask questions, and yield the replies in the order in which they arrive."""
+        items = [this.item_of[step.question_id] for step in asked]
+        if flight.most == 1 or (len(asked) == 1 and not flight.slots):
+            for step, item_id in zip(asked, items, strict=True):
+                started = utc_now()
+                try:
+                    result: SystemReply | SystemFailure = self._reply_to(step)
+                except SystemFailure as failure:
+                    if not self._system.alive:
+                        raise _Aborted(failure, (item_id,)) from None
+                    result = failure
+                yield self._received(this, step, result, started, asked[0], self._usage.since())
             return
-        for step in asked:
-            yield step, self._response(work, item_of[step.question_id], step, texts, gathered)
-
-    def _concurrent_responses(
-        self,
-        work: ScenarioWork,
-        asked: Sequence[Recall],
-        in_flight: int,
-        item_of: dict[str, str],
-        texts: TurnTexts,
-        gathered: _PassRows,
-    ) -> Iterator[tuple[Question, Response]]:
-        """Yield the responses to searches that are sent concurrently."""
-        self._endpoint.in_phase(Phase.SEARCH)
-        replies = iter(self._system.recall_together(asked, in_flight))
-        for step in asked:
-            started = utc_now()
-            reply = next(replies, None)
-            if reply is None or (isinstance(reply, SystemFailure) and not self._system.alive):
-                failure = reply or SystemDied("The system's process is not running.")
-                raise _Aborted(failure, item_of[step.question_id]) from None
-            # Nothing else may be called while searches run, so the last response carries the usage of all of them.
-            usage = self._usage.since() if step is asked[-1] else None
-            yield step, self._to_response(work, item_of[step.question_id], step, reply, usage, started, texts, gathered)
-
-    def _response(
-        self, work: ScenarioWork, item_id: str, step: Question, texts: TurnTexts, gathered: _PassRows
-    ) -> Response:
-        """Ask one question, and return the response."""
-        started = utc_now()
-        self._endpoint.in_phase(Phase.ASK if self._answers(step) else Phase.SEARCH)
-        reply: SystemReply | SystemFailure
         try:
-            reply = self._send(step)
-        except SystemFailure as failure:
-            if not self._system.alive:
-                raise _Aborted(failure, item_id) from None
-            reply = failure
-        return self._to_response(work, item_id, step, reply, self._usage.since(), started, texts, gathered)
+            replies = self._system.replies_to([self._call(step) for step in asked], flight)
+            for number, (place, result) in enumerate(replies, 1):
+                started = utc_now(result.seconds if isinstance(result, SystemReply) else 0.0)
+                # Nothing else may be called meanwhile, so the last response carries the usage of all of them.
+                usage = self._usage.since() if number == len(asked) else None
+                yield self._received(this, asked[place], result, started, asked[0], usage)
+        except EndedInFlight as ended:
+            failed = [items[place] for place in ended.places]
+            raise _Aborted(ended.failure, failed, is_certain=False) from None
 
-    def _answers(self, step: Question) -> bool:
-        """Whether the system writes the answer to this step."""
-        return isinstance(step, Reflect) or (isinstance(step, Ask | Task) and self._reader is None)
+    def _received(
+        self,
+        this: _Pass,
+        step: Question,
+        result: SystemReply | SystemFailure,
+        started: str,
+        first: Question,
+        usage: Any,
+    ) -> Received:
+        ingested = None
+        if step is first:
+            ingested, this.ingested = this.ingested, None
+        return Received(step, this.item_of[step.question_id], result, started, usage, ingested)
 
-    def _send(self, step: Question) -> SystemReply:
+    def _reply_to(self, step: Question) -> SystemReply:
         """Make the call for a step."""
-        system = self._system
+        if isinstance(step, Export):
+            began = time.monotonic()
+            items = self._system.export()
+            return SystemReply("", None, items, None, time.monotonic() - began, None)
+        return self._system.reply_to(self._call(step))
+
+    def _call(self, step: Question) -> QuestionCall:
+        """Return the call for a step that is not an export."""
         match step:
             case Recall():
-                return system.recall(
+                return recall_call(
                     step.question,
                     step.k,
                     bank=step.bank,
@@ -324,106 +328,52 @@ class ScenarioRunner:
                 )
             case Reflect():
                 traits = step.dispositions or None
-                return system.reflect(step.question, bank=step.bank, timestamp=step.timestamp, dispositions=traits)
-            case Export():
-                began = time.monotonic()
-                items = system.export()
-                return SystemReply("", None, items, None, time.monotonic() - began, None)
+                return reflect_call(step.question, bank=step.bank, timestamp=step.timestamp, dispositions=traits)
         if self._reader is None:
-            return system.ask(step.question, step.timestamp)
+            return ask_call(step.question, step.timestamp)
         query = step.query if isinstance(step, Task) else step.question
-        return system.search(query, self._search_items, step.timestamp)
+        return search_call(query, self._search_items, step.timestamp)
 
-    def _to_response(
-        self,
-        work: ScenarioWork,
-        item_id: str,
-        step: Question,
-        result: SystemReply | SystemFailure,
-        usage: ReportedUsage | None,
-        started: str,
-        texts: TurnTexts,
-        gathered: _PassRows,
-    ) -> Response:
-        """Return the response for a reply or failure; the reader answers if the system only retrieves."""
-        error: str | None = None
-        reading = ReaderAnswer("")
-        outcome = Outcome.OK
-        read_seconds = None
-        reply = result if isinstance(result, SystemReply) else None
-        if isinstance(result, SystemFailure):
-            outcome, error = outcome_of(result), redact(str(result))
-        self._check()
-        found = None if reply is None or reply.items is None else self._requested(step, reply.items)
-        context = _context(step, reply, found)
-        delivered = gathered.delivered.setdefault(item_id, [])
-        if context is not None:
-            gathered.contexts.append(texts.context(context, found or ()))
-            delivered.append(context)
-        answers, shows = self._answers(step), isinstance(step, Recall | Export)
-        if reply is not None and found is None and (shows or isinstance(self._reader, NoReader)):
-            outcome, error = (
-                Outcome.ADAPTER_ERROR,
-                "The reply has a context but no items. Return items: the benchmark grades them.",
-            )
-        elif reply is not None and answers:
-            reading = ReaderAnswer(reply.answer)
-        elif reply is not None and self._reader is not None and not shows:
-            contexts = delivered if work.scenario.agent_keeps_context else [context or ""]
-            began = time.monotonic()
-            try:
-                reading = self._reader.read(step.question, step.timestamp, contexts)
-            except ReaderFailed as failure:
-                reading = ReaderAnswer("", failure.key)
-                outcome, error = Outcome.READER_ERROR, redact(str(failure))
-            read_seconds = time.monotonic() - began
-            if reading.note is not None:
-                self._log("read", f"{step.question_id}: {reading.note}", self._scenario_id)
-        if outcome is Outcome.OK and not reading.answer.strip() and not shows:
-            outcome = Outcome.EMPTY
-        ingested, gathered.ingested = gathered.ingested, None
-        return Response(
-            item_id=item_id,
-            scenario_id=work.scenario.scenario_id,
-            question_id=step.question_id,
-            attempt=work.attempt,
-            outcome=outcome,
-            answer=reading.answer,
-            error=error,
-            items=None
-            if found is None
-            else tuple(texts.item(item.text, item.source_ids, item.score) for item in found),
-            context_digest=None if context is None else gathered.contexts[-1].digest,
-            context_tokens=None if context is None else count_tokens(context),
-            reported_tokens=None if reply is None else reply.reported_tokens,
-            reader_key=reading.key,
-            usage=usage,
-            timings=Timings(
-                started=started,
-                ask_seconds=reply.seconds if reply is not None and answers else None,
-                search_seconds=reply.seconds if reply is not None and not answers else None,
-                read_seconds=read_seconds,
-                take_in_seconds=None if ingested is None else ingested.seconds,
-                take_in_sessions=0 if ingested is None else ingested.sessions,
-                retain_seconds=() if ingested is None else tuple(ingested.retain_seconds),
-                settle_seconds=None if ingested is None else ingested.settle_seconds,
-            ),
-        )
+    def _taken(self, this: _Pass, received: Received) -> Iterator[FinishedItems]:
+        """Make the response, at once or in another thread; yield what is finished by then."""
+        finish = this.answers.response(received)
+        if self._readings is None:
+            yield from self._added(this, finish())
+            return
+        this.unread[self._readings.submit(finish)] = received.item_id
+        done = [future for future in this.unread if future.done()]
+        if len(this.unread) - len(done) >= MOST_UNREAD:
+            done += wait(this.unread, return_when=FIRST_COMPLETED).done
+        yield from self._read(this, done)
 
-    def _requested(self, step: Question, items: Sequence[FoundItem]) -> Sequence[FoundItem]:
-        """Return the items that count: no more than were requested."""
-        if isinstance(step, Export):
-            return items
-        return items[: step.k if isinstance(step, Recall) else self._search_items]
+    def _read(self, this: _Pass, done: Sequence[Future[Response]]) -> Iterator[FinishedItems]:
+        """Yield the items that are finished by responses which the reader has answered."""
+        for future in dict.fromkeys(done):
+            if this.unread.pop(future, None) is not None:
+                yield from self._added(this, future.result())
 
+    def _read_all(self, this: _Pass) -> Iterator[FinishedItems]:
+        """Wait for the reader, and yield the items that finish; after a stop, do not wait."""
+        stop: MemevalError | None = None
+        while this.unread:
+            done = wait(this.unread, STOP_CHECK_SECONDS, FIRST_COMPLETED).done
+            if not done and self._stopped():
+                return
+            for future in done:
+                try:
+                    yield from self._read(this, [future])
+                except MemevalError as error:
+                    stop = stop or error
+        if stop is not None:
+            raise stop
 
-def _context(step: Question, reply: SystemReply | None, found: Sequence[FoundItem] | None) -> str | None:
-    """Return the context of a reply: the one that the system returned, else the texts of its items.
-
-    An export has no context.
-    """
-    if isinstance(step, Export):
-        return None
-    if reply is not None and reply.context is not None:
-        return reply.context
-    return None if found is None else "\n".join(item.text for item in found)
+    def _added(self, this: _Pass, response: Response) -> Iterator[FinishedItems]:
+        """Add a response, and yield its item if it is finished; it is no longer open then."""
+        item_id = response.item_id
+        rows = this.rows.setdefault(item_id, {})
+        rows[response.question_id] = response
+        questions = this.open_items[item_id]
+        if len(rows) == len(questions):
+            del this.open_items[item_id], this.rows[item_id]
+            contexts = tuple(this.answers.contexts.pop(item_id, ()))
+            yield FinishedItems((item_id,), tuple(rows[question] for question in questions), contexts)

@@ -90,7 +90,7 @@ RUNS = (
     ),
     *_STARTED,
     *_of(Kind.TIME, ended="End of the run, UTC."),
-    *_of(Kind.WHOLE, concurrency="Scenarios run at the same time."),
+    *_of(Kind.WHOLE, concurrency="Questions in flight at the same time."),
     *_of(Kind.WHOLE, planned="Planned items.", done="Items with a grade.", errors="Items without a verdict."),
     *_of(Kind.FLAG, complete="Whether every planned item has a grade."),
     *_of(

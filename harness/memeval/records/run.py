@@ -210,7 +210,7 @@ class Timing(Record):
     ended: str
     """UTC end, ISO 8601."""
     concurrency: int
-    """Scenarios run at the same time."""
+    """Questions in flight at the same time: scenarios, where each instance answers one question at a time."""
     phases: dict[Phase, Percentiles]
     """Durations by phase, for the phases that occurred."""
 

@@ -168,7 +168,7 @@ SPENDING = (
         name="concurrency",
         title="Concurrency",
         group=ColumnGroup.TIME,
-        help="Scenarios run at the same time. Latencies at different concurrency are not comparable.",
+        help="Questions in flight at the same time. Latencies at different concurrency are not comparable.",
         read=lambda row: ColumnReader(float(row.run.timing.concurrency)),
         write=text.count,
     ),

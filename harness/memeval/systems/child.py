@@ -32,6 +32,7 @@ from memeval.systems.sandbox import INSIDE_FOLDER, INSIDE_HOME, INSIDE_SOCKET, S
 
 WORKER = Path(__file__).with_name("worker.py")
 WORKER_ERRORS = Path(__file__).with_name("worker_errors.py")
+WORKER_TOGETHER = Path(__file__).with_name("worker_together.py")
 INSIDE = Path(__file__).with_name("inside.py")
 INSIDE_SERVICES = Path(__file__).with_name("inside_services.py")
 """The files that run in the system's process. They are copied or mounted into one folder."""
@@ -269,6 +270,7 @@ def _start(
     """Start a system in a folder, without a sandbox."""
     command = launch.command(str(_copied(WORKER, folder / "worker.py")))
     _copied(WORKER_ERRORS, folder / "worker_errors.py")
+    _copied(WORKER_TOGETHER, folder / "worker_together.py")
     if launch.program or launch.services:
         _copied(INSIDE_SERVICES, folder / "inside_services.py") if launch.services else None
         inside = _copied(INSIDE, folder / "inside.py")
@@ -297,7 +299,8 @@ def _start_inside(
         "processes": resources.processes + OWN_PROCESSES if _counts_by_namespace() else None,
         "cpus": resources.cpus,
     }
-    files = {"worker.py": WORKER, "worker_errors.py": WORKER_ERRORS, "inside.py": INSIDE}
+    files = {"worker.py": WORKER, "worker_errors.py": WORKER_ERRORS, "worker_together.py": WORKER_TOGETHER}
+    files["inside.py"] = INSIDE
     if launch.services:
         files["inside_services.py"] = INSIDE_SERVICES
     inside_arguments = _inside_arguments(launch, limits, None if sandbox.socket is None else INSIDE_SOCKET)

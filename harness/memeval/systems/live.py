@@ -17,6 +17,7 @@ from memeval.systems.messages import AdapterInfo
 from memeval.systems.output import Log
 from memeval.systems.process import SystemProcess
 from memeval.systems.worker import NAMES, Calls, takes_keyword
+from memeval.systems.worker_together import answer_all
 
 
 class _LiveCalls(Calls):
@@ -116,10 +117,13 @@ class LiveSystem(SystemProcess):
             requests = list(self._waiting)
             if len(requests) > 1 and call == "recall" and self._calls.recalls_at_once():
                 self._waiting.clear()
-                self._calls.answer_together(requests, self._add_reply)
+                answer_all(self._calls, requests, self._add_reply)
             else:
                 self._add_reply(self._calls.answer(self._waiting.popleft()))
         return self._replies.popleft()
+
+    def _line_within(self, call: str, seconds: float) -> bytes | None:
+        return self._receive(call, seconds)
 
     def _add_reply(self, reply: str) -> None:
         self._replies.append(reply.encode("ascii"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -17,7 +17,7 @@ from memeval.records.response import ReportedUsage
 from memeval.records.scenario import Session, Turn, TurnKind
 from memeval.systems.errors import AdapterMisbehaved, AdapterRaised, NoAdapter, SystemDied, SystemFailure
 from memeval.systems.output import visible
-from memeval.systems.worker import ASKED, DISPOSITIONS, OPTIONAL, TOKEN_LIMIT, USAGE
+from memeval.systems.worker import ASKED, DECLARED, DISPOSITIONS, MOST_AT_ONCE, OPTIONAL, TOKEN_LIMIT, USAGE
 
 CALLS = {"ask": "query", "export": "export_memories", "take_in": "ingest_session"}
 """The adapter method of each call that has another name than its method."""
@@ -54,6 +54,8 @@ class AdapterInfo:
     """The interpreter's version."""
     packages: Mapping[str, str]
     """Distributions visible to the system, with their versions."""
+    questions_at_once: int = 1
+    """How many questions one instance answers at the same time, as it declares."""
 
     @property
     def environment_digest(self) -> Digest:
@@ -142,15 +144,15 @@ def _start(line: bytes) -> str:
     return visible(line[:QUOTED].decode("utf-8", "backslashreplace"))
 
 
-def from_line(line: bytes, number: int) -> dict[str, Any]:
+def from_line(line: bytes, numbers: Collection[int]) -> dict[str, Any]:
     """Read one reply.
 
     Args:
         line: the received line.
-        number: the id of the request.
+        numbers: the ids of the requests without a reply.
 
     Raises:
-        ProtocolError: the line is not a reply to this request.
+        ProtocolError: the line is not a reply to one of these requests.
     """
     try:
         reply = _DECODER.decode(line.decode("utf-8"))
@@ -158,11 +160,18 @@ def from_line(line: bytes, number: int) -> dict[str, Any]:
         raise ProtocolError(f"is not UTF-8 ('{_start(line)}').", "Write UTF-8 to standard output.") from None
     except (ValueError, RecursionError):
         raise ProtocolError(f"is not JSON ('{_start(line)}').", REPLIES_ONLY) from None
-    if not isinstance(reply, dict) or reply.get("id") != number:
-        raise ProtocolError(f"does not have the id {number} of the request ('{_start(line)}').", REPLIES_ONLY)
+    number = reply.get("id") if isinstance(reply, dict) else None
+    if not isinstance(reply, dict) or not isinstance(number, int) or number not in numbers:
+        raise ProtocolError(f"does not have the id {_ids(numbers)} ('{_start(line)}').", REPLIES_ONLY)
     if not ("value" in reply) ^ ("error" in reply):
         raise ProtocolError("needs either 'value' or 'error'.")
     return reply
+
+
+def _ids(numbers: Collection[int]) -> str:
+    if len(numbers) == 1:
+        return f"{next(iter(numbers))} of the request"
+    return "of an open request"
 
 
 def failure(
@@ -264,7 +273,14 @@ def hello(value: Any) -> AdapterInfo:
         implementation=text(value.get("implementation", "")),
         python=text(value.get("python", "")),
         packages={text(name): text(version) for name, version in sorted(packages.items())},
+        questions_at_once=_at_once(value.get(DECLARED, 1)),
     )
+
+
+def _at_once(value: Any) -> int:
+    if type(value) is not int or not 1 <= value <= MOST_AT_ONCE:
+        raise ProtocolError(f"has a '{DECLARED}' that is not a whole number from 1 to {MOST_AT_ONCE}.")
+    return value
 
 
 def reply(value: Any, seconds: float, worker_seconds: Any) -> SystemReply:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from memeval.records.response import ReportedUsage
-from memeval.records.scenario import Recall
 from memeval.records.track import Limits
 from memeval.systems import messages
 from memeval.systems.channel import LineEnded, LineTimedOut, LineTooLong
@@ -26,9 +23,11 @@ from memeval.systems.errors import (
     SystemNotReady,
     SystemTimedOut,
 )
+from memeval.systems.flight import AGAIN_SECONDS, EndedInFlight, Flight, Sent
 from memeval.systems.launching import DRIVERS_FOLDER
 from memeval.systems.messages import LOADING, AdapterInfo, FoundItem, ProtocolError, SystemReply
 from memeval.systems.output import Log, visible
+from memeval.systems.questions import QuestionCall, ascii_json, ask_call, parts, recall_call, reflect_call, search_call
 from memeval.systems.remedies import remedy_for, signal_words, slow_remedy
 from memeval.systems.sandbox import Sandbox
 
@@ -177,7 +176,7 @@ class SystemProcess:
             data = session if isinstance(session, bytes) else messages.to_line(session)
             while waiting and (len(waiting) >= WINDOW_SESSIONS or in_flight + len(data) > WINDOW_BYTES):
                 in_flight -= self._receive_oldest(waiting)
-            number = self._send("take_in", b',"timestamp":%b,"session":%b' % (_ascii(timestamp), data))
+            number = self._send("take_in", b',"timestamp":%b,"session":%b' % (ascii_json(timestamp), data))
             waiting.append(_Waiting("take_in", number, len(data), self._limits.take_in_seconds))
             in_flight += len(data)
         while waiting:
@@ -206,23 +205,12 @@ class SystemProcess:
         return self._clock() - started
 
     def ask(self, question: str, timestamp: str | None = None) -> SystemReply:
-        """Ask a question with ``query``.
-
-        Args:
-            question: the text of the question.
-            timestamp: the time of the question; ``None`` for the adapter's default.
-        """
-        return self._question("ask", b',"question":%b%b' % (_ascii(question), _at(timestamp)))
+        """Ask a question with ``query``; without a timestamp, the adapter's default applies."""
+        return self.reply_to(ask_call(question, timestamp))
 
     def search(self, question: str, k: int, timestamp: str | None = None) -> SystemReply:
-        """Search the memory.
-
-        Args:
-            question: the search text.
-            k: the most items to return.
-            timestamp: the time of the search; ``None`` for the adapter's default.
-        """
-        return self._question("search", b',"query":%b,"k":%d%b' % (_ascii(question), k, _at(timestamp)))
+        """Search the memory for at most ``k`` items."""
+        return self.reply_to(search_call(question, k, timestamp))
 
     def usage(self) -> ReportedUsage:
         """Return the self-reported totals of model calls. Only for systems with ``usage``."""
@@ -252,7 +240,7 @@ class SystemProcess:
             fact_type: the kind of the text.
             metadata: other data of the text.
         """
-        parts = _parts(
+        arguments = parts(
             content=content,
             bank=bank,
             timestamp=timestamp,
@@ -262,84 +250,95 @@ class SystemProcess:
             metadata=metadata,
         )
         started = self._clock()
-        self._call("retain", self._limits.take_in_seconds, parts)
+        self._call("retain", self._limits.take_in_seconds, arguments)
         return self._clock() - started
 
-    def recall(
-        self,
-        query: str,
-        k: int,
-        *,
-        bank: str | None = None,
-        timestamp: str | None = None,
-        tags: Sequence[str] | None = None,
-        since: str | None = None,
-        until: str | None = None,
-    ) -> SystemReply:
-        """Search a bank. Only for systems with ``recall``.
+    def recall(self, query: str, k: int, **filters: Any) -> SystemReply:
+        """Search a bank; see :func:`recall_call`. Only for systems with ``recall``."""
+        return self.reply_to(recall_call(query, k, **filters))
+
+    def reflect(self, query: str, **how: Any) -> SystemReply:
+        """Ask a question about a bank; see :func:`reflect_call`. Only for systems with ``reflect``."""
+        return self.reply_to(reflect_call(query, **how))
+
+    def reply_to(self, asked: QuestionCall) -> SystemReply:
+        """Ask one question, and return the reply."""
+        started = self._clock()
+        number = self._send(*asked)
+        line = self._receive(asked.call, self._limits.ask_seconds)
+        seconds = self._clock() - started
+        return self._checked(asked.call, self._parsed(asked.call, line, (number,)), seconds)
+
+    def replies_to(
+        self, asked: Sequence[QuestionCall], flight: Flight
+    ) -> Iterator[tuple[int, SystemReply | SystemFailure]]:
+        """Ask several questions, some of them at the same time.
+
+        If a question exceeds its time limit, no more are sent, the others get their time, and the process is ended.
 
         Args:
-            query: the search text.
-            k: the most items to return.
-            bank: the bank; ``None`` for the adapter's default.
-            timestamp: the time of the search.
-            tags: return only texts with one of these tags.
-            since: return only texts of this time or later.
-            until: return only texts before this time.
-        """
-        when = {"timestamp": timestamp, "since": since, "until": until}
-        return self._question("recall", _parts(query=query, k=k, bank=bank, tags=tags, **when))
-
-    def recall_together(self, asked: Sequence[Recall], in_flight: int) -> Iterator[SystemReply | SystemFailure]:
-        """Make several searches of banks, some of them concurrently.
-
-        Replies arrive in the order of the searches. The seconds of each count from its sending, and include the wait
-        for earlier searches. Its time limit counts from the reply to the search before it.
-
-        Args:
-            asked: the searches, in order.
-            in_flight: the most concurrent searches.
+            asked: the questions, in order of sending.
+            flight: how they are sent.
 
         Yields:
-            For each search its reply or its failure; nothing more after the process has ended.
+            The place of a question in ``asked``, and its reply or its failure, in the order of the replies. The seconds
+            of a reply count from the sending of its question.
+
+        Raises:
+            EndedInFlight: the process has ended.
         """
-        waiting: deque[tuple[int, float]] = deque()
-        todo = iter(asked)
-        while True:
-            try:
-                for each in islice(todo, in_flight - len(waiting)):
-                    waiting.append((self._send("recall", _recall_parts(each)), self._clock()))
+        waiting: dict[int, Sent] = {}
+        overdue: dict[int, Sent] = {}
+        todo = deque(enumerate(asked))
+        last = self._clock()
+        try:
+            while todo or waiting or overdue:
+                while todo and not overdue and len(waiting) < flight.most:
+                    if flight.slots is not None and not flight.slots.take(wait=not waiting):
+                        break
+                    place, each = todo.popleft()
+                    number = self._send(each.call, b',"together":true' + each.arguments)
+                    waiting[number] = Sent(place, each.call, self._clock())
+                if not waiting and not overdue:
+                    continue  # no slot is free yet
+                left = self._limits.ask_seconds - self._clock()
+                lefts = {
+                    number: left + (max(sent.at, last) if flight.in_order else sent.at)
+                    for number, sent in waiting.items()
+                }
+                for number in [number for number, seconds in lefts.items() if seconds <= 0]:
+                    overdue[number] = waiting.pop(number)
+                    del lefts[number]
                 if not waiting:
-                    return
-                number, sent = waiting.popleft()
-                line = self._receive("recall", self._limits.ask_seconds)
-                seconds = self._clock() - sent
-                reply = self._read("recall", number, line)
-                with self._protocol_kept("recall"):
-                    yield messages.reply(reply["value"], seconds, reply.get("seconds"))
-            except SystemFailure as failure:
-                yield failure
-                if not self.alive:
-                    return
-
-    def reflect(
-        self,
-        query: str,
-        *,
-        bank: str | None = None,
-        timestamp: str | None = None,
-        dispositions: Mapping[str, int] | None = None,
-    ) -> SystemReply:
-        """Ask a question about a bank. Only for systems with ``reflect``.
-
-        Args:
-            query: the question.
-            bank: the bank; ``None`` for the adapter's default.
-            timestamp: the time of the question.
-            dispositions: traits for the answer, each from 1 to 5; only if the system accepts them.
-        """
-        parts = _parts(query=query, bank=bank, timestamp=timestamp, dispositions=dispositions)
-        return self._question("reflect", parts)
+                    raise self._timed_out(next(iter(overdue.values())).call, self._limits.ask_seconds)
+                is_full = not todo or len(waiting) >= flight.most or bool(overdue)
+                call = next(iter(waiting.values())).call
+                line = self._line_within(call, min(min(lefts.values()), CHECK_SECONDS if is_full else AGAIN_SECONDS))
+                if line is None:
+                    continue
+                last = self._clock()
+                reply = self._parsed(call, line, {**waiting, **overdue})
+                sent = waiting.pop(reply["id"], None)
+                if sent is None:
+                    continue  # too late
+                try:
+                    result: SystemReply | SystemFailure = self._checked(sent.call, reply, last - sent.at)
+                except SystemFailure as failure:
+                    if not self.alive:
+                        waiting[reply["id"]] = sent
+                        raise
+                    result = failure
+                if flight.slots is not None:
+                    flight.slots.give_back(1)
+                yield sent.place, result
+        except SystemFailure as failure:
+            places = [sent.place for sent in (*overdue.values(), *waiting.values())]
+            raise EndedInFlight(failure, places) from None
+        finally:
+            if flight.slots is not None:
+                flight.slots.give_back(len(waiting) + len(overdue))
+            if waiting or overdue:
+                self._end()
 
     def forget(
         self, *, bank: str | None = None, ids: Sequence[str] | None = None, query: str | None = None
@@ -351,7 +350,7 @@ class SystemProcess:
             ids: texts that were retained with these ids.
             query: memories about this.
         """
-        reply = self._call("forget", self._limits.reset_seconds, _parts(bank=bank, ids=ids, query=query))
+        reply = self._call("forget", self._limits.reset_seconds, parts(bank=bank, ids=ids, query=query))
         with self._protocol_kept("forget"):
             return messages.forgotten(reply["value"])
 
@@ -388,17 +387,6 @@ class SystemProcess:
         """Return the seconds of a clock that stops while the system waits for memeval's model calls."""
         return time.monotonic() - self._waited()
 
-    def _question(self, call: str, arguments: bytes) -> SystemReply:
-        started = self._clock()
-        number = self._send(call, arguments)
-        line = self._receive(call, self._limits.ask_seconds)
-        seconds = self._clock() - started
-        reply = self._read(call, number, line)
-        if call in ("ask", "reflect"):
-            messages.require_answer(reply["value"], call)
-        with self._protocol_kept(call):
-            return messages.reply(reply["value"], seconds, reply.get("seconds"))
-
     def _receive_oldest(self, waiting: deque[_Waiting]) -> int:
         """Wait for the oldest unanswered call, and return its bytes; after a failure, wait for the others first."""
         oldest = waiting.popleft()
@@ -431,20 +419,40 @@ class SystemProcess:
         try:
             return self._line(child, seconds)
         except LineTimedOut:
-            at = child.request_frame() if self._is_own else ""
-            self._end()
-            position = f" ({at})" if at else ""
-            raise SystemTimedOut(
-                f"{METHODS.get(call, call)} took longer than {seconds:g} s{position}.",
-                remedy=slow_remedy(call, self._launch),
-                at=at,
-            ) from None
+            raise self._timed_out(call, seconds) from None
         except LineTooLong:
-            self._end()
-            limit = f"{self._limits.reply_bytes / 1_000_000:g} MB"
-            raise AdapterMisbehaved(f"The reply to {METHODS.get(call, call)} exceeds the limit of {limit}.") from None
+            raise self._too_long(call) from None
         except LineEnded:
             raise self._ended(call, child) from None
+
+    def _line_within(self, call: str, seconds: float) -> bytes | None:
+        """Return the next line; ``None`` if none arrives in time."""
+        child = self._running()
+        try:
+            return child.channel.receive(seconds)
+        except LineTimedOut:
+            return None
+        except LineTooLong:
+            raise self._too_long(call) from None
+        except LineEnded:
+            raise self._ended(call, child) from None
+
+    def _timed_out(self, call: str, seconds: float) -> SystemTimedOut:
+        """End the process, and return the failure of a call over its limit."""
+        at = self._running().request_frame() if self._is_own else ""
+        self._end()
+        position = f" ({at})" if at else ""
+        return SystemTimedOut(
+            f"{METHODS.get(call, call)} took longer than {seconds:g} s{position}.",
+            remedy=slow_remedy(call, self._launch),
+            at=at,
+        )
+
+    def _too_long(self, call: str) -> AdapterMisbehaved:
+        """End the process, and return the failure of a call whose reply is too long."""
+        self._end()
+        limit = f"{self._limits.reply_bytes / 1_000_000:g} MB"
+        return AdapterMisbehaved(f"The reply to {METHODS.get(call, call)} exceeds the limit of {limit}.")
 
     def _line(self, child: WorkerProcess, seconds: float) -> bytes:
         """Return the next line; the time that the system waits for models does not count towards the limit."""
@@ -463,10 +471,26 @@ class SystemProcess:
         raise LineTimedOut
 
     def _read(self, call: str, number: int, line: bytes) -> dict[str, Any]:
+        return self._succeeded(call, self._parsed(call, line, (number,)))
+
+    def _parsed(self, call: str, line: bytes, numbers: Collection[int]) -> dict[str, Any]:
+        """Return the reply in a line; it may be an error."""
         with self._protocol_kept(call):
-            reply = messages.from_line(line, number)
-            if "error" not in reply:
-                return reply
+            return messages.from_line(line, numbers)
+
+    def _checked(self, call: str, reply: dict[str, Any], seconds: float) -> SystemReply:
+        """Return the reply to a question."""
+        value = self._succeeded(call, reply)["value"]
+        if call in ("ask", "reflect"):
+            messages.require_answer(value, call)
+        with self._protocol_kept(call):
+            return messages.reply(value, seconds, reply.get("seconds"))
+
+    def _succeeded(self, call: str, reply: dict[str, Any]) -> dict[str, Any]:
+        """Return a reply, or raise the failure in it."""
+        if "error" not in reply:
+            return reply
+        with self._protocol_kept(call):
             failure = messages.failure(reply["error"], call, self._remedy, is_own=self._is_own, at=self._line_of)
         for frame in failure.trace:
             self.log(f"{failure.problem} At {frame}")
@@ -529,22 +553,3 @@ class SystemProcess:
         child, self._child = self._child, None
         self._number = 0
         return 0 if child is None else child.end()
-
-
-def _ascii(text: str) -> bytes:
-    return json.dumps(text).encode("ascii")
-
-
-def _parts(**parts: Any) -> bytes:
-    """Return the parts of a request that are not ``None``, as JSON after the field ``call``."""
-    present = {name: part for name, part in parts.items() if part is not None}
-    return b"," + messages.to_line(present)[1:-1] if present else b""
-
-
-def _recall_parts(asked: Recall) -> bytes:
-    when = {"timestamp": asked.timestamp, "since": asked.since, "until": asked.until}
-    return _parts(query=asked.question, k=asked.k, bank=asked.bank, tags=asked.tags, **when)
-
-
-def _at(timestamp: str | None) -> bytes:
-    return b"" if timestamp is None else b',"timestamp":%b' % _ascii(timestamp)

@@ -89,6 +89,9 @@ LANDLOCK_CREATE_RULESET, LANDLOCK_RESTRICT_SELF = 444, 446
 LANDLOCK_RULES = bytes(16) + (2).to_bytes(8, sys.byteorder)
 """Linux constants, the same on all architectures. The Landlock rules scope signals and restrict no files or ports."""
 
+DECLARED, MOST_AT_ONCE = "questions_at_once", 1024
+"""The attribute of an adapter that answers several questions at the same time, and its largest value."""
+
 BASE_CLASS = "MemorySystemAdapter"
 BASE_PACKAGE, BASE_MODULE = "src", "src.adapter"
 """The base class of DeepMemEval's adapters, and the module that they import it from."""
@@ -102,20 +105,25 @@ class Refused(Exception):
         self.kind, self.cause, self.about = kind, cause, about
 
 
-def errors() -> Any:
-    """Return the module ``worker_errors``, which is loaded at the first error."""
-    name = "memeval_worker_errors"
-    if name not in sys.modules:
+def beside(name: str) -> Any:
+    """Return a module of the worker in a file beside it, which is loaded when it is first needed."""
+    module_name = f"memeval_{name}"
+    if module_name not in sys.modules:
         import importlib.util
 
-        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker_errors.py")
-        spec = importlib.util.spec_from_file_location(name, path)
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.py")
+        spec = importlib.util.spec_from_file_location(module_name, path)
         if spec is None or spec.loader is None:
             raise ImportError(path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        sys.modules[name] = module
-    return sys.modules[name]
+        sys.modules[module_name] = module
+    return sys.modules[module_name]
+
+
+def errors() -> Any:
+    """Return the module ``worker_errors``."""
+    return beside("worker_errors")
 
 
 def kind_of(value: object) -> str:
@@ -407,20 +415,28 @@ class Calls:
         """The adapter's class."""
         self.waiting: Any = None
         """The coroutine of the running asynchronous call."""
+        self.wait_for = self.wait_on_loop
+        """Waits for a coroutine, and returns its result."""
 
-    def run(self, method: str, *args: Any, **keywords: Any) -> Any:
-        """Call a method of the adapter; await the result of an asynchronous one on the instance's event loop."""
-        self.method = method
-        value = getattr(self.system, method)(*args, **keywords)
-        if not hasattr(value, "__await__"):
-            return value
+    def event_loop(self) -> Any:
+        """Return the event loop of the instance."""
         if self.loop is None:
             import asyncio
 
             self.loop = asyncio.new_event_loop()
             asyncio.set_event_loop(self.loop)
-        self.waiting = awaited(value)
-        return self.loop.run_until_complete(self.waiting)
+        return self.loop
+
+    def wait_on_loop(self, awaitable: Any) -> Any:
+        """Wait for a coroutine on the event loop of the instance."""
+        self.waiting = awaited(awaitable)
+        return self.event_loop().run_until_complete(self.waiting)
+
+    def run(self, method: str, *args: Any, **keywords: Any) -> Any:
+        """Call a method of the adapter; await the result of an asynchronous one on the instance's event loop."""
+        self.method = method
+        value = getattr(self.system, method)(*args, **keywords)
+        return self.wait_for(value) if hasattr(value, "__await__") else value
 
     def run_at(self, method: str, request: dict[str, Any], *args: Any) -> Any:
         """Call a method with the request's timestamp, or without one for the adapter's default."""
@@ -448,34 +464,24 @@ class Calls:
                 keywords[name] = BANK
         return keywords
 
+    def questions_at_once(self) -> int:
+        """Return how many questions the adapter answers at the same time, as it declares; 1 if it does not."""
+        declared = getattr(self.system, DECLARED, 1)
+        if type(declared) is not int or not 1 <= declared <= MOST_AT_ONCE:
+            shown = kind_of(declared)
+            raise Refused(f"{DECLARED} is {shown}, not a whole number from 1 to {MOST_AT_ONCE}", cause="declared")
+        return declared
+
     def recalls_at_once(self) -> bool:
-        """Whether concurrent searches are possible: ``recall`` is asynchronous."""
+        """Whether ``recall`` is asynchronous: then several searches can wait at the same time."""
         code = getattr(function_of(getattr(self.system, "recall", None)), "__code__", None)
         return code is not None and bool(code.co_flags & COROUTINE)
 
-    def answer_together(self, requests: list[dict[str, Any]], write: Callable[[str], None]) -> None:
-        """Make several asynchronous recalls concurrently, and write their replies in order."""
-        import asyncio
-
-        async def reply_to(request: dict[str, Any]) -> str:
-            started = time.perf_counter()
-            try:
-                found = await self.system.recall(request["query"], **self.keywords("recall", request, "query"))
-                self.method = "recall"
-                body = f'"value":{self.encoded(self.search_result(found, "recall"))}'
-            except BaseException as error:
-                self.method = "recall"
-                body = f'"error":{json.dumps(self.describe(error))}'
-            return f'{{"id":{request["id"]},{body},"seconds":{time.perf_counter() - started:.6f}}}\n'
-
-        async def reply_to_all() -> None:
-            for task in [asyncio.ensure_future(reply_to(request)) for request in requests]:
-                write(await task)
-
-        if self.loop is None:
-            self.loop = asyncio.new_event_loop()
-            asyncio.set_event_loop(self.loop)
-        self.loop.run_until_complete(reply_to_all())
+    def shares(self, request: dict[str, Any]) -> bool:
+        """Whether a question may be answered together with others."""
+        if not request.get("together"):
+            return False
+        return self.questions_at_once() > 1 or (request["call"] == "recall" and self.recalls_at_once())
 
     def has(self, method: str) -> bool:
         return callable(getattr(self.system, method, None))
@@ -502,6 +508,7 @@ class Calls:
             "class": self.chosen.__name__,
             "candidates": candidates,
             "capabilities": self.capabilities(),
+            DECLARED: self.questions_at_once(),
             "implementation": sys.implementation.name,
             "python": ".".join(map(str, sys.version_info[:3])),
             "packages": {**packages(), **(self.run("versions") if self.has("versions") else {})},
@@ -660,15 +667,33 @@ def storable(text: str, limit: int) -> str:
     return text[:limit].encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def batches(descriptor: int) -> Iterable[list[bytes]]:
-    """Yield the received lines, in one list those that arrived together."""
-    parts: list[bytes] = []
-    while chunk := os.read(descriptor, 1 << 16):
+class Requests:
+    """Reads requests, one JSON object a line.
+
+    Args:
+        descriptor: where they arrive.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self._parts: list[bytes] = []
+
+    def read(self) -> list[bytes]:
+        """Wait for bytes, and return the lines that are whole by then.
+
+        Raises:
+            EOFError: there are no more.
+        """
+        chunk = os.read(self.descriptor, 1 << 16)
+        if not chunk:
+            raise EOFError
         first, *others = chunk.split(b"\n")
-        parts.append(first)
-        if others:
-            yield [b"".join(parts), *others[:-1]]
-            parts = [others[-1]]
+        self._parts.append(first)
+        if not others:
+            return []
+        lines = [b"".join(self._parts), *others[:-1]]
+        self._parts = [others[-1]]
+        return lines
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -773,22 +798,27 @@ def serve() -> None:
     threading.Thread(target=watch, args=(os.getppid(), private), daemon=True).start()
     calls = Calls()
     show_stacks(calls)
+    lines = Requests(requests)
+
+    def write(reply: str) -> None:
+        write_all(replies, reply.encode("ascii"))
+
     try:
-        for batch in batches(requests):
-            answers, since = [], time.monotonic()
-            parsed = [json.loads(line) for line in batch]
-            if len(parsed) > 1 and all(each["call"] == "recall" for each in parsed) and calls.recalls_at_once():
-                calls.answer_together(parsed, lambda reply: write_all(replies, reply.encode("ascii")))
-                continue
-            for request in parsed:
-                answers.append(calls.answer(request))
+        while True:
+            batch = lines.read()
+            waiting = [json.loads(line) for line in batch]
+            while waiting and calls.shares(waiting[0]):
+                waiting = beside("worker_together").converse(calls, waiting, lines, write)
+            answers, since = "", time.monotonic()
+            for request in waiting:
+                answers += calls.answer(request)
                 if time.monotonic() - since > HOLD_SECONDS:
-                    write_all(replies, "".join(answers).encode("ascii"))
-                    answers, since = [], time.monotonic()
-            write_all(replies, "".join(answers).encode("ascii"))
-            if request["call"] == "close":
+                    write(answers)
+                    answers, since = "", time.monotonic()
+            write(answers)
+            if waiting and waiting[-1]["call"] == "close":
                 return
-    except BrokenPipeError:
+    except (BrokenPipeError, EOFError):
         pass
     end_abandoned(private)
 

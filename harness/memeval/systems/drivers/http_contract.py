@@ -11,6 +11,7 @@ import json
 import os
 import select
 import socket
+import threading
 import urllib.parse
 
 TYPE_CHECKING = False
@@ -91,9 +92,9 @@ class HttpContract:
         path = "/" + endpoint_path.strip("/")
         self._server = ServerProcess(command, folder, start_seconds, path.rstrip("/") + HEALTH) if command else None
         url = urllib.parse.urlsplit(base_url(self._server, endpoint_variable, endpoint_path))
-        kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
-        self._connection = kind(url.hostname or "", url.port)
-        self._path = url.path
+        self._kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
+        self._host, self._port, self._path = url.hostname or "", url.port, url.path
+        self._connections = threading.local()
         loaded = self._call("load", {"parameters": parameters or {}})
         if not isinstance(loaded, dict) or not isinstance(loaded.get("capabilities"), list):
             raise HttpError(
@@ -101,6 +102,7 @@ class HttpContract:
                 'Answer {"capabilities": ["take_in", "ask"]}, with the calls that the server has.'
             )
         self._loaded: dict[str, Any] = loaded
+        self.questions_at_once = loaded.get("questions_at_once", 1)
         for call in loaded["capabilities"]:
             if call not in ("load", "reset", DISPOSITIONS, *OPTIONAL, *OPTIONAL.values()):
                 raise HttpError(
@@ -112,6 +114,14 @@ class HttpContract:
                 setattr(self, method, None)
         if DISPOSITIONS in loaded["capabilities"] and self.reflect is not None:
             vars(self)["reflect"] = self.reflect_under  # this method accepts the keyword
+
+    @property
+    def _connection(self) -> http.client.HTTPConnection:
+        """The connection of this thread: each of several questions at the same time has its own."""
+        if not hasattr(self._connections, "own"):
+            self._connections.own = self._kind(self._host, self._port)
+        connection: http.client.HTTPConnection = self._connections.own
+        return connection
 
     def versions(self) -> dict[str, str]:
         """Return the versions that the server named when it was loaded."""

@@ -1,0 +1,180 @@
+"""Makes responses from the replies of a system; where it only retrieves, the reader answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from memeval.execution.contexts import TurnTexts
+from memeval.execution.readers import NoReader
+from memeval.execution.secrets import redact
+from memeval.execution.work import ScenarioWork
+from memeval.reading import Reader, ReaderAnswer, ReaderFailed
+from memeval.records.response import Context, Outcome, ReportedUsage, Response, Timings
+from memeval.records.scenario import Ask, Export, Question, Recall, Reflect, Task
+from memeval.systems.errors import SystemFailure, SystemNotReady, SystemTimedOut
+from memeval.systems.messages import FoundItem, SystemReply
+from memeval.tokens import count_tokens
+
+OUTCOMES: tuple[tuple[type[SystemFailure], Outcome], ...] = (
+    (SystemTimedOut, Outcome.TIMEOUT),
+    (SystemNotReady, Outcome.NOT_READY),
+    (SystemFailure, Outcome.ADAPTER_ERROR),
+)
+"""The outcome of each kind of failure; the first match counts."""
+
+NO_ITEMS = "The reply has a context but no items. Return items: the benchmark grades them."
+
+
+def outcome_of(failure: SystemFailure) -> Outcome:
+    """Return the outcome of a failure."""
+    return next(outcome for kind, outcome in OUTCOMES if isinstance(failure, kind))
+
+
+@dataclass
+class Ingested:
+    """What was ingested between two questions, in seconds."""
+
+    seconds: float = 0.0
+    sessions: int = 0
+    retain_seconds: list[float] = field(default_factory=list)
+    settle_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Received:
+    """The reply of a system to one question."""
+
+    step: Question
+    """The question."""
+    item_id: str
+    """Its item."""
+    result: SystemReply | SystemFailure
+    """The reply, or the failure."""
+    started: str
+    """When the question was sent, UTC."""
+    usage: ReportedUsage | None = None
+    """The self-reported usage since the reply before."""
+    ingested: Ingested | None = None
+    """What was ingested before the question; ``None`` for all but the first question after it."""
+
+
+class Answers:
+    """Makes the responses of one pass over a scenario.
+
+    Args:
+        work: the scenario.
+        reader: answers from what the system retrieves; ``None`` if the system answers itself.
+        search_items: the most items of a search that count.
+        log: receives an event, a sentence and the scenario's id.
+    """
+
+    def __init__(
+        self, work: ScenarioWork, reader: Reader | None, search_items: int, log: Callable[[str, str, str], None]
+    ) -> None:
+        self._work = work
+        self._reader = reader
+        self._search_items = search_items
+        self._log = log
+        self._texts = TurnTexts(work.scenario)
+        self._delivered: dict[str, tuple[str, ...]] = {}
+        self.contexts: dict[str, list[Context]] = {}
+        """The contexts of each item, in stored form."""
+
+    def response(self, received: Received) -> Callable[[], Response]:
+        """Return a function that lets the reader answer, and returns the response. It can run in another thread."""
+        step, item_id, result = received.step, received.item_id, received.result
+        reply = result if isinstance(result, SystemReply) else None
+        outcome, error = Outcome.OK, None
+        if isinstance(result, SystemFailure):
+            outcome, error = outcome_of(result), redact(str(result))
+        found = None if reply is None or reply.items is None else self._requested(step, reply.items)
+        context = _context(step, reply, found)
+        digest = None
+        if context is not None:
+            stored = self._texts.context(context, found or ())
+            digest = stored.digest
+            self.contexts.setdefault(item_id, []).append(stored)
+            self._delivered[item_id] = (*self._delivered.get(item_id, ()), context)
+        contexts = self._delivered.get(item_id, ()) if self._work.scenario.agent_keeps_context else (context or "",)
+        answers, shows = answers_itself(step, self._reader), isinstance(step, Recall | Export)
+        if reply is not None and found is None and (shows or isinstance(self._reader, NoReader)):
+            outcome, error = Outcome.ADAPTER_ERROR, NO_ITEMS
+        reads = reply is not None and error is None and not answers and not shows and self._reader is not None
+        ingested = received.ingested
+        items = None
+        if found is not None:
+            items = tuple(self._texts.item(item.text, item.source_ids, item.score) for item in found)
+
+        def finished() -> Response:
+            reading, outcome_read, error_read, read_seconds = ReaderAnswer(""), outcome, error, None
+            if reply is not None and error is None and answers:
+                reading = ReaderAnswer(reply.answer)
+            elif reads:
+                began = time.monotonic()
+                reading, outcome_read, error_read = self._read(step, contexts)
+                read_seconds = time.monotonic() - began
+            if outcome_read is Outcome.OK and not reading.answer.strip() and not shows:
+                outcome_read = Outcome.EMPTY
+            return Response(
+                item_id=item_id,
+                scenario_id=self._work.scenario.scenario_id,
+                question_id=step.question_id,
+                attempt=self._work.attempt,
+                outcome=outcome_read,
+                answer=reading.answer,
+                error=error_read,
+                items=items,
+                context_digest=digest,
+                context_tokens=None if context is None else count_tokens(context),
+                reported_tokens=None if reply is None else reply.reported_tokens,
+                reader_key=reading.key,
+                usage=received.usage,
+                timings=Timings(
+                    started=received.started,
+                    ask_seconds=reply.seconds if reply is not None and answers else None,
+                    search_seconds=reply.seconds if reply is not None and not answers else None,
+                    read_seconds=read_seconds,
+                    take_in_seconds=None if ingested is None else ingested.seconds,
+                    take_in_sessions=0 if ingested is None else ingested.sessions,
+                    retain_seconds=() if ingested is None else tuple(ingested.retain_seconds),
+                    settle_seconds=None if ingested is None else ingested.settle_seconds,
+                ),
+            )
+
+        return finished
+
+    def _read(self, step: Question, contexts: Sequence[str]) -> tuple[ReaderAnswer, Outcome, str | None]:
+        """Return the reader's answer, the outcome, and the error if there is one."""
+        assert self._reader is not None  # noqa: S101 - the caller looks
+        try:
+            reading = self._reader.read(step.question, step.timestamp, contexts)
+        except ReaderFailed as failure:
+            return ReaderAnswer("", failure.key), Outcome.READER_ERROR, redact(str(failure))
+        if reading.note is not None:
+            self._log("read", f"{step.question_id}: {reading.note}", self._work.scenario.scenario_id)
+        return reading, Outcome.OK, None
+
+    def _requested(self, step: Question, items: Sequence[FoundItem]) -> Sequence[FoundItem]:
+        """Return the items that count: no more than were requested."""
+        if isinstance(step, Export):
+            return items
+        return items[: step.k if isinstance(step, Recall) else self._search_items]
+
+
+def answers_itself(step: Question, reader: Reader | None) -> bool:
+    """Return whether the system writes the answer to this step."""
+    return isinstance(step, Reflect) or (isinstance(step, Ask | Task) and reader is None)
+
+
+def _context(step: Question, reply: SystemReply | None, found: Sequence[FoundItem] | None) -> str | None:
+    """Return the context of a reply: the one that the system returned, else the texts of its items.
+
+    An export has no context.
+    """
+    if isinstance(step, Export):
+        return None
+    if reply is not None and reply.context is not None:
+        return reply.context
+    return None if found is None else "\n".join(item.text for item in found)

@@ -1,0 +1,161 @@
+"""Systems that answer several questions at the same time: equal rows, whatever fails, and one memory a history."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.execution.executor import execute
+from memeval.execution.journal import Journal
+from memeval.execution.local import LocalExecutor
+from memeval.execution.model_access import SystemInstance
+from memeval.execution.progress import Silent
+from memeval.execution.runner import ScenarioRunner
+from memeval.execution.work import ScenarioWork
+from memeval.reading import Reader, ReaderAnswer
+from memeval.records.response import Outcome, Response
+from memeval.systems.flight import Flight, Slots
+from tests.execution.helpers import searching, system, work
+from tests.systems.helpers import PATIENT
+
+MANY = """
+import os, time
+
+class Many:
+    questions_at_once = {at_once}
+    def reset(self):
+        self.told = []
+        with open({log!r}, "a") as log: log.write("reset\\n")
+    def ingest_session(self, session, timestamp):
+        self.told += [turn["content"] for turn in session["turns"]]
+    def query(self, question, timestamp="now"):
+        number = int(question.split("(")[1].split(")")[0])
+        fault = {faults!r}.get(number)
+        if fault == "raises":
+            raise RuntimeError(f"no answer to {{number}}")
+        if fault == "dies":
+            os._exit(3)
+        if fault == "hangs":
+            time.sleep(60)
+        if fault == "number":
+            return 5
+        time.sleep(0.01 * (number % 3))
+        return f"{{self.told[0]}} {{number}}"
+"""
+
+
+def rows_of(
+    folder: Path, at_once: int, concurrency: int, faults: dict[int, str], works: Sequence[ScenarioWork]
+) -> tuple[dict[str, Any], int]:
+    """Run scenarios; return the comparable rows by question, and how often a memory was emptied."""
+    folder.mkdir(exist_ok=True)
+    (folder / "journal").mkdir()
+    log = folder / "log"
+    limits = PATIENT.model_copy(update={"ask_seconds": 1.0 if "hangs" in faults.values() else 60.0})
+
+    def make() -> SystemInstance:
+        return SystemInstance(system(folder, MANY.format(at_once=at_once, faults=faults, log=str(log)), limits))
+
+    first = make()
+    first.process.start()
+    with Journal(folder) as journal:
+        execute(LocalExecutor(first, lambda log: make(), None, 10, concurrency), works, journal, Silent())
+        rows = {row.question_id: row.comparable() for row in journal.responses.values()}
+    return dict(sorted(rows.items())), log.read_text().count("reset")
+
+
+FAULTS: dict[str, dict[int, str]] = {
+    "none": {},
+    "exceptions": {2: "raises", 9: "raises"},
+    "a crash": {4: "dies"},
+    "crashes": {4: "dies", 6: "dies", 19: "dies"},
+    "a wrong value": {3: "number"},
+    "questions that never end": {1: "hangs", 5: "hangs"},
+    "all": {0: "dies", 3: "hangs", 7: "raises", 11: "number", 12: "dies"},
+}
+
+
+@pytest.mark.parametrize("faults", FAULTS.values(), ids=FAULTS.keys())
+def test_rows_are_those_of_questions_asked_one_by_one(tmp_path: Path, faults: dict[int, str]) -> None:
+    works = [work(number, questions=20, items=20) for number in range(2)]
+    alone, _ = rows_of(tmp_path / "alone", 1, 1, faults, works)
+    together, _ = rows_of(tmp_path / "together", 6, 8, faults, works)
+    for rows in (alone, together):  # where a thread stood when its process was ended is no part of the question
+        for row in rows.values():
+            row["error"] = (row["error"] or "").partition(" (adapter.py")[0]
+    assert len(alone) == 40
+    assert together == alone
+
+
+def test_each_history_is_ingested_once(tmp_path: Path) -> None:
+    works = [work(number, questions=30, items=30) for number in range(5)]
+    rows, resets = rows_of(tmp_path / "run", 8, 16, {}, works)
+    assert (len(rows), resets) == (150, 5)
+
+
+def test_questions_of_one_item_are_asked_one_after_the_other(tmp_path: Path) -> None:
+    source = """
+import time, threading
+class Counts:
+    questions_at_once = 8
+    def reset(self): self.now = 0
+    def ingest_session(self, session, timestamp): pass
+    def query(self, question, timestamp="now"):
+        self.now += 1
+        time.sleep(0.02)
+        most, self.now = self.now, self.now - 1
+        return str(most)
+"""
+    with system(tmp_path, source) as process:
+        runner = ScenarioRunner(process, None, 10, lambda *told: None, lambda: False, flight=Flight(8))
+        whole = [row for each in runner.run(work(questions=6, items=1)) for row in each.responses]
+        apart = [row for each in runner.run(work(questions=6, items=6)) for row in each.responses]
+    assert [row.answer for row in whole] == ["1"] * 6
+    assert [row.question_id for row in whole] == [f"tiny-000:q{number:02}" for number in range(1, 7)]
+    assert max(int(row.answer) for row in apart) > 1
+
+
+def test_an_item_is_there_before_the_next_question_is_asked(tmp_path: Path) -> None:
+    with system(tmp_path, MANY.format(at_once=1, faults={1: "hangs"}, log=str(tmp_path / "log"))) as process:
+        runner = ScenarioRunner(process, None, 10, lambda *told: None, lambda: False)
+        finished = next(runner.run(work(questions=2, items=2)))
+    assert finished.items == ("item-0-0",)
+
+
+class Slow:
+    """A reader that waits until several questions are with it."""
+
+    name = "slow@1"
+
+    def __init__(self, together: int) -> None:
+        self._barrier = threading.Barrier(together, timeout=20)
+
+    def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
+        self._barrier.wait()
+        return ReaderAnswer(question)
+
+
+def test_the_reader_works_while_the_system_is_asked_further_questions(tmp_path: Path) -> None:
+    first = SystemInstance(searching(tmp_path))
+    first.process.start()
+    (tmp_path / "journal").mkdir()
+    reader: Reader = Slow(4)
+    with Journal(tmp_path) as journal:
+        executor = LocalExecutor(first, lambda log: first, reader, 10, 1, readings=4)
+        execute(executor, [work(questions=8, items=8)], journal, Silent())
+        rows: list[Response] = list(journal.responses.values())
+    assert [row.outcome for row in rows] == [Outcome.OK] * 8
+    assert all(row.answer.endswith(f"({int(row.question_id[-2:]) - 1})") for row in rows)
+
+
+def test_a_slot_that_is_given_back_is_taken_again() -> None:
+    slots = Slots(1)
+    assert slots.take(wait=True) and not slots.take(wait=False)
+    slots.give_back(1)
+    assert slots.take(wait=False)
+    slots.open()
+    assert slots.take(wait=False), "a run that ends lets nobody wait"
