@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from memeval.evaluation.models import RECORD, ModelOptions
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import run_system
 from memeval.evaluation.verification import verify_run
+from memeval.execution.progress import Silent
 from memeval.gateway.budget import parse_caps
 from memeval.gateway.stops import BudgetSpent
 from memeval.records.call import Caller, Phase
@@ -427,3 +429,27 @@ def test_the_judge_by_rules_needs_no_record_and_leaves_none(tmp_path: Path, serv
     run_system(find_system("no-memory"), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
     assert not (tmp_path / "results" / RECORD.parent).exists()
     assert server.requests == 0
+
+
+# -- judging while the system is asked ------------------------------------------------------------------------
+
+
+class UntilJudged(Silent):
+    """Holds up the second item until the judge was asked about the first."""
+
+    def __init__(self, server: PickyServer) -> None:
+        self._server, self.seen = server, list[int]()
+
+    def advance(self, items: int, errors: int) -> None:
+        """See :class:`Silent`."""
+        deadline = time.monotonic() + 20
+        while self.seen and not self._server.requests and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.seen.append(self._server.requests)
+
+
+def test_the_judge_is_asked_while_the_system_still_answers(tmp_path: Path, server: PickyServer) -> None:
+    source, progress = file_source(plain_adapter(tmp_path, on_query="time.sleep(0.3)")), UntilJudged(server)
+    run = run_system(source, benchmark_session(), replace(options(tmp_path), concurrency=1), progress)
+    assert progress.seen[0] == 0 and progress.seen[1] > 0
+    assert not findings(run) and not differences(run)

@@ -12,6 +12,7 @@ from memeval.archive.runs import RunFolder
 from memeval.archive.sources import keep_source
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.disk_space import disk_space_warning
+from memeval.evaluation.early_judging import EarlyJudging
 from memeval.evaluation.grades import cases_of, grade_items, is_done
 from memeval.evaluation.judges import ChosenJudge, choose_judge, judge_of
 from memeval.evaluation.models import CALLS, ModelOptions, Models, models_for
@@ -255,6 +256,16 @@ def _run(setting: _Setting, hello: AdapterInfo, first: SystemInstance, new_insta
             progress.note(f"Resumed: {done} of {len(items)} items are already on disk.")
             journal.log(LogLine(at=utc_now(), event="resumed", detail=f"{done} of {len(items)} items on disk"))
         try:
+            early = None
+            if setting.judge.model is not None:
+                early = EarlyJudging(setting.judge.model, benchmark_session, items, setting.models)
+            stops_early = _early_stop(setting, items, open_items, journal)
+
+            def watch(finished: Sequence[FinishedItems]) -> None:
+                stops_early(finished)
+                if early is not None:
+                    early.watch(finished)
+
             executor = _executor(setting, hello, first, new_instance, reader, plan.inputs.track.limits.search_items)
             execute(
                 executor,
@@ -262,12 +273,12 @@ def _run(setting: _Setting, hello: AdapterInfo, first: SystemInstance, new_insta
                 journal,
                 progress,
                 spent=setting.models.spent,
-                watch=_early_stop(setting, items, open_items, journal),
+                watch=watch,
             )
         finally:
             progress.stop()
             journal.log(*setting.models.lines())
-        rows = _judged(setting, items, journal, own, reader, retried)
+        rows = _judged(setting, items, journal, own, reader, retried, early)
         return seal(folder, plan, rows, journal.log_lines, options.concurrency, benchmark_session)
 
 
@@ -380,13 +391,15 @@ def _judged(
     own: CallRecord,
     reader: Reader | None,
     retried: RunFolder | None,
+    early: EarlyJudging | None,
 ) -> Rows:
     """Judge the responses, and return all rows of the run."""
     judge, benchmark_session, progress = setting.judge, setting.benchmark_session, setting.progress
     responses = in_plan_order(items, journal.responses.values())
     title = f"judging {setting.source.slug} on {benchmark_session.benchmark.info.id}"
-    cases = [] if judge.model is None else cases_of(benchmark_session, items, responses)
-    recorded = judge.recorded(judgments(judge, cases, setting.models, progress, title))
+    calls, others = ({}, items) if early is None else early.calls(items, progress, title)
+    cases = [] if judge.model is None else cases_of(benchmark_session, others, responses)
+    recorded = judge.recorded(calls | judgments(judge, cases, setting.models, progress, title))
     contexts = used_contexts(responses, journal.contexts)
     answering = NATIVE if reader is None else reader.name
     grades = grade_items(benchmark_session, items, responses, recorded, contexts, answering)

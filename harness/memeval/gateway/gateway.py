@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterable
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -127,7 +127,14 @@ class Gateway:
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the loop and wait for it; an interrupt cancels it."""
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        return self.result(self.start(coroutine))
+
+    def start(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        """Start a coroutine on the loop; see :meth:`result`."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    def result(self, future: Future[T]) -> T:
+        """Wait for a coroutine that was started; an interrupt cancels it."""
         try:
             return future.result()
         except CancelledError:
