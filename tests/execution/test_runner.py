@@ -154,6 +154,16 @@ def test_an_endpoint_receives_every_pass_and_phase_in_order(tmp_path: Path) -> N
     assert endpoint.recorded == ["tiny-000", *once, "tiny-000", *once, "tiny-001", *once]
 
 
+def test_a_question_that_always_crashes_uses_up_no_other_questions_repeat(tmp_path: Path) -> None:
+    died = tmp_path / "died"
+    on_query = (
+        f"if '(0)' in question: os._exit(1)\n        if '(2)' in question and not os.path.exists({str(died)!r}): "
+        f"open({str(died)!r}, 'w').close(); os._exit(1)"
+    )
+    rows = answers(native(tmp_path, on_query), work(questions=4, items=4))
+    assert [row.outcome for row in rows] == [Outcome.ADAPTER_ERROR, *[Outcome.OK] * 3]
+
+
 def test_a_search_is_a_separate_phase_at_the_endpoint(tmp_path: Path) -> None:
     endpoint = RecordingEndpoint()
     with searching(tmp_path) as system:

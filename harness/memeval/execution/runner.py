@@ -34,6 +34,9 @@ MOST_UNREAD = 64
 STOP_CHECK_SECONDS = 0.25
 """How often a wait for the reader looks whether the run was stopped."""
 
+INGESTION = ""
+"""Stands for ingestion where items are named during which the process crashed."""
+
 ALONE = Flight(1)
 """One question at a time."""
 
@@ -117,7 +120,8 @@ class ScenarioRunner:
         """Yield the items of a scenario as they finish.
 
         After a crash of the process, or of the server that it started, the process is restarted and the open items are
-        repeated, once. An item whose call times out fails; the items after it continue with a new process that ingests
+        repeated. An item during which it crashes twice fails, and so do all open items after two crashes during
+        ingestion. An item whose call times out fails; the items after it continue with a new process that ingests
         the history again. If several questions were in flight, they are asked again one at a time, so that none fails
         because of another one. If the run is stopped, only the items that are finished by then are yielded.
 
@@ -127,7 +131,7 @@ class ScenarioRunner:
         self._scenario_id = work.scenario.scenario_id
         open_items = dict(work.items)
         alone: set[str] = set()
-        died = False
+        crashed: set[str] = set()
         while open_items and not self._stopped():
             answers = Answers(work, self._reader, self._search_items, self._log)
             this = _Pass(work, answers, open_items, alone)
@@ -146,8 +150,9 @@ class ScenarioRunner:
                 if self._stopped():
                     return
                 self._check()
-                again = isinstance(stop.failure, SystemDied) and not died
-                died = died or again
+                during = set(stop.items or (INGESTION,))
+                again = isinstance(stop.failure, SystemDied) and not during <= crashed
+                crashed |= during
                 if not stop.is_certain:
                     alone.update(stop.items)
                 if again or not stop.is_certain:
@@ -289,7 +294,7 @@ class ScenarioRunner:
                 yield self._received(this, asked[place], result, started, asked[0], usage)
         except EndedInFlight as ended:
             failed = [items[place] for place in ended.places]
-            raise _Aborted(ended.failure, failed, is_certain=False) from None
+            raise _Aborted(ended.failure, failed, is_certain=not failed) from None
 
     def _received(
         self,
