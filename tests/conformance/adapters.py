@@ -35,9 +35,11 @@ class Note(NamedTuple):
 class Correct:
     """Stores every turn as a dated line, and returns the lines that share most words with a question."""
 
+    questions_at_once = 8
+
     def __init__(self) -> None:
         self.notes: list[Note] = []
-        self.tokens = 0
+        self.own = threading.local()
 
     def reset(self) -> None:
         self.notes.clear()
@@ -89,7 +91,7 @@ class Correct:
 
     def query(self, question: str, timestamp: str = "now") -> str:
         best = self.best(question, self.notes)
-        self.tokens = len(best[0].line.split()) if best else 0
+        self.own.tokens = len(best[0].line.split()) if best else 0
         return best[0].line if best else "I do not know."
 
     def best(self, query: str, notes: list[Note]) -> list[Note]:
@@ -99,7 +101,7 @@ class Correct:
         return sorted((note for note in newest_first if scores[note]), key=lambda note: -scores[note])
 
     def get_context_tokens(self) -> int:
-        return self.tokens
+        return int(self.own.tokens)
 
     def forget(self, bank: str | None = None, ids: Iterable[str] | None = None, query: str | None = None) -> int:
         gone = self.to_forget(bank, ids, query)
@@ -343,6 +345,15 @@ class PrefersEarlierResults(Correct):
         return found + [{"text": note.line} for note in used if note in self.notes][: k - len(found)]
 
 
+class SharesTheQuestion(Correct):
+    """Holds the running question in the instance, where another one replaces it."""
+
+    def query(self, question: str, timestamp: str = "now") -> str:
+        self.question = question
+        time.sleep(0.02)
+        return super().query(self.question, timestamp)
+
+
 class RemembersQuestions(Correct):
     """Stores the statements in a question."""
 
@@ -366,6 +377,8 @@ class RemembersNothing(Correct):
 
 class SearchesOnly:
     """Returns items only: no answer and no context."""
+
+    questions_at_once = 8
 
     def __init__(self) -> None:
         self.memory = Correct()

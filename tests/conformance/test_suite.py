@@ -47,6 +47,7 @@ BROKEN = {
     "RemembersDeletions": "forget-keeps-others",
     "KeepsBanks": "forget-bank",
     "ExportsForgottenTexts": "export-forgets",
+    "SharesTheQuestion": "questions-together",
     "NamesNoSource": "sources-named",
     "NamesTheFirstSession": "sources-named",
     "AnswersAtRandom": "repeatable",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple
@@ -13,10 +13,12 @@ from memeval.conformance.facts import PlantedFact, PlantedFacts, normalized
 from memeval.execution.model_access import ModelAccess, NoModelAccess, SystemInstance
 from memeval.records.call import Phase
 from memeval.records.scenario import Session, Turn
-from memeval.systems.errors import SystemDied
+from memeval.systems.errors import SystemDied, SystemFailure
+from memeval.systems.flight import EndedInFlight, Flight
 from memeval.systems.messages import SystemReply, session_json
 from memeval.systems.output import Log, visible
 from memeval.systems.process import SystemProcess
+from memeval.systems.questions import QuestionCall, ask_call, search_call
 
 SEARCH_ITEMS = 10
 """How many items ``search`` is asked for, as in a run."""
@@ -214,6 +216,40 @@ class CheckedMemory:
         if self.can("search"):
             searched = self.search(question, SEARCH_ITEMS, at)
         return Observation.of(question, *(reply for reply in (asked, searched) if reply is not None))
+
+    @property
+    def questions_at_once(self) -> int:
+        """How many questions the system answers at the same time, as it declares."""
+        return 1 if self.process.hello is None else self.process.hello.questions_at_once
+
+    def ask_together(self, questions: Sequence[str]) -> list[Observation]:
+        """Ask several questions at the same time, each with ``query`` and then with ``search``.
+
+        Raises:
+            SystemFailure: the first failure of a question.
+        """
+        at = (self._today + timedelta(days=1)).isoformat()
+        replies: list[list[SystemReply]] = [[] for _ in questions]
+        if self.can("query"):
+            self._model_access.in_phase(Phase.ASK)
+            self._send_together([ask_call(question, at) for question in questions], replies)
+        if self.can("search"):
+            self._model_access.in_phase(Phase.SEARCH)
+            self._send_together([search_call(question, SEARCH_ITEMS, at) for question in questions], replies)
+        return [Observation.of(question, *given) for question, given in zip(questions, replies, strict=True)]
+
+    def _send_together(self, calls: Sequence[QuestionCall], replies: Sequence[list[SystemReply]]) -> None:
+        failures: dict[int, SystemFailure] = {}
+        try:
+            for place, result in self.process.replies_to(calls, Flight(self.questions_at_once)):
+                if isinstance(result, SystemFailure):
+                    failures[place] = result
+                else:
+                    replies[place].append(result)
+        except EndedInFlight as ended:
+            raise ended.failure from None
+        if failures:
+            raise failures[min(failures)]
 
     def search(self, question: str, k: int, at: date) -> SystemReply:
         """Search for at most ``k`` items, on day ``at``."""

@@ -123,6 +123,12 @@ CHECKS = (
         needs=("retain", "forget", "export_memories"),
         after="forget-forgets",
     ),
+    Check(
+        "questions-together",
+        "Questions asked at the same time get the same answers as one by one.",
+        asking.questions_together,
+        after="question-order",
+    ),
     Check("sources-named", "Retrieved items name the session or text that they are from.", promises.sources_named),
 )
 """The checks of the present suite, in their order."""
@@ -145,7 +151,7 @@ class CallCounts(NamedTuple):
     """Calls of ``query``, ``search`` and ``recall``."""
 
 
-MOST_CALLS = CallCounts(processes=3, sessions=57, questions=111)
+MOST_CALLS = CallCounts(processes=3, sessions=63, questions=135)
 """The most calls that a conforming system receives. Each may cost model calls."""
 
 SECONDS = 600.0

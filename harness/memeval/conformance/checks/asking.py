@@ -11,6 +11,9 @@ READS_ONLY = (
     "own call writes to it, use another call."
 )
 
+TOGETHER = 6
+"""How many questions are asked at the same time."""
+
 
 def k_honoured(subject: CheckedSystem) -> str:
     """``search`` returns at most ``k`` of five matching facts."""
@@ -67,6 +70,25 @@ def question_order(subject: CheckedSystem) -> str:
                 READS_ONLY,
             )
     return "Replies did not depend on the order of questions or on a repeated question."
+
+
+def questions_together(subject: CheckedSystem) -> str:
+    """Ask questions one by one, then at the same time: the replies are equal, each to its own question."""
+    memory = subject.memory()
+    if memory.questions_at_once == 1:
+        raise MethodMissing("The system declares no questions_at_once.")
+    facts = subject.facts.facts(TOGETHER)
+    alone = _ingest_and_ask(memory, subject, facts, facts)
+    together = memory.ask_together([fact.question for fact in facts])
+    for fact, one in zip(facts, together, strict=True):
+        if not _equal(subject, alone[fact.word], one, facts):
+            raise ContractViolation(
+                f"Asked {quoted(fact.question)} together with {TOGETHER - 1} other questions, it returned {one}. "
+                f"Asked alone, it returned {alone[fact.word]}.",
+                "Keep what belongs to one question in local variables of `query` and `search`, or do not declare "
+                "`questions_at_once`.",
+            )
+    return f"{TOGETHER} questions asked at the same time got the replies of questions asked one by one."
 
 
 def question_not_remembered(subject: CheckedSystem) -> str:
