@@ -1,0 +1,46 @@
+"""Runs that are killed or disturbed while questions and judgments are in flight have the rows of a calm run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bench.chaos import calm_run, chaos, difference
+from bench.chaos_parts import Disturbed, Judge, Setting
+from memeval.archive.runs import sealed_runs
+
+
+@pytest.fixture
+def judge() -> Iterator[Judge]:
+    server = Judge(fails=False)
+    server.start()
+    yield server
+    server.kill()
+
+
+def stored_rows(setting: Setting) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in setting.results.glob("*/*/*/journal/responses.jsonl"))
+
+
+def test_a_run_killed_with_questions_and_judgments_in_flight_ends_with_the_rows_of_a_calm_one(
+    tmp_path: Path, judge: Judge
+) -> None:
+    calm = calm_run(Setting(tmp_path / "calm", 1, judge.port))
+    setting = Setting(tmp_path / "run", 4, judge.port)
+    for rows in (1, 8, 16):
+        child, deadline = Disturbed(setting, 8), time.monotonic() + 60
+        while stored_rows(setting) < rows and time.monotonic() < deadline:
+            time.sleep(0.005)
+        child.kill()
+        assert child.wait() == -9, "the kill came too late to disturb anything"
+    assert Disturbed(setting, 8).wait() == 0, setting.log()
+    (run,) = sealed_runs(setting.results)
+    assert difference(run, calm) == ""
+    assert run.run.coverage.full
+
+
+def test_disturbed_runs_have_the_rows_of_a_calm_one(tmp_path: Path) -> None:
+    assert chaos([3, 4], tmp_path, clusters=False) == []
