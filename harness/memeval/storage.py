@@ -14,6 +14,14 @@ from typing import BinaryIO
 from memeval.records.errors import BadInput
 
 
+def cache_home() -> Path:
+    """Return the cache folder: ``MEMEVAL_CACHE``, else the user's. Everything in it can be deleted at any time."""
+    import platformdirs
+
+    named = os.environ.get("MEMEVAL_CACHE")
+    return Path(named).expanduser().absolute() if named else platformdirs.user_cache_path("memeval")
+
+
 def unwritable(path: Path, error: OSError) -> BadInput:
     """Return the error for a path that cannot be written."""
     return BadInput(

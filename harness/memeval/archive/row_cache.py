@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from functools import lru_cache
 from pathlib import Path
-
-import platformdirs
 
 from memeval.archive.rows import read_lines
 from memeval.records.base import Digest
 from memeval.records.errors import BadInput
 from memeval.records.run import FileDigest
+from memeval.storage import cache_home
 
 
 def cache_path(digest: Digest) -> Path:
     """Return the file of rows in the cache: ``rows`` below ``MEMEVAL_CACHE``, or below the user's cache folder."""
     return cache_home() / "rows" / f"{digest.removeprefix('sha256:')}.jsonl.gz"
-
-
-def cache_home() -> Path:
-    """Return the cache folder: ``MEMEVAL_CACHE``, else the user's. Everything in it can be deleted at any time."""
-    named = os.environ.get("MEMEVAL_CACHE")
-    return Path(named).expanduser().absolute() if named else platformdirs.user_cache_path("memeval")
 
 
 def cached_rows(stated: FileDigest) -> Path | None:

@@ -14,11 +14,10 @@ from functools import cache
 from pathlib import Path
 
 import memeval
-from memeval.archive.row_cache import cache_home
 from memeval.archive.runs import RunFolder
 from memeval.records.base import digest_bytes, digest_of
 from memeval.records.errors import BadInput
-from memeval.storage import write_whole
+from memeval.storage import cache_home, write_whole
 
 
 def kept(folder: RunFolder, kind: str, depends: str, make: Callable[[], bytes]) -> bytes:

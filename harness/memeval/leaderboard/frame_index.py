@@ -15,12 +15,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from memeval.archive.row_cache import cache_home
 from memeval.archive.runs import RunFolder
 from memeval.exchange.parquet import Kind, Row, all_names, arrow_table, has_pyarrow, pyarrow_modules
 from memeval.records.base import Digest, digest_of
 from memeval.records.errors import BadInput
-from memeval.storage import locked, unwritable, write_whole
+from memeval.storage import cache_home, locked, unwritable, write_whole
 
 LAYOUT = 1
 """Version of the index. Raise it when the meaning of a column changes; a file of another version is built again."""

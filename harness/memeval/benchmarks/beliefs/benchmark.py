@@ -14,12 +14,21 @@ from memeval.benchmarks.beliefs.shared import ASKED, shared
 from memeval.benchmarks.beliefs.stored import stored
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.generated import SeedAndSize
+from memeval.benchmarks.kept import Generated, Generation, generated
 from memeval.grading.delivery import DeliveredDelta
 from memeval.grading.delta import DeltaEfficiency
 from memeval.grading.judged import Judged
 from memeval.grading.stored import StoredFacts
-from memeval.keys import ItemKey
-from memeval.records.base import Digest, digest_bytes
+from memeval.keys import (
+    BeliefKey,
+    CascadeKey,
+    DeltaKey,
+    ItemKey,
+    NoiseKey,
+    StoreKey,
+    TemporalKey,
+    UncertaintyKey,
+)
 from memeval.records.scenario import Scenario
 
 PARAMETERS = SeedAndSize({"seed": 42, "size": 500}, largest=5000)
@@ -32,8 +41,8 @@ GRADERS = {"delta-efficiency": DeliveredDelta(headline="gated")}
 """Graders of the categories without a judge."""
 
 
-Generation = tuple[tuple[Scenario, ...], tuple[ItemKey, ...]]
-"""Scenarios and answer keys."""
+KINDS = (BeliefKey, CascadeKey, DeltaKey, NoiseKey, StoreKey, TemporalKey, UncertaintyKey)
+"""The types of its answer keys."""
 
 
 def separate(seed: int, size: int) -> Generation:
@@ -63,20 +72,24 @@ class BeliefsDataset(Dataset):
         """Yield the scenarios, by category and number."""
         return iter(self._scenarios)
 
+    def scenario(self, scenario_id: str) -> Scenario:
+        """See :class:`Dataset`."""
+        return self._scenarios.one(scenario_id)
+
+    def scenario_ids(self) -> Iterator[str]:
+        """See :class:`Dataset`."""
+        return self._scenarios.ids()
+
     def keys(self) -> Iterator[ItemKey]:
         """Yield the keys, by category and number."""
         return iter(self._keys)
 
 
 @lru_cache(maxsize=2)
-def _generation(seed: int, size: int, protocol: str) -> tuple[tuple[Scenario, ...], tuple[ItemKey, ...], Digest]:
-    """Return scenarios, keys, and the digest of both as lines of canonical JSON.
-
-    Caches two generations, which take a second each: often many runs of the same data are graded in a row.
-    """
-    scenarios, keys = HISTORIES[protocol](seed, size)
-    lines = [*(scenario.to_json() for scenario in scenarios), *(key.to_json() for key in keys)]
-    return scenarios, keys, digest_bytes("".join(f"{line}\n" for line in lines).encode())
+def _generation(seed: int, size: int, protocol: str) -> Generated:
+    """Return the data of a protocol; caches two of them, because often many runs of the same data are graded."""
+    parameters: dict[str, str | int] = {"seed": seed, "size": size, "protocol": protocol}
+    return generated(INFO.id, parameters, KINDS, lambda: HISTORIES[protocol](seed, size))
 
 
 ELSEWHERE = frozenset({"delta-efficiency"})

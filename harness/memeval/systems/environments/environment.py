@@ -13,12 +13,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import platformdirs
-
 from memeval.records.base import Digest, Stored, digest_of
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.run import EnvironmentIdentity
-from memeval.storage import locked
+from memeval.storage import cache_home, locked
 from memeval.systems.environments.install import (
     NODE,
     PYTHON,
@@ -87,7 +85,7 @@ def environment_for(
     Raises:
         BadInput: a lock is invalid, or a package cannot be installed; with file, line and remedy.
     """
-    home = cache or _cache()
+    home = cache or cache_home()
     try:
         python = _python(folder, entry, home, note)
         node = None if folder is None else _node(folder)
@@ -96,11 +94,6 @@ def environment_for(
         return _cached(home / "environments", python, node, note)
     except OSError as error:
         raise _unwritable(home, error) from None
-
-
-def _cache() -> Path:
-    folder = os.environ.get("MEMEVAL_CACHE")
-    return Path(folder).expanduser().absolute() if folder else platformdirs.user_cache_path("memeval")
 
 
 def _python(folder: Path | None, entry: Path | None, home: Path, note: Callable[[str], None]) -> Python | None:

@@ -1,0 +1,145 @@
+"""Keeps generated data in the user's cache folder, so that the next process need not generate it again.
+
+A file belongs to one state of memeval's code, one Python and one set of parameters. Its first line has the digest of
+the rest; a file that does not match it is not used. The data is as secret as the code that generates it, and no sandbox
+shows the folder.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from memeval.keys import AnswerKey, ItemKey
+from memeval.records.base import Digest, digest_bytes, digest_of
+from memeval.records.errors import BadInput
+from memeval.records.scenario import Scenario
+from memeval.storage import cache_home, write_whole
+
+ROOT = Path(__file__).parents[1]
+CODE = (".py", ".toml", ".txt")
+"""Files of memeval on which generated data may depend."""
+
+LEAST_BYTES = 1_000_000
+"""Smaller data is generated in no time, and is not kept."""
+
+Generation = tuple[Sequence[Scenario], Sequence[ItemKey]]
+"""Scenarios and answer keys."""
+
+
+class Scenarios:
+    """Scenarios in order; those from a file are parsed when they are first needed.
+
+    Args:
+        ids: their ids.
+        made: each scenario, or its line.
+    """
+
+    def __init__(self, ids: Sequence[str], made: Sequence[Scenario | bytes]) -> None:
+        self._places = {scenario_id: place for place, scenario_id in enumerate(ids)}
+        self._made = list(made)
+
+    def __iter__(self) -> Iterator[Scenario]:
+        return map(self._at, range(len(self._made)))
+
+    def ids(self) -> Iterator[str]:
+        """Yield the ids, in order."""
+        return iter(self._places)
+
+    def one(self, scenario_id: str) -> Scenario:
+        """Return a scenario.
+
+        Raises:
+            KeyError: none has this id.
+        """
+        return self._at(self._places[scenario_id])
+
+    def _at(self, place: int) -> Scenario:
+        made = self._made[place]
+        if isinstance(made, bytes):
+            made = self._made[place] = Scenario.model_validate_json(made)
+        return made
+
+
+class Generated(NamedTuple):
+    """Generated data."""
+
+    scenarios: Scenarios
+    keys: tuple[ItemKey, ...]
+    digest: Digest
+    """Digest of scenarios and keys as lines of canonical JSON."""
+
+
+def generated(
+    name: str,
+    parameters: Mapping[str, str | int],
+    kinds: Iterable[type[AnswerKey]],
+    generate: Callable[[], Generation],
+) -> Generated:
+    """Return the data that an earlier process kept, or generate and keep it.
+
+    Args:
+        name: what is generated, as part of a file name.
+        parameters: those of the generator.
+        kinds: the types of its answer keys.
+        generate: generates the data; equal parameters give equal data.
+    """
+    names = f"{name}-{digest_of(dict(parameters))[7:15]}-"
+    path = cache_home() / "benchmarks" / f"{names}{code_digest()[7:23]}.jsonl"
+    with suppress(OSError, ValueError, KeyError):
+        return _read(path, kinds)
+    scenarios, keys = generate()
+    lines = (f"{record.to_json()}\n" for record in (*scenarios, *keys))
+    rows = "".join(lines).encode()
+    ids = [scenario.scenario_id for scenario in scenarios]
+    digest = digest_bytes(rows)
+    if len(rows) < LEAST_BYTES:
+        return Generated(Scenarios(ids, scenarios), tuple(keys), digest)
+    with suppress(OSError, BadInput):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for former in path.parent.glob(f"{names}*.jsonl"):
+            former.unlink(missing_ok=True)
+        write_whole(path, json.dumps({"digest": digest, "scenarios": ids}).encode() + b"\n" + rows)
+    return Generated(Scenarios(ids, scenarios), tuple(keys), digest)
+
+
+def _read(path: Path, kinds: Iterable[type[AnswerKey]]) -> Generated:
+    """Read kept data.
+
+    Raises:
+        OSError: there is none.
+        ValueError: it is damaged.
+        KeyError: it has a key of another kind.
+    """
+    first, _, rows = path.read_bytes().partition(b"\n")
+    head = json.loads(first)
+    if digest_bytes(rows) != head["digest"]:
+        raise ValueError(f"{path} is damaged")
+    lines, ids = rows.split(b"\n")[:-1], head["scenarios"]
+    named = {kind.model_fields["kind"].default: kind for kind in kinds}
+    keys = tuple(_key(line, named) for line in lines[len(ids) :])
+    return Generated(Scenarios(ids, lines[: len(ids)]), keys, head["digest"])
+
+
+def _key(line: bytes, kinds: Mapping[str, type[AnswerKey]]) -> ItemKey:
+    row = json.loads(line)
+    kind = row["key"]["kind"]
+    key = kinds[kind].model_validate_json(json.dumps(row["key"]))
+    return ItemKey.model_validate_json(json.dumps(row | {"key": {"kind": kind}})).model_copy(update={"key": key})
+
+
+@cache
+def code_digest() -> Digest:
+    """Return the digest of memeval's code and of the version of Python."""
+    files = sorted(path for path in ROOT.rglob("*") if path.suffix in CODE)
+    return digest_of(
+        [
+            platform.python_version(),
+            {path.relative_to(ROOT).as_posix(): digest_bytes(path.read_bytes()) for path in files},
+        ]
+    )

@@ -1,0 +1,73 @@
+"""Generated data that one process keeps for the next is the data that the generator makes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memeval.benchmarks import kept as module
+from memeval.benchmarks.beliefs.benchmark import HISTORIES, KINDS
+from memeval.benchmarks.kept import Generated, Generation, generated
+
+PARAMETERS = {"seed": 3, "size": 30}
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(module, "LEAST_BYTES", 0)
+    return tmp_path / "cache" / "benchmarks"
+
+
+def made(protocol: str) -> Generated:
+    return generated("beliefs@1", PARAMETERS, KINDS, lambda: HISTORIES[protocol](3, 30))
+
+
+def again() -> Generated:
+    def refuse() -> Generation:
+        raise AssertionError("the data was kept")
+
+    return generated("beliefs@1", PARAMETERS, KINDS, refuse)
+
+
+@pytest.mark.parametrize("protocol", HISTORIES)
+def test_kept_data_is_what_was_generated(protocol: str) -> None:
+    first, second = made(protocol), again()
+    assert second.digest == first.digest
+    assert list(second.scenarios) == list(first.scenarios)
+    assert second.keys == first.keys
+    assert [type(item.key) for item in second.keys] == [type(item.key) for item in first.keys]
+    assert list(second.scenarios.ids()) == list(first.scenarios.ids())
+    assert all(second.scenarios.one(name).scenario_id == name for name in first.scenarios.ids())
+
+
+def test_a_damaged_file_is_not_used(cache: Path) -> None:
+    first = made("judge")
+    (file,) = cache.iterdir()
+    file.write_bytes(file.read_bytes().replace(b"Assistant", b"assistant", 1))
+    with pytest.raises(AssertionError, match="the data was kept"):
+        again()
+    assert made("judge").keys == first.keys
+    assert again().digest == first.digest
+
+
+def test_other_code_generates_again_and_replaces_the_file(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made("judge")
+    monkeypatch.setattr(module, "code_digest", lambda: "sha256:" + "0" * 64)
+    with pytest.raises(AssertionError, match="the data was kept"):
+        again()
+    made("judge")
+    assert len(list(cache.iterdir())) == 1
+
+
+def test_a_cache_that_cannot_be_written_costs_only_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path / "file"))
+    assert made("judge").digest == made("judge").digest
+
+
+def test_small_data_is_not_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LEAST_BYTES", 100_000_000)
+    made("judge")
+    assert not cache.exists()
