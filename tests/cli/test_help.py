@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -84,3 +86,12 @@ def test_a_shell_completes_commands_and_options(monkeypatch: pytest.MonkeyPatch)
 def test_every_command_stands_in_a_panel() -> None:
     panels = [name for names in COMMAND_PANELS.values() for name in names]
     assert sorted(panels) == sorted(ALL[()].commands)
+
+
+def test_the_command_line_is_defined_without_records_and_systems() -> None:
+    """What commands need is imported when they run: ``--help`` waits for none of it."""
+    code = "import sys, memeval.cli.main; print('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    loaded = set(done.stdout.split())
+    assert "memeval.cli.running" in loaded
+    assert not loaded & {"memeval.records.base", "memeval.systems.process", "memeval.evaluation", "pydantic", "asyncio"}

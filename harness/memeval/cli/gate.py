@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memeval.records.grade import GradeState
-from memeval.systems.output import visible
-
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
+    from memeval.records.grade import GradeState
     from memeval.records.run import Run
 
 LONGEST_ERROR = 200
 """Maximum length of a quoted error, in characters."""
-
-_REMEDIES = {
-    GradeState.JUDGE_ERROR: "Check the judge's endpoint, then run the same command with --retry-errors.",
-    GradeState.READER_ERROR: "Check the reader's endpoint, then run the same command with --retry-errors.",
-    GradeState.TIMEOUT: "Run the same command with --retry-errors, or make the system faster.",
-    GradeState.NOT_READY: "Run the same command with --retry-errors, or make the system index faster.",
-    GradeState.UNPARSED: "Choose a judge that answers yes or no: --judge openai:MODEL.",
-    GradeState.ADAPTER_ERROR: "Fix the system and run again.",
-}
 
 
 def is_over_gate(run: Run) -> bool:
@@ -40,6 +29,9 @@ def failed_items(folder: RunFolder) -> str:
 
 def first_error(folder: RunFolder) -> str:
     """Return the error of the first failed item, shortened to one line."""
+    from memeval.records.grade import GradeState
+    from memeval.systems.output import visible
+
     grade = next((row for row in folder.grades() if row.state.is_error), None)
     if grade is None:
         return "unknown"
@@ -62,4 +54,18 @@ def shortened(error: str) -> str:
 def remedy_for(folder: RunFolder) -> str:
     """Return the remedy for the first failed item, which :func:`failed_items` names."""
     grade = next((row for row in folder.grades() if row.state.is_error), None)
-    return "" if grade is None else _REMEDIES[grade.state]
+    return "" if grade is None else _remedy(grade.state)
+
+
+def _remedy(state: GradeState) -> str:
+    from memeval.records.grade import GradeState
+
+    remedies = {
+        GradeState.JUDGE_ERROR: "Check the judge's endpoint, then run the same command with --retry-errors.",
+        GradeState.READER_ERROR: "Check the reader's endpoint, then run the same command with --retry-errors.",
+        GradeState.TIMEOUT: "Run the same command with --retry-errors, or make the system faster.",
+        GradeState.NOT_READY: "Run the same command with --retry-errors, or make the system index faster.",
+        GradeState.UNPARSED: "Choose a judge that answers yes or no: --judge openai:MODEL.",
+        GradeState.ADAPTER_ERROR: "Fix the system and run again.",
+    }
+    return remedies[state]

@@ -11,8 +11,8 @@ import typer
 
 from memeval.cli.options import SignersFile, SignWith
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, print_json
+from memeval.records.choices import LedgerEvent, Runner
 from memeval.records.errors import BadInput, CheckFailed
-from memeval.records.ledger import LedgerEvent, Runner
 
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder

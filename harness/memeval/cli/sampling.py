@@ -21,11 +21,12 @@ from memeval.cli.models import (
 )
 from memeval.cli.options import ModelConcurrency, SignWith
 from memeval.cli.shared import DEFAULT_RESULTS, Data, Results
-from memeval.records.ledger import LedgerEvent, Sample
+from memeval.records.choices import LedgerEvent
 
 if TYPE_CHECKING:
     from memeval.archive.ledger import Ledger
     from memeval.archive.runs import RunFolder
+    from memeval.records.ledger import Sample
 
 JUDGMENTS = 50
 ITEMS = 25

@@ -14,8 +14,8 @@ import typer
 from memeval.cli.options import OldTo, renamed
 from memeval.cli.setup import Hosts, Sandboxing, setup_of
 from memeval.cli.shared import AsJson, counted, print_json
+from memeval.records.choices import AdapterKind
 from memeval.records.errors import BadInput, CheckFailed
-from memeval.records.submission import AdapterKind
 
 if TYPE_CHECKING:
     from memeval.records.submitting import SubmissionCheck

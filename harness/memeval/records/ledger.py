@@ -9,41 +9,11 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from memeval.records.base import Digest, Record, Stored, Upgrade
+from memeval.records.choices import LedgerEvent as LedgerEvent
+from memeval.records.choices import Runner as Runner
 
 SignatureText = Annotated[str, Field(pattern=r"^[A-Za-z0-9+/]+={0,2}$", max_length=8192)]
 """An SSH signature in OpenSSH's own format: the base64 text between its BEGIN and END lines, without line breaks."""
-
-
-class LedgerEvent(StrEnum):
-    """A decision about a run, a check of it, or a release."""
-
-    ACCEPTED = "accepted"
-    """A maintainer accepted it, and says who made its answers."""
-    REPRODUCED = "reproduced"
-    """Its stored answers were graded again, with equal grades."""
-    REPEATED = "repeated"
-    """An independent run of the same system on the same track exists."""
-    SUPERSEDED = "superseded"
-    """A later run replaces it."""
-    INVALIDATED = "invalidated"
-    """It does not count: it is shown as invalidated, and has no rank."""
-    REVIEWED = "reviewed"
-    """A maintainer checked a suspicious result, and it counts."""
-    REPLIED = "replied"
-    """The vendor of the system commented on it; the reason holds the comment."""
-    RE_ASKED = "re-asked"
-    """A maintainer asked its judge again about drawn items; see ``sample``."""
-    RERUN = "rerun"
-    """A maintainer ran its deterministic system again on drawn items; see ``sample``."""
-    RELEASED = "released"
-    """A release was frozen. The line names no run."""
-
-
-class Runner(StrEnum):
-    """Who made the answers."""
-
-    SUBMITTER = "submitter"
-    MAINTAINER = "maintainer"
 
 
 class Sample(Record):

@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from memeval.records.base import Record, Slug
+from memeval.records.choices import AdapterKind as AdapterKind
 
 VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]*$", max_length=64)]
 """The name of an environment variable."""
@@ -18,21 +19,6 @@ HostName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+
 
 Day = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 """A date, ISO 8601."""
-
-
-class AdapterKind(StrEnum):
-    """The interface between memeval and a system."""
-
-    PYTHON = "python"
-    """A Python class."""
-    COMMAND = "command"
-    """A program with memeval's JSON Lines protocol over standard input and output."""
-    HTTP = "http"
-    """A server with memeval's HTTP protocol."""
-    DAEMON = "daemon"
-    """A server with the protocol of the jeffs-brain daemons."""
-    MCP = "mcp"
-    """A Model Context Protocol server; its tools are mapped to calls."""
 
 
 class Resources(Record):

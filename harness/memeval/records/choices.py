@@ -1,0 +1,52 @@
+"""Closed sets of values that are also options of commands; without pydantic, so that they are imported quickly."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class LedgerEvent(StrEnum):
+    """A decision about a run, a check of it, or a release."""
+
+    ACCEPTED = "accepted"
+    """A maintainer accepted it, and says who made its answers."""
+    REPRODUCED = "reproduced"
+    """Its stored answers were graded again, with equal grades."""
+    REPEATED = "repeated"
+    """An independent run of the same system on the same track exists."""
+    SUPERSEDED = "superseded"
+    """A later run replaces it."""
+    INVALIDATED = "invalidated"
+    """It does not count: it is shown as invalidated, and has no rank."""
+    REVIEWED = "reviewed"
+    """A maintainer checked a suspicious result, and it counts."""
+    REPLIED = "replied"
+    """The vendor of the system commented on it; the reason holds the comment."""
+    RE_ASKED = "re-asked"
+    """A maintainer asked its judge again about drawn items; see ``sample``."""
+    RERUN = "rerun"
+    """A maintainer ran its deterministic system again on drawn items; see ``sample``."""
+    RELEASED = "released"
+    """A release was frozen. The line names no run."""
+
+
+class Runner(StrEnum):
+    """Who made the answers."""
+
+    SUBMITTER = "submitter"
+    MAINTAINER = "maintainer"
+
+
+class AdapterKind(StrEnum):
+    """The interface between memeval and a system."""
+
+    PYTHON = "python"
+    """A Python class."""
+    COMMAND = "command"
+    """A program with memeval's JSON Lines protocol over standard input and output."""
+    HTTP = "http"
+    """A server with memeval's HTTP protocol."""
+    DAEMON = "daemon"
+    """A server with the protocol of the jeffs-brain daemons."""
+    MCP = "mcp"
+    """A Model Context Protocol server; its tools are mapped to calls."""
