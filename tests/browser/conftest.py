@@ -25,7 +25,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from tests.site.conftest import Built, cache_of_the_tests, shared_board
+from tests.site.conftest import Built, cache_of_the_tests, compiled_templates, shared_board
 from tests.tools.install_tools import find_chromium
 
 FLAGS = [
@@ -40,7 +40,7 @@ FLAGS = [
 ]
 
 
-__all__ = ["cache_of_the_tests"]
+__all__ = ["cache_of_the_tests", "compiled_templates"]
 
 EMPTY = "empty-page-between-tests"
 WIDE: ViewportSize = {"width": 1440, "height": 900}
