@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -52,13 +53,14 @@ def test_a_damaged_file_is_not_used(cache: Path) -> None:
     assert again().digest == first.digest
 
 
-def test_other_code_generates_again_and_replaces_the_file(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made("judge")
-    monkeypatch.setattr(module, "code_digest", lambda: "sha256:" + "0" * 64)
-    with pytest.raises(AssertionError, match="the data was kept"):
+def test_other_code_generates_again_and_the_oldest_files_go(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for state in range(module.MOST_STATES + 2):
+        monkeypatch.setattr(module, "code_digest", partial(str.__add__, "sha256:", str(state) * 64))
+        with pytest.raises(AssertionError, match="the data was kept"):
+            again()
+        made("judge")
         again()
-    made("judge")
-    assert len(list(cache.iterdir())) == 1
+    assert len(list(cache.iterdir())) == module.MOST_STATES
 
 
 def test_a_cache_that_cannot_be_written_costs_only_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

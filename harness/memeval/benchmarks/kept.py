@@ -25,6 +25,9 @@ ROOT = Path(__file__).parents[1]
 CODE = (".py", ".toml", ".txt")
 """Files of memeval on which generated data may depend."""
 
+MOST_STATES = 4
+"""Files kept of the same data, each of another state of the code: several installations share the folder."""
+
 LEAST_BYTES = 1_000_000
 """Smaller data is generated in no time, and is not kept."""
 
@@ -102,8 +105,9 @@ def generated(
         return Generated(Scenarios(ids, scenarios), tuple(keys), digest)
     with suppress(OSError, BadInput):
         path.parent.mkdir(parents=True, exist_ok=True)
-        for former in path.parent.glob(f"{names}*.jsonl"):
-            former.unlink(missing_ok=True)
+        former = sorted(path.parent.glob(f"{names}*.jsonl"), key=lambda each: each.stat().st_mtime)
+        for oldest in former[: 1 - MOST_STATES]:
+            oldest.unlink(missing_ok=True)
         write_whole(path, json.dumps({"digest": digest, "scenarios": ids}).encode() + b"\n" + rows)
     return Generated(Scenarios(ids, scenarios), tuple(keys), digest)
 
