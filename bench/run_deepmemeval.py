@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import statistics
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -32,6 +34,7 @@ class Trivial:
 """
 
 PAIRS = 5
+PROMISED = 0.002
 
 
 def released() -> Path | None:
@@ -48,10 +51,12 @@ def measure(scratch: Path) -> list[Ratio]:
     that flushes an answer's whole scenario at once. A run shares flushes between the scenarios in flight.
     """
     data = released()
-    name = "deepmemeval" if data or find("deepmemeval").available() else "beliefs"
+    name = "deepmemeval" if data or find("deepmemeval").available() else "beliefs@1"
     (scratch / "trivial.py").write_text(ADAPTER, encoding="utf-8")
+    questions = 0
     with (scratch / "scenarios.jsonl").open("w", encoding="utf-8") as lines:
         for scenario in find(name).open(data).scenarios():
+            questions += sum(isinstance(step, Question) for step in scenario.steps)
             lines.write(json.dumps(_plain(scenario)) + "\n")
     command = [PYTHON, "-m", "memeval", "run", "trivial.py", "--benchmark", name, "--results", "out"]
     command += ["--data", str(data)] if data and name == "deepmemeval" else []
@@ -64,15 +69,28 @@ def measure(scratch: Path) -> list[Ratio]:
         script = str(Path(__file__).with_name("bare_pipe.py"))
         return cost_of([PYTHON, script, "scenarios.jsonl", "rows.jsonl", each], scratch)
 
-    return [
+    found = [
         ratio(
             f"run on {name}, trivial adapter, whole process",
-            in_turn(ours, partial(bare_pipe, each), PAIRS),
-            target=2.0,
+            costs := in_turn(ours, partial(bare_pipe, each), PAIRS),
+            target=1.5,
             peak_target_mb=200.0,
             reference=f"the same calls over a bare JSON-lines pipe, an fsync a {each}",
         )
         for each in ("row", "scenario")
+    ]
+    own = statistics.median(cost.cpu_seconds for cost in costs[0]) / questions
+    return [
+        *found,
+        replace(
+            found[-1],
+            name=f"run on {name}, processor seconds a question",
+            ours_seconds=own,
+            reference_seconds=PROMISED,
+            ratio=own / PROMISED,
+            target=1.0,
+            reference=f"the promised {PROMISED:g} processor seconds, start, grading and the system's process included",
+        ),
     ]
 
 

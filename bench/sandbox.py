@@ -23,7 +23,7 @@ def measure(scratch: Path) -> list[Ratio]:
         print(error)
         return []
     data = released()
-    name = "deepmemeval" if data or find("deepmemeval").available() else "beliefs"
+    name = "deepmemeval" if data or find("deepmemeval").available() else "beliefs@1"
     (scratch / "trivial.py").write_text(ADAPTER, encoding="utf-8")
     command = [PYTHON, "-m", "memeval", "run", "trivial.py", "--benchmark", name, "--results", "out"]
     command += ["--data", str(data)] if data and name == "deepmemeval" else []
