@@ -50,7 +50,7 @@ serve: $(RUNTIME)
 # The suite starts hundreds of Pythons: compiling everything again in each takes more than a quarter of its time.
 test: $(DEV)
 	@$(BIN)/python tests/tools/install_tools.py
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder $(PYTEST_ARGS)
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 4 --dist loadscope --no-loadscope-reorder $(PYTEST_ARGS)
 
 # Layers below everything else: no process, no server, no browser.
 quick: $(DEV)

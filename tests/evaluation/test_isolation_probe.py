@@ -93,7 +93,7 @@ def test_a_memory_that_recalls_another_scenario_is_refused_with_what_it_recalled
 def test_a_slow_system_is_not_probed_for_long(instances: Instances) -> None:
     began = time.monotonic()
     reason = probe_isolation("acme", instances(MEMORY.format(**PARTS | {"start": "time.sleep(60)"})), "seed", seconds=1)
-    assert reason == "acme was not probed for texts of other scenarios: it needs more than 1 s."
+    assert reason == "acme was not checked for texts of other scenarios: the check takes more than 1 s."
     assert time.monotonic() - began < 20
 
 

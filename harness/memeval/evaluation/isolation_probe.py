@@ -23,7 +23,7 @@ SECONDS = 2.0
 
 BANK = "probe"
 
-NOT_PROBED = "was not probed for texts of other scenarios"
+NOT_PROBED = "was not checked for texts of other scenarios"
 
 
 def require_isolation(
@@ -74,7 +74,7 @@ def probe_isolation(
         return _probed(slug, subject)
     except SystemFailure as failure:
         if subject.over:
-            return f"{slug} {NOT_PROBED}: it needs more than {seconds:g} s."
+            return f"{slug} {NOT_PROBED}: the check takes more than {seconds:g} s."
         return f"{slug} {NOT_PROBED}: {failure.sentence}"
     finally:
         timer.cancel()

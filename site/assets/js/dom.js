@@ -21,7 +21,7 @@ export function make(name, attributes = {}, ...children) {
 
 /** Appends elements and texts; skips what is absent. */
 export function put(element, ...children) {
-  for (const child of children.flat()) {
+  for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
     element.append(child instanceof Node ? child : document.createTextNode(visible(child)));
   }

@@ -96,9 +96,10 @@ class Browser {
     this.place.replaceChildren();
     put(this.place,
       make("p", { class: "mv-crumb" }, make("a", { href: back.href }, `Back to run ${index.run_id}`)),
-      make("p", { class: "mv-note" }, "Judge: ", make("bdi", {}, index.judge.name),
-        index.judge.label ? [" ", badge("note", index.judge.label)] : null,
-        index.judge.endpoint ? [" at ", make("bdi", {}, index.judge.endpoint)] : " (offline)", " · ",
+      make("p", { class: "mv-note" },
+        index.judge.asked ? ["Judge: ", make("bdi", {}, index.judge.name),
+          index.judge.label ? [" ", badge("note", index.judge.label)] : null,
+          index.judge.endpoint ? [" at ", make("bdi", {}, index.judge.endpoint)] : " (offline)", " · "] : null,
         make("a", { href: new URL(index.judge.url, root).href }, index.judge.result)),
       canCheck() ? null : make("p", { class: "mv-note" }, "The digests of this data were not checked: browsers compute digests only on https pages."),
       index.words ? null : make("p", { class: "mv-note" }, "The text of this benchmark may not be published. This page shows ids, digests and scores."),

@@ -77,8 +77,9 @@ class ItemsPage(Publisher):
                 "name": judge.judge.name,
                 "label": judge.judge.label,
                 "endpoint": judge.judge.endpoint,
-                "result": judge.result,
+                "result": judge.result if judge.asked else judge.result.capitalize(),
                 "url": judge.url,
+                "asked": judge.asked,
             },
         }
         words = site.text_allowed(row)
