@@ -66,7 +66,9 @@ def test_categories_that_differ_significantly_are_named_with_difference_and_p(tm
     site, _runs = read(tmp_path, strong_in("belief-update"), other)
     said = words(page(site))
     assert "Strengths and weaknesses" in said
-    assert re.search(r"Belief update \+100\.0 p [<=] 0\.0\d+ Noise resistance −100\.0 p [<=] 0\.0\d+ ", said)
+    strong = r"Belief update \+100\.0 p [<=] 0\.0\d+; score 100\.0 \[\d\d\.\d, 100\.0\]"
+    weak = r"Noise resistance −100\.0 p [<=] 0\.0\d+; score 0\.0 \[0\.0, \d\d\.\d\]"
+    assert re.search(f"{strong} {weak}", said)
     table = site.board.tables[0]
     acme, echo = sorted(table.rows, key=lambda row: row.run.system.slug)
     assert table.tests is not None

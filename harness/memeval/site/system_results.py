@@ -14,6 +14,7 @@ from memeval.leaderboard.ranking import PairTest
 from memeval.records.failure import EvidenceFound
 from memeval.records.finding import Finding
 from memeval.records.run import SystemKind
+from memeval.records.scores import Tally
 from memeval.site.columns import TableCell
 from memeval.site.failure_tables import run_failures
 from memeval.site.labels import label
@@ -28,6 +29,8 @@ class CategoryDifference:
 
     title: str
     test: PairTest
+    tally: Tally
+    """The system's own score in the category."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +129,10 @@ def _apart(benchmark: BenchmarkView, table: BoardTable, row: BoardRow) -> list[C
     if table.tests is None or table.baseline is None:
         return []
     base = next(each for each in table.rows if each.run is table.baseline)
+    own, other = row.folder.path, base.folder.path
+    tallies = {each.name: each.tally for each in row.run.scores.categories}
     found = [
-        CategoryDifference(benchmark.category_title(name), table.tests.pair(row.folder.path, base.folder.path, name))
+        CategoryDifference(benchmark.category_title(name), table.tests.pair(own, other, name), tallies[name])
         for name in table.tests.names[1:]
     ]
     return sorted((each for each in found if each.test.apart), key=lambda each: -abs(each.test.difference))
