@@ -230,6 +230,7 @@ EARNING = {
     "bm25": "BM25",
     "all-candidates": "All candidates",
     "llamaindex": "LlamaIndex",
+    "minilm": "MiniLM vectors",
     "padded-contexts": "Padded contexts",
     "recency-window": "Recency window",
     "no-memory": "No memory",
@@ -316,8 +317,8 @@ protocols, with ranks.
 {earned}
 
 In withheld wording, the template solver and the seed table know nothing. They ask BM25, and gain nothing over it. The
-intervals of five groups do not touch: the expected turns, the searches by words, padded contexts, the newest turns, and
-no memory.
+intervals of six groups do not touch: the expected turns, the searches by words, the search by vectors, padded
+contexts, the newest turns, and no memory.
 
 A second solver, by an engineer who knew the generator and the public packs but not the withheld ones, found what the
 first did not: under an earlier rule, a list of the user's latest statements, the same for every question, scored 20
