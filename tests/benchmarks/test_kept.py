@@ -53,6 +53,16 @@ def test_a_damaged_file_is_not_used(cache: Path) -> None:
     assert again().digest == first.digest
 
 
+@pytest.mark.parametrize("head", [b"", b"null", b"[]", b"{}", b"\xff", b'{"digest": 1}'])
+def test_a_file_with_another_first_line_is_not_used(cache: Path, head: bytes) -> None:
+    first = made("judge")
+    (file,) = cache.iterdir()
+    file.write_bytes(head + b"\n" + file.read_bytes().partition(b"\n")[2])
+    with pytest.raises(AssertionError, match="the data was kept"):
+        again()
+    assert made("judge").digest == first.digest
+
+
 def test_other_code_generates_again_and_the_oldest_files_go(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for state in range(module.MOST_STATES + 2):
         monkeypatch.setattr(module, "code_digest", partial(str.__add__, "sha256:", str(state) * 64))

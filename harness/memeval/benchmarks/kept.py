@@ -94,7 +94,7 @@ def generated(
     """
     names = f"{name}-{digest_of(dict(parameters))[7:15]}-"
     path = cache_home() / "benchmarks" / f"{names}{code_digest()[7:23]}.jsonl"
-    with suppress(OSError, ValueError, KeyError):
+    with suppress(OSError, ValueError, KeyError, TypeError):
         return _read(path, kinds)
     scenarios, keys = generate()
     lines = (f"{record.to_json()}\n" for record in (*scenarios, *keys))
@@ -116,9 +116,10 @@ def _read(path: Path, kinds: Iterable[type[AnswerKey]]) -> Generated:
     """Read kept data.
 
     Raises:
-        OSError: there is none.
+        OSError: there is no such file.
         ValueError: it is damaged.
         KeyError: it has a key of another kind.
+        TypeError: its first line is not an object.
     """
     first, _, rows = path.read_bytes().partition(b"\n")
     head = json.loads(first)
