@@ -26,6 +26,8 @@ DIGITS = 4
 class LangGraphStore:
     """Puts each turn or text into the store, and returns what its search finds."""
 
+    texts_together = True
+
     def __init__(self) -> None:
         self.model = MiniLM()
         self.reset()

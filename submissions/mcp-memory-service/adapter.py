@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pysqlite3
 from weights import provide_weights
@@ -18,40 +16,34 @@ provide_weights(HOME / ".cache" / "mcp_memory" / "onnx_models" / "all-MiniLM-L6-
 from mcp_memory_service.services.memory_service import MemoryService  # noqa: E402  (needs the above)
 from mcp_memory_service.storage.sqlite_vec import SqliteVecMemoryStorage  # noqa: E402
 
-Result = TypeVar("Result")
-
 
 class McpMemoryService:
     """Stores each turn, and searches the service's default store, SQLite with sqlite-vec."""
 
     def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
         self.stores = 0
         self.storage: SqliteVecMemoryStorage | None = None
-        self.reset()
 
-    def reset(self) -> None:
+    async def reset(self) -> None:
         """Open an empty database in a file of its own."""
-        self.close()
+        await self.close()
         self.stores += 1
         self.storage = SqliteVecMemoryStorage(str(HOME / f"memory-{id(self)}-{self.stores}.db"))
-        self.do(self.storage.initialize())
+        await self.storage.initialize()
         self.service = MemoryService(self.storage)
 
-    def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
+    async def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
         for turn in session["turns"]:
             if not turn["content"].strip():
                 continue
-            stored = self.do(
-                self.service.store_memory(
-                    f"{turn.get('speaker') or turn['role']}: {turn['content']}",
-                    metadata={"turn_id": turn["turn_id"], "date": session["date"]},
-                    conversation_id=session["session_id"],
-                )
+            stored = await self.service.store_memory(
+                f"{turn.get('speaker') or turn['role']}: {turn['content']}",
+                metadata={"turn_id": turn["turn_id"], "date": session["date"]},
+                conversation_id=session["session_id"],
             )
             check(stored)
 
-    def retain(
+    async def retain(
         self,
         content: str,
         bank: str = "",
@@ -65,47 +57,42 @@ class McpMemoryService:
         about |= {"source": source_id or ""}
         about |= {"date": timestamp[:10]} if timestamp else {}
         store = store_of(bank)
-        stored = self.service.store_memory(content, tags, metadata=about, conversation_id=source_id, store=store)
-        check(self.do(stored))
+        check(await self.service.store_memory(content, tags, metadata=about, conversation_id=source_id, store=store))
 
-    def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
-        found = self.do(self.service.retrieve_memories(query, n_results=k))
+    async def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
+        found = await self.service.retrieve_memories(query, n_results=k)
         if "error" in found:
             raise RuntimeError(f"mcp-memory-service's search failed: {found['error']}")
         return [{**item(memory), "score": float(memory["similarity_score"])} for memory in found["memories"]]
 
-    def recall(self, query: str, k: int, bank: str = "", tags: list[str] | None = None) -> list[dict[str, Any]]:
+    async def recall(self, query: str, k: int, bank: str = "", tags: list[str] | None = None) -> list[dict[str, Any]]:
         """Search a bank's store, for entries with one of the tags."""
         if not query.strip():
             return []
-        found = self.do(self.service.storage.retrieve(query, n_results=k, tags=tags, store=store_of(bank)))
+        found = await self.service.storage.retrieve(query, n_results=k, tags=tags, store=store_of(bank))
         return [{**kept_item(one.memory), "score": float(one.relevance_score)} for one in found]
 
-    def forget(self, bank: str | None = None, ids: list[str] | None = None) -> int:
+    async def forget(self, bank: str | None = None, ids: list[str] | None = None) -> int:
         """Delete the entries of a bank's store, or those of some ids."""
         storage = self.service.storage
         gone = 0
-        for store in self.do(storage.get_stores()) if bank is None else [store_of(bank)]:
-            for memory in self.do(storage.get_all_memories(store=store)):
+        for store in await storage.get_stores() if bank is None else [store_of(bank)]:
+            for memory in await storage.get_all_memories(store=store):
                 if ids is None or memory.metadata.get("source") in ids:
-                    deleted = self.do(storage.delete_memories(content_hash=memory.content_hash, store=store))
+                    deleted = await storage.delete_memories(content_hash=memory.content_hash, store=store)
                     if not deleted["success"]:
                         raise RuntimeError(f"mcp-memory-service did not delete an entry: {deleted['error']}")
                     gone += deleted["deleted_count"]
         return gone
 
-    def export_memories(self) -> list[dict[str, Any]]:
+    async def export_memories(self) -> list[dict[str, Any]]:
         """Return every entry that is kept."""
-        return [kept_item(memory) for memory in self.do(self.service.storage.get_all_memories(store=None))]
+        return [kept_item(memory) for memory in await self.service.storage.get_all_memories(store=None)]
 
-    def close(self) -> None:
+    async def close(self) -> None:
         if self.storage is not None:
-            self.do(self.storage.close())
+            await self.storage.close()
             self.storage = None
-
-    def do(self, call: Coroutine[Any, Any, Result]) -> Result:
-        """Await a call of the service."""
-        return self.loop.run_until_complete(call)
 
 
 def store_of(bank: str) -> str:

@@ -133,7 +133,7 @@ const calls = {
     const server = new Server();
     servers.set(SESSIONS, Promise.resolve(server));
     await server.start();
-    const capabilities = ["take_in", "search", "retain", "recall", "forget", "export"];
+    const capabilities = ["take_in", "search", "retain", "texts_together", "recall", "forget", "export"];
     return { capabilities, implementation: `node ${process.versions.node}` };
   },
   async reset() {
@@ -180,8 +180,7 @@ const calls = {
   },
 };
 
-for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
-  const asked = JSON.parse(line);
+async function answer(asked) {
   const reply = { id: asked.id };
   try {
     if (!Object.hasOwn(calls, asked.call)) throw new Error(`unknown call ${asked.call}`);
@@ -192,5 +191,18 @@ for await (const line of createInterface({ input: process.stdin, crlfDelay: Infi
   }
   process.stdout.write(`${JSON.stringify(reply)}\n`);
 }
+
+let running = []; // texts that are stored at the same time
+for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+  const asked = JSON.parse(line);
+  if (asked.together && asked.call === "retain") {
+    running.push(answer(asked));
+  } else {
+    await Promise.all(running);
+    running = [];
+    await answer(asked);
+  }
+}
+await Promise.all(running);
 await forgetAll();
 (await servers.get(SESSIONS))?.end();

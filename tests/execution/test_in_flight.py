@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from memeval.execution.runner import ScenarioRunner
 from memeval.execution.work import ScenarioWork
 from memeval.reading import Reader, ReaderAnswer
 from memeval.records.response import Outcome, Response
+from memeval.records.scenario import Ask, Retain
 from memeval.systems.flight import Flight, Slots
 from tests.execution.helpers import searching, system, work
 from tests.systems.helpers import PATIENT
@@ -124,6 +127,43 @@ def test_an_item_is_there_before_the_next_question_is_asked(tmp_path: Path) -> N
         runner = ScenarioRunner(process, None, 10, lambda *told: None, lambda: False)
         finished = next(runner.run(work(questions=2, items=2)))
     assert finished.items == ("item-0-0",)
+
+
+TOGETHER = """
+import threading, time
+class Texts:
+    texts_together = {together}
+    def reset(self): self.told, self.now = [], 0
+    def retain(self, content, source_id=""):
+        self.now += 1
+        time.sleep(0.05)
+        most, self.now = self.now, self.now - 1
+        self.told.append((source_id, most))
+    def query(self, question, timestamp="now"):
+        return repr(sorted(self.told))
+"""
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_texts_are_written_together_only_as_the_scenario_says_and_the_system_can(
+    tmp_path: Path, together: bool
+) -> None:
+    numbers = [1, 3, 3, 3, 2, 2, 1]
+    texts = [
+        Retain(text_id=f"s{place:03}", content=f"text {place}", source_id=f"t{place}", in_flight=number)
+        for place, number in enumerate(numbers, 1)
+    ]
+    asked = work(questions=1, items=1)
+    question = next(step for step in asked.scenario.steps if isinstance(step, Ask))
+    changed = replace(asked, scenario=asked.scenario.model_copy(update={"steps": (*texts, question)}))
+    with system(tmp_path, TOGETHER.format(together=together)) as process:
+        runner = ScenarioRunner(process, None, 10, lambda *told: None, lambda: False)
+        (row,) = [row for each in runner.run(changed) for row in each.responses]
+    told = dict(ast.literal_eval(row.answer))
+    assert list(told) == [f"s{place:03}" for place in range(1, 8)]
+    most = [told["s001"], max(told[f"s00{n}"] for n in (2, 3, 4)), max(told["s005"], told["s006"]), told["s007"]]
+    assert most == ([1, 3, 2, 1] if together else [1, 1, 1, 1])
+    assert len(row.timings.retain_seconds) == 7
 
 
 class Slow:

@@ -46,6 +46,28 @@ def test_methods_are_those_that_the_worker_reports(tmp_path: Path) -> None:
     assert (hello.class_name, hello.capabilities) == (found.class_name, found.capabilities)
 
 
+@pytest.mark.parametrize(
+    ("text", "together"),
+    [
+        (PLAIN, False),
+        (PLAIN.replace("def retain", "async def retain"), True),
+        (PLAIN.replace("kept: list = []", "texts_together = True"), True),
+        (PLAIN.replace("kept: list = []", "texts_together: bool = True"), True),
+    ],
+)
+def test_texts_at_the_same_time_follow_from_the_text_and_the_worker_agrees(
+    tmp_path: Path, text: str, together: bool
+) -> None:
+    path = written(tmp_path, text)
+    found = methods_in(path)
+    assert found is not None and ("texts_together" in found.capabilities) is together
+    process = SystemProcess(file_source(path).launch, Limits(), print)
+    try:
+        assert process.start().capabilities == found.capabilities
+    finally:
+        process.close()
+
+
 def test_the_methods_of_every_control_follow_from_its_text() -> None:
     for control in CONTROLS.values():
         assert methods_in(control_source(control).launch.file, control.class_name) is not None
@@ -59,6 +81,8 @@ def test_the_methods_of_every_control_follow_from_its_text() -> None:
         PLAIN.replace("class Memory:", "class Memory(metaclass=Meta):"),
         PLAIN.replace("    def retain", "    @property\n    def retain"),
         PLAIN.replace("    kept: list = []", "    search = lookup"),
+        PLAIN.replace("    kept: list = []", "    texts_together = chosen()"),
+        PLAIN.replace("    def other(self): ...", "    def other(self):\n        self.texts_together = True"),
         PLAIN.replace("    kept: list = []", "    if True:\n        def search(self, query): ..."),
         PLAIN.replace("    def other(self): ...", "    def __getattr__(self, name): ..."),
         PLAIN.replace("    def other(self): ...", "    def other(self):\n        self.retain = None"),

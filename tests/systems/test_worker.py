@@ -13,10 +13,10 @@ import pytest
 
 from memeval.systems import AdapterMisbehaved, AdapterRaised, FoundItem, NoAdapter, SystemProcess
 from memeval.systems.child import WORKER, WORKER_ERRORS, WORKER_TOGETHER
-from memeval.systems.errors import SystemFailure
+from memeval.systems.errors import SystemDied, SystemFailure, SystemTimedOut
 from memeval.systems.flight import EndedInFlight, Flight
 from memeval.systems.messages import SystemReply
-from memeval.systems.questions import QuestionCall, ask_call, recall_call, search_call
+from memeval.systems.questions import PreparedCall, ask_call, recall_call, retain_call, search_call
 from tests.systems.helpers import PATIENT, Start, session, sessions
 
 DEEPMEMEVAL_STYLE = """
@@ -507,7 +507,7 @@ class Waits:
 """
 
 
-def together(process: SystemProcess, asked: list[QuestionCall], most: int) -> list[SystemReply | SystemFailure]:
+def together(process: SystemProcess, asked: list[PreparedCall], most: int) -> list[SystemReply | SystemFailure]:
     """Ask several questions at the same time, and return what came back in their order."""
     came = dict(process.replies_to(asked, Flight(most)))
     return [came[place] for place in range(len(asked))]
@@ -612,6 +612,85 @@ def test_a_crash_names_all_questions_in_flight(system: Start) -> None:
 def test_a_wrong_number_of_questions_at_once_is_refused(system: Start, declared: str) -> None:
     with pytest.raises(SystemFailure, match=r"questions_at_once is .* not a whole number from 1 to 1024"):
         system(source=MANY_AT_ONCE.replace("= 8", f"= {declared}"))
+
+
+KEEPS_TEXTS = """
+import asyncio, os, threading, time
+
+class Keeps:
+    texts_together = TOGETHER
+    def reset(self):
+        self.kept, self.now, self.most = {}, 0, 0
+    def query(self, question):
+        return str(self.most)
+    def recall(self, query, k=10, bank=""):
+        return sorted(self.kept.get(bank, []))
+    KIND def retain(self, content, bank=""):
+        self.now += 1
+        self.most = max(self.most, self.now)
+        WAIT
+        self.now -= 1
+        if content == "refused":
+            raise ValueError("full")
+        if content == "dies":
+            os._exit(3)
+        self.kept.setdefault(bank, []).append(content)
+"""
+
+
+def keeps(together: str, kind: str, wait: str) -> str:
+    return KEEPS_TEXTS.replace("TOGETHER", together).replace("KIND ", kind).replace("WAIT", wait)
+
+
+WRITES = [
+    (keeps("True", "", "time.sleep(0.05)"), True),
+    (keeps("False", "async ", "await asyncio.sleep(0.05)"), True),
+    (keeps("False", "", "time.sleep(0.01)"), False),
+]
+
+
+@pytest.mark.parametrize(("source", "overlap"), WRITES, ids=["declared", "asynchronous", "neither"])
+def test_texts_that_come_together_overlap_where_the_adapter_allows_it(
+    system: Start, source: str, overlap: bool
+) -> None:
+    process = system(source=source)
+    assert process.hello is not None and process.hello.can("texts_together") is overlap
+    process.reset()
+    texts = [retain_call(f"text {number}", bank=f"b{number % 2}") for number in range(6)]
+    seconds = process.retain_together(texts, 4)
+    assert len(seconds) == 6 and min(seconds) > 0
+    found = [item.text for bank in ("b0", "b1") for item in process.recall("text", 10, bank=bank).items or ()]
+    assert sorted(found) == [f"text {number}" for number in range(6)]
+    assert (2 <= int(process.ask("most").answer) <= 4) if overlap else process.ask("most").answer == "1"
+
+
+def test_a_refused_text_is_told_after_the_others_are_stored(system: Start) -> None:
+    process = system(source=WRITES[0][0])
+    process.reset()
+    with pytest.raises(AdapterRaised, match="retain raised ValueError: full"):
+        process.retain_together([retain_call(text) for text in ("refused", "a", "b")], 3)
+    assert [item.text for item in process.recall("text", 10).items or ()] == ["a", "b"]
+
+
+def test_a_crash_while_texts_are_stored_is_told_as_a_crash(system: Start) -> None:
+    process = system(source=WRITES[0][0])
+    process.reset()
+    with pytest.raises(SystemDied, match="ended with exit code 3"):
+        process.retain_together([retain_call(text) for text in ("a", "dies", "b")], 3)
+
+
+def test_a_text_over_its_limit_is_told_with_the_limit_of_texts(system: Start) -> None:
+    limits = PATIENT.model_copy(update={"take_in_seconds": 0.3, "ask_seconds": 50.0})
+    process = system(source=keeps("True", "", "time.sleep(60)"), limits=limits)
+    process.reset()
+    with pytest.raises(SystemTimedOut, match=r"retain took longer than 0\.3 s"):
+        process.retain_together([retain_call(text) for text in ("a", "b")], 2)
+
+
+@pytest.mark.parametrize("declared", ["1", "'yes'", "None"])
+def test_a_wrong_declaration_of_texts_at_the_same_time_is_refused(system: Start, declared: str) -> None:
+    with pytest.raises(SystemFailure, match=r"texts_together is .*, not True or False"):
+        system(source=keeps(declared, "", "pass"))
 
 
 @pytest.mark.parametrize(("signature", "can"), [("self, query, dispositions=None", True), ("self, query", False)])

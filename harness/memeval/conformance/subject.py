@@ -18,7 +18,7 @@ from memeval.systems.flight import EndedInFlight, Flight
 from memeval.systems.messages import SystemReply, session_json
 from memeval.systems.output import Log, visible
 from memeval.systems.process import SystemProcess
-from memeval.systems.questions import QuestionCall, ask_call, search_call
+from memeval.systems.questions import PreparedCall, ask_call, search_call
 
 SEARCH_ITEMS = 10
 """How many items ``search`` is asked for, as in a run."""
@@ -238,7 +238,7 @@ class CheckedMemory:
             self._send_together([search_call(question, SEARCH_ITEMS, at) for question in questions], replies)
         return [Observation.of(question, *given) for question, given in zip(questions, replies, strict=True)]
 
-    def _send_together(self, calls: Sequence[QuestionCall], replies: Sequence[list[SystemReply]]) -> None:
+    def _send_together(self, calls: Sequence[PreparedCall], replies: Sequence[list[SystemReply]]) -> None:
         failures: dict[int, SystemFailure] = {}
         try:
             for place, result in self.process.replies_to(calls, Flight(self.questions_at_once)):

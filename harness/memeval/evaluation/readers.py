@@ -81,7 +81,7 @@ def choose_reader(
         methods = f"{', '.join(first)} or {last}" if first else last
         raise NotApplicable(
             f"{slug} has no {methods}, which the protocol '{protocol.name}' needs.",
-            remedy="Add the missing methods to the adapter, or choose another protocol.",
+            remedy="Add what is missing to the adapter, or choose another protocol.",
         )
     needed = "search" if name != NATIVE else None if protocol and fixed and protocol.needs else "query"
     if needed is not None and needed not in capabilities:

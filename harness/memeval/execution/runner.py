@@ -26,7 +26,8 @@ from memeval.systems.errors import SystemDied, SystemFailure
 from memeval.systems.flight import EndedInFlight, Flight
 from memeval.systems.messages import SystemReply
 from memeval.systems.process import SystemProcess
-from memeval.systems.questions import QuestionCall, ask_call, recall_call, reflect_call, search_call
+from memeval.systems.questions import PreparedCall, ask_call, recall_call, reflect_call, retain_call, search_call
+from memeval.systems.worker import TEXTS_TOGETHER
 
 MOST_UNREAD = 64
 """How many replies may wait for the reader while the system is asked further questions."""
@@ -215,14 +216,21 @@ class ScenarioRunner:
                 ingested.seconds, reset_first = self._system.reset(), False
                 self._usage.begin()
             upcoming = CountedChanges(steps)
-            retains = self._system.hello is not None and self._system.hello.can("retain")
+            hello = self._system.hello
+            retains = hello is not None and hello.can("retain")
+            retains_together = hello is not None and hello.can(TEXTS_TOGETHER)
             while (first := next(upcoming, None)) is not None:
                 if reset_first and (isinstance(first, Forget) or (isinstance(first, Retain) and retains)):
                     ingested.seconds += self._system.reset()
                 if isinstance(first, Forget):
                     self._system.forget(bank=first.bank, ids=first.ids, query=first.query)
+                elif isinstance(first, Retain) and retains and retains_together and first.in_flight > 1:
+                    texts = [retain_call(step.content, **_about(step)) for step in upcoming.texts(first)]
+                    began = time.monotonic()
+                    ingested.retain_seconds += self._system.retain_together(texts, first.in_flight)
+                    ingested.seconds += time.monotonic() - began
                 elif isinstance(first, Retain) and retains:
-                    ingested.retain_seconds.append(self._retain(first))
+                    ingested.retain_seconds.append(self._system.retain(first.content, **_about(first)))
                     ingested.seconds += ingested.retain_seconds[-1]
                 else:
                     sessions = upcoming.sessions(first, stop_at_texts=retains)
@@ -238,17 +246,6 @@ class ScenarioRunner:
         except SystemFailure as failure:
             raise _Aborted(failure) from None
         this.ingested = ingested
-
-    def _retain(self, step: Retain) -> float:
-        return self._system.retain(
-            step.content,
-            bank=step.bank,
-            timestamp=step.occurred_at or None,
-            tags=step.tags,
-            source_id=step.text_id,
-            fact_type=step.fact_type,
-            metadata=step.metadata or None,
-        )
 
     def _ask(self, this: _Pass, asked: Sequence[Question]) -> Iterator[FinishedItems]:
         """Ask several questions with nothing to ingest between them; yield the items that finish."""
@@ -318,7 +315,7 @@ class ScenarioRunner:
             return SystemReply("", None, items, None, time.monotonic() - began, None)
         return self._system.reply_to(self._call(step))
 
-    def _call(self, step: Question) -> QuestionCall:
+    def _call(self, step: Question) -> PreparedCall:
         """Return the call for a step that is not an export."""
         match step:
             case Recall():
@@ -382,3 +379,15 @@ class ScenarioRunner:
             del this.open_items[item_id], this.rows[item_id]
             contexts = tuple(this.answers.contexts.pop(item_id, ()))
             yield FinishedItems((item_id,), tuple(rows[question] for question in questions), contexts)
+
+
+def _about(step: Retain) -> dict[str, Any]:
+    """Return what is said about a text in the call for it."""
+    return {
+        "bank": step.bank,
+        "timestamp": step.occurred_at or None,
+        "tags": step.tags,
+        "source_id": step.text_id,
+        "fact_type": step.fact_type,
+        "metadata": step.metadata or None,
+    }

@@ -66,6 +66,15 @@ class CountedChanges:
             self.ingested += 1
         return step
 
+    def texts(self, first: Retain) -> Iterator[Retain]:
+        """Yield texts that are written at the same time: ``first`` and those that follow with the same number."""
+        yield first
+        while (step := next(self, None)) is not None:
+            if not isinstance(step, Retain) or step.in_flight != first.in_flight:
+                self._put_back(step)
+                return
+            yield step
+
     def sessions(self, first: Ingest | Retain, *, stop_at_texts: bool) -> Iterator[tuple[bytes, str]]:
         """Yield sessions as JSON with their dates: ``first`` and those that follow, up to what is to be forgotten.
 
@@ -76,10 +85,13 @@ class CountedChanges:
         step: Change | None = first
         while step is not None:
             if isinstance(step, Forget) or (stop_at_texts and step is not first and isinstance(step, Retain)):
-                self._returned = step
+                self._put_back(step)
                 return
             yield session_json(step.session), step.session.date
             step = next(self, None)
+
+    def _put_back(self, step: Change) -> None:
+        self._returned = step
 
 
 def _in_flight(step: Question) -> int:

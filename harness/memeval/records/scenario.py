@@ -84,6 +84,9 @@ class Retain(Record):
     """Other metadata; each system decides how to use it."""
     source_id: str
     """The benchmark's id of the text; systems never receive it."""
+    in_flight: int = Field(default=1, exclude_if=lambda number: number == 1)
+    """Number of texts written at the same time. Adjacent steps with the same number are written together. Left out of
+    the data for one at a time, so that digests of older data stay valid."""
 
     @property
     def session(self) -> Session:

@@ -17,7 +17,16 @@ from memeval.records.response import ReportedUsage
 from memeval.records.scenario import Session, Turn, TurnKind
 from memeval.systems.errors import AdapterMisbehaved, AdapterRaised, NoAdapter, SystemDied, SystemFailure
 from memeval.systems.output import visible
-from memeval.systems.worker import ASKED, DECLARED, DISPOSITIONS, MOST_AT_ONCE, OPTIONAL, TOKEN_LIMIT, USAGE
+from memeval.systems.worker import (
+    ASKED,
+    DECLARED,
+    DISPOSITIONS,
+    MOST_AT_ONCE,
+    OPTIONAL,
+    TEXTS_TOGETHER,
+    TOKEN_LIMIT,
+    USAGE,
+)
 
 CALLS = {"ask": "query", "export": "export_memories", "take_in": "ingest_session"}
 """The adapter method of each call that has another name than its method."""
@@ -260,7 +269,7 @@ def hello(value: Any) -> AdapterInfo:
     packages = mapping(value.get("packages", {}))
     calls = texts(value.get("capabilities"))
     capabilities = {CALLS.get(call, call) for call in calls} - {"load", "reset"}
-    if unknown := capabilities.difference((*OPTIONAL, DISPOSITIONS)):
+    if unknown := capabilities.difference((*OPTIONAL, DISPOSITIONS, TEXTS_TOGETHER)):
         raise ProtocolError(f"names an unknown capability, '{visible(min(unknown)[:QUOTED])}'.")
     if "ingest_session" not in capabilities or capabilities.isdisjoint(ASKED):
         raise NoAdapter(

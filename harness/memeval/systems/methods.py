@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from memeval.systems.worker import ASKED, DISPOSITIONS, OPTIONAL
+from memeval.systems.worker import ASKED, DISPOSITIONS, OPTIONAL, TEXTS_TOGETHER
 
 _DYNAMIC = frozenset({"__class__", "__dict__", "delattr", "eval", "exec", "globals", "locals", "setattr", "vars"})
 """Names by which code can change a class or an instance unseen."""
@@ -63,6 +63,10 @@ def methods_in(file: Path, class_name: str | None = None) -> ClassMethods | None
         names.add("ingest_session")
     if "reflect" in names and _takes(methods["reflect"], DISPOSITIONS):
         names.add(DISPOSITIONS)
+    if "retain" in names and (together := _texts_together(found)) is not False:
+        if together is None:
+            return None
+        names.add(TEXTS_TOGETHER)
     return ClassMethods(class_name, tuple(sorted(names)))
 
 
@@ -70,7 +74,7 @@ def _is_dynamic(node: ast.AST) -> bool:
     """Return whether a node can change the methods of a class or an instance."""
     if isinstance(node, ast.Attribute):
         written = not isinstance(node.ctx, ast.Load)
-        return node.attr in ("__dict__", "__class__") or (written and node.attr in OPTIONAL)
+        return node.attr in ("__dict__", "__class__") or (written and node.attr in (*OPTIONAL, TEXTS_TOGETHER))
     if isinstance(node, ast.ImportFrom):
         return any(alias.name == "*" for alias in node.names)
     return isinstance(node, ast.Name) and node.id in _DYNAMIC
@@ -125,6 +129,16 @@ def _methods(found: ast.ClassDef) -> dict[str, ast.arguments] | None:
         ):
             return None
     return methods
+
+
+def _texts_together(found: ast.ClassDef) -> bool | None:
+    """Return whether a class retains several texts at the same time; ``None`` if only a run shows it."""
+    for node in found.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(isinstance(target, ast.Name) and target.id == TEXTS_TOGETHER for target in targets):
+                return True if isinstance(node.value, ast.Constant) and node.value.value is True else None
+    return any(isinstance(node, ast.AsyncFunctionDef) and node.name == "retain" for node in found.body)
 
 
 def _takes(arguments: ast.arguments, name: str) -> bool:

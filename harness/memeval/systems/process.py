@@ -27,7 +27,16 @@ from memeval.systems.flight import AGAIN_SECONDS, EndedInFlight, Flight, Sent
 from memeval.systems.launching import DRIVERS_FOLDER
 from memeval.systems.messages import LOADING, AdapterInfo, FoundItem, ProtocolError, SystemReply
 from memeval.systems.output import Log, visible
-from memeval.systems.questions import QuestionCall, ascii_json, ask_call, parts, recall_call, reflect_call, search_call
+from memeval.systems.questions import (
+    PreparedCall,
+    ascii_json,
+    ask_call,
+    parts,
+    recall_call,
+    reflect_call,
+    retain_call,
+    search_call,
+)
 from memeval.systems.remedies import remedy_for, signal_words, slow_remedy
 from memeval.systems.sandbox import Sandbox
 
@@ -218,40 +227,37 @@ class SystemProcess:
         with self._protocol_kept("usage"):
             return messages.usage(reply["value"])
 
-    def retain(
-        self,
-        content: str,
-        *,
-        bank: str | None = None,
-        timestamp: str | None = None,
-        tags: Sequence[str] | None = None,
-        source_id: str | None = None,
-        fact_type: str | None = None,
-        metadata: Mapping[str, str | float] | None = None,
-    ) -> float:
-        """Ingest a text; return the duration in seconds. Only for systems with ``retain``.
+    def retain(self, content: str, **about: Any) -> float:
+        """Ingest a text, see :func:`retain_call`; return the duration in seconds. Only for systems with ``retain``."""
+        started = self._clock()
+        self._call("retain", self._limits.take_in_seconds, retain_call(content, **about).arguments)
+        return self._clock() - started
+
+    def retain_together(self, texts: Sequence[PreparedCall], most: int) -> list[float]:
+        """Ingest several texts at the same time; return the duration of each in seconds, in the order of the texts.
+
+        Only for systems with ``texts_together``.
 
         Args:
-            content: the text.
-            bank: the bank of the text; ``None`` for the adapter's default.
-            timestamp: the time of the text.
-            tags: tags for filters.
-            source_id: the id that retrieved items name as their source.
-            fact_type: the kind of the text.
-            metadata: other data of the text.
+            texts: the calls, from :func:`retain_call`.
+            most: the most texts at a time.
+
+        Raises:
+            SystemFailure: the system refused a text, or its process has ended. All other calls have ended by then.
         """
-        arguments = parts(
-            content=content,
-            bank=bank,
-            timestamp=timestamp,
-            tags=tags,
-            source_id=source_id,
-            fact_type=fact_type,
-            metadata=metadata,
-        )
-        started = self._clock()
-        self._call("retain", self._limits.take_in_seconds, arguments)
-        return self._clock() - started
+        seconds = [0.0] * len(texts)
+        failures: list[SystemFailure] = []
+        try:
+            for place, reply in self.replies_to(texts, Flight(most), self._limits.take_in_seconds):
+                if isinstance(reply, SystemReply):
+                    seconds[place] = reply.seconds
+                else:
+                    failures.append(reply)
+        except EndedInFlight as ended:
+            raise ended.failure from None
+        if failures:
+            raise failures[0]
+        return seconds
 
     def recall(self, query: str, k: int, **filters: Any) -> SystemReply:
         """Search a bank; see :func:`recall_call`. Only for systems with ``recall``."""
@@ -261,7 +267,7 @@ class SystemProcess:
         """Ask a question about a bank; see :func:`reflect_call`. Only for systems with ``reflect``."""
         return self.reply_to(reflect_call(query, **how))
 
-    def reply_to(self, asked: QuestionCall) -> SystemReply:
+    def reply_to(self, asked: PreparedCall) -> SystemReply:
         """Ask one question, and return the reply."""
         started = self._clock()
         number = self._send(*asked)
@@ -270,7 +276,7 @@ class SystemProcess:
         return self._checked(asked.call, self._parsed(asked.call, line, (number,)), seconds)
 
     def replies_to(
-        self, asked: Sequence[QuestionCall], flight: Flight
+        self, asked: Sequence[PreparedCall], flight: Flight, seconds: float | None = None
     ) -> Iterator[tuple[int, SystemReply | SystemFailure]]:
         """Ask several questions, some of them at the same time.
 
@@ -279,6 +285,7 @@ class SystemProcess:
         Args:
             asked: the questions, in order of sending.
             flight: how they are sent.
+            seconds: the time limit of each; ``None`` for that of questions.
 
         Yields:
             The place of a question in ``asked``, and its reply or its failure, in the order of the replies. The seconds
@@ -287,6 +294,7 @@ class SystemProcess:
         Raises:
             EndedInFlight: the process has ended.
         """
+        limit = self._limits.ask_seconds if seconds is None else seconds
         waiting: dict[int, Sent] = {}
         overdue: dict[int, Sent] = {}
         todo = deque(enumerate(asked))
@@ -301,16 +309,16 @@ class SystemProcess:
                     waiting[number] = Sent(place, each.call, self._clock())
                 if not waiting and not overdue:
                     continue  # no slot is free yet
-                left = self._limits.ask_seconds - self._clock()
+                left = limit - self._clock()
                 lefts = {
                     number: left + (max(sent.at, last) if flight.in_order else sent.at)
                     for number, sent in waiting.items()
                 }
-                for number in [number for number, seconds in lefts.items() if seconds <= 0]:
+                for number in [number for number, still in lefts.items() if still <= 0]:
                     overdue[number] = waiting.pop(number)
                     del lefts[number]
                 if not waiting:
-                    raise self._timed_out(next(iter(overdue.values())).call, self._limits.ask_seconds)
+                    raise self._timed_out(next(iter(overdue.values())).call, limit)
                 is_full = not todo or len(waiting) >= flight.most or bool(overdue)
                 call = next(iter(waiting.values())).call
                 line = self._line_within(call, min(min(lefts.values()), CHECK_SECONDS if is_full else AGAIN_SECONDS))
@@ -479,8 +487,10 @@ class SystemProcess:
             return messages.from_line(line, numbers)
 
     def _checked(self, call: str, reply: dict[str, Any], seconds: float) -> SystemReply:
-        """Return the reply to a question."""
+        """Return the reply to a question, or to a text; the value of the latter means nothing."""
         value = self._succeeded(call, reply)["value"]
+        if call == "retain":
+            return messages.reply({}, seconds, reply.get("seconds"))
         if call in ("ask", "reflect"):
             messages.require_answer(value, call)
         with self._protocol_kept(call):

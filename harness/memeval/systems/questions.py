@@ -1,4 +1,4 @@
-"""The calls by which a system is asked, as data that can be sent."""
+"""The calls by which a system is asked or given a text, as data that can be sent."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from memeval.systems import messages
 
 
-class QuestionCall(NamedTuple):
-    """A call by which a system is asked."""
+class PreparedCall(NamedTuple):
+    """A call, ready to be sent; several can be in flight together."""
 
     call: str
     """The name of the call."""
@@ -18,14 +18,14 @@ class QuestionCall(NamedTuple):
     """Its keys as JSON, each after a comma."""
 
 
-def ask_call(question: str, timestamp: str | None = None) -> QuestionCall:
+def ask_call(question: str, timestamp: str | None = None) -> PreparedCall:
     """Return the call of ``query``; without a timestamp, the adapter's default applies."""
-    return QuestionCall("ask", b',"question":%b%b' % (ascii_json(question), _at(timestamp)))
+    return PreparedCall("ask", b',"question":%b%b' % (ascii_json(question), _at(timestamp)))
 
 
-def search_call(query: str, k: int, timestamp: str | None = None) -> QuestionCall:
+def search_call(query: str, k: int, timestamp: str | None = None) -> PreparedCall:
     """Return the call of ``search`` for at most ``k`` items."""
-    return QuestionCall("search", b',"query":%b,"k":%d%b' % (ascii_json(query), k, _at(timestamp)))
+    return PreparedCall("search", b',"query":%b,"k":%d%b' % (ascii_json(query), k, _at(timestamp)))
 
 
 def recall_call(
@@ -37,7 +37,7 @@ def recall_call(
     tags: Sequence[str] | None = None,
     since: str | None = None,
     until: str | None = None,
-) -> QuestionCall:
+) -> PreparedCall:
     """Return the call of ``recall``.
 
     Args:
@@ -50,7 +50,7 @@ def recall_call(
         until: return only texts before this time.
     """
     when = {"timestamp": timestamp, "since": since, "until": until}
-    return QuestionCall("recall", parts(query=query, k=k, bank=bank, tags=tags, **when))
+    return PreparedCall("recall", parts(query=query, k=k, bank=bank, tags=tags, **when))
 
 
 def reflect_call(
@@ -59,7 +59,7 @@ def reflect_call(
     bank: str | None = None,
     timestamp: str | None = None,
     dispositions: Mapping[str, int] | None = None,
-) -> QuestionCall:
+) -> PreparedCall:
     """Return the call of ``reflect``.
 
     Args:
@@ -68,7 +68,32 @@ def reflect_call(
         timestamp: the time of the question.
         dispositions: traits for the answer, each from 1 to 5; only if the system accepts them.
     """
-    return QuestionCall("reflect", parts(query=query, bank=bank, timestamp=timestamp, dispositions=dispositions))
+    return PreparedCall("reflect", parts(query=query, bank=bank, timestamp=timestamp, dispositions=dispositions))
+
+
+def retain_call(
+    content: str,
+    *,
+    bank: str | None = None,
+    timestamp: str | None = None,
+    tags: Sequence[str] | None = None,
+    source_id: str | None = None,
+    fact_type: str | None = None,
+    metadata: Mapping[str, str | float] | None = None,
+) -> PreparedCall:
+    """Return the call of ``retain``.
+
+    Args:
+        content: the text.
+        bank: the bank of the text; ``None`` for the adapter's default.
+        timestamp: the time of the text.
+        tags: tags for filters.
+        source_id: the id that retrieved items name as their source.
+        fact_type: the kind of the text.
+        metadata: other data of the text.
+    """
+    what = {"tags": tags, "source_id": source_id, "fact_type": fact_type, "metadata": metadata}
+    return PreparedCall("retain", parts(content=content, bank=bank, timestamp=timestamp, **what))
 
 
 def ascii_json(text: str) -> bytes:

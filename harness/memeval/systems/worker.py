@@ -45,6 +45,9 @@ OPTIONAL = (
 DISPOSITIONS = "dispositions"
 """Reported like a method if ``reflect`` accepts a keyword with this name."""
 
+TEXTS_TOGETHER = "texts_together"
+"""Reported like a method if ``retain`` may be called for several texts at the same time."""
+
 ASKED = ("query", "search", "recall", "reflect")
 """An adapter has at least one of these methods, by which it can be asked."""
 
@@ -472,16 +475,25 @@ class Calls:
             raise Refused(f"{DECLARED} is {shown}, not a whole number from 1 to {MOST_AT_ONCE}", cause="declared")
         return declared
 
-    def recalls_at_once(self) -> bool:
-        """Whether ``recall`` is asynchronous: then several searches can wait at the same time."""
-        code = getattr(function_of(getattr(self.system, "recall", None)), "__code__", None)
+    def is_asynchronous(self, method: str) -> bool:
+        """Whether a method is asynchronous: then several of its calls can wait at the same time."""
+        code = getattr(function_of(getattr(self.system, method, None)), "__code__", None)
         return code is not None and bool(code.co_flags & COROUTINE)
 
+    def texts_together(self) -> bool:
+        """Whether texts can be retained at the same time: ``retain`` is asynchronous, or the adapter says so."""
+        declared = getattr(self.system, TEXTS_TOGETHER, False)
+        if type(declared) is not bool:
+            raise Refused(f"{TEXTS_TOGETHER} is {kind_of(declared)}, not True or False", cause="declared")
+        return declared or self.is_asynchronous("retain")
+
     def shares(self, request: dict[str, Any]) -> bool:
-        """Whether a question may be answered together with others."""
+        """Whether a call may be made together with others of its kind."""
         if not request.get("together"):
             return False
-        return self.questions_at_once() > 1 or (request["call"] == "recall" and self.recalls_at_once())
+        if request["call"] == "retain":
+            return self.texts_together()
+        return self.questions_at_once() > 1 or (request["call"] == "recall" and self.is_asynchronous("recall"))
 
     def has(self, method: str) -> bool:
         return callable(getattr(self.system, method, None))
@@ -492,6 +504,8 @@ class Calls:
         found = [name for name in OPTIONAL if self.has(name) or (name == "ingest_session" and has_retain)]
         if self.has("reflect") and takes_keyword(self.system.reflect, DISPOSITIONS):
             found.append(DISPOSITIONS)
+        if has_retain and self.texts_together():
+            found.append(TEXTS_TOGETHER)
         return found
 
     def load(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Answers several questions at the same time. The worker loads it at the first such question.
+"""Answers several questions, or retains several texts, at the same time. The worker loads it when it first must.
 
 The file is beside the worker. Like the worker, it needs only the standard library of Python 3.9 or later.
 
-Each question has a thread. A method that is not asynchronous runs in it; a coroutine runs on the adapter's event loop,
+Each call has a thread. A method that is not asynchronous runs in it; a coroutine runs on the adapter's event loop,
 in the main thread, as it does when questions are asked one by one.
 """
 
@@ -99,7 +99,7 @@ def converse(calls: Any, first: list[dict[str, Any]], lines: Any, write: Callabl
 
         def begin(requests: list[dict[str, Any]]) -> None:
             for place, request in enumerate(requests):
-                if rest or not request.get("together"):
+                if rest or not calls.shares(request):
                     rest.extend(requests[place:])
                     over.set()
                     return

@@ -72,6 +72,12 @@ def test_the_careful_control_passes_what_the_others_are_expected_to_fail(protoco
                 assert passed[each.category, probe] == {True}, (each.control, probe)
 
 
+def test_texts_that_are_written_at_the_same_time_are_all_found_unless_a_control_loses_them(results: Path) -> None:
+    assert run_of("careful-at-once", "at-once", results).run.scores.composite.value == 1.0
+    found = [passed for _, passed in verdicts("lost-writes", "at-once", results).values()]
+    assert 0 < sum(found) < len(found)
+
+
 def test_expected_differences_name_controls_and_probes_that_exist() -> None:
     probes = {
         (protocol, item.category, item.slices["probe"])

@@ -8,6 +8,7 @@ from functools import partial
 
 from memeval.benchmarks.lifecycle.checks import check
 from memeval.benchmarks.lifecycle.parts.apart import apart
+from memeval.benchmarks.lifecycle.parts.at_once import at_once
 from memeval.benchmarks.lifecycle.parts.believe import believe
 from memeval.benchmarks.lifecycle.parts.correct import correct
 from memeval.benchmarks.lifecycle.parts.forget import by_id, by_user, exported, said_twice
@@ -20,7 +21,7 @@ FORGET, APART, CORRECT, BELIEVE, PROVENANCE, GROWTH = (
 )
 """The six parts."""
 
-EXPORT, TOPIC = "export-after-deletion", "forget-topic"
+EXPORT, TOPIC, AT_ONCE = "export-after-deletion", "forget-topic", "written-at-once"
 """Parts of their own protocols."""
 
 Write = Callable[[Script], None]
@@ -33,10 +34,14 @@ _PARTS: dict[str, tuple[Write, ...]] = {
     PROVENANCE: (provenance,),
     EXPORT: (partial(exported, whole_user=False), partial(exported, whole_user=True)),
     TOPIC: (partial(by_id, topic_query=True),),
+    AT_ONCE: (at_once,),
 }
 """The ways to write a scenario of each part, in turn; growth has its own."""
 
-SCENARIOS = {FORGET: 24, APART: 14, CORRECT: 14, BELIEVE: 14, PROVENANCE: 14, GROWTH: 14, EXPORT: 24, TOPIC: 12}
+SCENARIOS = {
+    **{FORGET: 24, APART: 14, CORRECT: 14, BELIEVE: 14, PROVENANCE: 14, GROWTH: 14},
+    **{EXPORT: 24, TOPIC: 12, AT_ONCE: 16},
+}
 """Scenarios of each part at the size 14; of growth, at each of its sizes."""
 
 STANDARD = 14
@@ -51,6 +56,7 @@ PROTOCOLS: dict[str, tuple[Mode, tuple[str, ...]]] = {
     "banks": (Mode.BANKS, (FORGET, *SESSION_PARTS)),
     "export": (Mode.BANKS, (EXPORT,)),
     "topic": (Mode.BANKS, (TOPIC,)),
+    "at-once": (Mode.BANKS, (AT_ONCE,)),
 }
 """For each protocol, how scenarios reach a system, and its parts."""
 

@@ -94,7 +94,7 @@ class Script:
         """The current month with its year."""
         return f"{MONTHS[self.day.month - 1]} {self.day.year}"
 
-    def say(self, user: User, text: str, *, request: str = "", replies: str = "said") -> str:
+    def say(self, user: User, text: str, *, request: str = "", replies: str = "said", in_flight: int = 1) -> str:
         """Add what a user says or files. Return the ordinal of the turn with the text.
 
         Args:
@@ -102,6 +102,7 @@ class Script:
             text: the text.
             request: what the user asks for, if the text comes from a tool; blank if the user says the text.
             replies: the kind of reply of the assistant.
+            in_flight: number of texts that are written to banks at the same time.
         """
         self.later(1, self.gap)
         self._sessions += 1
@@ -111,7 +112,14 @@ class Script:
         if self.mode is Mode.BANKS:
             content = text if request else f"{user.name}: {text}"
             self._steps.append(
-                Retain(text_id=session_id, content=content, occurred_at=day, bank=user.bank, source_id=source_id)
+                Retain(
+                    text_id=session_id,
+                    content=content,
+                    occurred_at=day,
+                    bank=user.bank,
+                    source_id=source_id,
+                    in_flight=in_flight,
+                )
             )
             return f"{session_id}:t01"
         said: list[tuple[str, str | None, str, TurnKind]] = [("user", user.name, text, TurnKind.MESSAGE)]

@@ -44,6 +44,9 @@ CHANGE_NOTHING = frozenset({"ask", "search", "recall", "reflect", "export", "usa
 DISPOSITIONS = "dispositions"
 """A capability of servers whose ``reflect`` takes them."""
 
+TEXTS_TOGETHER = "texts_together"
+"""A capability of servers that retain several texts at the same time."""
+
 OPTIONAL = {
     "close": "close",
     "export_memories": "export",
@@ -103,8 +106,9 @@ class HttpContract:
             )
         self._loaded: dict[str, Any] = loaded
         self.questions_at_once = loaded.get("questions_at_once", 1)
+        self.texts_together = TEXTS_TOGETHER in loaded["capabilities"]
         for call in loaded["capabilities"]:
-            if call not in ("load", "reset", DISPOSITIONS, *OPTIONAL, *OPTIONAL.values()):
+            if call not in ("load", "reset", DISPOSITIONS, TEXTS_TOGETHER, *OPTIONAL, *OPTIONAL.values()):
                 raise HttpError(
                     f"POST /load names the unknown capability {str(call)[:100]!r}. "
                     f"Known are {', '.join(sorted(OPTIONAL.values()))}."
