@@ -46,6 +46,32 @@ class Searcher:
         return [{"text": text, "source_ids": []} for text in self.told[-1:]]
 """
 
+TOGETHER = """
+import threading, time
+
+class Together:
+    questions_at_once = 4
+
+    def __init__(self):
+        self.guard, self.now = threading.Lock(), 0
+
+    def reset(self):
+        self.told = []
+
+    def ingest_session(self, session, timestamp):
+        self.told += [turn["content"] for turn in session["turns"]]
+
+    def query(self, question, timestamp="now"):
+        with self.guard:
+            self.now += 1
+            print(self.now, "in flight")
+        number = int(question.split("(")[1].split(")")[0])
+        time.sleep(0.05 + 0.02 * (7 - number))
+        with self.guard:
+            self.now -= 1
+        return f"{self.told[0]} {number}"
+"""
+
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
@@ -62,10 +88,19 @@ def searcher(folder: Path, pause: float = 0.0) -> SystemSource:
 
 
 def run(
-    source: SystemSource, results: Path, scheduler: str | None = None, progress: Silent | None = None, **more: Any
+    source: SystemSource,
+    results: Path,
+    scheduler: str | None = None,
+    progress: Silent | None = None,
+    benchmark: TinyBenchmark | None = None,
+    **more: Any,
 ) -> RunFolder:
     options = RunOptions(results=results, scheduler=scheduler, **{"concurrency": 2, **more})
-    return run_system(source, BenchmarkSession.open(TinyBenchmark(SCENARIOS)), options, progress)
+    return run_system(source, BenchmarkSession.open(benchmark or TinyBenchmark(SCENARIOS)), options, progress)
+
+
+def logged(made: RunFolder) -> str:
+    return gzip.decompress((made.path / "log.jsonl.gz").read_bytes()).decode()
 
 
 def worker_pids(cluster: Any) -> list[int]:
@@ -79,7 +114,32 @@ def test_a_cluster_gives_the_rows_of_this_machine(cluster: Any, tmp_path: Path) 
     here, there = run(source, tmp_path / "here"), run(source, tmp_path / "there", cluster.scheduler_address)
     assert comparable_digests(here) == comparable_digests(there)
     assert here.run.fingerprint == there.run.fingerprint
-    assert gzip.decompress((there.path / "log.jsonl.gz").read_bytes()).count(b"ingested") >= SCENARIOS
+    assert logged(there).count("ingested") >= SCENARIOS
+
+
+class Notes(Silent):
+    """Keeps what the user is told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def note(self, sentence: str) -> None:
+        self.told.append(sentence)
+
+
+def test_a_worker_has_as_many_questions_in_flight_as_the_adapter_declares(cluster: Any, tmp_path: Path) -> None:
+    (tmp_path / "together.py").write_text(TOGETHER, encoding="utf-8")
+    source, few = file_source(tmp_path / "together.py"), TinyBenchmark(3, 8)
+    here = run(source, tmp_path / "here", None, None, few, concurrency=1)
+    there = run(source, tmp_path / "there", cluster.scheduler_address, None, few, concurrency=16)
+    assert comparable_digests(here) == comparable_digests(there)
+    assert [row.question_id for row in there.responses()] == [row.question_id for row in here.responses()]
+    assert "4 in flight" in logged(there) and "5 in flight" not in logged(there)
+    halves = run(source, tmp_path / "halves", cluster.scheduler_address, None, few, concurrency=4)
+    assert "2 in flight" in logged(halves) and "3 in flight" not in logged(halves), "4 questions over 2 workers"
+    notes = Notes()
+    run(source, tmp_path / "one", cluster.scheduler_address, notes, few, concurrency=1)
+    assert [note for note in notes.told if "--concurrency is 1. Use --concurrency 8." in note]
 
 
 def test_a_control_runs_on_a_cluster(cluster: Any, tmp_path: Path) -> None:

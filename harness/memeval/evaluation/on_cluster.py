@@ -37,7 +37,7 @@ class RunOnNodes:
     search_items: int
     """How many items to request from ``search``."""
     concurrency: int
-    """How many scenarios run at a time, on all machines together."""
+    """How many questions are in flight at a time, on all machines together."""
 
 
 @contextmanager
@@ -91,6 +91,7 @@ def cluster_executor(
         limits=run.limits,
         reader=None if run.reader is None else run.reader.name,
         search_items=run.search_items,
+        questions_at_once=run.hello.questions_at_once,
         environment_digest=run.prepared.environment_digest(run.hello),
         versions=own_versions(),
     )

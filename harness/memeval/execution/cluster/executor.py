@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import secrets
 import threading
 import time
@@ -101,6 +102,7 @@ class _Given:
     scenario_id: str
     assignment: str
     open_items: dict[str, tuple[str, ...]]
+    at_once: int
     losses: int = 0
 
 
@@ -113,7 +115,7 @@ class DaskExecutor:
     Args:
         client: the connection; the caller closes it.
         parcel: the run.
-        concurrency: how many scenarios run at a time, on all workers together.
+        concurrency: how many questions are in flight at a time, on all workers together.
         note: receives messages for the user.
         check: raises what stops the run.
     """
@@ -175,27 +177,43 @@ class DaskExecutor:
         self._wait_for_a_worker()
         node = Node(self._name, self._parcel.model_dump_json())
         _while_workers_end(lambda: self._client.register_plugin(node, name=self._name))
-        threads = sum(self._client.nthreads().values())
-        if threads > self._concurrency and len(works) > self._concurrency:
-            self._note(
-                f"The cluster can run {threads} scenarios at a time, and --concurrency is {self._concurrency}. "
-                f"Use --concurrency {threads}."
-            )
+        threads = self._threads()
+        self._note_idle_threads(min(threads, len(works)))
         upcoming = iter(range(len(works)))
         while not self._stopped.is_set():
-            while len(self._given) < self._concurrency and (index := next(upcoming, None)) is not None:
-                self._give(index, works[index])
+            while (at_once := self._share(min(threads, len(works)))) and (index := next(upcoming, None)) is not None:
+                self._give(index, works[index], at_once)
             if not self._given:
                 return
             self._stopped.wait(POLL_SECONDS)
             self._check()
             self._receive()
-            if not self._client.nthreads():
+            if not (threads := self._threads()):
                 self._wait_for_a_worker()
 
-    def _give(self, index: int, work: ScenarioWork) -> None:
-        assignment = Assignment.of(index, work).model_dump_json()
-        given = _Given(None, work.scenario.scenario_id, assignment, dict(work.items))
+    def _threads(self) -> int:
+        """Return how many scenarios the workers can run at a time."""
+        return sum(self._client.nthreads().values())
+
+    def _note_idle_threads(self, usable: int) -> None:
+        """Say how many questions the cluster could have in flight, if ``--concurrency`` leaves threads idle."""
+        if usable > self._concurrency:
+            self._note(
+                f"The cluster can run {usable} scenarios at a time, and --concurrency is {self._concurrency}. "
+                f"Use --concurrency {usable * self._parcel.questions_at_once}."
+            )
+
+    def _share(self, usable: int) -> int:
+        """Return how many questions the next scenario may have in flight; 0 if it has to wait.
+
+        They are divided among the usable threads of the workers, so that no machine has all of them.
+        """
+        free = self._concurrency - sum(given.at_once for given in self._given.values())
+        return max(0, min(free, self._parcel.questions_at_once, math.ceil(self._concurrency / max(1, usable))))
+
+    def _give(self, index: int, work: ScenarioWork, at_once: int) -> None:
+        assignment = Assignment.of(index, work, at_once).model_dump_json()
+        given = _Given(None, work.scenario.scenario_id, assignment, dict(work.items), at_once)
         self._given[index] = given
         self._submit(index, given)
 

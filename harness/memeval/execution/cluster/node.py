@@ -24,6 +24,7 @@ from memeval.execution.work import FinishedItems
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.journal import LogLine
 from memeval.systems.errors import SystemFailure
+from memeval.systems.flight import Flight
 from memeval.systems.process import SystemProcess
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import start_system
@@ -148,7 +149,7 @@ class Node(WorkerPlugin):
             instance = self._taken(parcel)
             with self._guard:
                 self._busy[key] = instance
-            runner = self._runner(parcel, instance)
+            runner = self._runner(parcel, instance, Flight(assignment.at_once))
             with _Sender(assignment.index, instance.lines, queue.put) as finished:
                 for each in runner.run(assignment.work()):
                     finished.put(each)
@@ -160,10 +161,12 @@ class Node(WorkerPlugin):
             self._returned(key, instance)
         return TaskEnd()
 
-    def _runner(self, parcel: RunParcel, instance: _Instance) -> ScenarioRunner:
+    def _runner(self, parcel: RunParcel, instance: _Instance, flight: Flight) -> ScenarioRunner:
         reader = None if parcel.reader is None else next(each for each in READERS if each.name == parcel.reader)
         log: Callable[[str, str, str], None] = lambda *event: instance.lines.put(event_line(*event))  # noqa: E731
-        return ScenarioRunner(instance.process, reader, parcel.search_items, log, instance.is_stopped.is_set)
+        return ScenarioRunner(
+            instance.process, reader, parcel.search_items, log, instance.is_stopped.is_set, flight=flight
+        )
 
     def _taken(self, parcel: RunParcel) -> _Instance:
         """Return an idle instance, or a new one that is started."""

@@ -117,6 +117,8 @@ class RunParcel(Record):
     """The reader without a model; ``None`` if the system answers."""
     search_items: int
     """How many items to request from ``search``."""
+    questions_at_once: int
+    """How many questions an instance of the system answers at the same time."""
     environment_digest: Digest
     """Digest of the system's environment, which must be equal on every machine."""
     versions: dict[str, str]
@@ -136,15 +138,23 @@ class Assignment(Record):
     """The questions of each open item, in order."""
     attempt: int
     """The number of this attempt."""
+    at_once: int = 1
+    """The most questions that may be in flight at the same time, if the system answers several."""
 
     @classmethod
-    def of(cls, index: int, work: ScenarioWork) -> Assignment:
+    def of(cls, index: int, work: ScenarioWork, at_once: int) -> Assignment:
         """Pack a scenario."""
         scenario = work.scenario
         if scenario.is_streamed:
             scenario = Scenario.model_validate_json("".join(scenario.json_pieces()))
-        streamed = work.scenario.is_streamed
-        return cls(index=index, scenario=scenario, streamed=streamed, items=dict(work.items), attempt=work.attempt)
+        return cls(
+            index=index,
+            scenario=scenario,
+            streamed=work.scenario.is_streamed,
+            items=dict(work.items),
+            attempt=work.attempt,
+            at_once=at_once,
+        )
 
     def work(self) -> ScenarioWork:
         """Return the scenario, ready to run."""
