@@ -7,12 +7,22 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from distributed import LocalCluster
 
 from memeval.benchmarks import session
 from memeval.evaluation import judges, models
 from memeval.evaluation.verifying import sessions
 from memeval.gateway.limits import GatewayOptions
 from tests.evaluation.asking import PickyServer, benchmark_session
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A Dask scheduler and two workers of one thread, as processes."""
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+    ) as cluster:
+        yield cluster
 
 
 @pytest.fixture

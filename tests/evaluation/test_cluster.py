@@ -8,13 +8,11 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from distributed import LocalCluster
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
@@ -71,14 +69,6 @@ class Together:
             self.now -= 1
         return f"{self.told[0]} {number}"
 """
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
-    ) as cluster:
-        yield cluster
 
 
 def searcher(folder: Path, pause: float = 0.0) -> SystemSource:

@@ -7,10 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from memeval.evaluation.models import Models
 from memeval.execution.executor import Executor
+from memeval.execution.model_reader import ModelReader
 from memeval.execution.preparation import PreparedSystem
 from memeval.execution.readers import READERS
+from memeval.gateway.endpoints import Endpoint
 from memeval.reading import Reader
+from memeval.records.call import Caller
 from memeval.records.errors import BadInput
 from memeval.records.track import Limits
 from memeval.systems.messages import AdapterInfo
@@ -49,14 +53,15 @@ def cluster_of(address: str | None, prepared: PreparedSystem) -> Iterator[Cluste
         prepared: the system.
 
     Raises:
-        BadInput: the system can call models or hosts, the scheduler does not answer, or versions differ.
+        BadInput: the system declares hosts, the scheduler does not answer, or versions differ.
     """
     if address is None:
         yield None
         return
-    if prepared.pays:
+    if prepared.hosts:
         raise BadInput(
-            f"'{prepared.source.slug}' calls models or hosts, and --executor dask cannot pass these calls on.",
+            f"'{prepared.source.slug}' reaches the host {min(prepared.hosts)}. --executor dask passes on model calls, "
+            "but no requests to hosts: their keys stay on this machine.",
             remedy="Use --executor local.",
         )
     from memeval.execution.cluster.executor import connected
@@ -66,7 +71,7 @@ def cluster_of(address: str | None, prepared: PreparedSystem) -> Iterator[Cluste
 
 
 def cluster_executor(
-    cluster: Cluster, run: RunOnNodes, note: Callable[[str], None], check: Callable[[], None]
+    cluster: Cluster, run: RunOnNodes, note: Callable[[str], None], models: Models, readings: int
 ) -> Executor:
     """Return the executor of a run on a cluster.
 
@@ -74,25 +79,42 @@ def cluster_executor(
         cluster: the connection.
         run: the run.
         note: receives messages for the user.
-        check: raises what stops the run.
+        models: the gateway, which makes the model calls of all workers.
+        readings: how many questions a reader with a model answers at the same time.
 
     Raises:
-        BadInput: the reader calls a model, or belongs to a benchmark.
+        BadInput: the reader belongs to a benchmark.
     """
+    from memeval.execution.cluster.calls import RunModels
     from memeval.execution.cluster.executor import DaskExecutor
-    from memeval.execution.cluster.parcel import RunParcel, SystemParcel
+    from memeval.execution.cluster.parcel import ModelUse, RunParcel, SystemParcel
     from memeval.execution.cluster.versions import own_versions
 
-    if run.reader is not None and run.reader not in READERS:
+    allowed: dict[Caller, tuple[Endpoint, tuple[str, ...]]] = {}
+    if run.source.declared_models:
+        allowed[Caller.SYSTEM] = models.endpoint(Caller.SYSTEM), run.source.declared_models
+    settings: dict[str, Any] = {}
+    if isinstance(run.reader, ModelReader):
+        allowed[Caller.READER] = models.endpoint(Caller.READER), (run.reader.model,)
+        settings = dict(run.reader.settings)
+    elif run.reader is not None and run.reader not in READERS:
         raise BadInput(f"the reader '{run.reader.name}' does not run on a cluster.", remedy="Use --executor local.")
     parcel = RunParcel(
         system=SystemParcel.of(run.source),
         sandboxed=run.prepared.sandbox is not None,
         limits=run.limits,
         reader=None if run.reader is None else run.reader.name,
+        models=None
+        if not allowed
+        else ModelUse(
+            **{caller.value: endpoint.url for caller, (endpoint, _models) in allowed.items()},
+            reader_settings=settings,
+            readings=readings,
+        ),
         search_items=run.search_items,
         questions_at_once=run.hello.questions_at_once,
         environment_digest=run.prepared.environment_digest(run.hello),
         versions=own_versions(),
     )
-    return DaskExecutor(cluster, parcel, run.concurrency, note, check=check)
+    calls = RunModels(models.gateway, allowed) if allowed else None
+    return DaskExecutor(cluster, parcel, run.concurrency, note, check=models.gateway.check, models=calls)

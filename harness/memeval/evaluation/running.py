@@ -292,8 +292,8 @@ def _executor(
 ) -> Executor:
     """Return what runs the scenarios: this machine, or a cluster."""
     options, check = setting.options, setting.models.gateway.check
+    readings = options.models.model_concurrency if isinstance(reader, ModelReader) else 0
     if setting.cluster is None:
-        readings = options.models.model_concurrency if isinstance(reader, ModelReader) else 0
         return LocalExecutor(
             first, new_instance, reader, search_items, options.concurrency, check=check, readings=readings
         )
@@ -309,7 +309,8 @@ def _executor(
             options.concurrency,
         ),
         setting.progress.note,
-        check,
+        setting.models,
+        readings,
     )
 
 

@@ -135,8 +135,8 @@ def output_line(line: str) -> LogLine:
 
 
 def event_line(event: str, detail: str, scenario_id: str) -> LogLine:
-    """Return the line of the log for what happened in a scenario."""
-    return LogLine(at=utc_now(), event=event, detail=redact(detail)[:LONGEST_DETAIL], scenario_id=scenario_id)
+    """Return the line of the log for what happened in a scenario; a blank id stands for none."""
+    return LogLine(at=utc_now(), event=event, detail=redact(detail)[:LONGEST_DETAIL], scenario_id=scenario_id or None)
 
 
 def _failed(responses: Iterable[Response]) -> int:

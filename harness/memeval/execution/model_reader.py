@@ -24,7 +24,7 @@ from memeval.tokens import count_tokens
 
 if TYPE_CHECKING:
     from memeval.gateway.endpoints import Endpoint
-    from memeval.gateway.gateway import Gateway
+    from memeval.gateway.makers import MakesReaderCalls
 
 PREFIX = "openai:"
 """Prefix of the names of model readers."""
@@ -70,7 +70,7 @@ class ModelReader:
         BadInput: the name is not a model reader.
     """
 
-    def __init__(self, model: str, endpoint: Endpoint, gateway: Gateway, reader_tokens: int) -> None:
+    def __init__(self, model: str, endpoint: Endpoint, gateway: MakesReaderCalls, reader_tokens: int) -> None:
         self.model = _model_of(model)
         self.settings = settings_for(self.model, endpoint.url, USUAL)
         """The settings sent with the model and the message."""

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memeval.execution.cluster.parcel import Assignment, Delivery, RunParcel, TaskEnd
+from memeval.execution.cluster.calls import CallsOfWorkers, RunModels
+from memeval.execution.cluster.parcel import Assignment, Delivery, FromWorker, RunParcel, TaskEnd
 from memeval.execution.cluster.versions import check_versions, own_versions
 from memeval.execution.executor import Arrival
 from memeval.execution.work import ScenarioWork
@@ -118,6 +119,7 @@ class DaskExecutor:
         concurrency: how many questions are in flight at a time, on all workers together.
         note: receives messages for the user.
         check: raises what stops the run.
+        models: the models that system and reader may call; their calls are made here. ``None`` if they call none.
     """
 
     def __init__(
@@ -128,12 +130,14 @@ class DaskExecutor:
         note: Callable[[str], None],
         *,
         check: Callable[[], None] = lambda: None,
+        models: RunModels | None = None,
     ) -> None:
         self._client = client
         self._parcel = parcel
         self._concurrency = concurrency
         self._note = note
         self._check = check
+        self._calls = None if models is None else CallsOfWorkers(models, self._reply)
         self._name = f"memeval-{secrets.token_hex(8)}"
         self._given: dict[int, _Given] = {}
         self._stopped = threading.Event()
@@ -242,9 +246,24 @@ class DaskExecutor:
 
     def _deliver(self, text: str) -> None:
         try:
-            delivery = Delivery.model_validate_json(text)
+            message = FromWorker.model_validate_json(text)
         except ValueError:
-            raise BadInput("a worker sent an invalid row.", remedy="Check who can reach the scheduler.") from None
+            raise BadInput("a worker sent an invalid message.", remedy="Check who can reach the scheduler.") from None
+        if self._calls is not None and message.asked is not None:
+            self._calls.make(message.asked)
+        if self._calls is not None and message.refused is not None:
+            self._calls.keep(message.refused)
+        if message.delivery is not None:
+            self._store(message.delivery)
+
+    def _reply(self, worker: str, text: str) -> None:
+        """Send the reply to a model call; a worker that is gone needs none, since its scenario runs again."""
+        from memeval.execution.cluster.node import receive_reply
+
+        with contextlib.suppress(Exception):  # whatever Dask raises when a worker is gone
+            self._client.run(receive_reply, self._name, text, workers=[worker])
+
+    def _store(self, delivery: Delivery) -> None:
         for line in delivery.lines:
             self._arrived(line)
         given = self._given.get(delivery.index)
@@ -305,6 +324,8 @@ class DaskExecutor:
             for text in self._queue.get(batch=True):
                 self._deliver(text)
             self._queue.close()
+        if self._calls is not None:
+            self._calls.close()
 
 
 def _while_workers_end(call: Callable[[], T]) -> T:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,11 +14,12 @@ from typing import Any, TypeVar
 
 from distributed import Queue, WorkerPlugin, get_client, get_worker
 
-from memeval.execution.cluster.parcel import Assignment, RunParcel, TaskEnd, packed_rows
+from memeval.execution.cluster.node_models import NodeModels
+from memeval.execution.cluster.parcel import Assignment, FromWorker, RunParcel, TaskEnd, packed_rows
 from memeval.execution.cluster.versions import check_versions, own_versions
 from memeval.execution.executor import event_line, output_line
+from memeval.execution.model_access import ModelAccess
 from memeval.execution.preparation import PreparedSystem, SystemSetup, prepare
-from memeval.execution.readers import READERS
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.work import FinishedItems
 from memeval.records.errors import BadInput, MemevalError
@@ -43,6 +44,7 @@ class _Instance:
     """An instance of the system, and the lines of the log that belong to it."""
 
     process: SystemProcess
+    endpoint: ModelAccess | None = None
     is_stopped: threading.Event = field(default_factory=threading.Event)
     lines: SimpleQueue[LogLine] = field(default_factory=SimpleQueue)
 
@@ -56,11 +58,11 @@ class _Sender:
 
     Args:
         index: the scenario's place in the order of the run.
-        lines: lines of the log, sent with the rows.
+        lines: lines of the log, sent with the rows: of the instance, and of its worker.
         put: sends a message.
     """
 
-    def __init__(self, index: int, lines: SimpleQueue[LogLine], put: Callable[[str], None]) -> None:
+    def __init__(self, index: int, lines: Sequence[SimpleQueue[LogLine]], put: Callable[[str], None]) -> None:
         self._index, self._lines, self._put = index, lines, put
         self.finished: SimpleQueue[FinishedItems] = SimpleQueue()
         self._is_over = threading.Event()
@@ -86,9 +88,9 @@ class _Sender:
             self._failure = error
 
     def _send(self) -> None:
-        rows, lines = _waiting(self.finished), _waiting(self._lines)
+        rows, lines = _waiting(self.finished), [line for queue in self._lines for line in _waiting(queue)]
         if rows or lines:
-            self._put(packed_rows(self._index, rows, lines).model_dump_json())
+            self._put(FromWorker(delivery=packed_rows(self._index, rows, lines)).model_dump_json())
 
 
 def _waiting(queue: SimpleQueue[T]) -> list[T]:
@@ -118,6 +120,8 @@ class Node(WorkerPlugin):
         self._guard = threading.Lock()
         self._preparing = threading.Lock()
         self._prepared: PreparedSystem | None = None
+        self._models: NodeModels | None = None
+        self._lines: SimpleQueue[LogLine] = SimpleQueue()
         self._idle: list[_Instance] = []
         self._busy: dict[str, _Instance] = {}
         self._is_over = False
@@ -146,11 +150,11 @@ class Node(WorkerPlugin):
         instance: _Instance | None = None
         try:
             parcel = RunParcel.model_validate_json(self._parcel)
-            instance = self._taken(parcel)
+            instance, models = self._taken(parcel, queue.put)
             with self._guard:
                 self._busy[key] = instance
-            runner = self._runner(parcel, instance, Flight(assignment.at_once))
-            with _Sender(assignment.index, instance.lines, queue.put) as finished:
+            runner = self._runner(parcel, instance, models, Flight(assignment.at_once))
+            with _Sender(assignment.index, (instance.lines, self._lines), queue.put) as finished:
                 for each in runner.run(assignment.work()):
                     finished.put(each)
         except MemevalError as error:
@@ -161,24 +165,42 @@ class Node(WorkerPlugin):
             self._returned(key, instance)
         return TaskEnd()
 
-    def _runner(self, parcel: RunParcel, instance: _Instance, flight: Flight) -> ScenarioRunner:
-        reader = None if parcel.reader is None else next(each for each in READERS if each.name == parcel.reader)
-        log: Callable[[str, str, str], None] = lambda *event: instance.lines.put(event_line(*event))  # noqa: E731
+    def receive(self, text: str) -> None:
+        """Receive the reply to a model call."""
+        if self._models is not None and self._models.gateway is not None:
+            self._models.gateway.receive(text)
+
+    def _runner(self, parcel: RunParcel, instance: _Instance, models: NodeModels, flight: Flight) -> ScenarioRunner:
         return ScenarioRunner(
-            instance.process, reader, parcel.search_items, log, instance.is_stopped.is_set, flight=flight
+            instance.process,
+            models.reader,
+            parcel.search_items,
+            lambda *event: instance.lines.put(event_line(*event)),
+            instance.is_stopped.is_set,
+            instance.endpoint,
+            models.check,
+            flight=flight,
+            readings=models.readings,
         )
 
-    def _taken(self, parcel: RunParcel) -> _Instance:
-        """Return an idle instance, or a new one that is started."""
-        with self._guard:
-            if self._idle:
-                return self._idle.pop()
+    def _taken(self, parcel: RunParcel, put: Callable[[str], None]) -> tuple[_Instance, NodeModels]:
+        """Return an idle instance, or a new one that is started, and the models of the run."""
         with self._preparing:
             if self._prepared is None:
                 self._prepared = self._prepare(parcel)
-        prepared = self._prepared
-        process = SystemProcess(prepared.source.launch, parcel.limits, lambda line: None, sandbox=prepared.sandbox)
-        instance = _Instance(process)
+            if self._models is None:
+                self._models = NodeModels(parcel, self._prepared, self._folder, self._address, put, self._log)
+        prepared, models = self._prepared, self._models
+        with self._guard:
+            if self._idle:
+                return self._idle.pop(), models
+        launch, endpoint = prepared.source.launch, models.endpoint()
+        process = SystemProcess(launch, parcel.limits, lambda line: None, sandbox=models.sandbox)
+        if endpoint is not None:
+            process = SystemProcess(
+                launch, parcel.limits, lambda line: None, endpoint.environment, endpoint.waited, models.sandbox
+            )
+        instance = _Instance(process, endpoint)
         process.log = lambda line: instance.lines.put(output_line(line))
         hello = start_system(prepared.source, process)
         if prepared.environment_digest(hello) != parcel.environment_digest:
@@ -187,7 +209,10 @@ class Node(WorkerPlugin):
                 f"the environment of {prepared.source.slug} has other packages or another Python on this worker.",
                 remedy="Use the same Python on every machine, and list the packages in requirements.lock.",
             )
-        return instance
+        return instance, models
+
+    def _log(self, event: str, detail: str, scenario_id: str) -> None:
+        self._lines.put(event_line(event, detail, scenario_id))
 
     def _prepare(self, parcel: RunParcel) -> PreparedSystem:
         """Unpack the system, and build its environment unless this machine has it.
@@ -225,6 +250,9 @@ class Node(WorkerPlugin):
     def _close(self) -> None:
         self._close_idle()
         if not self._busy:
+            models, self._models = self._models, None
+            if models is not None:
+                models.close()
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
@@ -241,3 +269,15 @@ def run_scenario(name: str, key: str, assignment: str) -> str:
     """
     node: Node = get_worker().plugins[name]
     return node.run(key, Assignment.model_validate_json(assignment)).model_dump_json()
+
+
+def receive_reply(name: str, text: str, dask_worker: Any) -> None:
+    """Receive the reply to a model call on this worker; ``Client.run`` calls it, and gives the worker.
+
+    Args:
+        name: the name of the run's plugin.
+        text: the reply, as JSON of :class:`NodeReply`.
+        dask_worker: the worker.
+    """
+    node: Node = dask_worker.plugins[name]
+    node.receive(text)

@@ -8,8 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from memeval.execution.work import FinishedItems, ScenarioWork
 from memeval.records.base import Digest, Record
+from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, ExitCode, MemevalError
 from memeval.records.journal import LogLine
 from memeval.records.response import Context, Response
@@ -104,6 +107,19 @@ class SystemParcel(Record):
         return source if self.submission is None else with_submission(source, self.submission, self.variant)
 
 
+class ModelUse(Record):
+    """The models of a run, without keys: the machine that started it makes the calls."""
+
+    system: str | None = None
+    """Base URL of the endpoint of the system's models; ``None`` if it declares none."""
+    reader: str | None = None
+    """Base URL of the endpoint of the reader's model; ``None`` for a reader without one."""
+    reader_settings: dict[str, JsonValue] = {}
+    """The settings that the reader sends with each question, as on the machine that started the run."""
+    readings: int = 0
+    """How many questions the reader answers at the same time on each worker."""
+
+
 class RunParcel(Record):
     """All that a worker must know about a run."""
 
@@ -114,7 +130,9 @@ class RunParcel(Record):
     limits: Limits
     """Limits of one call to the system."""
     reader: str | None
-    """The reader without a model; ``None`` if the system answers."""
+    """The reader; ``None`` if the system answers."""
+    models: ModelUse | None
+    """The models of system and reader; ``None`` if neither calls one."""
     search_items: int
     """How many items to request from ``search``."""
     questions_at_once: int
@@ -242,9 +260,11 @@ class TaskEnd(Record):
     """The exit code of the error."""
 
     @classmethod
-    def of(cls, error: MemevalError, worker: str) -> TaskEnd:
-        """Return the end of a task that failed on a worker."""
-        where = f"worker {worker}" if not error.where else f"worker {worker}: {error.where}"
+    def of(cls, error: MemevalError, worker: str | None = None) -> TaskEnd:
+        """Return the end of a task that failed, on a worker unless it is ``None``."""
+        where = error.where
+        if worker is not None:
+            where = f"worker {worker}: {where}" if where else f"worker {worker}"
         return cls(problem=error.problem, where=where, remedy=error.remedy, exit_code=int(error.exit_code))
 
     def error(self) -> MemevalError | None:
@@ -254,6 +274,47 @@ class TaskEnd(Record):
         error = BadInput(self.problem, where=self.where, remedy=self.remedy)
         error.exit_code = ExitCode(self.exit_code)
         return error
+
+
+class NodeCall(Record):
+    """A model call that a worker asks for."""
+
+    worker: str
+    """The address of the worker that waits for the reply."""
+    number: int
+    """Its number on this worker."""
+    caller: Caller
+    """Who calls: system or reader."""
+    phase: Phase
+    """The phase of the call."""
+    request: ModelRequest
+    """The request."""
+    scenario_id: str | None = None
+    """The scenario of a system's call; ``None`` while the system loads."""
+    ordinal: int = 0
+    """How many equal requests the system made before it in this pass over the scenario."""
+
+
+class NodeReply(Record):
+    """The reply to a :class:`NodeCall`."""
+
+    number: int
+    """The number of the call on the worker."""
+    call: Call | None = None
+    """The call; ``None`` if the run must stop."""
+    stop: TaskEnd | None = None
+    """What stops the run."""
+
+
+class FromWorker(Record):
+    """A message from a worker: one of these."""
+
+    delivery: Delivery | None = None
+    """Rows and lines of the log."""
+    asked: NodeCall | None = None
+    """A model call to make."""
+    refused: Call | None = None
+    """A model call that was refused on the worker, to store."""
 
 
 def packed_rows(index: int, finished: Sequence[FinishedItems], lines: Sequence[LogLine]) -> Delivery:

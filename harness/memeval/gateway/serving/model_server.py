@@ -16,7 +16,7 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from memeval.gateway.endpoints import Endpoint
-from memeval.gateway.gateway import Gateway
+from memeval.gateway.makers import MakesSystemCalls
 from memeval.gateway.serving.dialects import EXCHANGES, LISTS, error_form
 from memeval.gateway.serving.dialects.base import Exchange
 from memeval.gateway.serving.fields import Fields, Refusal
@@ -76,7 +76,7 @@ class ModelServer:
 
     def __init__(
         self,
-        gateway: Gateway,
+        gateway: MakesSystemCalls,
         endpoint: Endpoint,
         declared: Sequence[str],
         scenario_calls: int,
