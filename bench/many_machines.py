@@ -1,19 +1,21 @@
-"""Runs on Dask workers beside the ideal: ``python -m bench.many_machines [speed|kills] [SEED]``.
+"""Runs on Dask workers beside the ideal: ``python -m bench.many_machines speed``, or ``kills --runs 20 --seed 7``.
 
-``speed``: 40 made conversations of 50 questions, 50 ms each, on one worker and on four. ``kills``: 20 runs, in each of
-which a worker is killed at a random time; their rows must be those of a run on this machine.
+``speed``: 40 made conversations of 50 questions, 200 ms each, on one worker and on four, and on four workers with a
+system that answers several questions at the same time. ``kills``: seeded runs, in the middle of each of which a worker
+process is killed (``kill -9``); their rows must be those of a run on this machine.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import random
 import secrets
 import signal
 import sys
 import tempfile
-import threading
 import time
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -31,6 +33,8 @@ ADAPTER = """
 import time
 
 class Sleeper:
+    questions_at_once = {at_once}
+
     def reset(self):
         self.told = []
 
@@ -42,8 +46,10 @@ class Sleeper:
         return self.told[0]
 """
 
-CONVERSATIONS, QUESTIONS, PAUSE = 40, 50, 0.05
-KILLS, KILL_QUESTIONS, KILL_PAUSE = 20, 10, 0.02
+CONVERSATIONS, QUESTIONS, LATENCY = 40, 50, 0.2
+TOGETHER = 5
+"""How many questions an instance answers at the same time, where it answers several."""
+KILLS, KILL_CONVERSATIONS, KILL_QUESTIONS, KILL_LATENCY = 20, 12, 10, 0.02
 MOST_OF_IDEAL, LEAST_SPEEDUP = 1.25, 3.3
 
 
@@ -62,72 +68,114 @@ def cluster_of(workers: int) -> LocalCluster:
     return LocalCluster(workers, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None)
 
 
-def sleeper(folder: Path, pause: float) -> SystemSource:
-    """Return a system that answers after a pause, in seconds."""
-    path = folder / "sleeper.py"
-    path.write_text(ADAPTER.format(pause=pause), encoding="utf-8")
+class KillsAWorker(Silent):
+    """Calls a function once, when so many items are on disk.
+
+    Args:
+        kill: kills a worker.
+        after: how many items.
+    """
+
+    def __init__(self, kill: Callable[[], None], after: int) -> None:
+        self._kill, self._left, self.is_over = kill, after, False
+
+    def advance(self, items: int, errors: int) -> None:
+        """See :class:`Silent`."""
+        self._left -= items
+        if self._left <= 0 and not self.is_over:
+            self.is_over = True
+            self._kill()
+
+
+def sleeper(folder: Path, latency: float, at_once: int = 1) -> SystemSource:
+    """Return a system that answers after some time, in seconds."""
+    path = folder / f"{at_once}-at-once" / "sleeper.py"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(ADAPTER.format(pause=latency, at_once=at_once), encoding="utf-8")
     return file_source(path)
 
 
-def speed(folder: Path) -> bool:
+def speed(folder: Path, latency: float) -> bool:
     """Print the times on one worker and on four; return whether both limits hold."""
-    source, took = sleeper(folder, PAUSE), {}
-    for workers in (1, 4):
-        with cluster_of(workers) as cluster:
-            options = RunOptions(folder / str(workers), scheduler=cluster.scheduler_address, concurrency=workers)
-            began, last = time.time(), LastRow()
-            run = run_system(source, BenchmarkSession.open(TinyBenchmark(CONVERSATIONS, QUESTIONS)), options, last)
-        first = min(datetime.fromisoformat(row.timings.started).timestamp() for row in run.responses())
-        took[workers] = last.at - first
-        ideal = CONVERSATIONS * QUESTIONS * PAUSE / workers
-        print(
-            f"{workers} worker(s): {took[workers]:.2f} s = {took[workers] / ideal:.2f} × the ideal of {ideal:g} s; "
-            f"start-up {first - began:.2f} s apart"
-        )
-    speedup = took[1] / took[4]
+    took = {(workers, at_once): _time(folder, latency, workers, at_once) for workers, at_once in ((1, 1), (4, 1))}
+    quickest = _time(folder, latency, 4, TOGETHER)
+    speedup = took[1, 1] / took[4, 1]
     print(f"4 workers are {speedup:.2f} × as fast as 1 (at least {LEAST_SPEEDUP})")
-    return took[4] <= MOST_OF_IDEAL * CONVERSATIONS * QUESTIONS * PAUSE / 4 and speedup >= LEAST_SPEEDUP
+    ideal = CONVERSATIONS * QUESTIONS * latency / 4
+    holds = took[4, 1] <= MOST_OF_IDEAL * ideal and quickest <= MOST_OF_IDEAL * ideal / TOGETHER
+    return holds and speedup >= LEAST_SPEEDUP
 
 
-def kills(folder: Path, seed: int) -> bool:
-    """Kill a worker at a random time in each of several runs; return whether all have equal rows."""
+def _time(folder: Path, latency: float, workers: int, at_once: int) -> float:
+    """Print and return the seconds from the first question to the last row on disk."""
+    source, together = sleeper(folder, latency, at_once), workers * at_once
+    with cluster_of(workers) as cluster:
+        results = folder / f"{workers}-workers-{at_once}"
+        options = RunOptions(results, scheduler=cluster.scheduler_address, concurrency=together)
+        began, last = time.time(), LastRow()
+        run = run_system(source, BenchmarkSession.open(TinyBenchmark(CONVERSATIONS, QUESTIONS)), options, last)
+    first = min(datetime.fromisoformat(row.timings.started).timestamp() for row in run.responses())
+    took, ideal = last.at - first, CONVERSATIONS * QUESTIONS * latency / together
+    print(
+        f"{workers} worker(s), {at_once} question(s) at once: {took:.2f} s = {took / ideal:.3f} × the ideal of "
+        f"{ideal:g} s (4 workers: ≤ {MOST_OF_IDEAL}); start-up {first - began:.2f} s apart",
+        flush=True,
+    )
+    return took
+
+
+def kills(folder: Path, seed: int, runs: int = KILLS) -> bool:
+    """Kill a worker in the middle of each of several runs; return whether all have equal rows."""
     chance = random.Random(seed)
-    source = sleeper(folder, KILL_PAUSE)
-    expected = comparable_digests(_made(source, RunOptions(folder / "here", concurrency=4)))
-    equal = with_kills = 0
+    calm = sleeper(folder, KILL_LATENCY)
+    expected = comparable_digests(_made(calm, RunOptions(folder / "here", concurrency=4)))
+    equal = killed = 0
     with cluster_of(2) as cluster:
-        for number in range(KILLS):
-            options = RunOptions(folder / str(number), scheduler=cluster.scheduler_address, concurrency=2)
-            outcome: list[bool] = []
-            killer = threading.Timer(chance.uniform(0.3, 3.0), _kill, (cluster, chance, outcome))
-            killer.start()
-            run = _made(source, options)
-            killer.cancel()
-            killer.join()
-            with_kills += any(outcome)
-            equal += comparable_digests(run) == expected
-            print(f"run {number + 1}: {equal} equal, {with_kills} with a killed worker", flush=True)
-    print(f"seed {seed}: equal rows in {equal} of {KILLS} runs; a worker was killed in {with_kills} of them")
-    return equal == KILLS
+        for number in range(1, runs + 1):
+            at_once, after = chance.choice((1, 4)), chance.randint(1, KILL_CONVERSATIONS * KILL_QUESTIONS * 3 // 4)
+            which, wait = chance.random(), chance.uniform(0.0, 3 * KILL_LATENCY)
+            killer = KillsAWorker(lambda which=which, wait=wait: _kill(cluster, which, wait), after)  # type: ignore[misc]
+            scheduler = cluster.scheduler_address
+            options = RunOptions(folder / str(number), scheduler=scheduler, concurrency=2 * at_once)
+            run = _made(sleeper(folder, KILL_LATENCY, at_once), options, killer)
+            asked = [row.question_id for row in run.responses()]
+            killed += killer.is_over
+            equal += comparable_digests(run) == expected and len(asked) == len(set(asked))
+            print(
+                f"seed {seed}, run {number}: {at_once} at once, killed after {after} items: {equal} of {number} equal",
+                flush=True,
+            )
+    print(f"seed {seed}: equal rows in {equal} of {runs} runs; a worker was killed in {killed} of them")
+    return equal == killed == runs
 
 
-def _made(source: SystemSource, options: RunOptions) -> RunFolder:
-    return run_system(source, BenchmarkSession.open(TinyBenchmark(12, KILL_QUESTIONS)), options)
+def _made(source: SystemSource, options: RunOptions, progress: Silent | None = None) -> RunFolder:
+    benchmark = TinyBenchmark(KILL_CONVERSATIONS, KILL_QUESTIONS)
+    return run_system(source, BenchmarkSession.open(benchmark), options, progress)
 
 
-def _kill(cluster: LocalCluster, chance: random.Random, outcome: list[bool]) -> None:
-    pids = sorted(nanny.pid for nanny in cluster.workers.values() if nanny.pid)
-    if pids:
-        os.kill(chance.choice(pids), signal.SIGKILL)
-        outcome.append(True)
+def _kill(cluster: LocalCluster, which: float, wait: float) -> None:
+    """Kill a worker after some seconds, as soon as there is one."""
+    time.sleep(wait)
+    while not (pids := sorted(nanny.pid for nanny in cluster.workers.values() if nanny.pid)):
+        time.sleep(0.05)
+    os.kill(pids[int(which * len(pids))], signal.SIGKILL)
 
 
 def main() -> int:
     """Measure what the arguments name; return 1 where a limit is missed."""
-    what = sys.argv[1] if len(sys.argv) > 1 else "speed"
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else secrets.randbelow(10**6)
+    parser = argparse.ArgumentParser(prog="python -m bench.many_machines", description=__doc__)
+    parser.add_argument("what", nargs="?", choices=("speed", "kills"), default="speed")
+    parser.add_argument("--latency", type=float, default=LATENCY, help=f"seconds of an answer (default: {LATENCY})")
+    parser.add_argument("--runs", type=int, default=KILLS, help=f"how many runs with a kill (default: {KILLS})")
+    parser.add_argument(
+        "--seed", type=int, default=secrets.randbelow(10**6), help="decides when which worker is killed"
+    )
+    asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        return 0 if (kills(Path(scratch), seed) if what == "kills" else speed(Path(scratch))) else 1
+        folder = Path(scratch)
+        holds = kills(folder, asked.seed, asked.runs) if asked.what == "kills" else speed(folder, asked.latency)
+    return 0 if holds else 1
 
 
 if __name__ == "__main__":

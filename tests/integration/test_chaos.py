@@ -10,6 +10,7 @@ import pytest
 
 from bench.chaos import calm_run, chaos, difference
 from bench.chaos_parts import Disturbed, Judge, Setting
+from bench.many_machines import kills
 from memeval.archive.runs import sealed_runs
 
 
@@ -44,3 +45,7 @@ def test_a_run_killed_with_questions_and_judgments_in_flight_ends_with_the_rows_
 
 def test_disturbed_runs_have_the_rows_of_a_calm_one(tmp_path: Path) -> None:
     assert chaos([3, 4], tmp_path, clusters=False) == []
+
+
+def test_runs_whose_dask_worker_is_killed_in_the_middle_have_the_rows_of_this_machine(tmp_path: Path) -> None:
+    assert kills(tmp_path, seed=7, runs=2)

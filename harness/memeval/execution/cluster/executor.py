@@ -63,7 +63,8 @@ def connected(address: str) -> Iterator[Client]:
         )
     from distributed import Client
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is said in sentences
+    for name in ("distributed", "distributed.client"):  # what goes wrong is said in sentences
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # differing versions are refused below
