@@ -65,7 +65,9 @@ class LastRow(Silent):
 
 def cluster_of(workers: int) -> LocalCluster:
     """Start a scheduler and workers of one thread each, on loopback."""
-    return LocalCluster(workers, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None)
+    return LocalCluster(
+        n_workers=workers, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+    )
 
 
 class KillsAWorker(Silent):
