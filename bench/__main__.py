@@ -1,6 +1,7 @@
 """``make bench``: every measurement as a ratio against a reference measured in the same run.
 
 ``python -m bench --only rejudge --gate BASELINE.json`` also compares with a stored ``bench.json``, see ``bench.gate``.
+``--store`` adds the figures to the page *Performance*, see ``bench.history``.
 """
 
 from __future__ import annotations
@@ -15,13 +16,28 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import archive, check, frames, large_file, ranking, rejudge, run_deepmemeval, sandbox, start
+from bench import (
+    archive,
+    check,
+    frames,
+    history,
+    large_file,
+    questions_at_once,
+    ranking,
+    rejudge,
+    run_deepmemeval,
+    sandbox,
+    start,
+)
 from bench.gate import compare
 from bench.measure import Ratio
 
 MEASUREMENTS = {
     module.__name__.removeprefix("bench."): module.measure
-    for module in (start, run_deepmemeval, sandbox, rejudge, large_file, check, archive, frames, ranking)
+    for module in (
+        *(start, run_deepmemeval, sandbox, questions_at_once, rejudge),
+        *(large_file, check, archive, frames, ranking),
+    )
 }
 OUT = Path("build/bench.json")
 
@@ -36,7 +52,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--only", nargs="+", choices=MEASUREMENTS, default=list(MEASUREMENTS), help="these measurements"
     )
     parser.add_argument("--gate", type=Path, metavar="BASELINE.json", help="an earlier bench.json to compare with")
+    parser.add_argument("--store", action="store_true", help="add the figures of this commit to the page Performance")
     asked = parser.parse_args(arguments)
+    if asked.store and asked.only != list(MEASUREMENTS):
+        parser.error("--store needs all measurements. Leave out --only.")
+    try:
+        commit = history.measured_commit() if asked.store else None
+    except history.Uncommitted as error:
+        parser.error(str(error))
     baseline = json.loads(asked.gate.read_text(encoding="utf-8")) if asked.gate else None
     found: list[Ratio] = []
     for name in asked.only:
@@ -72,6 +95,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Console(width=160).print(table)
     OUT.parent.mkdir(parents=True, exist_ok=True)
     OUT.write_text(json.dumps([each.data() for each in found], indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    if commit is not None:
+        entries = history.added(json.loads(history.OUT.read_text(encoding="utf-8")), history.entry(commit, found))
+        history.OUT.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
+        history.PAGE.write_text(history.page_of(history.PAGE.read_text("utf-8"), entries), encoding="utf-8")
     if baseline is None:
         return 0 if all(each.holds for each in found) else 1
     compared, alone = compare(baseline, [each.data() for each in found])

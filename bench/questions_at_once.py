@@ -1,17 +1,19 @@
 """1,986 questions on ten histories through a system of 200 ms, 64 at a time: ``python -m bench.questions_at_once``.
 
-The ideal is latency x questions / concurrency. The time counts from the first question sent to the last row on disk;
-the start of the systems and the ingestion before the first question are shown apart.
+The ideal is latency x questions / concurrency. The time counts from the first question sent to the last row on disk,
+so without the start of the systems and the ingestion before it.
 """
 
 from __future__ import annotations
 
+import resource
 import sys
 import tempfile
 import time
 from datetime import datetime
 from pathlib import Path
 
+from bench.measure import Ratio
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
@@ -72,28 +74,51 @@ class Histories(TinyBenchmark):
         self._made = [scenario(number, questions) for number, questions in enumerate(HISTORIES)]
 
 
-def main() -> int:
-    """Measure a system of threads and one of coroutines; return 1 where the limit is missed or rows differ."""
+def measure(scratch: Path) -> list[Ratio]:
+    """Measure a system of threads and one of coroutines, each once, beside the ideal.
+
+    Args:
+        scratch: an empty folder.
+
+    Raises:
+        RuntimeError: the rows differ from those of questions asked one by one.
+    """
     ideal = LATENCY * sum(HISTORIES) / CONCURRENCY
+    quick = sleeper(scratch / "quick", 1, 0.0, is_async=False)
+    expected = comparable_digests(_run(quick, scratch / "one-by-one", 1, Silent()))
+    return [_beside_the_ideal(scratch, kind, ideal, expected) for kind in ("threads", "coroutines")]
+
+
+def _beside_the_ideal(scratch: Path, kind: str, ideal: float, expected: object) -> Ratio:
+    source = sleeper(scratch / kind, CONCURRENCY, LATENCY, is_async=kind == "coroutines")
+    last = LastRow()
+    run = _run(source, scratch / f"results-{kind}", CONCURRENCY, last)
+    if comparable_digests(run) != expected:
+        raise RuntimeError(f"{kind}: the rows differ from those of questions asked one by one.")
+    first = min(datetime.fromisoformat(row.timings.started).timestamp() for row in run.responses())
+    took = last.at - first
+    return Ratio(
+        name=f"{sum(HISTORIES):,} questions of 200 ms, {CONCURRENCY} at a time, {kind}",
+        ours_seconds=took,
+        reference_seconds=ideal,
+        ratio=took / ideal,
+        target=MOST_OF_IDEAL,
+        peak_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000,
+        peak_target_mb=None,
+        reference="latency × questions ÷ concurrency",
+        pairs=1,
+        limit_seconds=ideal,
+        ratios=(round(took / ideal, 4),),
+    )
+
+
+def main() -> int:
+    """Measure, and print a line each; return 1 where the limit is missed."""
     with tempfile.TemporaryDirectory() as scratch:
-        quick = sleeper(Path(scratch) / "quick", 1, 0.0, is_async=False)
-        expected = comparable_digests(_run(quick, Path(scratch) / "one-by-one", 1, Silent()))
-        holds = True
-        for is_async in (False, True):
-            kind = "coroutines" if is_async else "threads"
-            source = sleeper(Path(scratch) / kind, CONCURRENCY, LATENCY, is_async=is_async)
-            began, last, cpu = time.time(), LastRow(), time.process_time()
-            run = _run(source, Path(scratch) / f"results-{kind}", CONCURRENCY, last)
-            cpu = time.process_time() - cpu
-            first = min(datetime.fromisoformat(row.timings.started).timestamp() for row in run.responses())
-            took, equal = last.at - first, comparable_digests(run) == expected
-            print(
-                f"{kind}: {took:.2f} s = {took / ideal:.3f} × the ideal of {ideal:.2f} s (≤ {MOST_OF_IDEAL}); start-up "
-                f"{first - began:.2f} s apart; {cpu / sum(HISTORIES) * 1000:.2f} ms CPU a question, sealing included; "
-                f"{'equal' if equal else 'OTHER'} rows"
-            )
-            holds &= equal and took <= MOST_OF_IDEAL * ideal
-    return 0 if holds else 1
+        found = measure(Path(scratch))
+    for each in found:
+        print(f"{each.name}: {each.ours_seconds:.2f} s, {each.ratio:.3f} × the ideal (≤ {each.target})")
+    return 0 if all(each.holds for each in found) else 1
 
 
 def _run(source: SystemSource, results: Path, concurrency: int, progress: Silent) -> RunFolder:

@@ -1,0 +1,87 @@
+"""The page *Performance* shows the stored measurements, and marks what is missed and what became slower."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.__main__ import main
+from bench.history import OUT, PAGE, Uncommitted, added, commits_table, measured_commit, newest_table, page_of
+from tests.support.commands import ROOT
+
+STORED = json.loads((ROOT / OUT).read_text("utf-8"))
+
+
+def measured(ratio: float, name: str = "run", **other: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "reference": "a bare pipe",
+        "ours_seconds": ratio,
+        "reference_seconds": 1.0,
+        "ratio": ratio,
+        "cpu_ratio": ratio,
+        "target": 1.5,
+        "peak_mb": 80.0,
+        "peak_target_mb": None,
+        "ratios": [ratio + place / 1000 for place in range(7)],
+        **other,
+    }
+
+
+def entry(commit: str, *measurements: dict[str, Any]) -> dict[str, Any]:
+    machine = {"cores": 2, "python": "3.11.7", "system": "Linux x86_64"}
+    return {"commit": commit * 40, "measured": "2026-11-25", "machine": machine, "measurements": list(measurements)}
+
+
+def test_the_page_has_the_tables_of_the_stored_measurements() -> None:
+    page = (ROOT / PAGE).read_text("utf-8")
+    assert page_of(page, STORED) == page
+
+
+def test_a_page_without_a_place_for_a_table_is_an_error() -> None:
+    with pytest.raises(ValueError, match="has no lines"):
+        page_of("# Performance", [entry("a", measured(1.0))])
+
+
+def test_missed_targets_of_time_and_memory_are_bold() -> None:
+    table = newest_table(entry("a", measured(1.6), measured(1.2, "other", peak_mb=400.0, peak_target_mb=300.0)))
+    assert "| **1.60 ×** |" in table and "| 1.20 × |" in table
+    assert "| **400 MB (≤ 300)** |" in table and "| 80 MB |" in table
+
+
+def test_only_what_became_slower_beyond_noise_is_bold() -> None:
+    table = commits_table([entry("a", measured(1.2)), entry("b", measured(1.5)), entry("c", measured(1.2))])
+    assert table.splitlines()[-1].endswith("| 1.20 × | **1.50 ×** | 1.20 × |")
+
+
+def test_a_measurement_that_a_commit_lacks_is_a_dash() -> None:
+    table = commits_table([entry("a", measured(1.2)), entry("b", measured(1.2), measured(1.0, "new"))])
+    assert "| new, beside a bare pipe | – | 1.00 × |" in table
+
+
+def test_a_commit_that_is_measured_again_is_replaced() -> None:
+    first, second, again = entry("a", measured(1.0)), entry("b", measured(1.1)), entry("a", measured(1.2))
+    assert added([first, second], again) == [second, again]
+
+
+def test_changes_that_are_not_committed_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command in (["init", "-q"], ["config", "user.email", "a@example.org"], ["config", "user.name", "A"]):
+        subprocess.run(["git", *command], check=True)
+    (tmp_path / "file").write_text("one")
+    subprocess.run(["git", "add", "."], check=True)
+    subprocess.run(["git", "commit", "-qm", "One"], check=True)
+    assert len(measured_commit()) == 40
+    (tmp_path / "file").write_text("two")
+    with pytest.raises(Uncommitted, match="Commit them, and measure again"):
+        measured_commit()
+
+
+def test_figures_of_some_measurements_alone_are_not_stored(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--only", "start", "--store"])
+    assert "Leave out --only" in capsys.readouterr().err
