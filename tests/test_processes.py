@@ -17,7 +17,7 @@ from memeval.processes import in_order
 from memeval.records.errors import BadInput, CheckFailed
 
 ENDLESS = """
-import os, sys, time
+import os, signal, sys, time
 from pathlib import Path
 from memeval.processes import in_order
 
@@ -26,6 +26,7 @@ def work(number):
     time.sleep(600)
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     list(in_order(work, [1, 2, 3, 4], 2))
 """
 

@@ -13,12 +13,20 @@ from memeval.systems.environments import environment_for
 SUBMISSIONS = Path(__file__).parents[2] / "submissions"
 
 DRIVE = """
-import importlib.util, json, sys
+import asyncio, importlib.util, json, sys
 sys.path.insert(0, sys.argv[1].rpartition("/")[0])
 spec = importlib.util.spec_from_file_location("adapter", sys.argv[1])
 adapter = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(adapter)
-memory = getattr(adapter, sys.argv[2])()
+made, loop = getattr(adapter, sys.argv[2])(), asyncio.new_event_loop()
+class Memory:
+    def __getattr__(self, name):
+        def call(*args, **keywords):
+            value = getattr(made, name)(*args, **keywords)
+            return loop.run_until_complete(value) if asyncio.iscoroutine(value) else value
+        return call
+memory = Memory()
+memory.reset()
 banks = ["team/ana", "team/ana0", "ana 2", "*", "a.b", ""]
 for number, bank in enumerate(banks):
     memory.retain(f"The code of my locker is {1000 + number}.", bank=bank, source_id=f"s00{number}")

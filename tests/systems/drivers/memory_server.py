@@ -34,7 +34,7 @@ def found(query: str, k: int) -> list[dict[str, Any]]:
 def value_of(call: str, body: dict[str, Any]) -> Any:
     if call == "load":
         few = [name for name in CALLS if name in ("take_in", "ask")]
-        can = few if FAULT == "few" else CALLS if FAULT == "plain" else [*CALLS, "dispositions"]
+        can = few if FAULT == "few" else CALLS if FAULT == "plain" else [*CALLS, "dispositions", "texts_together"]
         return {"capabilities": can, "packages": {"server": body["parameters"]["version"]}}
     if call == "reset":
         memory.clear()

@@ -29,7 +29,7 @@ from memeval.systems import (
 )
 from memeval.systems.drivers import serving
 from memeval.systems.messages import CALLS
-from memeval.systems.worker import DISPOSITIONS, OPTIONAL
+from memeval.systems.worker import DISPOSITIONS, OPTIONAL, TEXTS_TOGETHER
 from tests.systems.helpers import PATIENT, gone, sessions
 
 ROOT = Path(__file__).parents[3]
@@ -95,14 +95,14 @@ def test_the_published_file_is_openapi() -> None:
     calls = {behind.get(method, method) for method in OPTIONAL} - {"get_context_tokens"}
     assert set(OPENAPI["paths"]) == {f"/{call}" for call in calls | {"healthz", "load", "reset"}}
     listed = OPENAPI["components"]["schemas"]["Capabilities"]["properties"]["capabilities"]["items"]["enum"]
-    assert set(listed) == calls | {"load", "reset", DISPOSITIONS}
+    assert set(listed) == calls | {"load", "reset", DISPOSITIONS, TEXTS_TOGETHER}
 
 
 def test_a_server_is_run_from_start_to_end_and_all_that_is_said_is_as_published(served: Served) -> None:
     process = served.process()
     assert process.hello is not None
     assert process.hello.packages["server"] == "0.2.0"
-    assert process.hello.can("export_memories")
+    assert process.hello.can("export_memories") and process.hello.can("texts_together")
     process.ingest(sessions(2, "Ünïted by Drone."), afresh=True)
     assert process.settle() is not None
     reply = process.ask("What by?", "2025-05-06")
