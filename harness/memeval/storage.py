@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import glob
+import hashlib
 import os
+import platform
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,6 +23,21 @@ def cache_home() -> Path:
 
     named = os.environ.get("MEMEVAL_CACHE")
     return Path(named).expanduser().absolute() if named else platformdirs.user_cache_path("memeval")
+
+
+CODE = (".py", ".toml", ".txt")
+"""Endings of the files of memeval on which computed data may depend."""
+
+
+@cache
+def code_digest() -> str:
+    """Return a digest of memeval's code and of the version of Python, as part of the name of what a cache keeps."""
+    root = Path(__file__).parent
+    digest = hashlib.sha256(platform.python_version().encode())
+    for file in sorted(path for path in root.rglob("*") if path.suffix in CODE):
+        content = file.read_bytes()
+        digest.update(f"\0{file.relative_to(root).as_posix()}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
 
 
 def unwritable(path: Path, error: OSError) -> BadInput:

@@ -36,7 +36,7 @@ def test_another_kind_or_other_data_or_code_is_made_anew(folder: RunFolder, monk
     kept(folder, "kind", "data", lambda: b"1")
     assert kept(folder, "other", "data", lambda: b"2") == b"2"
     assert kept(folder, "kind", "no data", lambda: b"3") == b"3"
-    monkeypatch.setattr(run_cache, "_code", lambda: "another version")
+    monkeypatch.setattr(run_cache, "code_digest", lambda: "another version")
     assert kept(folder, "kind", "no data", lambda: b"4") == b"4"
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from memeval.benchmarks import kept as module
+from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.beliefs.benchmark import HISTORIES, KINDS
+from memeval.benchmarks.beliefs2 import benchmark as beliefs2
 from memeval.benchmarks.kept import Generated, Generation, generated
 
 PARAMETERS = {"seed": 3, "size": 30}
@@ -41,6 +43,25 @@ def test_kept_data_is_what_was_generated(protocol: str) -> None:
     assert [type(item.key) for item in second.keys] == [type(item.key) for item in first.keys]
     assert list(second.scenarios.ids()) == list(first.scenarios.ids())
     assert all(second.scenarios.one(name).scenario_id == name for name in first.scenarios.ids())
+
+
+@pytest.mark.parametrize("protocol", beliefs2.HISTORIES)
+def test_kept_data_of_the_second_edition_is_what_was_generated(
+    protocol: str, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened() -> Dataset:
+        beliefs2._generation.cache_clear()
+        return beliefs2.Beliefs2Benchmark().opened(None, {"seed": 3, "size": 12}, protocol, "full")
+
+    made = opened()
+    assert list(cache.iterdir())
+    with monkeypatch.context() as patch:
+        patch.setattr(beliefs2, "HISTORIES", {})
+        again = opened()
+    assert again.digest == made.digest
+    assert list(again.scenarios()) == list(made.scenarios())
+    assert list(again.keys()) == list(made.keys())
+    assert all(again.scenario(name).scenario_id == name for name in made.scenario_ids())
 
 
 def test_a_damaged_file_is_not_used(cache: Path) -> None:

@@ -7,17 +7,14 @@ can be deleted at any time.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import zlib
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
-import memeval
 from memeval.archive.runs import RunFolder
 from memeval.records.base import digest_bytes, digest_of
 from memeval.records.errors import BadInput
-from memeval.storage import cache_home, write_whole
+from memeval.storage import cache_home, code_digest, write_whole
 
 
 def kept(folder: RunFolder, kind: str, depends: str, make: Callable[[], bytes]) -> bytes:
@@ -53,14 +50,4 @@ def _place(folder: RunFolder, kind: str) -> Path:
 
 
 def _key(kind: str, depends: str) -> str:
-    return digest_of([kind, depends, _code()])
-
-
-@cache
-def _code() -> str:
-    """Return the digest of memeval's code, and the version of the compression."""
-    digest = hashlib.sha256(zlib.ZLIB_RUNTIME_VERSION.encode())
-    root = Path(memeval.__file__).parent
-    for file in sorted(root.rglob("*.py")):
-        digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()
+    return digest_of([kind, depends, zlib.ZLIB_RUNTIME_VERSION, code_digest()])

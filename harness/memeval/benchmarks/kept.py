@@ -8,10 +8,8 @@ shows the folder.
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,11 +17,7 @@ from memeval.keys import AnswerKey, ItemKey
 from memeval.records.base import Digest, digest_bytes, digest_of
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Scenario
-from memeval.storage import cache_home, write_whole
-
-ROOT = Path(__file__).parents[1]
-CODE = (".py", ".toml", ".txt")
-"""Files of memeval on which generated data may depend."""
+from memeval.storage import cache_home, code_digest, write_whole
 
 MOST_STATES = 4
 """Files kept of the same data, each of another state of the code: several installations share the folder."""
@@ -93,7 +87,7 @@ def generated(
         generate: generates the data; equal parameters give equal data.
     """
     names = f"{name}-{digest_of(dict(parameters))[7:15]}-"
-    path = cache_home() / "benchmarks" / f"{names}{code_digest()[7:23]}.jsonl"
+    path = cache_home() / "benchmarks" / f"{names}{code_digest()[:16]}.jsonl"
     with suppress(OSError, ValueError, KeyError, TypeError):
         return _read(path, kinds)
     scenarios, keys = generate()
@@ -136,15 +130,3 @@ def _key(line: bytes, kinds: Mapping[str, type[AnswerKey]]) -> ItemKey:
     kind = row["key"]["kind"]
     key = kinds[kind].model_validate_json(json.dumps(row["key"]))
     return ItemKey.model_validate_json(json.dumps(row | {"key": {"kind": kind}})).model_copy(update={"key": key})
-
-
-@cache
-def code_digest() -> Digest:
-    """Return the digest of memeval's code and of the version of Python."""
-    files = sorted(path for path in ROOT.rglob("*") if path.suffix in CODE)
-    return digest_of(
-        [
-            platform.python_version(),
-            {path.relative_to(ROOT).as_posix(): digest_bytes(path.read_bytes()) for path in files},
-        ]
-    )

@@ -11,6 +11,7 @@ from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.beliefs.long import SHARED, SIZES
 from memeval.benchmarks.beliefs2.generate import generate
 from memeval.benchmarks.beliefs2.grading import ExpectedTurns, LeanContext, SharedExpectedTurns, SharedLeanContext
+from memeval.benchmarks.beliefs2.keys import EvidenceKey
 from memeval.benchmarks.beliefs2.long import PEOPLE
 from memeval.benchmarks.beliefs2.plan import CONTEXT, counts
 from memeval.benchmarks.beliefs2.shared import shared
@@ -19,11 +20,12 @@ from memeval.benchmarks.beliefs2.wording.editions import wording
 from memeval.benchmarks.beliefs2.wording.vocabulary import Vocabulary
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.generated import SeedAndSize
+from memeval.benchmarks.kept import Generated, Generation, generated
 from memeval.grading.base import Grader
 from memeval.grading.judged import Judged
 from memeval.grading.stored import SelectedFacts
-from memeval.keys import ItemKey
-from memeval.records.base import Digest, digest_bytes
+from memeval.keys import BeliefKey, CascadeKey, ItemKey, NoiseKey, StoreKey, TemporalKey, UncertaintyKey
+from memeval.records.base import digest_of
 from memeval.records.scenario import Scenario
 
 INFO = load(__package__)
@@ -62,8 +64,8 @@ def _table(protocol: str, *, shared: bool = False) -> tuple[Category, ...]:
     return tuple(Category.of(each, lean() if each.name == CONTEXT else grader()) for each in INFO.categories)
 
 
-Generation = tuple[tuple[Scenario, ...], tuple[ItemKey, ...]]
-"""Scenarios and answer keys."""
+KINDS = (BeliefKey, CascadeKey, EvidenceKey, NoiseKey, StoreKey, TemporalKey, UncertaintyKey)
+"""The types of the answer keys of all protocols."""
 
 
 def _separate(seed: int, size: int, vocabulary: Vocabulary, *, searched: bool) -> Generation:
@@ -98,19 +100,25 @@ class Beliefs2Dataset(Dataset):
         """Yield the scenarios, one for each person."""
         return iter(self._scenarios)
 
+    def scenario(self, scenario_id: str) -> Scenario:
+        """See :class:`Dataset`."""
+        return self._scenarios.one(scenario_id)
+
+    def scenario_ids(self) -> Iterator[str]:
+        """See :class:`Dataset`."""
+        return self._scenarios.ids()
+
     def keys(self) -> Iterator[ItemKey]:
         """Yield the keys, person by person, in the order of the questions."""
         return iter(self._keys)
 
 
 @lru_cache(maxsize=2)
-def _generation(
-    seed: int, size: int, protocol: str, vocabulary: Vocabulary
-) -> tuple[tuple[Scenario, ...], tuple[ItemKey, ...], Digest]:
-    """Return scenarios, keys, and the digest of both as lines of canonical JSON."""
-    scenarios, keys = HISTORIES[protocol](seed, size, vocabulary)
-    lines = [*(scenario.to_json() for scenario in scenarios), *(key.to_json() for key in keys)]
-    return scenarios, keys, digest_bytes("".join(f"{line}\n" for line in lines).encode())
+def _generation(seed: int, size: int, protocol: str, vocabulary: Vocabulary) -> Generated:
+    """Return the data of a protocol; caches two of them, because often many runs of the same data are graded."""
+    words = digest_of([pack.data() for pack in vocabulary.packs])
+    parameters: dict[str, str | int] = {"seed": seed, "size": size, "protocol": protocol, "words": words}
+    return generated(INFO.id, parameters, KINDS, lambda: HISTORIES[protocol](seed, size, vocabulary))
 
 
 class Beliefs2Benchmark(Benchmark):
