@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from memeval.execution.contexts import TurnTexts, digest_of_text
-from memeval.grading.evidence import Retrieved, TurnIndex
+from memeval.execution.contexts import TurnTexts, digest_of_text, texts_of
+from memeval.grading.evidence import Retrieved, index_of
 from memeval.keys import ItemKey
 from memeval.records.failure import EvidenceFound
 from memeval.records.response import Context, Response, RetrievedItem
@@ -29,15 +30,40 @@ class EvidenceAvailability:
     """Whether the reader received all of it; also true if no context is recorded."""
 
 
-@dataclass(frozen=True)
 class _ContextText:
-    """The full text of a context."""
+    """The full text of a context.
 
-    text: str
-    ends: Mapping[str, int]
-    """End position of each turn that is a separate line of the text."""
-    whole: bool
-    """Whether the text has only such turns."""
+    Args:
+        context: the context.
+        texts: the texts of its scenario.
+
+    Raises:
+        KeyError: the context names a turn that the scenario does not have.
+    """
+
+    def __init__(self, context: Context, texts: TurnTexts) -> None:
+        self._context, self._texts = context, texts
+        self.turns = frozenset(part.turn_id for part in context.parts if part.turn_id is not None)
+        """The turns that are separate lines of the text."""
+        self.whole = all(part.turn_id is not None or not (part.text or "").strip() for part in context.parts)
+        """Whether the text has only such turns."""
+        texts.require(context)
+
+    @cached_property
+    def text(self) -> str:
+        """The text; most contexts are compared by turns alone."""
+        return self._texts.joined(self._context)
+
+    @cached_property
+    def ends(self) -> Mapping[str, int]:
+        """The end position of the first line of each turn."""
+        ends: dict[str, int] = {}
+        length = -1
+        for part in self._context.parts:
+            length += 1 + len(self._texts.text(part))
+            if part.turn_id is not None:
+                ends.setdefault(part.turn_id, length)
+        return ends
 
 
 class EvidenceFinder:
@@ -54,9 +80,8 @@ class EvidenceFinder:
     """
 
     def __init__(self, scenario: Scenario, contexts: Mapping[str, Context], reader_tokens: int | None = None) -> None:
-        self.history = TurnIndex(scenario, mixed=True)  # stored failure analyses depend on this
-        self.questions = {ask.question_id: ask.question for ask in scenario.questions()}
-        self._texts = TurnTexts(scenario)
+        self.history = index_of(scenario, mixed=True)  # stored failure analyses depend on this
+        self._texts = texts_of(scenario)
         self._contexts = contexts
         self._reader_tokens = reader_tokens
         self._context_texts: dict[str, _ContextText | None] = {}
@@ -76,7 +101,7 @@ class EvidenceFinder:
         contexts = [context for response in responses if (context := self._context_text(response)) is not None]
         named = [one.turns or () if by_turn else one.sessions for one in retrieved]
         ranks = {name: rank for names in named for rank, name in enumerate(names, start=1)}
-        found = [piece for piece in pieces if piece in ranks or any(self._end_of(piece, each) for each in contexts)]
+        found = [piece for piece in pieces if piece in ranks or any(self._holds(each, piece) for each in contexts)]
         if len(found) == len(pieces):
             ranked = len(responses) == 1 and all(piece in ranks for piece in pieces)
             return EvidenceAvailability(
@@ -84,7 +109,7 @@ class EvidenceFinder:
                 max(ranks[piece] for piece in pieces) if ranked else None,
                 not contexts or all(self._reaches(piece, by_turn, responses, named) for piece in pieces),
             )
-        if not all(map(self._origin_is_known, responses)):
+        if not all(map(self._origin_is_known, responses, retrieved)):
             return EvidenceAvailability(EvidenceFound.UNKNOWN)
         return EvidenceAvailability(EvidenceFound.SOME if found else EvidenceFound.NONE)
 
@@ -95,10 +120,10 @@ class EvidenceFinder:
             return turns, True
         return item.evidence or tuple(dict.fromkeys(map(self.history.session_of, turns))), False
 
-    def _origin_is_known(self, response: Response) -> bool:
+    def _origin_is_known(self, response: Response, retrieved: Retrieved) -> bool:
         """Return whether the origin of everything that was retrieved is known."""
         items = response.items
-        if items is not None and (not items or any(map(self.history.knows, self.history.retrieved(items).sources))):
+        if items is not None and (not items or any(map(self.history.knows, retrieved.sources))):
             return True
         context = self._context_text(response)
         return context is not None and context.whole
@@ -113,29 +138,32 @@ class EvidenceFinder:
 
     def _full_text(self, context: Context) -> _ContextText | None:
         """Return the full text of a context; ``None`` if it belongs to a scenario with other turns."""
-        ends: dict[str, int] = {}
-        lines: list[str] = []
-        length = -1
         try:
-            for part in context.parts:
-                lines.append(self._texts.text(part))
-                length += 1 + len(lines[-1])
-                if part.turn_id is not None:
-                    ends.setdefault(part.turn_id, length)
+            found = _ContextText(context, self._texts)
         except KeyError:
             return None
-        text = "\n".join(lines)
-        if context.scenario_id != self.history.scenario.scenario_id and digest_of_text(text) != context.digest:
-            return None
-        whole = all(part.turn_id is not None or not (part.text or "").strip() for part in context.parts)
-        return _ContextText(text, ends, whole)
+        is_own = context.scenario_id == self.history.scenario.scenario_id
+        return found if is_own or digest_of_text(found.text) == context.digest else None
+
+    def _holds(self, context: _ContextText, piece: str) -> bool:
+        """Return whether a piece of evidence is in a context."""
+        turns = self._turns(piece)
+        return not context.turns.isdisjoint(turns) or (not context.whole and bool(self._ends_in_text(turns, context)))
+
+    def _turns(self, piece: str) -> tuple[str, ...]:
+        return (piece,) if piece in self.history.turns else self.history.turns_of(piece)
+
+    def _ends_in_text(self, turns: Sequence[str], context: _ContextText) -> list[int]:
+        """Return where turns end that are in the text word for word."""
+        found = (_end(self.history.turns[turn][1].content, context) for turn in turns)
+        return [end for end in found if end is not None]
 
     def _end_of(self, piece: str, context: _ContextText) -> int | None:
         """Return the first end position of a piece of evidence in a context; ``None`` if it is not in it."""
-        turns = (piece,) if piece in self.history.turns else self.history.turns_of(piece)
+        turns = self._turns(piece)
         ends = [context.ends[turn] for turn in turns if turn in context.ends]
         if not context.whole:
-            ends += [end for turn in turns if (end := _end(self.history.turns[turn][1].content, context)) is not None]
+            ends += self._ends_in_text(turns, context)
         return min(ends, default=None)
 
     def _reaches(
@@ -153,9 +181,10 @@ class EvidenceFinder:
             context = self._context_text(response)
             if context is None:
                 continue
-            end = self._end_of(piece, context)
-            if end is not None and self._within(end, context, response, alone=len(responses) == 1):
-                return True
+            if self._holds(context, piece):
+                end = None if self._reader_tokens is None else self._end_of(piece, context)
+                if end is None or self._within(end, context, response, alone=len(responses) == 1):
+                    return True
             if piece not in names:
                 continue
             items = (item for item in response.items or () if self._names(item, piece, by_turn))

@@ -200,7 +200,7 @@ def failure(finder: EvidenceFinder, item: ItemKey, responses: Sequence[Response]
     availability, right = finder.availability(item, responses, turns=not of_retrieval), is_right(grade)
     case = _Case(
         item=item,
-        question=finder.questions.get(item.question_ids[0], ""),
+        question=finder.history.questions.get(item.question_ids[0], ""),
         answer=answer,
         of_retrieval=of_retrieval,
         grade=grade,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.execution.contexts import Contexts, TurnTexts
+from memeval.execution.contexts import Contexts, TurnTexts, texts_of
 from memeval.records.response import Context, Response
 
 OPEN_AT_ONCE = 4
@@ -35,7 +35,7 @@ class StoredTexts:
         """Return the text of a context; ``None`` if the data has no such scenario or turn."""
         turns = self._turns(context.scenario_id)
         try:
-            return None if turns is None else "\n".join(map(turns.text, context.parts))
+            return None if turns is None else turns.joined(context)
         except KeyError:
             return None
 
@@ -44,4 +44,4 @@ class StoredTexts:
 
     def _new_turns(self, scenario_id: str) -> TurnTexts | None:
         scenario = self._benchmark_session.scenarios.get(scenario_id)
-        return None if scenario is None else TurnTexts(scenario)
+        return None if scenario is None else texts_of(scenario)

@@ -10,6 +10,7 @@ from functools import cached_property
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.response import Context, ContextPart, Response, RetrievedItem
 from memeval.records.scenario import Scenario, Session, dated_line
+from memeval.remembered import OfScenarios
 from memeval.systems.messages import FoundItem
 
 
@@ -123,6 +124,30 @@ class TurnTexts:
             parts.append(ContextPart(text="\n".join(own)))
         return Context(digest=digest_of_text(text), scenario_id=self.scenario_id, parts=tuple(parts))
 
+    def joined(self, context: Context) -> str:
+        """Return the text of a stored context.
+
+        Raises:
+            KeyError: a part names a turn that this scenario does not have.
+        """
+        if self._is_streamed:
+            return "\n".join(map(self.text, context.parts))
+        texts = self._texts
+        return "\n".join(
+            [(part.text or "") if part.turn_id is None else texts[part.turn_id, part.dated] for part in context.parts]
+        )
+
+    def require(self, context: Context) -> None:
+        """Look up all turns of a stored context.
+
+        Raises:
+            KeyError: this scenario does not have one of them.
+        """
+        if self._is_streamed:
+            self.joined(context)
+        elif not all(part.turn_id is None or (part.turn_id, part.dated) in self._texts for part in context.parts):
+            raise KeyError(context.digest)
+
     def text(self, part: ContextPart | RetrievedItem) -> str:
         """Return the text of a stored part of a context, or of a stored item.
 
@@ -135,6 +160,10 @@ class TurnTexts:
             return self._texts[part.turn_id, part.dated]
         session, turn = self._scenario.turn(part.turn_id)
         return dated_line(session, turn) if part.dated else turn.content
+
+
+texts_of = OfScenarios(TurnTexts)
+"""Returns the texts of a scenario, the same for each run on it."""
 
 
 def _texts_of(sessions: Iterable[Session]) -> Iterator[tuple[tuple[str, bool], str]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Literal
 
 from memeval.grading.ranking import DEPTHS, measures
 from memeval.keys import ItemKey
 from memeval.records.response import Response, RetrievedItem
 from memeval.records.scenario import Scenario, Session, Turn, dated_line
+from memeval.remembered import OfScenarios
 
 Version = Literal[1, 2]
 """Version of the graders that measure turns; see :class:`TurnIndex` for the difference."""
@@ -56,6 +57,11 @@ class TurnIndex:
             else {turn.turn_id: (session, turn) for session in scenario.sessions() for turn in session.turns}
         )
         """Turns by their ordinals."""
+
+    @cached_property
+    def questions(self) -> Mapping[str, str]:
+        """The texts of the questions by id."""
+        return {ask.question_id: ask.question for ask in self.scenario.questions()}
 
     @cached_property
     def session_count(self) -> int:
@@ -108,19 +114,17 @@ class TurnIndex:
         """Return the session of a source; unknown sources are returned unchanged."""
         return self.turns[source][0].session_id if source in self.turns else source
 
-    def _sources_of(self, number: int, item: RetrievedItem) -> Iterator[str]:
-        """Yield an item's sources: the turn with its text, else the sources named by the system."""
-        if item.turn_id is not None and item.turn_id in self.turns:
-            same_text = (one for one in item.source_ids if self._text(one, item) == self._text(item.turn_id, item))
-            yield next(same_text, item.turn_id)
-        elif item.source_ids:
-            yield from item.source_ids
-        else:
-            yield f"item {number}"
+    def _sources_of(self, number: int, item: RetrievedItem) -> tuple[str, ...]:
+        """Return an item's sources: the turn with its text, else the sources named by the system."""
+        turn_id, named = item.turn_id, item.source_ids
+        if turn_id is not None and turn_id in self.turns:
+            if named and named[0] != turn_id:
+                text = self._text(turn_id, item)
+                turn_id = next((one for one in named if one in self.turns and self._text(one, item) == text), turn_id)
+            return (turn_id,)
+        return named or (f"item {number}",)
 
-    def _text(self, turn_id: str, item: RetrievedItem) -> str | None:
-        if turn_id not in self.turns:
-            return None
+    def _text(self, turn_id: str, item: RetrievedItem) -> str:
         session, turn = self.turns[turn_id]
         return dated_line(session, turn) if item.dated else turn.content
 
@@ -154,7 +158,7 @@ def _session(scenario: Scenario, session_id: str) -> Session | None:
 
 
 class TurnIndexes:
-    """Provides the turn index of a scenario and caches the last one: items of one scenario are consecutive.
+    """Provides the turn index of a scenario, the same for each run on it.
 
     Args:
         mixed: see :class:`TurnIndex`.
@@ -162,13 +166,17 @@ class TurnIndexes:
 
     def __init__(self, *, mixed: bool = False) -> None:
         self._mixed = mixed
-        self._last: TurnIndex | None = None
 
     def of(self, scenario: Scenario) -> TurnIndex:
-        last = self._last
-        if last is None or last.scenario is not scenario:
-            self._last = last = TurnIndex(scenario, mixed=self._mixed)
-        return last
+        return index_of(scenario, mixed=self._mixed)
+
+
+_INDEXES = {mixed: OfScenarios(partial(TurnIndex, mixed=mixed)) for mixed in (False, True)}
+
+
+def index_of(scenario: Scenario, *, mixed: bool) -> TurnIndex:
+    """Return the turn index of a scenario, which nobody may change; see :class:`TurnIndex`."""
+    return _INDEXES[mixed](scenario)
 
 
 def evidence_measures(item: ItemKey, retrieved: Retrieved) -> dict[str, float | None]:

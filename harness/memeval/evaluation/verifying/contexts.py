@@ -8,10 +8,11 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.verifying.sessions import NoData
 from memeval.evaluation.verifying.subject import Subject
-from memeval.execution.contexts import digest_of_text
+from memeval.execution.contexts import digest_of_text, texts_of
 from memeval.execution.readers import NATIVE
 from memeval.records.base import Digest
 from memeval.records.response import Context, Outcome
+from memeval.records.scenario import Scenario
 from memeval.tokens import count_tokens, tokenizer_name
 
 NAME = "contexts"
@@ -92,9 +93,11 @@ def _tokens(subject: Subject, counts: dict[Digest, int]) -> Iterator[Finding]:
 
 def _full_texts(subject: Subject, session: BenchmarkSession) -> Iterator[tuple[Context, str | None]]:
     """Yield the contexts with their full text; ``None`` if a context names a turn that does not exist."""
+    scenario: Scenario | None = None
     for context in subject.with_text(session).contexts:
-        texts = subject.sessions.texts(session, context.scenario_id)
+        if scenario is None or scenario.scenario_id != context.scenario_id:
+            scenario = session.scenarios.get(context.scenario_id)
         try:
-            yield context, None if texts is None else "\n".join(map(texts.text, context.parts))
+            yield context, None if scenario is None else texts_of(scenario).joined(context)
         except KeyError:
             yield context, None

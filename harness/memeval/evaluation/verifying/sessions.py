@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.execution.contexts import TurnTexts
 from memeval.records.base import Digest, canonical_json
 from memeval.records.errors import BadInput, MemevalError
 
@@ -16,10 +15,6 @@ if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
     from memeval.benchmarks.base import Parameters
     from memeval.records.track import Track
-
-
-KEPT_TEXTS = 1000
-"""Maximum number of scenarios whose texts are kept in memory."""
 
 
 @dataclass(frozen=True)
@@ -45,19 +40,6 @@ class Sessions:
 
     control_answers: dict[str, dict[str, dict[str, object]]] = field(default_factory=dict)
     """Answers of controls that ran again and are not yet compared, by the path of the run and by question."""
-
-    _texts: dict[tuple[Digest, str], TurnTexts] = field(default_factory=dict)
-
-    def texts(self, session: BenchmarkSession, scenario_id: str) -> TurnTexts | None:
-        """Return the texts of a scenario's turns, kept for the next run; ``None`` for an unknown scenario."""
-        key = (session.dataset.digest, scenario_id)
-        if key not in self._texts:
-            if (scenario := session.scenarios.get(scenario_id)) is None:
-                return None
-            if len(self._texts) >= KEPT_TEXTS:
-                self._texts.clear()
-            self._texts[key] = TurnTexts(scenario)
-        return self._texts[key]
 
     def of(self, track: Track) -> BenchmarkSession | NoData:
         """Return the benchmark with the data that is here for a track; its digest may be another than the track's."""

@@ -1,0 +1,50 @@
+"""What was computed from scenarios, for the next run or question that needs it in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from memeval.records.scenario import Scenario
+
+T = TypeVar("T")
+
+CHARACTERS = 40_000_000
+"""Maximum characters of all scenarios of which something is remembered. It bounds the memory."""
+
+STREAMED = 1_000_000
+"""Characters that a history counts which is generated on demand: parts of it stay in memory."""
+
+
+class OfScenarios(Generic[T]):
+    """What a function returns for scenarios. It is called once for each, while few enough are in memory.
+
+    A scenario is recognised by its identity: two with equal contents are two.
+
+    Args:
+        make: the function. Its results are shared, so nobody may change them.
+        most: maximum characters of the scenarios; then all results are forgotten.
+    """
+
+    def __init__(self, make: Callable[[Scenario], T], most: int = CHARACTERS) -> None:
+        self._make, self._most = make, most
+        self._made: dict[int, tuple[Scenario, T]] = {}
+        self._characters = 0
+
+    def __call__(self, scenario: Scenario) -> T:
+        """Return the result for a scenario."""
+        known = self._made.get(id(scenario))
+        if known is not None:  # it holds its scenario, so no other one has this identity
+            return known[1]
+        made, size = self._make(scenario), _characters(scenario)
+        if self._characters + size > self._most:
+            self._made, self._characters = {}, 0
+        self._made[id(scenario)] = scenario, made
+        self._characters += size
+        return made
+
+
+def _characters(scenario: Scenario) -> int:
+    if scenario.is_streamed:
+        return STREAMED
+    return sum(len(turn.content) for session in scenario.each_session() for turn in session.turns)
