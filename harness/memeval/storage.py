@@ -25,16 +25,12 @@ def cache_home() -> Path:
     return Path(named).expanduser().absolute() if named else platformdirs.user_cache_path("memeval")
 
 
-CODE = (".py", ".toml", ".txt")
-"""Endings of the files of memeval on which computed data may depend."""
-
-
 @cache
 def code_digest() -> str:
-    """Return a digest of memeval's code and of the version of Python, as part of the name of what a cache keeps."""
+    """Return a digest of memeval's code with its data, and of the version of Python: part of the name of what is kept."""
     root = Path(__file__).parent
     digest = hashlib.sha256(platform.python_version().encode())
-    for file in sorted(path for path in root.rglob("*") if path.suffix in CODE):
+    for file in sorted(path for path in root.rglob("*") if path.suffix != ".pyc" and path.is_file()):
         content = file.read_bytes()
         digest.update(f"\0{file.relative_to(root).as_posix()}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()

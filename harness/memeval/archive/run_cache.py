@@ -1,7 +1,7 @@
-"""What is computed from a run's rows for pages, kept from build to build in the user's cache folder.
+"""What is computed for pages, kept from build to build in the user's cache folder.
 
-A kept file counts only for the same ``run.json``, which has the digests of all rows, and for the same code. Everything
-can be deleted at any time.
+A kept file counts only for the same inputs and the same code, and only with its own digest. The inputs of what is
+computed from a run are its ``run.json``, which has the digests of all rows. Everything can be deleted at any time.
 """
 
 from __future__ import annotations
@@ -9,12 +9,19 @@ from __future__ import annotations
 import contextlib
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from memeval.archive.runs import RunFolder
 from memeval.records.base import digest_bytes, digest_of
 from memeval.records.errors import BadInput
 from memeval.storage import cache_home, code_digest, write_whole
+
+
+@dataclass(frozen=True)
+class KeptRun(RunFolder):
+    """A run of which may be used what an earlier build kept. What decides about a run reads its rows."""
 
 
 def kept(folder: RunFolder, kind: str, depends: str, make: Callable[[], bytes]) -> bytes:
@@ -26,7 +33,23 @@ def kept(folder: RunFolder, kind: str, depends: str, make: Callable[[], bytes]) 
         depends: all else that the content depends on besides run and code, such as the digest of the data.
         make: computes the content.
     """
-    path, key = _place(folder, kind), _key(kind, depends)
+    return _kept(_place(folder, kind), _key(kind, depends), make)
+
+
+def kept_by_name(name: str, kind: str, depends: str, make: Callable[[], bytes]) -> bytes:
+    """Return what ``make`` returns; ``make`` is called only if an earlier build has not kept it.
+
+    Args:
+        name: what the content belongs to, such as the address of a page. A new content replaces the one of that name.
+        kind: the kind of content, a part of the file's name.
+        depends: the digest of all that the content depends on besides memeval's code.
+        make: computes the content.
+    """
+    file = f"{digest_of(name).removeprefix('sha256:')}-{kind}"
+    return _kept(_folder() / file, _key(kind, depends), make)
+
+
+def _kept(path: Path, key: str, make: Callable[[], bytes]) -> bytes:
     with contextlib.suppress(OSError):
         first, _, content = path.read_bytes().partition(b"\n")
         if first.decode("ascii", "replace") == f"{key} {digest_bytes(content)}":
@@ -46,8 +69,12 @@ def is_kept(folder: RunFolder, kind: str, depends: str) -> bool:
 
 
 def _place(folder: RunFolder, kind: str) -> Path:
-    return cache_home() / "site" / f"{folder.digest.removeprefix('sha256:')}-{kind}"
+    return _folder() / f"{folder.digest.removeprefix('sha256:')}-{kind}"
+
+
+def _folder() -> Path:
+    return cache_home() / "site"
 
 
 def _key(kind: str, depends: str) -> str:
-    return digest_of([kind, depends, zlib.ZLIB_RUNTIME_VERSION, code_digest()])
+    return digest_of([kind, depends, zlib.ZLIB_RUNTIME_VERSION, version("numpy"), code_digest()])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from memeval.analysis.comparing import COMPOSITE
+from memeval.archive.run_cache import kept_by_name
 from memeval.leaderboard.samples import TrackSamples
 from memeval.statistics.detectable import ASSUMED, Clustering, Disagreement, detectable, disagreement
 
@@ -33,6 +35,18 @@ class DetectableDifferences:
         return self.values[COMPOSITE]
 
 
+def kept_detectable(clustering: Clustering, differs: Disagreement) -> float | None:
+    """Return :func:`memeval.statistics.detectable.detectable` of the arguments, kept from build to build.
+
+    With few clusters, the value is simulated, which takes up to a second.
+    """
+    inputs = repr((clustering, differs))
+    found: float | None = json.loads(
+        kept_by_name(inputs, "detectable", "", lambda: json.dumps(detectable(clustering, differs)).encode())
+    )
+    return found
+
+
 def detectable_differences(samples: TrackSamples) -> DetectableDifferences:
     """Return the minimum detectable differences of two systems; see :func:`memeval.statistics.detectable.detectable`.
 
@@ -46,5 +60,5 @@ def detectable_differences(samples: TrackSamples) -> DetectableDifferences:
         differs[name] = disagreement(samples.scores, weights, samples.cluster, samples.category)
         counted = weights.any()
         clustering = Clustering.of(weights, samples.cluster) if counted else None
-        found[name] = None if clustering is None else detectable(clustering, differs[name] or ASSUMED)
+        found[name] = None if clustering is None else kept_detectable(clustering, differs[name] or ASSUMED)
     return DetectableDifferences(found, len(samples.clusters), differs[COMPOSITE])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from memeval.archive.run_cache import KeptRun, kept
 from memeval.archive.runs import RunFolder
 from memeval.grading.layout import counting, layout_of
 from memeval.grading.scoring import headline
@@ -74,6 +77,26 @@ class TrackSamples:
         return np.flatnonzero(self.category == self.plan.index(category))
 
 
+Graded = tuple[str, str, str, float | None]
+"""A graded item: category, item, cluster, and score in [0, 1]; ``None`` for an error."""
+
+
+def graded_items(folder: RunFolder) -> list[Graded]:
+    """Return the graded items of a run in plan order, those of a :class:`KeptRun` from build to build.
+
+    Raises:
+        BadInput: the grades cannot be read.
+    """
+
+    def made() -> list[Graded]:
+        return [(grade.category, grade.item_id, grade.cluster, headline(grade)) for grade in folder.grades()]
+
+    if not isinstance(folder, KeptRun):
+        return made()
+    rows = json.loads(kept(folder, "scores", "", lambda: json.dumps(made(), separators=(",", ":")).encode()))
+    return [(category, sys.intern(item), sys.intern(cluster), score) for category, item, cluster, score in rows]
+
+
 def read_samples(folders: Sequence[RunFolder]) -> TrackSamples:
     """Return the scores of runs of one track.
 
@@ -89,8 +112,8 @@ def read_samples(folders: Sequence[RunFolder]) -> TrackSamples:
     scores = []
     for folder in folders:
         grades = [
-            (place.get(grade.category, -1), grade.item_id, grade.cluster, headline(grade) or 0.0)
-            for grade in folder.grades()
+            (place.get(category, -1), item, cluster, score or 0.0)
+            for category, item, cluster, score in graded_items(folder)
         ]
         grades.sort()
         found = [grade[:3] for grade in grades]

@@ -215,7 +215,7 @@ class Traces:
     """
 
     def __init__(self, keeps: bool = False) -> None:
-        self._keeps = keeps
+        self.keeps = keeps
         self._made: dict[tuple[Path, Digest], Trace] = {}
 
     @staticmethod
@@ -228,7 +228,7 @@ class Traces:
         self._made[folder.path.resolve(), folder.digest] = Trace(folder, packed=found)
 
     def of(self, folder: RunFolder) -> Trace:
-        return self._made.setdefault((folder.path.resolve(), folder.digest), Trace(folder, keeps=self._keeps))
+        return self._made.setdefault((folder.path.resolve(), folder.digest), Trace(folder, keeps=self.keeps))
 
 
 def _row(response: Response, native: bool, seldom: bool) -> _Row:

@@ -9,13 +9,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from memeval.archive.run_cache import kept_by_name
 from memeval.benchmarks.base import Dataset
 from memeval.keys import ItemKey
 from memeval.records.scenario import Forget, Ingest, Question, Retain, Scenario, Step, Turn
 from memeval.site.files import SHARD_BYTES, SHARD_ITEMS, Asset, Data, encode, joined, packed, withheld
+from memeval.site.model import BenchmarkData
+from memeval.site.run_shards import RunShards
 
 QUESTION_CHARS = 160
 """Characters of each question in the index, for the list and the search."""
+
+
+KIND = "data-shards"
+"""The kind of the kept content."""
+
+
+def kept_benchmark_shards(data: BenchmarkData, words: bool) -> tuple[Asset, ...]:
+    """Return what :func:`benchmark_shards` yields, kept from build to build; nothing without the data.
+
+    Args:
+        data: the data.
+        words: whether its text may be published.
+    """
+
+    def made() -> bytes:
+        assets = () if data.dataset is None else tuple(benchmark_shards(data.dataset, words))
+        return RunShards(assets, ()).to_bytes()
+
+    if not data.is_here:
+        return ()
+    if not data.is_shipped:  # another package can change what it makes of the same digest
+        return RunShards.from_bytes(made()).assets
+    return RunShards.from_bytes(kept_by_name(f"{data.key} {words}", KIND, data.digest, made)).assets
 
 
 def benchmark_shards(dataset: Dataset, words: bool) -> Iterator[Asset]:

@@ -123,10 +123,11 @@ def build(
         raise BadInput("there is no results folder here.", where=results, remedy="Run a system first: memeval run.")
     refuse_place(results, out)
     out = out.absolute()  # MkDocs resolves relative paths from the folder of its configuration
+    known, runs = traces or Traces(keeps=True), None
     if find is None:  # other processes know memeval's registry only
-        keep_contents(runs_of(results), jobs)
-    known = traces or Traces(keeps=True)
-    site = read_site(results, version=version, releases=releases, ledger=ledger, find=find, traces=known)
+        runs = runs_of(results, known.keeps)
+        keep_contents(runs, jobs)
+    site = read_site(results, version=version, releases=releases, ledger=ledger, find=find, traces=known, runs=runs)
     make_folder(out.parent)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
         made = Path(scratch) / "site"

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from memeval.leaderboard.board import BoardRow
 from memeval.leaderboard.pairwise import TablePairs, ValueDifference, table_pairs
 from memeval.leaderboard.ranking import TrackTests
+from memeval.leaderboard.samples import graded_items
 from memeval.records.comparison import Sign
 from memeval.records.run import SystemKind
 from memeval.site.columns import Column, ColumnGroup
@@ -108,7 +109,7 @@ def _run(view: TableView, pairs: TablePairs, place: int, row: BoardRow) -> Data:
                 "values": [_difference(each) for each in pairs.between(place, other)],
                 "table": _in_table(view.table.tests, row, theirs),
             }
-    errors = {grade.item_id for grade in row.folder.grades() if grade.state.is_error}
+    errors = {item for _category, item, _cluster, score in graded_items(row.folder) if score is None}
     return {
         "scores": [round(score, 6) for score in pairs.samples.scores[place].tolist()],
         "errors": [number for number, item in enumerate(pairs.samples.items) if item in errors],

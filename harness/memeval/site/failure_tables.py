@@ -78,7 +78,7 @@ def failures_file(folder: RunFolder, view: BenchmarkView) -> bytes | None:
     """
     if not folder.has_rows:
         return None
-    depends = f"data {view.data[folder.run.track.data_digest].dataset is not None}, package {view.package}"
+    depends = f"data {view.data[folder.run.track.data_digest].is_here}, package {view.package}"
     return kept(folder, "failures", depends, lambda: _analysed(folder, view)) or None
 
 

@@ -11,12 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 
-from memeval.archive.run_cache import is_kept
+from memeval.archive.run_cache import KeptRun, is_kept
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.base import Benchmark
 from memeval.evaluation.many_runs import Batch, batches_of
 from memeval.execution.contexts import TurnTexts
+from memeval.leaderboard.samples import graded_items
 from memeval.leaderboard.traces import Traces
 from memeval.processes import in_order
 from memeval.records.errors import MemevalError
@@ -65,7 +66,7 @@ def _is_new(folder: RunFolder, allowed: frozenset[str]) -> bool:
     return False
 
 
-class _ReadOnce(RunFolder):
+class _ReadOnce(KeptRun):
     """A run whose rows are parsed once for all that read them."""
 
     def responses(self) -> Iterator[Response]:
@@ -97,11 +98,12 @@ def _keep(batch: Batch, allowed: frozenset[str]) -> None:
         with contextlib.suppress(MemevalError, OSError):
             folder = _ReadOnce(path)
             _ = Traces(keeps=True).of(folder).rows
+            graded_items(folder)
             view, turns = _opened(batch.data, RunFolder(path))
             failures_file(folder, view)
-            dataset = view.data[folder.run.track.data_digest].dataset
             if folder.has_rows:
-                kept_shards(folder, folder.run.track.benchmark in allowed, dataset, turns)
+                data = view.data[folder.run.track.data_digest]
+                kept_shards(folder, folder.run.track.benchmark in allowed, data, turns)
 
 
 @lru_cache(maxsize=1)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from memeval.archive.run_cache import kept
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import BoardRow
 from memeval.records.benchmark import MetricInfo
@@ -31,8 +33,14 @@ def shown(mean: float, metric: MetricInfo | None) -> float:
 @lru_cache(maxsize=4096)
 def _means(path: Path) -> Mapping[str, float]:
     """Return the mean of each metric over the items that have it; cached, since a sealed run never changes."""
+    folder = RunFolder(path)
+    means: dict[str, float] = json.loads(kept(folder, "means", "", lambda: json.dumps(_of_rows(folder)).encode()))
+    return means
+
+
+def _of_rows(folder: RunFolder) -> dict[str, float]:
     values: dict[str, list[float]] = {}
-    for grade in RunFolder(path).grades():
+    for grade in folder.grades():
         for name, value in grade.metrics.items():
             if value is not None:
                 values.setdefault(name, []).append(value)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,9 +13,10 @@ from memeval.archive.audits import AuditFolder, BridgeFolder, stored_audits, sto
 from memeval.archive.conformance import all_reports
 from memeval.archive.ledger import Ledger
 from memeval.archive.matrices import MatrixFolder, stored_matrices
+from memeval.archive.run_cache import KeptRun, kept_by_name
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks import all_benchmarks
-from memeval.benchmarks.base import Benchmark, Dataset
+from memeval.benchmarks.base import Benchmark, Dataset, Parameters
 from memeval.benchmarks.registry import known_ids, origin
 from memeval.claims.findings import read_findings
 from memeval.claims.ranking import stored_ranks
@@ -34,6 +36,7 @@ from memeval.leaderboard.board_settings import (
 )
 from memeval.leaderboard.releases import releases as stored_releases
 from memeval.leaderboard.traces import Traces
+from memeval.records.base import Digest
 from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
 from memeval.records.conformance import Conformance
 from memeval.records.errors import MemevalError
@@ -62,10 +65,22 @@ class BenchmarkData:
     """Its name in addresses: benchmark and digest."""
     digest: str
     """Digest of the data."""
-    dataset: Dataset | None
-    """The data; ``None`` if it is not on this machine."""
     missing: str | None
     """Why the data is missing, as a sentence."""
+    open: Callable[[], Dataset] | None = field(compare=False)
+    """Opens the data, which can take seconds; ``None`` if it is not on this machine."""
+    is_shipped: bool = False
+    """Whether memeval's own code makes or reads the data, so that the digest tells what follows from it."""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the data is on this machine."""
+        return self.open is not None
+
+    @cached_property
+    def dataset(self) -> Dataset | None:
+        """The data, opened when it is first needed; ``None`` if it is not on this machine."""
+        return None if self.open is None else self.open()
 
 
 @dataclass(frozen=True)
@@ -281,6 +296,7 @@ def read_site(
     ledger: Ledger | None = None,
     find: FindBenchmark | None = None,
     traces: Traces | None = None,
+    runs: Sequence[RunFolder] | None = None,
 ) -> SiteModel:
     """Read the content of the site.
 
@@ -291,12 +307,14 @@ def read_site(
         ledger: the ledger; ``None`` for all of that in the results folder.
         find: returns a benchmark by id; ``None`` uses memeval's registry.
         traces: what is known of the runs' responses already; ``None`` to read them.
+        runs: what :func:`runs_of` returned; ``None`` to read the runs.
 
     Raises:
         BadInput: a run, the ledger, a release, an audit, a bridge, a finding or ``memeval.toml`` cannot be read.
     """
     file = board_settings(results, find or _shipped)
-    runs = shown_runs(sealed_runs(results), file.settings)
+    if runs is None:
+        runs = shown_runs(_runs(results, traces is not None and traces.keeps), file.settings)
     regraded = tuple(stored_regraded(results))
     board = build_board(runs, Ledger(results) if ledger is None else ledger, traces)
     if releases is None:
@@ -340,13 +358,22 @@ def read_site(
     )
 
 
-def runs_of(results: Path) -> list[RunFolder]:
+def runs_of(results: Path, keeps: bool) -> list[RunFolder]:
     """Return the runs that the board of a results folder shows.
+
+    Args:
+        results: the results folder.
+        keeps: whether what an earlier build found of the runs may be used.
 
     Raises:
         BadInput: ``memeval.toml`` cannot be read.
     """
-    return shown_runs(sealed_runs(results), board_settings(results, _shipped).settings)
+    return shown_runs(_runs(results, keeps), board_settings(results, _shipped).settings)
+
+
+def _runs(results: Path, keeps: bool) -> list[RunFolder]:
+    found = sealed_runs(results)
+    return [KeptRun(folder.path) for folder in found] if keeps else found
 
 
 def _submissions(folder: Path) -> dict[str, Submission]:
@@ -413,13 +440,64 @@ def _benchmark(name: str, board: Board, find: FindBenchmark) -> BenchmarkView:
 def data_of(track: Track, benchmark: Benchmark | None, missing: str | None) -> BenchmarkData:
     """Return the data of a track; ``missing`` says why the benchmark is ``None``."""
     key = f"{track.benchmark}-{track.data_digest[7:19]}"
-    dataset: Dataset | None = None
+    opened: OpenData | None = None
     if benchmark is not None:
+        opened = OpenData(benchmark, track.parameters or None, track.protocol, track.tier)
         try:
-            dataset = benchmark.opened(None, track.parameters or None, track.protocol, track.tier)
+            is_same = opened.digest() == track.data_digest
         except MemevalError as error:
-            missing = error.problem
+            opened, missing = None, error.problem
         else:
-            if dataset.digest != track.data_digest:
-                dataset, missing = None, "the data on this machine differs from the data of these runs."
-    return BenchmarkData(key=key, digest=track.data_digest, dataset=dataset, missing=missing)
+            if not is_same:
+                opened, missing = None, "the data on this machine differs from the data of these runs."
+    return BenchmarkData(
+        key=key,
+        digest=track.data_digest,
+        missing=missing,
+        open=None if opened is None else opened.dataset,
+        is_shipped=benchmark is not None and _is_shipped(benchmark),
+    )
+
+
+def _is_shipped(benchmark: Benchmark) -> bool:
+    return type(benchmark).__module__.startswith("memeval.benchmarks.")
+
+
+class OpenData:
+    """The data of a benchmark, opened when it is first needed.
+
+    Args:
+        benchmark: the benchmark.
+        parameters: parameters of the generator, or the name of the file.
+        protocol: name of the protocol.
+        tier: name of the tier.
+    """
+
+    def __init__(self, benchmark: Benchmark, parameters: Parameters | None, protocol: str, tier: str) -> None:
+        self._benchmark = benchmark
+        self._asked = (None if parameters is None else dict(parameters), protocol, tier)
+
+    def dataset(self) -> Dataset:
+        """Return the data.
+
+        Raises:
+            BadInput: it is not on this machine.
+        """
+        return self._opened
+
+    def digest(self) -> Digest:
+        """Return the digest of the data. That of data that memeval generates is known from an earlier build.
+
+        Raises:
+            BadInput: the data is not on this machine.
+        """
+        info = self._benchmark.info
+        if not info.generated or not _is_shipped(self._benchmark):
+            return self._opened.digest
+        name = json.dumps([info.id, *self._asked], sort_keys=True)
+        return kept_by_name(name, "data-digest", "", lambda: self._opened.digest.encode()).decode()
+
+    @cached_property
+    def _opened(self) -> Dataset:
+        parameters, protocol, tier = self._asked
+        return self._benchmark.opened(None, parameters, protocol, tier)

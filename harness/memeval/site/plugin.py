@@ -28,6 +28,7 @@ from memeval.site.model import SiteModel, read_site
 from memeval.site.not_found import not_found_page
 from memeval.site.page_frame import NAME, Frame, empty_page, with_every_page
 from memeval.site.publisher import publish_all
+from memeval.site.search_index import KeptSearchIndex
 from memeval.site.text import visible
 from memeval.site.theme_script import BUNDLE, lightened
 
@@ -57,6 +58,8 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         site = self.config.site or read_site(Path(self.config.results))
+        search: Any = config.plugins["material/search"]
+        search.search_index = KeptSearchIndex(**search.config)
         for file in [file for file in files if BUNDLE.fullmatch(file.src_uri)]:
             files.remove(file)
             files.append(File.generated(config, file.src_uri, content=lightened(file.content_string)))

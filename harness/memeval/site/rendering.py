@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import cache, partial
+from importlib.metadata import version
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from memeval.records.base import Digest, digest_bytes, digest_of
 from memeval.site import labels, slices, standings, svg, text, tiers, urls
 from memeval.site.files import assets_root
 from memeval.site.line_charts import swatch
@@ -76,6 +78,14 @@ def environment() -> Environment:
         "swatch": swatch,
     }
     return made
+
+
+@cache
+def templates_digest() -> Digest:
+    """Return the digest of all templates, and of the version of what renders them."""
+    root = assets_root() / "templates"
+    files = {file.relative_to(root).as_posix(): file for file in root.rglob("*") if file.is_file()}
+    return digest_of([version("jinja2"), {name: digest_bytes(file.read_bytes()) for name, file in files.items()}])
 
 
 def render(template: str, url: str, **values: Any) -> Markup:

@@ -17,12 +17,12 @@ from typing import Self
 
 from memeval.archive.run_cache import kept
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks.base import Dataset
 from memeval.execution.contexts import Contexts, TurnTexts
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
 from memeval.site.calls import CallTables, PromptTable
 from memeval.site.files import SHARD_BYTES, SHARD_ITEMS, Asset, Data, encode, joined, lean, packed, withheld
+from memeval.site.model import BenchmarkData
 
 TEXT_CHARACTERS = 20_000
 """Maximum characters of a text in a context or among the retrieved items; its end is left out. The run's files contain
@@ -80,22 +80,22 @@ class RunShards:
         return packed(encode(head | {"files": [asset.path for asset in self.assets], "items": items}))
 
 
-def kept_shards(folder: RunFolder, words: bool, data: Dataset | None, turns: dict[str, TurnTexts]) -> RunShards:
+def kept_shards(folder: RunFolder, words: bool, data: BenchmarkData, turns: dict[str, TurnTexts]) -> RunShards:
     """Return a run's answers and grades, kept from build to build.
 
     Args:
         folder: the run, with its rows.
         words: whether the benchmark's text may be published.
-        data: the data of the run; ``None`` if it is not on this machine.
+        data: the data of the run.
         turns: the turns of the data's scenarios, by scenario; filled when the first run needs them.
     """
 
     def made() -> bytes:
-        if words and "calls.jsonl" in folder.run.files and data is not None and not turns:
-            turns.update({scenario.scenario_id: TurnTexts(scenario) for scenario in data.scenarios()})
+        if words and "calls.jsonl" in folder.run.files and data.dataset is not None and not turns:
+            turns.update({scenario.scenario_id: TurnTexts(scenario) for scenario in data.dataset.scenarios()})
         return run_shards(folder, words, turns).to_bytes()
 
-    return RunShards.from_bytes(kept(folder, KIND, depends_on(words, data is not None), made))
+    return RunShards.from_bytes(kept(folder, KIND, depends_on(words, data.is_here), made))
 
 
 def depends_on(words: bool, has_data: bool) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memeval.leaderboard.board import BoardTable
+from memeval.leaderboard.detectable_differences import kept_detectable
 from memeval.records.benchmark import BenchmarkInfo, TierInfo
 from memeval.site import text
-from memeval.statistics.detectable import ASSUMED, LEAST_CLUSTERS, Clustering, detectable
+from memeval.statistics.detectable import ASSUMED, LEAST_CLUSTERS, Clustering
 from memeval.statistics.wilson import wilson
 
 
@@ -62,7 +63,7 @@ def _power(tier: TierInfo, tested: Sequence[BoardTable]) -> TierPower:
         differs, note = ASSUMED, "disagreement assumed"
         if tested and tested[0].tests is not None and tested[0].tests.detectable.disagreement is not None:
             differs, note = tested[0].tests.detectable.disagreement, f"disagreement as in {tested[0].track.tier}"
-        difference = detectable(Clustering.even(tier.items, clusters), differs)
+        difference = kept_detectable(Clustering.even(tier.items, clusters), differs)
     if clusters is not None and difference is None:
         note = "no difference can be shown"
     return TierPower(tier, (high - low) / 2, clusters, difference, note)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from memeval.execution.contexts import TurnTexts
 from memeval.leaderboard.board import BoardRow
 from memeval.records.track import Redistribution
-from memeval.site.benchmark_shards import benchmark_shards
+from memeval.site.benchmark_shards import kept_benchmark_shards
 from memeval.site.failure_tables import run_failures
 from memeval.site.files import Asset, GeneratedFile, Page, encode
 from memeval.site.judges import judge_note
@@ -34,10 +34,9 @@ class ItemsPage(Publisher):
         for benchmark in site.benchmarks.values():
             words = benchmark.redistribution is Redistribution.FULL
             for data in benchmark.data.values():
-                if data.dataset is not None:
-                    for asset in benchmark_shards(data.dataset, words):
-                        yield asset
-                        datasets[data.key] = asset.path
+                for asset in kept_benchmark_shards(data, words):
+                    yield asset
+                    datasets[data.key] = asset.path
         turns: dict[str, dict[str, TurnTexts]] = {}
         runs: dict[str, str] = {}
         for row in site.board.runs:
@@ -83,7 +82,7 @@ class ItemsPage(Publisher):
             },
         }
         words = site.text_allowed(row)
-        shards = kept_shards(row.folder, words, data.dataset, turns.setdefault(data.key, {}))
+        shards = kept_shards(row.folder, words, data, turns.setdefault(data.key, {}))
         yield from shards.assets
         failures = run_failures(site, row)
         yield shards.index(head | {"words": words}, failures.by_item() if failures else {})

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+from memeval.archive.run_cache import kept_by_name
 from memeval.benchmarks.base import Dataset
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import MemevalError
@@ -12,7 +13,7 @@ from memeval.records.track import Redistribution
 from memeval.site.citing import Citation, citation_file, reference_text, works_of, zenodo_metadata
 from memeval.site.croissant import CSV, JSON_LINES, DataField, DataFile, DataSet, croissant
 from memeval.site.files import Asset, GeneratedFile, shared
-from memeval.site.model import BenchmarkView, SiteModel
+from memeval.site.model import BenchmarkData, BenchmarkView, OpenData, SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.score_table import COLUMNS, score_csv, score_parquet, score_rows
 from memeval.site.urls import benchmark_url, relative, segment
@@ -77,7 +78,7 @@ def croissant_path(benchmark: str) -> str:
     return f"{FOLDER}{segment(benchmark)}.croissant.json"
 
 
-def published_data(view: BenchmarkView) -> Dataset | None:
+def published_data(view: BenchmarkView) -> BenchmarkData | None:
     """Return the data of a benchmark that the site publishes as files, else ``None``.
 
     That is generated data with the default parameters and tier, whose text may be published.
@@ -87,11 +88,11 @@ def published_data(view: BenchmarkView) -> Dataset | None:
     if not view.info.generated or view.redistribution is not Redistribution.FULL or not view.tables:
         return None
     try:
-        default = view.benchmark.opened(None, None, view.info.protocols[0].name, view.info.tiers[0].name)
+        default = OpenData(view.benchmark, None, view.info.protocols[0].name, view.info.tiers[0].name).digest()
     except MemevalError:
         return None
-    found = view.data.get(default.digest)
-    return None if found is None else found.dataset
+    found = view.data.get(default)
+    return found if found is not None and found.is_here else None
 
 
 def _date(site: SiteModel) -> str | None:
@@ -154,21 +155,42 @@ def _scores_set(site: SiteModel, citation: Citation, scores: bytes, date: str) -
 
 def _generated_data(site: SiteModel, date: str) -> Iterator[Asset]:
     for view in site.benchmarks.values():
-        dataset = published_data(view)
-        if dataset is None or view.info is None:
+        data = published_data(view)
+        if data is None or view.info is None:
             continue
-        scenarios = "".join(f"{''.join(each.json_pieces())}\n" for each in dataset.scenarios()).encode()
-        keys = "".join(f"{key.to_json()}\n" for key in dataset.keys()).encode()  # noqa: SIM118 - no dictionary
         files = []
-        for name, content, fields, meaning in (
-            ("scenarios.jsonl", scenarios, _SCENARIOS, "What a system receives: the steps of each scenario, in order."),
-            ("keys.jsonl", keys, _KEYS, "The expected answer of each item. A system never receives it."),
+        for name, rows, fields, meaning in (
+            (
+                "scenarios.jsonl",
+                _scenarios,
+                _SCENARIOS,
+                "What a system receives: the steps of each scenario, in order.",
+            ),
+            ("keys.jsonl", _keys, _KEYS, "The expected answer of each item. A system never receives it."),
         ):
+            content = _kept_rows(data, name, rows)
             asset = shared(content, ".jsonl")
             yield asset
             link = ("" if site.version is None else "../") + relative(FOLDER, asset.path)
             files.append(DataFile(name, link, content, JSON_LINES, meaning, fields, fields[0].name))
         yield Asset(croissant_path(view.id), croissant(_data_set(view.info, date, tuple(files))))
+
+
+def _kept_rows(data: BenchmarkData, name: str, rows: Callable[[Dataset], Iterator[str]]) -> bytes:
+    """Return a file of a benchmark's data, kept from build to build."""
+
+    def made() -> bytes:
+        return b"" if data.dataset is None else "".join(f"{row}\n" for row in rows(data.dataset)).encode()
+
+    return kept_by_name(f"{data.key} {name}", "data", data.digest, made) if data.is_shipped else made()
+
+
+def _scenarios(dataset: Dataset) -> Iterator[str]:
+    return ("".join(each.json_pieces()) for each in dataset.scenarios())
+
+
+def _keys(dataset: Dataset) -> Iterator[str]:
+    return (key.to_json() for key in dataset.keys())  # noqa: SIM118 - no dictionary
 
 
 def _data_set(info: BenchmarkInfo, date: str, files: tuple[DataFile, ...]) -> DataSet:

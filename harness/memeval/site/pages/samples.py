@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
+from memeval.archive.run_cache import kept_by_name
 from memeval.benchmarks.base import Dataset
 from memeval.grading.evidence import TurnIndex
 from memeval.keys import ItemKey
+from memeval.records.base import digest_of
 from memeval.records.scenario import Question, Scenario
 from memeval.records.track import Redistribution
 from memeval.site.files import GeneratedFile, Heading, Page
-from memeval.site.model import BenchmarkView, SiteModel
+from memeval.site.model import BenchmarkData, BenchmarkView, SiteModel
 from memeval.site.publisher import Publisher
-from memeval.site.rendering import render
+from memeval.site.rendering import render, templates_digest
 from memeval.site.urls import samples_url
 
 EACH = 30
@@ -61,21 +66,38 @@ class SamplesPages(Publisher):
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
         for benchmark in site.benchmarks.values():
-            dataset = sampled_data(benchmark)
-            if dataset is None:
+            data = sampled_data(benchmark)
+            if data is None:
                 continue
-            shown = samples(dataset)
             url = samples_url(benchmark.id)
+            body, categories = _kept_page(benchmark, data, url)
             yield Page(
                 url=url,
                 title=f"{benchmark.title}: samples",
                 description=f"{benchmark.title}: {EACH} items of each category, with right answers and evidence.",
-                body=render("pages/samples.html", url, benchmark=benchmark, samples=shown, each=EACH),
-                headings=tuple(Heading(name, benchmark.category_title(name)) for name in shown),
+                body=Markup(body),  # noqa: S704 - rendered by the template
+                headings=tuple(Heading(name, benchmark.category_title(name)) for name in categories),
             )
 
 
-def sampled_data(benchmark: BenchmarkView) -> Dataset | None:
+def _kept_page(benchmark: BenchmarkView, data: BenchmarkData, url: str) -> tuple[str, list[str]]:
+    """Return the body of a page and its categories, kept from build to build."""
+
+    def made() -> bytes:
+        shown = {} if data.dataset is None else samples(data.dataset)
+        body = render("pages/samples.html", url, benchmark=benchmark, samples=shown, each=EACH)
+        return json.dumps([body, list(shown)]).encode()
+
+    if benchmark.info is None or not data.is_shipped:
+        content = made()
+    else:
+        depends = digest_of([data.digest, benchmark.info.to_json(), templates_digest()])
+        content = kept_by_name(url, "samples", depends, made)
+    body, categories = json.loads(content)
+    return body, categories
+
+
+def sampled_data(benchmark: BenchmarkView) -> BenchmarkData | None:
     """Return the data that samples are taken from: the first protocol and tier, as on the board.
 
     Returns:
@@ -86,8 +108,8 @@ def sampled_data(benchmark: BenchmarkView) -> Dataset | None:
         return None
     wanted = info.protocols[0].name, info.tiers[0].name
     digests = (each.track.data_digest for each in benchmark.tables if (each.track.protocol, each.track.tier) == wanted)
-    found = (benchmark.data[digest].dataset for digest in digests if digest in benchmark.data)
-    return next((dataset for dataset in found if dataset is not None), None)
+    found = (benchmark.data[digest] for digest in digests if digest in benchmark.data)
+    return next((data for data in found if data.is_here), None)
 
 
 def samples(dataset: Dataset) -> dict[str, list[Sample]]:

@@ -1,0 +1,111 @@
+"""A build that finds what earlier builds kept gives the bytes of a build that finds nothing."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from memeval.archive import run_cache
+from memeval.benchmarks.beliefs2.benchmark import Beliefs2Benchmark
+from memeval.site import build, rendering
+from memeval.site.model import OpenData
+from memeval.site.pages import samples
+from memeval.statistics import detectable as statistics
+from tests.site.test_page_frame import files_of
+
+ROOT = Path(__file__).parents[2]
+FIRST = "beliefs/no-memory", "beliefs/always-hedge", "qa-smoke"
+KINDS = {"data", "data-digest", "data-shards", "detectable", "failures", "samples", "scores", "search"}
+
+
+def add_run(results: Path, name: str) -> Path:
+    """Copy a stored run of the repository, with its path there."""
+    run = min((ROOT / "results" / name).rglob("run.json")).parent
+    return Path(shutil.copytree(run, results / run.relative_to(ROOT / "results")))
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    for name in FIRST:
+        add_run(tmp_path / "results", name)
+    return tmp_path / "results"
+
+
+def built(results: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
+    """Build a site with a cache folder, and return its files."""
+    monkeypatch.setattr(run_cache, "cache_home", lambda: cache)
+    build(results, results.parent / "site")
+    return files_of(results.parent / "site")
+
+
+def test_a_run_more_or_less_gives_the_bytes_of_a_new_build(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = built(results, tmp_path / "cache", monkeypatch)
+    run = add_run(results, "beliefs/bm25")
+    more = built(results, tmp_path / "cache", monkeypatch)
+    assert more == built(results, tmp_path / "other", monkeypatch) and len(more) > len(before)
+    shutil.rmtree(run)
+    assert built(results, tmp_path / "cache", monkeypatch) == before
+
+
+def test_nothing_that_is_kept_is_computed_again(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = built(results, tmp_path / "cache", monkeypatch)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr("material.plugins.search.plugin.SearchIndex.add_entry_from_context", refuse)
+    monkeypatch.setattr(statistics, "_detectable", refuse)
+    monkeypatch.setattr(samples, "samples", refuse)
+    monkeypatch.setattr("memeval.archive.runs.RunFolder.grades", refuse)
+    monkeypatch.setattr("memeval.benchmarks.beliefs.benchmark.BeliefsBenchmark.opened", refuse)
+    assert built(results, tmp_path / "cache", monkeypatch) == before
+
+
+@pytest.mark.parametrize("cut", [True, False])
+def test_a_damaged_content_is_never_shown(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut: bool
+) -> None:
+    before = built(results, tmp_path / "cache", monkeypatch)
+    files = sorted((tmp_path / "cache/site").iterdir())
+    assert {path.name.partition("-")[2] for path in files} >= KINDS
+    for path in files:
+        content = path.read_bytes()
+        path.write_bytes(content[: len(content) // 2] if cut else content[:-1] + bytes([content[-1] ^ 1]))
+    assert built(results, tmp_path / "cache", monkeypatch) == before
+
+
+def test_another_template_is_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = rendering.templates_digest()
+    shutil.copytree(ROOT / "templates", tmp_path / "templates")
+    monkeypatch.setattr(rendering, "assets_root", lambda: tmp_path)
+    assert rendering.templates_digest.__wrapped__() == before
+    page = tmp_path / "templates/pages/samples.html"
+    page.write_text(page.read_text() + " ")
+    assert rendering.templates_digest.__wrapped__() != before
+
+
+def test_a_kept_page_is_rendered_again_with_another_template(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = built(results, tmp_path / "cache", monkeypatch)
+    monkeypatch.setattr(samples, "templates_digest", lambda: "sha256:other")
+    monkeypatch.setattr(samples, "render", lambda *_, **__: "<h1>Another template</h1>")
+    after = built(results, tmp_path / "cache", monkeypatch)
+    changed = {name for name in before if before[name] != after[name]}
+    assert "benchmarks/beliefs@1/samples/index.html" in changed
+    assert not any(name.startswith("runs/") for name in changed)
+
+
+def test_other_parameters_give_data_with_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_cache, "cache_home", lambda: tmp_path)
+    benchmark = Beliefs2Benchmark()
+    small, smaller = ({"seed": 42, "size": size} for size in (3, 2))
+    assert (
+        OpenData(benchmark, small, "judge", "full").digest() != OpenData(benchmark, smaller, "judge", "full").digest()
+    )
+    again = OpenData(benchmark, small, "judge", "full")
+    assert again.digest() == again.dataset().digest
