@@ -266,8 +266,9 @@ class Cluster:
             self._workers.append(_dask("worker", self.address, *options))
 
     def kill_worker(self, chance: random.Random) -> None:
-        """Kill a worker."""
-        worker = chance.choice(self._workers)
+        """Kill a worker, one that runs a system if there is one, and start another."""
+        busy = [worker for worker in self._workers if _children(worker.pid)]
+        worker = chance.choice(busy or self._workers)
         worker.kill()
         worker.wait()
         self.start()
@@ -277,6 +278,13 @@ class Cluster:
         assert self._scheduler is not None
         self._scheduler.kill()
         self._scheduler.wait()
+
+
+def _children(pid: int) -> list[psutil.Process]:
+    """Return the processes that a process has started."""
+    with suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).children()
+    return []
 
 
 def _dask(*words: str) -> subprocess.Popen[bytes]:

@@ -8,10 +8,8 @@ process is killed (``kill -9``); their rows must be those of a run on this machi
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import secrets
-import signal
 import sys
 import tempfile
 import time
@@ -21,6 +19,7 @@ from pathlib import Path
 
 from distributed import LocalCluster
 
+from bench.chaos_parts import Cluster
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
@@ -132,13 +131,11 @@ def kills(folder: Path, seed: int, runs: int = KILLS) -> bool:
     calm = sleeper(folder, KILL_LATENCY)
     expected = comparable_digests(_made(calm, RunOptions(folder / "here", concurrency=4)))
     equal = killed = 0
-    with cluster_of(2) as cluster:
+    with Cluster() as cluster:
         for number in range(1, runs + 1):
             at_once, after = chance.choice((1, 4)), chance.randint(1, KILL_CONVERSATIONS * KILL_QUESTIONS * 3 // 4)
-            which, wait = chance.random(), chance.uniform(0.0, 3 * KILL_LATENCY)
-            killer = KillsAWorker(lambda which=which, wait=wait: _kill(cluster, which, wait), after)  # type: ignore[misc]
-            scheduler = cluster.scheduler_address
-            options = RunOptions(folder / str(number), scheduler=scheduler, concurrency=2 * at_once)
+            killer = KillsAWorker(lambda: _kill(cluster, chance), after)
+            options = RunOptions(folder / str(number), scheduler=cluster.address, concurrency=2 * at_once)
             run = _made(sleeper(folder, KILL_LATENCY, at_once), options, killer)
             asked = [row.question_id for row in run.responses()]
             killed += killer.is_over
@@ -156,12 +153,10 @@ def _made(source: SystemSource, options: RunOptions, progress: Silent | None = N
     return run_system(source, BenchmarkSession.open(benchmark), options, progress)
 
 
-def _kill(cluster: LocalCluster, which: float, wait: float) -> None:
-    """Kill a worker after some seconds, as soon as there is one."""
-    time.sleep(wait)
-    while not (pids := sorted(nanny.pid for nanny in cluster.workers.values() if nanny.pid)):
-        time.sleep(0.05)
-    os.kill(pids[int(which * len(pids))], signal.SIGKILL)
+def _kill(cluster: Cluster, chance: random.Random) -> None:
+    """Kill a worker after a moment."""
+    time.sleep(chance.uniform(0.0, 3 * KILL_LATENCY))
+    cluster.kill_worker(chance)
 
 
 def main() -> int:
