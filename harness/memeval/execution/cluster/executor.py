@@ -250,7 +250,7 @@ class DaskExecutor:
             message = FromWorker.model_validate_json(text)
         except ValueError:
             raise BadInput("a worker sent an invalid message.", remedy="Check who can reach the scheduler.") from None
-        if self._calls is not None and message.asked is not None:
+        if self._calls is not None and message.asked is not None and not self._stopped.is_set():
             self._calls.make(message.asked)
         if self._calls is not None and message.refused is not None:
             self._calls.keep(message.refused)
@@ -316,7 +316,8 @@ class DaskExecutor:
             self._stopped.wait(0.5)
 
     def _end(self) -> None:
-        """Cancel what runs, receive what is finished, and remove the run from the workers."""
+        """Cancel what runs, receive what is finished, and remove the run from the workers; make no more model calls."""
+        self._stopped.set()
         with contextlib.suppress(Exception):
             self._client.cancel([given.future for given in self._given.values()], force=True)
         with contextlib.suppress(Exception):
