@@ -41,7 +41,11 @@ RETRY_SECONDS = 0.5
 """Delay before a call to all workers is made again."""
 
 MOST_LOSSES = 5
-"""How often a scenario is handed out again after Dask gave it up; each time, Dask tries several workers."""
+"""How often memeval submits a scenario again after Dask has stopped trying it.
+
+Dask stops after more workers have ended during the scenario than its setting ``distributed.scheduler.allowed-failures``
+allows, which is 3.
+"""
 
 
 @contextmanager

@@ -137,7 +137,7 @@ class Node(WorkerPlugin):
         threading.Thread(target=self._close, name="memeval-node-close").start()
 
     def transition(self, key: Any, start: str, finish: str, **kwargs: Any) -> None:
-        """End the system of a task that the cluster has given up, for example because memeval ended."""
+        """End the system of a task whose result nobody waits for any more, for example because memeval ended."""
         if finish in UNFINISHED:
             with self._guard:
                 instance = self._busy.get(str(key))
