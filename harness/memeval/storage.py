@@ -27,7 +27,7 @@ def cache_home() -> Path:
 
 @cache
 def code_digest() -> str:
-    """Return a digest of memeval's code with its data, and of the version of Python: part of the name of what is kept."""
+    """Return a digest of memeval's code with its data, and of the version of Python, which caches depend on."""
     root = Path(__file__).parent
     digest = hashlib.sha256(platform.python_version().encode())
     for file in sorted(path for path in root.rglob("*") if path.suffix != ".pyc" and path.is_file()):
