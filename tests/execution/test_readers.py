@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.evaluation.readers import reader_named
+from memeval.execution import readers
 from memeval.execution.readers import ExtractiveReader
 
 CONTEXT = "\n".join(
@@ -69,3 +73,42 @@ def test_the_chunks_reader_answers_with_the_retrieved_text() -> None:
     assert reader is not None and reader.name == "chunks@1"
     assert reader.read("Where?", None, ["one\ntwo", "three"]).answer == "one\ntwo\n\nthree"
     assert reader.read("Where?", "2025-01-01", [""]).answer == ""
+
+
+SENTENCES = st.sampled_from(
+    ["I moved to Oslo.", "I moved to Lima.", "Soup was hot.", "Is it hot?", "The garden is green!", "", "Ada moved."]
+)
+LINES = st.builds(
+    lambda date, said: f"{date}{' '.join(said)}",
+    st.sampled_from(["", "[2025-01-05] Ada: ", "[2025-02-05] Bo: ", "[2025-03-05 10:00] "]),
+    st.lists(SENTENCES, max_size=3),
+)
+
+
+@given(
+    contexts=st.lists(st.lists(LINES, max_size=6).map("\n".join), max_size=3),
+    question=st.sampled_from(["Where did Ada move?", "When was the soup hot?", "What about Bo?", "Why?", ""]),
+    timestamp=st.sampled_from([None, "2025-01-31", "2025-02-05T12:00", "2024-01-01"]),
+)
+def test_the_answer_is_that_of_the_rule_sentence_by_sentence(
+    contexts: list[str], question: str, timestamp: str | None
+) -> None:
+    lines = dict.fromkeys(line for context in contexts for line in context.split("\n"))
+    dated = [(line[1:].partition("]")[0] if line.startswith("[") else "", line) for line in lines]
+    sentences = [
+        (date, text, set(readers._words(f"{line.partition('] ')[2].partition(':')[0] if ':' in line else ''} {text}")))
+        for date, line in dated
+        if date[:10] <= (timestamp or "9999")[:10]
+        for text in re.split(r"(?<=[.!?])\s+", re.sub(r"^\[[^\]]*\] (?:\w+: )?", "", line).strip())
+        if text and not text.endswith("?")
+    ]
+    asked = set(readers._words(question))
+    counts = {word: sum(word in words for *_, words in sentences) for word in asked}
+    scores = [
+        math.fsum(math.log(1 + len(sentences) / counts[word]) for word in asked & words) for *_, words in sentences
+    ]
+    expected = ""
+    if any(scores):
+        _, date, place = max((score, sentences[place][0], place) for place, score in enumerate(scores))
+        expected = f"{date}: {sentences[place][1]}" if date and "When" in question else sentences[place][1]
+    assert ExtractiveReader().read(question, timestamp, contexts).answer == expected

@@ -8,6 +8,7 @@ import io
 import json
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -24,7 +25,9 @@ LONGEST_LINE = 64_000_000
 
 
 BUFFER = 1 << 17
-"""Bytes of a gzipped row file that are unpacked at once."""
+"""Bytes of a gzipped row file that are unpacked at once, fewer than a line may have."""
+
+REMEDY = "Restore the file, or record a new run."
 
 
 def read_rows(path: Path, model: type[T]) -> Iterator[T]:
@@ -66,25 +69,39 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     Raises:
         BadInput: the file is missing, truncated, or not a row file.
     """
-    remedy = "Restore the file, or record a new run."
+    with _row_file(path) as stream:
+        number = 0
+        while line := stream.readline(LONGEST_LINE + 1):
+            number += 1
+            if len(line) > LONGEST_LINE:
+                raise _too_long(f"{path}:{number}")
+            if not line.endswith(b"\n"):
+                raise BadInput("the last line is cut off.", where=f"{path}:{number}", remedy=REMEDY)
+            yield number, line
+
+
+def _too_long(where: str) -> BadInput:
+    return BadInput("a line is too long to be a row.", where=where, remedy=REMEDY)
+
+
+@contextmanager
+def _row_file(path: Path) -> Iterator[BinaryIO | io.BufferedReader]:
+    """Open a row file.
+
+    Raises:
+        BadInput: the file is missing, damaged, or cannot be read.
+    """
     try:
         with _opened(path) as stream:
             if path.suffix == ".gz" and path.stat().st_size == 0:
                 raise EOFError("it is empty")  # gzip reads an empty file as a file without rows
-            number = 0
-            while line := stream.readline(LONGEST_LINE + 1):
-                number += 1
-                if len(line) > LONGEST_LINE:
-                    raise BadInput("a line is too long to be a row.", where=f"{path}:{number}", remedy=remedy)
-                if not line.endswith(b"\n"):
-                    raise BadInput("the last line is cut off.", where=f"{path}:{number}", remedy=remedy)
-                yield number, line
+            yield stream
     except FileNotFoundError:
-        raise BadInput("the file is missing.", where=path, remedy=remedy) from None
+        raise BadInput("the file is missing.", where=path, remedy=REMEDY) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise BadInput(f"the file is damaged ({error}).", where=path, remedy=remedy) from None
+        raise BadInput(f"the file is damaged ({error}).", where=path, remedy=REMEDY) from None
     except OSError as error:
-        raise BadInput(f"the file cannot be read ({error.strerror}).", where=path, remedy=remedy) from None
+        raise BadInput(f"the file cannot be read ({error.strerror}).", where=path, remedy=REMEDY) from None
 
 
 def _opened(path: Path) -> BinaryIO | io.BufferedReader:
@@ -113,8 +130,16 @@ def inner_digest(path: Path) -> FileDigest:
         BadInput: the file is missing or damaged.
     """
     inside = hashlib.sha256()
-    count = 0
-    for _number, line in read_lines(path):
-        inside.update(line)
-        count += 1
+    count = length = 0  # lines, and bytes since the last newline
+    with _row_file(path) as stream:
+        while piece := stream.read(BUFFER):
+            inside.update(piece)
+            first, last = piece.find(b"\n"), piece.rfind(b"\n")
+            length += len(piece) if first < 0 else first + 1
+            if length > LONGEST_LINE:
+                raise _too_long(f"{path}:{count + 1}")
+            if last >= 0:
+                count, length = count + piece.count(b"\n"), len(piece) - last - 1
+    if length:
+        raise BadInput("the last line is cut off.", where=f"{path}:{count + 1}", remedy=REMEDY)
     return FileDigest(digest="sha256:" + inside.hexdigest(), rows=count)

@@ -63,9 +63,11 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
     """
     run = folder.run
     benchmark_session = session_of_run(run, data, errata)
-    rows_digest = None if run.responses_digest is None else comparable_digest(folder.responses())
-    folder = decoded_run(folder, benchmark_session)
+    stored_folder, folder = folder, decoded_run(folder, benchmark_session)
     responses, contexts = list(folder.responses()), list(folder.contexts())
+    rows_digest = None
+    if run.responses_digest is not None:
+        rows_digest = comparable_digest(responses if folder is stored_folder else stored_folder.responses())
     texts = StoredTexts(benchmark_session, Contexts(contexts))
     stored = list(folder.grades())
     answered_ids = {row.item_id for row in responses}
@@ -73,7 +75,7 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
     recorded = {call.key: call for call in sorted(folder.judgments(), key=lambda call: call.error is None)}
     judge = judge_of(run.track, folder.prompts()).recorded(recorded)
     try:
-        grades = grade_items(benchmark_session, items, responses, judge, folder.contexts(), run.track.reader)
+        grades = grade_items(benchmark_session, items, responses, judge, contexts, run.track.reader)
     except NotRecorded as error:
         finding = Finding(str(folder.file("judgments.jsonl")), error.problem)
         return Reproduction(run.run_id, 0, None, (finding,))
@@ -90,7 +92,7 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
         *_grade_differences(folder, stored, grades),
         *_context_differences(folder, contexts, texts),
         *reread(folder, benchmark_session, responses, texts),
-        *_failure_differences(folder, benchmark_session, contexts, grades),
+        *_failure_differences(folder, benchmark_session, responses, contexts, grades),
         *_reader_differences(folder, responses),
         *_key_differences(folder),
     ]
@@ -142,15 +144,17 @@ def _context_differences(folder: RunFolder, contexts: list[Context], texts: Stor
 
 
 def _failure_differences(
-    folder: RunFolder, benchmark_session: BenchmarkSession, contexts: list[Context], grades: list[Grade]
+    folder: RunFolder,
+    benchmark_session: BenchmarkSession,
+    responses: list[Response],
+    contexts: list[Context],
+    grades: list[Grade],
 ) -> Iterator[Finding]:
     """Compare the stored failure analysis, if any, with a recomputed one."""
     if FAILURES not in folder.run.files:
         return
     stored = list(folder.failures())
-    recomputed = failures_of(
-        benchmark_session, benchmark_session.keys, folder.responses(), contexts, grades, folder.run.track
-    )
+    recomputed = failures_of(benchmark_session, benchmark_session.keys, responses, contexts, grades, folder.run.track)
     for number, (was, now) in enumerate(zip_longest(stored, recomputed), start=1):
         if was != now:
             item_id = (was or now).item_id

@@ -8,12 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import fsum, log
+from sys import intern
 
 from memeval.execution.extractive2.reader import ExtractiveReader2
 from memeval.reading import Reader, ReaderAnswer
 
 CACHED_CHARACTERS = 10_000
 """Longer lines are not cached."""
+
+CACHED_LINES = 50_000
+"""Number of cached lines: those of a benchmark, since its runs are often read one after another."""
+
+CACHED_CONTEXT = 200_000
+"""Characters of contexts whose lines are cached together, for the next question about the same context."""
 
 NATIVE = "native"
 """The system writes the answers."""
@@ -24,9 +31,19 @@ OFFLINE = "extractive"
 
 @dataclass(frozen=True)
 class _Sentence:
-    date: str
     words: frozenset[str]
     text: str
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of a context."""
+
+    date: str
+    sentences: tuple[_Sentence, ...]
+    """Its sentences, without questions."""
+    words: frozenset[str]
+    """The words of all sentences."""
 
 
 class NoReader:
@@ -61,15 +78,23 @@ class ExtractiveReader:
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
         """Answer a question; see :class:`Reader`."""
-        sentences = _sentences(contexts, timestamp)
-        question_words = set(_words(question))
-        containing = Counter(word for sentence in sentences for word in sentence.words if word in question_words)
-        weight = {word: log(1 + len(sentences) / count) for word, count in containing.items()}
-        if not weight:
+        until = (timestamp or "9999")[:10]
+        lines = [line for line in _lines(contexts) if line.date[:10] <= until]
+        asked = frozenset(_words(question))
+        near = [line for line in lines if not line.words.isdisjoint(asked)]
+        sharing = [
+            (line.date, words, each) for line in near for each in line.sentences if (words := each.words & asked)
+        ]
+        if not sharing:
             return ReaderAnswer("")
-        _, _, index = max((_overlap(each, weight), each.date, index) for index, each in enumerate(sentences))
-        best = sentences[index]
-        return ReaderAnswer(f"{best.date}: {best.text}" if best.date and _ASKS_WHEN.search(question) else best.text)
+        count = sum(len(line.sentences) for line in lines)
+        containing = Counter(word for _, words, _ in sharing for word in words)
+        weight = {word: log(1 + count / number) for word, number in containing.items()}
+        # The sum of the weights does not depend on the order of the words.
+        scores = ((fsum(map(weight.__getitem__, words)), date) for date, words, _ in sharing)
+        _, _, index = max((*score, index) for index, score in enumerate(scores))
+        date, _, best = sharing[index]
+        return ReaderAnswer(f"{date}: {best.text}" if date and _ASKS_WHEN.search(question) else best.text)
 
 
 def distinct_lines(contexts: Sequence[str]) -> list[str]:
@@ -104,39 +129,37 @@ def _stem(word: str) -> str:
     return word
 
 
-def _sentences(contexts: Sequence[str], timestamp: str | None) -> list[_Sentence]:
-    """Return the sentences of the distinct lines dated up to ``timestamp``, in order."""
-    until = (timestamp or "9999")[:10]
-    return [
-        sentence
-        for line in distinct_lines(contexts)
-        for sentence in _line_sentences(line)
-        if sentence.date[:10] <= until
-    ]
+def _lines(contexts: Sequence[str]) -> Sequence[_Line]:
+    """Return the distinct lines of all contexts with a sentence, in order; of small contexts, the last are cached."""
+    given = tuple(contexts)
+    return _kept_lines(given) if sum(map(len, given)) <= CACHED_CONTEXT else _all_lines(given)
 
 
-def _line_sentences(line: str) -> tuple[_Sentence, ...]:
-    """Return the sentences of a line, without questions. Long lines are not cached, to save memory."""
+def _all_lines(contexts: tuple[str, ...]) -> Sequence[_Line]:
+    return [found for line in distinct_lines(contexts) if (found := _line(line)).sentences]
+
+
+_kept_lines = lru_cache(maxsize=4)(_all_lines)
+
+
+def _line(line: str) -> _Line:
+    """Return a parsed line. Long lines are not cached, to save memory."""
     return _cached(line) if len(line) <= CACHED_CHARACTERS else _parsed(line)
 
 
-def _parsed(line: str) -> tuple[_Sentence, ...]:
+def _parsed(line: str) -> _Line:
     head = _DATED.match(line)
     date, speaker = (head.group(1), head.group(2) or "") if head else ("", "")
     text = line[head.end() :] if head else line
-    return tuple(
-        _Sentence(date=date, words=frozenset(_words(f"{speaker} {sentence}")), text=sentence)
+    sentences = tuple(
+        _Sentence(words=frozenset(map(intern, _words(f"{speaker} {sentence}"))), text=sentence)
         for sentence in _SENTENCE.split(text.strip())
         if sentence and not sentence.endswith("?")
     )
+    return _Line(date, sentences, frozenset().union(*(each.words for each in sentences)))
 
 
-_cached = lru_cache(maxsize=20_000)(_parsed)
-
-
-def _overlap(sentence: _Sentence, weight: dict[str, float]) -> float:
-    """Return the weight of the shared words of sentence and question; the sum does not depend on their order."""
-    return fsum(weight[word] for word in sentence.words if word in weight)
+_cached = lru_cache(maxsize=CACHED_LINES)(_parsed)
 
 
 READERS: tuple[Reader, ...] = (ExtractiveReader(), ExtractiveReader2(), NoReader(), ChunksReader())
