@@ -28,6 +28,7 @@ from memeval.systems.messages import AdapterInfo
 from memeval.systems.methods import ClassMethods, methods_in
 from memeval.systems.output import visible
 from memeval.systems.source import SUBMISSIONS, SystemSource, altered_source, variant_source
+from memeval.systems.worker import TEXTS_TOGETHER
 
 NAME = "system"
 
@@ -164,6 +165,7 @@ class _Check:
     ) -> Iterator[Finding]:
         """Yield a finding for each field that differs from the most similar of several identities."""
         fields = [name for name in SystemIdentity.model_fields if name not in skipped | _RUNNERS_WORD]
+        identities = [_of_its_day(each, self.system) for each in identities]
 
         def differing(identity: SystemIdentity) -> list[str]:
             return [field for field in fields if _value(self.system, field) != _value(identity, field)]
@@ -222,6 +224,14 @@ def _identity(source: SystemSource, found: ClassMethods | None) -> SystemIdentit
 def _methods_of(source: SystemSource) -> ClassMethods | None:
     is_class = source.submission is None or source.submission.kind is AdapterKind.PYTHON
     return methods_in(source.launch.file, source.launch.class_name) if is_class else None
+
+
+def _of_its_day(identity: SystemIdentity, stated: SystemIdentity) -> SystemIdentity:
+    """Return an identity as the memeval of a run recorded it: an older one did not look for ``texts_together``."""
+    if TEXTS_TOGETHER in stated.capabilities:
+        return identity
+    older = tuple(each for each in identity.capabilities if each != TEXTS_TOGETHER)
+    return identity.model_copy(update={"capabilities": older})
 
 
 def _unknown_fields(source: SystemSource, found: ClassMethods | None) -> frozenset[str]:
