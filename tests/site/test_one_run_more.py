@@ -17,7 +17,7 @@ from tests.site.test_page_frame import files_of
 
 ROOT = Path(__file__).parents[2]
 FIRST = "beliefs/no-memory", "beliefs/always-hedge", "qa-smoke"
-KINDS = {"data", "data-digest", "data-shards", "detectable", "failures", "samples", "scores", "search"}
+KINDS = {"data", "data-digest", "data-shards", "detectable", "failures", "index", "samples", "scores", "search"}
 
 
 def add_run(results: Path, name: str) -> Path:

@@ -13,12 +13,13 @@ import json
 import sys
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from memeval.archive.run_cache import kept
 from memeval.archive.runs import RunFolder
@@ -28,6 +29,7 @@ from memeval.records.base import Digest
 from memeval.records.errors import MemevalError
 from memeval.records.response import Response
 from memeval.records.run import Run, SystemKind
+from memeval.statistics.flips import Places
 
 FEWEST = 10
 """Fewest telling responses that are compared."""
@@ -67,18 +69,14 @@ class Repeats:
     """Whether honest systems cannot agree like this; else only the texts are equal, not scores and clocks."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """The comparable parts of one response."""
+_ROW = np.dtype([("whole", "<u8"), ("clock", "<u8"), ("text", "<u8"), ("retrieved", "?")])
+"""The comparable parts of one response. Each number is a hash of the question and of something that other runs may
+share: ``whole`` of all but ids, clocks and what the system reports of itself; ``clock`` of the durations, 0 without any
+or if the run has them twice, as with a coarse clock; ``text`` of answer and retrieved texts, 0 if equal texts are no
+sign of a copy."""
 
-    whole: int
-    """Hash of everything but ids, clocks and numbers that the system reports of itself."""
-    text: int | None
-    """Hash of answer and retrieved texts; ``None`` if equal texts are no sign of a copy."""
-    retrieved: bool
-    """Whether anything was retrieved."""
-    clock: tuple[float, ...]
-    """The durations."""
+Rows = npt.NDArray[np.void]
+"""Rows of the type ``_ROW``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +115,8 @@ class Trace:
             self._read = _comparable(self.run, responses)
 
     @property
-    def rows(self) -> dict[str, _Row]:
-        """The last telling response to each question, by question.
+    def rows(self) -> Rows:
+        """The last telling response to each question.
 
         A response tells systems apart if something was retrieved, or if the run gives its answer seldom: answers such
         as "yes", "B" or "I do not know" are equal by chance. Exports of texts as they were ingested tell nothing.
@@ -129,14 +127,14 @@ class Trace:
     def durations(self) -> dict[str, Durations]:
         """The durations by phase."""
         found: dict[str, Durations] = {phase: {} for phase in DURATIONS}
-        for clock in self._read[1]:
+        for clock in _clocks(self._read[1]):
             for phase, seconds in zip(DURATIONS, clock.seconds, strict=True):
                 if seconds:
                     found[phase][clock.question_id, clock.attempt, clock.started] = seconds
         return found
 
     @cached_property
-    def _read(self) -> tuple[dict[str, _Row], list[_Clock]]:
+    def _read(self) -> tuple[Rows, bytes]:
         if self._packed is not None:
             return _from_bytes(zlib.decompress(self._packed))
         if not self._keeps:
@@ -146,23 +144,23 @@ class Trace:
         )
 
 
-def _comparable(run: Run, responses: Iterable[Response]) -> tuple[dict[str, _Row], list[_Clock]]:
-    """Return the telling responses of a run by question, and all its clocks."""
+def _comparable(run: Run, responses: Iterable[Response]) -> tuple[Rows, bytes]:
+    """Return the telling responses of a run, and all its clocks as JSON: most boards need few of them."""
     native, exports = run.track.reader == NATIVE, _exports(run)
     answered: dict[str, Response] = {}
     clocks = []
     for response in responses:
-        clocks.append(_Clock(response.question_id, response.attempt, response.timings.started, _durations(response)))
+        clocks.append([response.question_id, response.attempt, response.timings.started, _durations(response)])
         tells = response.answer.strip() or (response.items and not (exports and _is_verbatim(response)))
         if tells and not response.outcome.is_error:
             answered[response.question_id] = response
     times = Counter(response.answer for response in answered.values())
-    rows = {
-        question: _row(response, native, times[response.answer] <= SELDOM)
-        for question, response in answered.items()
-        if _retrieved(response) or times[response.answer] <= SELDOM
-    }
-    return rows, clocks
+    telling = [each for each in answered.values() if _retrieved(each) or times[each.answer] <= SELDOM]
+    often = Counter(_clock(response) for response in telling)
+    rows = [
+        _row(response, native, times[response.answer] <= SELDOM, often[_clock(response)] == 1) for response in telling
+    ]
+    return np.array(rows, dtype=_ROW), json.dumps(clocks, separators=(",", ":")).encode()
 
 
 def _exports(run: Run) -> bool:
@@ -183,28 +181,28 @@ def _durations(response: Response) -> tuple[float | None, ...]:
     return tuple(getattr(response.timings, phase) for phase in DURATIONS)
 
 
-def _to_bytes(rows: dict[str, _Row], clocks: Iterable[_Clock]) -> bytes:
+def _clock(response: Response) -> tuple[float, ...]:
+    return tuple(seconds for seconds in _durations(response) if seconds)
+
+
+def _to_bytes(rows: Rows, clocks: bytes) -> bytes:
     """Return what can be compared of a run as one file."""
-    data = [
-        {question: [row.whole, row.text, row.retrieved, row.clock] for question, row in rows.items()},
-        [[clock.question_id, clock.attempt, clock.started, clock.seconds] for clock in clocks],
-    ]
-    return json.dumps(data, separators=(",", ":")).encode()
+    return b"%d\n" % len(rows) + rows.tobytes() + clocks
 
 
-def _from_bytes(content: bytes) -> tuple[dict[str, _Row], list[_Clock]]:
+def _from_bytes(content: bytes) -> tuple[Rows, bytes]:
     """Return what :func:`_to_bytes` wrote."""
-    rows, clocks = json.loads(content)
-    return (  # a thousand runs share their questions, so each id is in memory once
-        {
-            sys.intern(question): _Row(whole, text, retrieved, tuple(seconds))
-            for question, (whole, text, retrieved, seconds) in rows.items()
-        },
-        [
-            _Clock(sys.intern(question), attempt, started, tuple(seconds))
-            for question, attempt, started, seconds in clocks
-        ],
-    )
+    count, _, rest = content.partition(b"\n")
+    end = int(count) * _ROW.itemsize
+    return np.frombuffer(rest[:end], dtype=_ROW), rest[end:]
+
+
+def _clocks(content: bytes) -> list[_Clock]:
+    """Return clocks that are JSON text. A thousand runs share their questions, so each id is in memory once."""
+    return [
+        _Clock(sys.intern(question), attempt, started, tuple(seconds))
+        for question, attempt, started, seconds in json.loads(content)
+    ]
 
 
 class Traces:
@@ -231,19 +229,20 @@ class Traces:
         return self._made.setdefault((folder.path.resolve(), folder.digest), Trace(folder, keeps=self.keeps))
 
 
-def _row(response: Response, native: bool, seldom: bool) -> _Row:
-    answer, context, items = response.answer, response.context_digest, response.items or ()
+def _row(response: Response, native: bool, seldom: bool, is_once: bool) -> tuple[int, int, int, bool]:
+    question, answer, items = response.question_id, response.answer, response.items or ()
     # The digest of a context covers the retrieved texts.
-    texts: object = context or tuple((item.turn_id, item.text) for item in items)
+    texts: object = response.context_digest or tuple((item.turn_id, item.text) for item in items)
     sources = tuple(
         (item.source_ids, None if item.score is None else item.score + 0.0) for item in items
     )  # -0.0 is 0.0
     text: object = answer if native and seldom and answer.strip() else texts
-    return _Row(
-        whole=_hash((answer, response.context_tokens, texts, sources)),
-        text=_hash(text) if text else None,
-        retrieved=_retrieved(response),
-        clock=tuple(seconds for seconds in _durations(response) if seconds),
+    clock = _clock(response)
+    return (
+        _hash((question, answer, response.context_tokens, texts, sources)),
+        _hash((question, clock)) if clock and is_once else 0,
+        _hash((question, text)) if text else 0,
+        _retrieved(response),
     )
 
 
@@ -265,29 +264,38 @@ def repeats(traces: Sequence[Trace]) -> dict[Path, Repeats]:
     Args:
         traces: runs over the same questions with the same reader, those that were there first before the others.
     """
-    first: dict[object, int] = {}
+    rows = np.concatenate([np.empty(0, _ROW), *(trace.rows for trace in traces)])
+    places = np.repeat(np.arange(len(traces)), [len(trace.rows) for trace in traces])
+    whole, clock, text = (_first(rows[name], places) for name in ("whole", "clock", "text"))
+    clock = np.where(clock < 0, whole, clock)
+    both = np.concatenate([places, places[clock != whole]]), np.concatenate([whole, clock[clock != whole]])
+    by_whole, by_text = _counts(*both), _counts(places[text >= 0], text[text >= 0])
     found: dict[Path, Repeats] = {}
     for place, trace in enumerate(traces):
-        by_whole: Counter[int] = Counter()
-        by_text: Counter[int] = Counter()
-        often = Counter(row.clock for row in trace.rows.values())
-        for question, row in trace.rows.items():
-            whole = [first.setdefault((question, row.whole), place)]
-            if row.clock and often[row.clock] == 1:  # a coarse clock shows some durations more than once
-                whole.append(first.setdefault((question, row.clock), place))
-            by_whole.update(set(whole))
-            if row.text is not None:
-                by_text[first.setdefault((question, "text", row.text), place)] += 1
         if trace.run.system.kind is SystemKind.CONTROL or len(trace.rows) < FEWEST:
             continue
-        retrieved = sum(row.retrieved for row in trace.rows.values())
-        needed = COPIED if retrieved >= len(trace.rows) / 2 else ALIKE
+        needed = COPIED if trace.rows["retrieved"].sum() >= len(trace.rows) / 2 else ALIKE
         for counts, share, is_copy in ((by_whole, needed, True), (by_text, ALIKE, False)):
-            others = [(equal, number) for number, equal in counts.items() if _another(traces[number].run, trace.run)]
+            others = [each for each in counts[place] if _another(traces[each[1]].run, trace.run)]
             if others and max(others)[0] >= share * len(trace.rows):
                 equal, number = max(others)
                 found[trace.folder.path] = Repeats(traces[number].run, equal, len(trace.rows), is_copy)
                 break
+    return found
+
+
+def _first(keys: npt.NDArray[np.uint64], places: Places) -> Places:
+    """Return for each row the place of the first run that has its key; -1 without a key."""
+    _keys, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return np.where(keys == 0, -1, places[index][inverse])
+
+
+def _counts(places: Places, others: Places) -> Mapping[int, list[tuple[int, int]]]:
+    """Return by run how many rows it shares with which others: pairs of number and place."""
+    pairs, counts = np.unique(np.stack([places, others], axis=1), axis=0, return_counts=True)
+    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for (place, other), count in zip(pairs.tolist(), counts.tolist(), strict=True):
+        found[place].append((count, other))
     return found
 
 

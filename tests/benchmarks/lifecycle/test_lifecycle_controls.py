@@ -108,14 +108,14 @@ def test_a_topic_is_deleted_by_a_system_that_can_and_an_error_for_one_that_canno
 
 def test_equal_exports_of_stores_that_change_no_text_are_no_sign_of_a_copy(results: Path) -> None:
     folder = run_of(REFERENCE, "export", results)
-    assert not Trace(folder).rows
+    assert not len(Trace(folder).rows)
     rewritten = [
         row.model_copy(update={"items": tuple(RetrievedItem(text=f"{item.turn_id}, rewritten") for item in row.items)})
         for row in folder.responses()
         if row.items
     ]
     assert len(Trace(folder, rewritten).rows) == len(rewritten)
-    assert Trace(run_of(REFERENCE, "banks", results)).rows
+    assert len(Trace(run_of(REFERENCE, "banks", results)).rows)
 
 
 def test_systems_are_compared_with_the_careful_control_alone(results: Path) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from memeval.archive.run_cache import kept
 from memeval.execution.contexts import TurnTexts
 from memeval.leaderboard.board import BoardRow
+from memeval.records.base import digest_bytes, digest_of
 from memeval.records.track import Redistribution
 from memeval.site.benchmark_shards import kept_benchmark_shards
 from memeval.site.failure_tables import run_failures
@@ -15,12 +17,15 @@ from memeval.site.labels import VALUE_LABELS
 from memeval.site.model import SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
-from memeval.site.run_shards import kept_shards
+from memeval.site.run_shards import RunShards, depends_on, kept_shards
 from memeval.site.slices import SLICE_LABELS
 from memeval.site.urls import issue_form, run_url, segment, system_url
 
 RUNS = "items/runs.json"
 """The index of each run, by id: a path of a shared file."""
+
+KIND = "index"
+"""The kind of the kept content."""
 
 
 class ItemsPage(Publisher):
@@ -85,4 +90,11 @@ class ItemsPage(Publisher):
         shards = kept_shards(row.folder, words, data, turns.setdefault(data.key, {}))
         yield from shards.assets
         failures = run_failures(site, row)
-        yield shards.index(head | {"words": words}, failures.by_item() if failures else {})
+        analysed = None if failures is None else digest_bytes(failures.file)
+
+        def made() -> bytes:
+            index = shards.index(head | {"words": words}, failures.by_item() if failures else {})
+            return RunShards((index,), ()).to_bytes()
+
+        depends = digest_of([head, depends_on(words, data.is_here), analysed])
+        yield from RunShards.from_bytes(kept(row.folder, KIND, depends, made)).assets
