@@ -48,7 +48,7 @@ def test_a_damaged_template_is_compiled(folder: Path, cut: bool) -> None:
 
 def test_other_tools_compile_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rendered(folder)
-    monkeypatch.setattr("memeval.site.kept_templates.version", lambda _: "another")
+    monkeypatch.setattr("memeval.site.kept_templates._tools", lambda: "others")
     monkeypatch.setattr(Environment, "compile", None)
     with pytest.raises(TypeError, match="NoneType"):
         rendered(folder)

@@ -10,6 +10,7 @@ import contextlib
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -100,4 +101,10 @@ def _folder() -> Path:
 
 
 def _key(kind: str, depends: str) -> str:
-    return digest_of([kind, depends, zlib.ZLIB_RUNTIME_VERSION, version("numpy"), code_digest()])
+    return digest_of([kind, depends, _tools(), code_digest()])
+
+
+@cache
+def _tools() -> str:
+    """Return the versions of what can change a content besides memeval's code."""
+    return f"numpy {version('numpy')}, zlib {zlib.ZLIB_RUNTIME_VERSION}"

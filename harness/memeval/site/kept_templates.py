@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.metadata import version
 
 from jinja2 import BytecodeCache
@@ -28,5 +29,10 @@ class KeptTemplates(BytecodeCache):
 
 
 def _depends(bucket: Bucket) -> str:
-    tools = " ".join(version(tool) for tool in ("jinja2", "mkdocs", "mkdocs-material"))
-    return f"{bucket.checksum} {tools}"
+    return f"{bucket.checksum} {_tools()}"
+
+
+@cache
+def _tools() -> str:
+    """Return the versions of what sets how templates are compiled."""
+    return " ".join(version(tool) for tool in ("jinja2", "mkdocs", "mkdocs-material"))

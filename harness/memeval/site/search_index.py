@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 
@@ -38,9 +39,14 @@ class KeptSearchIndex(SearchIndex):  # type: ignore[misc]  # Material has no typ
 def _inputs(page: Page) -> str:
     """Return the digest of all that the sections of a page depend on."""
     meta = {name: page.meta.get(name) for name in ("search", "tags", "title")}
-    tools = [version("mkdocs-material"), find_spec("jieba") is not None]
-    inputs = [page.url, str(page.title), repr(meta), page.content, _anchors(page.toc), tools]
+    inputs = [page.url, str(page.title), repr(meta), page.content, _anchors(page.toc), _tools()]
     return digest_bytes(json.dumps(inputs).encode())
+
+
+@cache
+def _tools() -> str:
+    """Return what divides a page into sections: Material, and jieba for Chinese if it is installed."""
+    return f"material {version('mkdocs-material')}, jieba {find_spec('jieba') is not None}"
 
 
 def _anchors(links: Iterable[AnchorLink]) -> list[object]:
