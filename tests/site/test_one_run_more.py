@@ -10,7 +10,7 @@ import pytest
 from memeval.archive import run_cache
 from memeval.benchmarks.beliefs2.benchmark import Beliefs2Benchmark
 from memeval.site import build, rendering
-from memeval.site.model import OpenData
+from memeval.site.benchmark_data import OpenData
 from memeval.site.pages import samples
 from memeval.statistics import detectable as statistics
 from tests.site.test_page_frame import files_of

@@ -13,8 +13,8 @@ from memeval.archive.run_cache import kept_by_name
 from memeval.benchmarks.base import Dataset
 from memeval.keys import ItemKey
 from memeval.records.scenario import Forget, Ingest, Question, Retain, Scenario, Step, Turn
+from memeval.site.benchmark_data import BenchmarkData
 from memeval.site.files import SHARD_BYTES, SHARD_ITEMS, Asset, Data, encode, joined, packed, withheld
-from memeval.site.model import BenchmarkData
 from memeval.site.run_shards import RunShards
 
 QUESTION_CHARS = 160

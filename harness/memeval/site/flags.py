@@ -99,9 +99,8 @@ def _full_context(site: SiteModel, run: Run) -> Iterator[RowFlag]:
         return
     wholes = [
         other.run.tokens.per_question
-        for other in site.board.runs
-        if _is_control(other.run, FULL_CONTEXT)
-        and other.run.system.view is View.ALL
+        for other in site.controls.get(FULL_CONTEXT, ())
+        if other.run.system.view is View.ALL
         and other.run.coverage.full
         and _items(other.run) == _items(run)
         and other.run.tokens.per_question

@@ -24,8 +24,9 @@ from memeval.records.errors import MemevalError
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
 from memeval.records.track import Redistribution
+from memeval.site.benchmark_data import data_of
 from memeval.site.failure_tables import failures_file
-from memeval.site.model import BenchmarkView, data_of
+from memeval.site.model import BenchmarkView
 from memeval.site.run_shards import KIND, depends_on, kept_shards
 
 

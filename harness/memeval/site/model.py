@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,10 +13,10 @@ from memeval.archive.audits import AuditFolder, BridgeFolder, stored_audits, sto
 from memeval.archive.conformance import all_reports
 from memeval.archive.ledger import Ledger
 from memeval.archive.matrices import MatrixFolder, stored_matrices
-from memeval.archive.run_cache import KeptRun, kept_by_name
+from memeval.archive.run_cache import KeptRun
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks import all_benchmarks
-from memeval.benchmarks.base import Benchmark, Dataset, Parameters
+from memeval.benchmarks.base import Benchmark
 from memeval.benchmarks.registry import known_ids, origin
 from memeval.claims.findings import read_findings
 from memeval.claims.ranking import stored_ranks
@@ -36,7 +36,6 @@ from memeval.leaderboard.board_settings import (
 )
 from memeval.leaderboard.releases import releases as stored_releases
 from memeval.leaderboard.traces import Traces
-from memeval.records.base import Digest
 from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
 from memeval.records.conformance import Conformance
 from memeval.records.errors import MemevalError
@@ -44,10 +43,12 @@ from memeval.records.finding import FindingsReport
 from memeval.records.label import LabelReport
 from memeval.records.regraded import RegradedFile
 from memeval.records.release import Release
+from memeval.records.run import SystemKind
 from memeval.records.scores import Composite
 from memeval.records.settings import BoardSettings
 from memeval.records.submission import Submission
 from memeval.records.track import Redistribution, Track
+from memeval.site.benchmark_data import BenchmarkData, data_of
 from memeval.site.labels import reader_label, reader_meaning
 from memeval.site.names import told_apart
 from memeval.statistics.ranks import RankRange
@@ -55,32 +56,6 @@ from memeval.systems.manifest import MANIFEST, examined_manifest
 
 FindBenchmark = Callable[[str], Benchmark]
 """Returns the benchmark of an id, or raises ``BadInput``."""
-
-
-@dataclass(frozen=True)
-class BenchmarkData:
-    """The data of a track, if it is on this machine."""
-
-    key: str
-    """Its name in addresses: benchmark and digest."""
-    digest: str
-    """Digest of the data."""
-    missing: str | None
-    """Why the data is missing, as a sentence."""
-    open: Callable[[], Dataset] | None = field(compare=False)
-    """Opens the data, which can take seconds; ``None`` if it is not on this machine."""
-    is_shipped: bool = False
-    """Whether memeval's own code makes or reads the data, so that the digest tells what follows from it."""
-
-    @property
-    def is_here(self) -> bool:
-        """Whether the data is on this machine."""
-        return self.open is not None
-
-    @cached_property
-    def dataset(self) -> Dataset | None:
-        """The data, opened when it is first needed; ``None`` if it is not on this machine."""
-        return None if self.open is None else self.open()
 
 
 @dataclass(frozen=True)
@@ -270,6 +245,15 @@ class SiteModel:
         times += [folder.audit.started for folder in self.audits] + [one.bridge.started for one in self.bridges]
         return max(times, default=None)
 
+    @cached_property
+    def controls(self) -> Mapping[str, tuple[BoardRow, ...]]:
+        """All runs of controls, by slug, newest first."""
+        found: dict[str, list[BoardRow]] = defaultdict(list)
+        for row in self.board.runs:
+            if row.run.system.kind is SystemKind.CONTROL:
+                found[row.run.system.slug].append(row)
+        return {slug: tuple(rows) for slug, rows in found.items()}
+
     def benchmark_of(self, track: Track) -> BenchmarkView:
         """Return the benchmark of a track."""
         return self.benchmarks[track.benchmark]
@@ -435,69 +419,3 @@ def _benchmark(name: str, board: Board, find: FindBenchmark) -> BenchmarkView:
         redistribution=Redistribution.IDS if Redistribution.IDS in words else Redistribution.FULL,
         benchmark=benchmark,
     )
-
-
-def data_of(track: Track, benchmark: Benchmark | None, missing: str | None) -> BenchmarkData:
-    """Return the data of a track; ``missing`` says why the benchmark is ``None``."""
-    key = f"{track.benchmark}-{track.data_digest[7:19]}"
-    opened: OpenData | None = None
-    if benchmark is not None:
-        opened = OpenData(benchmark, track.parameters or None, track.protocol, track.tier)
-        try:
-            is_same = opened.digest() == track.data_digest
-        except MemevalError as error:
-            opened, missing = None, error.problem
-        else:
-            if not is_same:
-                opened, missing = None, "the data on this machine differs from the data of these runs."
-    return BenchmarkData(
-        key=key,
-        digest=track.data_digest,
-        missing=missing,
-        open=None if opened is None else opened.dataset,
-        is_shipped=benchmark is not None and _is_shipped(benchmark),
-    )
-
-
-def _is_shipped(benchmark: Benchmark) -> bool:
-    return type(benchmark).__module__.startswith("memeval.benchmarks.")
-
-
-class OpenData:
-    """The data of a benchmark, opened when it is first needed.
-
-    Args:
-        benchmark: the benchmark.
-        parameters: parameters of the generator, or the name of the file.
-        protocol: name of the protocol.
-        tier: name of the tier.
-    """
-
-    def __init__(self, benchmark: Benchmark, parameters: Parameters | None, protocol: str, tier: str) -> None:
-        self._benchmark = benchmark
-        self._asked = (None if parameters is None else dict(parameters), protocol, tier)
-
-    def dataset(self) -> Dataset:
-        """Return the data.
-
-        Raises:
-            BadInput: it is not on this machine.
-        """
-        return self._opened
-
-    def digest(self) -> Digest:
-        """Return the digest of the data. That of data that memeval generates is known from an earlier build.
-
-        Raises:
-            BadInput: the data is not on this machine.
-        """
-        info = self._benchmark.info
-        if not info.generated or not _is_shipped(self._benchmark):
-            return self._opened.digest
-        name = json.dumps([info.id, *self._asked], sort_keys=True)
-        return kept_by_name(name, "data-digest", "", lambda: self._opened.digest.encode()).decode()
-
-    @cached_property
-    def _opened(self) -> Dataset:
-        parameters, protocol, tier = self._asked
-        return self._benchmark.opened(None, parameters, protocol, tier)

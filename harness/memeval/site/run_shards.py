@@ -20,9 +20,9 @@ from memeval.archive.runs import RunFolder
 from memeval.execution.contexts import Contexts, TurnTexts
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
+from memeval.site.benchmark_data import BenchmarkData
 from memeval.site.calls import CallTables, PromptTable
 from memeval.site.files import SHARD_BYTES, SHARD_ITEMS, Asset, Data, encode, joined, lean, packed, withheld
-from memeval.site.model import BenchmarkData
 
 TEXT_CHARACTERS = 20_000
 """Maximum characters of a text in a context or among the retrieved items; its end is left out. The run's files contain

@@ -112,8 +112,9 @@ def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None =
     own = None if weights is None else own_column(weights, lambda row: site.own_scores.get(row.folder.path))
     described = columns(table, benchmark, partial(marks, site, table), own)
     gone = (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)
+    track_id = table.track.id  # computed anew each time
     return TableView(
-        id=table.track.id,
+        id=track_id,
         table=table,
         benchmark=benchmark,
         columns=described,
@@ -127,6 +128,6 @@ def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None =
         ),
         judge=judge_note(site, table.track),
         own_weights=weights,
-        headline=table.track.id in site.headline,
-        withdrawn=tuple(r for r in site.board.runs if r.run.track_id == table.track.id and r.standing in gone),
+        headline=track_id in site.headline,
+        withdrawn=tuple(r for r in site.board.runs if r.run.track_id == track_id and r.standing in gone),
     )

@@ -16,8 +16,9 @@ from memeval.keys import ItemKey
 from memeval.records.base import digest_of
 from memeval.records.scenario import Question, Scenario
 from memeval.records.track import Redistribution
+from memeval.site.benchmark_data import BenchmarkData
 from memeval.site.files import GeneratedFile, Heading, Page
-from memeval.site.model import BenchmarkData, BenchmarkView, SiteModel
+from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render, templates_digest
 from memeval.site.urls import samples_url

@@ -1,0 +1,106 @@
+"""The data of a benchmark as the site needs it: opened only by what is not kept from an earlier build."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from memeval.archive.run_cache import kept_by_name
+from memeval.benchmarks.base import Benchmark, Dataset, Parameters
+from memeval.records.base import Digest
+from memeval.records.errors import MemevalError
+from memeval.records.track import Track
+
+
+@dataclass(frozen=True)
+class BenchmarkData:
+    """The data of a track, if it is on this machine."""
+
+    key: str
+    """Its name in addresses: benchmark and digest."""
+    digest: str
+    """Digest of the data."""
+    missing: str | None
+    """Why the data is missing, as a sentence."""
+    open: Callable[[], Dataset] | None = field(compare=False)
+    """Opens the data, which can take seconds; ``None`` if it is not on this machine."""
+    is_shipped: bool = False
+    """Whether memeval's own code makes or reads the data, so that the digest tells what follows from it."""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the data is on this machine."""
+        return self.open is not None
+
+    @cached_property
+    def dataset(self) -> Dataset | None:
+        """The data, opened when it is first needed; ``None`` if it is not on this machine."""
+        return None if self.open is None else self.open()
+
+
+def data_of(track: Track, benchmark: Benchmark | None, missing: str | None) -> BenchmarkData:
+    """Return the data of a track; ``missing`` says why the benchmark is ``None``."""
+    key = f"{track.benchmark}-{track.data_digest[7:19]}"
+    opened: OpenData | None = None
+    if benchmark is not None:
+        opened = OpenData(benchmark, track.parameters or None, track.protocol, track.tier)
+        try:
+            is_same = opened.digest() == track.data_digest
+        except MemevalError as error:
+            opened, missing = None, error.problem
+        else:
+            if not is_same:
+                opened, missing = None, "the data on this machine differs from the data of these runs."
+    return BenchmarkData(
+        key=key,
+        digest=track.data_digest,
+        missing=missing,
+        open=None if opened is None else opened.dataset,
+        is_shipped=benchmark is not None and _is_shipped(benchmark),
+    )
+
+
+def _is_shipped(benchmark: Benchmark) -> bool:
+    return type(benchmark).__module__.startswith("memeval.benchmarks.")
+
+
+class OpenData:
+    """The data of a benchmark, opened when it is first needed.
+
+    Args:
+        benchmark: the benchmark.
+        parameters: parameters of the generator, or the name of the file.
+        protocol: name of the protocol.
+        tier: name of the tier.
+    """
+
+    def __init__(self, benchmark: Benchmark, parameters: Parameters | None, protocol: str, tier: str) -> None:
+        self._benchmark = benchmark
+        self._asked = (None if parameters is None else dict(parameters), protocol, tier)
+
+    def dataset(self) -> Dataset:
+        """Return the data.
+
+        Raises:
+            BadInput: it is not on this machine.
+        """
+        return self._opened
+
+    def digest(self) -> Digest:
+        """Return the digest of the data. That of data that memeval generates is known from an earlier build.
+
+        Raises:
+            BadInput: the data is not on this machine.
+        """
+        info = self._benchmark.info
+        if not info.generated or not _is_shipped(self._benchmark):
+            return self._opened.digest
+        name = json.dumps([info.id, *self._asked], sort_keys=True)
+        return kept_by_name(name, "data-digest", "", lambda: self._opened.digest.encode()).decode()
+
+    @cached_property
+    def _opened(self) -> Dataset:
+        parameters, protocol, tier = self._asked
+        return self._benchmark.opened(None, parameters, protocol, tier)
