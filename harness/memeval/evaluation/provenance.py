@@ -30,7 +30,7 @@ def harness(benchmark: str | None = None) -> Harness:
         dirty=dirty,
         python=platform.python_version(),
         platform=f"{platform.system()} {platform.machine()}",
-        packages={name: version(name) for name in registry.PACKAGES}
+        packages={name: _version_of(name) for name in registry.PACKAGES}
         | ({} if origin is None or origin.is_own else {origin.package: origin.version}),
         argv=tuple(_without_paths(argument) for argument in sys.argv[1:]),
     )
@@ -39,9 +39,19 @@ def harness(benchmark: str | None = None) -> Harness:
 def memeval_version() -> str:
     """Return the version of the installed memeval."""
     try:
-        return version("memeval-leaderboard")
+        return _version_of("memeval-leaderboard")
     except PackageNotFoundError:
         return "unknown"
+
+
+@cache
+def _version_of(package: str) -> str:
+    """Return the version of an installed package; read once, because its whole description is parsed for it.
+
+    Raises:
+        PackageNotFoundError: it is not installed.
+    """
+    return version(package)
 
 
 def _without_paths(argument: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from memeval.gateway.endpoints import maker_of
 
 NEWEST = "2026-11-09"
@@ -11,6 +13,7 @@ PRICE_LISTS: tuple[str, ...] = ("genai-prices 0.2.3 (2026-11-09)",)
 """The names of all price lists that memeval ever had. A new list is added, and none is removed."""
 
 
+@cache
 def price_list() -> str:
     """Return the name of the price list: package, version and date."""
     from importlib.metadata import version
