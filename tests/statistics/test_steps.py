@@ -36,7 +36,8 @@ def test_a_made_step_ten_times_the_noise_is_found_where_it_is(
     assert before in [step.index for step in found]
     largest = max(found, key=lambda step: abs(step.after - step.before))
     assert largest.index == before
-    assert largest.after - largest.before == pytest.approx(high - low, abs=0.06 * height)
+    # Each level is a median of values that are off by at most 0.05.
+    assert largest.after - largest.before == pytest.approx(high - low, abs=0.1 * height)
     assert largest.p < 0.05
 
 
