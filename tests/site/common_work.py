@@ -18,6 +18,8 @@ from mkdocs.structure.files import Files
 from mkdocs.theme import Theme
 from pymdownx import highlight as blocks
 
+from memeval.site import rendering
+
 
 def keep_common_work(patch: pytest.MonkeyPatch, compiled: Path) -> None:
     """Keep compiled templates, the theme's file names, coloured code, pages as HTML, and what the search finds in them.
@@ -27,7 +29,9 @@ def keep_common_work(patch: pytest.MonkeyPatch, compiled: Path) -> None:
         compiled: the folder of the compiled templates, which processes may share.
     """
     compiled.mkdir(exist_ok=True)
-    patch.setattr(Theme, "get_env", _with_cache(Theme.get_env, FileSystemBytecodeCache(str(compiled))))
+    bytecode = FileSystemBytecodeCache(str(compiled))
+    patch.setattr(Theme, "get_env", _with_cache(Theme.get_env, bytecode))
+    patch.setattr(rendering.environment(), "bytecode_cache", bytecode)
     patch.setattr(blocks, "highlight", _once(blocks.highlight))
     patch.setattr(search, "Parser", KnownPages)
     patch.setattr(pages.Page, "render", _rendered_once(pages.Page.render))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from memeval.archive.runs import RunFolder, sealed_runs
-from memeval.site import build, failure_tables, run_shards
+from memeval.site import build, building, failure_tables, run_shards
 from memeval.site.kept_contents import keep_contents
 from tests.site.test_page_frame import files_of
 
@@ -34,28 +35,27 @@ def kept_of_runs(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in files if path.name.partition("-")[2] in kinds}
 
 
-def test_a_site_has_the_same_bytes_whatever_the_number_of_processes(results: Path, tmp_path: Path) -> None:
+def test_with_more_processes_the_build_computes_nothing_of_what_they_keep_and_the_site_has_the_same_bytes(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     build(results, tmp_path / "one")
     one = kept_of_runs(tmp_path)
     shutil.rmtree(tmp_path / "cache")
-    keep_contents(sealed_runs(results), 2)
-    kept = kept_of_runs(tmp_path)
-    assert one.items() <= kept.items() and len(kept) == 12
-    build(results, tmp_path / "two", jobs=2)
-    assert files_of(tmp_path / "two") == files_of(tmp_path / "one")
+    kept: dict[str, bytes] = {}
 
-
-def test_the_build_computes_nothing_of_what_is_kept(
-    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    keep_contents(sealed_runs(results), 2)
+    def keep(folders: Sequence[RunFolder], jobs: int) -> None:
+        keep_contents(folders, jobs)
+        kept.update(kept_of_runs(tmp_path))
 
     def refuse(*_: object) -> None:
         raise AssertionError("computed again")
 
+    monkeypatch.setattr(building, "keep_contents", keep)
     monkeypatch.setattr(failure_tables, "failures_of_run", refuse)
     monkeypatch.setattr(run_shards, "run_shards", refuse)
-    build(results, tmp_path / "site")
+    build(results, tmp_path / "two", jobs=2)
+    assert one.items() <= kept.items() and len(kept) == 12
+    assert files_of(tmp_path / "two") == files_of(tmp_path / "one")
 
 
 def test_a_run_that_cannot_be_read_is_left_to_the_build(results: Path) -> None:
