@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from memeval.cli.project import file_records
-from memeval.records.base import Record
+from memeval.records.base import Record, Stored
 from memeval.records.schema import descriptions
+from tests.records.coming_back import assert_comes_back_equal
 from tests.records.models import all_records, all_stored, exported
 from tests.records.strategies import records
 
@@ -30,8 +31,14 @@ def test_a_schema_is_a_valid_one_of_the_draft_it_names(name: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 @settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_a_schema_takes_every_record_and_no_unknown_key(name: str, data: st.DataObject) -> None:
-    record = data.draw(records(MODELS[exported()[name]["title"]])).data()
+def test_a_stored_record_comes_back_equal_and_a_schema_takes_every_record_and_no_unknown_key(
+    name: str, data: st.DataObject
+) -> None:
+    # Both are asked of one record: to draw it takes longer than to ask.
+    made = data.draw(records(MODELS[exported()[name]["title"]]))
+    if isinstance(made, Stored):
+        assert_comes_back_equal(made)
+    record = made.data()
     validator = Draft202012Validator(exported()[name])
     validator.validate(record)
     assert not validator.is_valid(record | {"unheard_of": 1})
