@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from distributed import LocalCluster
 
 from memeval.benchmarks import session
 from memeval.evaluation import judges, models
@@ -19,6 +18,8 @@ from tests.evaluation.asking import PickyServer, benchmark_session
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """A Dask scheduler and two workers of one thread, as processes."""
+    from distributed import LocalCluster  # only here: every process that collects tests reads this file
+
     with LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
     ) as cluster:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from distributed import LocalCluster
 
 from memeval.execution.cluster import executor
 from memeval.execution.cluster.versions import own_versions
@@ -62,7 +61,9 @@ summary = "Needs Node."
 """
 
 
-def cluster_of(workers: int, **more: Any) -> LocalCluster:
+def cluster_of(workers: int, **more: Any) -> Any:
+    from distributed import LocalCluster
+
     return LocalCluster(n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, **more)
 
 
