@@ -33,6 +33,19 @@ def test_cheapest_within_two_points_of_the_best(wide: Visit) -> None:
     expect(page.get_by_role("columnheader", name="Cheapest within 2 points").first).to_be_visible()
 
 
+def test_who_loses_to_a_simple_baseline(wide: Visit, site: Built) -> None:
+    address = re.compile(rf"{re.escape(wide.base)}(\?|$)")
+    served = site.read("index.html").replace('data-worse="0"', 'data-worse="1"', 1)
+    wide.page.route(address, lambda route: route.fulfill(body=served, content_type="text/html"))
+    page = wide.go("?only=worse")
+    expect(page.get_by_label("Worse than the baseline")).to_be_checked()
+    expect(page.locator("[data-overview] tbody tr[data-worse='1']")).to_have_count(1)
+    expect(overview(page).locator("tbody tr:visible")).to_have_count(1)
+    page.get_by_role("button", name="Reset").click()
+    expect(overview(page).locator("tbody tr:visible")).not_to_have_count(1)
+    page.unroute(address)
+
+
 def test_whether_one_system_is_better_than_another(wide: Visit) -> None:
     page = wide.go()
     page.locator("#find ~ ul").get_by_role("link", name="Compare two systems").click()

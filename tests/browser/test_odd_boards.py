@@ -10,6 +10,7 @@ from http.server import ThreadingHTTPServer
 import pytest
 from playwright.sync_api import expect
 
+from memeval.records.grade import Grade
 from memeval.records.run import SystemKind
 from memeval.site import build
 from tests.browser.conftest import SubPath, Visit
@@ -35,12 +36,28 @@ SYSTEMS = (
 )
 
 
+def every_second(number: int, grade: Grade) -> Grade:
+    return grade.model_copy(update={"verdict": number % 2 == 0})
+
+
+SMALL = {
+    "single": (Made("wide", WIDE, tokens=None),),
+    "tied": tuple(Made(f"tied-{name}", f"Tied {name}", grades=every_second) for name in ("a", "b", "c")),
+    "missing": (Made("emoji", EMOJI, items=41, tokens=None), Made("hebrew", HEBREW, errors=9, tokens=None)),
+}
+"""Boards with hardly anything to compare: a single system, equal scores, and a partial run beside one with errors."""
+
+
 @pytest.fixture(scope="module")
 def odd(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """Return a site over systems with such names."""
     folder, benchmark = tmp_path_factory.mktemp("odd"), FakeBenchmark()
     runs = make_board(folder / "results", benchmark, SYSTEMS)
-    build(folder / "results", folder / "site", find=lambda _name: benchmark)
+    known = {benchmark.id: benchmark}
+    for name, made in SMALL.items():
+        known[f"{name}@1"] = FakeBenchmark(f"{name}@1", told={"title": f"Board {name}"})
+        make_board(folder / "results", known[f"{name}@1"], made)
+    build(folder / "results", folder / "site", find=known.__getitem__)
     return Built(folder / "site", folder / "results", benchmark, runs)
 
 
@@ -73,7 +90,7 @@ def test_a_long_name_leaves_the_scores_in_view(wide: Visit) -> None:
     page = wide.go()
     box = page.locator(".mv-scroll").filter(has=overview(page))
     assert box.evaluate("element => element.scrollWidth - element.clientWidth") <= 0
-    expect(overview(page).locator("tbody tr").first.locator("td.mv-cell")).to_be_in_viewport()
+    expect(overview(page).locator("tbody tr").first.locator("td.mv-cell").last).to_be_in_viewport()
 
 
 @pytest.mark.parametrize("path", ["", BOARD, "systems/", "trade-offs/{track}/", "compare/?board={track}"])
@@ -104,3 +121,23 @@ def test_a_name_from_right_to_left_turns_only_itself_around(wide: Visit) -> None
     for element in page.locator("main :is(th, strong)").filter(has_text=HEBREW).all():
         inner = element.locator("bdi, [dir=auto]").filter(has_text=HEBREW).last
         assert inner.evaluate("one => ['isolate', 'isolate-override'].includes(getComputedStyle(one).unicodeBidi)")
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "ranks"),
+    [
+        ("single", f"{WIDE} is the only entry. No simple baseline ran here.", ["only entry"]),
+        ("tied", "All 3 systems are tied: the data do not show which is better.", ["1–3", "1–3", "1–3"]),
+        ("missing", "No run in this table is ranked.", ["–", "–"]),
+    ],
+)
+def test_a_board_with_hardly_anything_to_compare_says_so(wide: Visit, name: str, said: str, ranks: list[str]) -> None:
+    page = wide.go(f"benchmarks/{name}@1/")
+    expect(page.locator("main")).to_contain_text(said)
+    expect(page.locator("tbody tr:visible td[data-column=rank] .mv-value")).to_have_text(ranks)
+    page.locator('th[data-column="composite"] button').click()
+    page.locator("select[name=within]").select_option("1")
+    expect(page.locator(".mv-board tbody tr:visible")).not_to_have_count(0)
+    assert too_wide(page) == []
+    page.set_viewport_size({"width": 375, "height": 812})
+    assert too_wide(page) == []

@@ -186,6 +186,12 @@ def test_the_run_page_splits_cost_and_time_by_phase(built: Built) -> None:
     assert f"memeval rejudge {built.runs[0].run.run_id} --judge openai:gpt-4o-2024-08-06" in page
 
 
+def test_the_run_page_has_no_columns_for_model_calls_that_nobody_made(built: Built) -> None:
+    page = text(built.read(f"runs/{built.runs[0].run.run_id}/index.html"))
+    assert "Phase Steps Median p95 Total Ingest 60" in page and "No model was called through memeval." in page
+    assert "Model calls" not in page and "no model calls" not in page
+
+
 def test_what_was_replayed_is_marked_and_recorded_calls_are_shown_apart(built: Built) -> None:
     page = text(built.read(f"runs/{run_of(built, '20261104').run.run_id}/index.html"))
     assert "replayed" in page and "it is not an independent repetition" in page

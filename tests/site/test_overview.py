@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from memeval.records.overall import Overall, OverallRow
 from memeval.site.measured import Measure
 from memeval.site.model import read_site
 from memeval.site.overview import Against, Overview, OverviewRow, overviews, verdict
+from memeval.site.rendering import environment
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark
 
@@ -164,6 +166,17 @@ def test_more_leaders_than_a_sentence_holds_are_counted(shown: dict[Measure, Ove
     said = verdict(overview_of(some, *(indexed(f"S{n}", 0.5, (1, 6), "not better", some) for n in range(6))))
     assert said is not None and (len(said.leaders), said.others) == (3, 3)
     assert "None of the 6 systems is significantly better" in said.what
+
+
+def test_systems_that_lose_to_the_baseline_are_marked_for_the_filter(shown: dict[Measure, Overview]) -> None:
+    some = shown[Measure.ANSWERS]
+    words = {"Ada": "better", "Bo": "not better", "Cy": "worse"}
+    rows = [indexed(name, 0.5, (1, 3), word, some) for name, word in words.items()]
+    found = overview_of(some, *rows, replace(some.rows[0], index=None))
+    assert [row.name for row in found.worse] == ["Cy"]
+    module = environment().get_template("parts/overview.html").module
+    marks = re.findall('data-better="(.)" data-worse="(.)"', str(module.table(found, lambda url: url)))  # type: ignore[attr-defined]
+    assert marks == [("1", "0"), ("0", "0"), ("0", "1"), ("0", "0")]
 
 
 def test_without_an_index_or_a_baseline_nothing_is_claimed(shown: dict[Measure, Overview]) -> None:

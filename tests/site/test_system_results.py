@@ -111,6 +111,18 @@ def test_a_control_says_what_it_does_and_is_not_compared(tmp_path: Path) -> None
     assert "Repeats the question as its answer." in listed
 
 
+def test_many_scores_of_a_listed_system_are_folded(tmp_path: Path) -> None:
+    tiers = [Made("acme", "Acme", tier=name) for name in ("full", "small", "tiny", "large")]
+    site, _runs = read(tmp_path, *tiers, Made("few", "Few"))
+    listed = next(str(f.body) for f in SystemPages().publish(site) if isinstance(f, Page) and f.url == "systems/")
+    found = {
+        slug: (part.count('class="mv-result"'), "<summary>4 scores</summary>" in part)
+        for slug in ("acme", "few")
+        for part in [listed[listed.index(f'{slug}/">') :].partition("</tr>")[0]]
+    }
+    assert found == {"acme": (4, True), "few": (1, False)}
+
+
 def claim(system: str) -> Finding:
     made = PublishedClaim(
         id="x",

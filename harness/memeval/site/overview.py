@@ -112,6 +112,10 @@ class OverviewRow:
         """Whether no system is significantly better."""
         return self.ranks is not None and self.ranks[0] == 1
 
+    def stands(self, word: str) -> bool:
+        """Whether its index is ``better`` or ``worse`` than that of the baseline; ``False`` without an index."""
+        return self.index is not None and self.index.against_baseline == word
+
     @property
     def labels(self) -> str | None:
         """Why its runs have no rank, if none has one."""
@@ -158,6 +162,11 @@ class Overview:
     def indexed(self) -> list[OverviewRow]:
         """The systems with an index."""
         return [row for row in self.rows if row.index is not None]
+
+    @property
+    def worse(self) -> list[OverviewRow]:
+        """The systems that are significantly worse than the simple baseline."""
+        return [row for row in self.rows if row.stands(Against.WORSE)]
 
     @property
     def has_judge(self) -> bool:
@@ -314,7 +323,7 @@ def _above(overview: Overview, rows: Sequence[OverviewRow]) -> str:
     base = overview.baseline
     if base is None:
         return ""
-    better = sum(row.index is not None and row.index.against_baseline == Against.BETTER for row in rows)
+    better = sum(row.stands(Against.BETTER) for row in rows)
     if len(rows) == 1:
         who = "It is" if better else "It is not"
     else:

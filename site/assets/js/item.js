@@ -137,7 +137,7 @@ function turn(id, turns) {
 
 /** Bank, tags and times of a text or a question, on one line. */
 function listed(facts) {
-  return Object.entries(facts).map(([name, value]) => `${name.replaceAll("_", " ")} ${typeof value === "object" ? JSON.stringify(value) : value}`).join(" · ");
+  return Object.entries(facts).map(([name, value]) => `${name.replaceAll("_", " ")} ${Array.isArray(value) ? value.join(", ") : typeof value === "object" ? JSON.stringify(value) : value}`).join(" · ");
 }
 
 function history(scenario, key) {

@@ -71,7 +71,8 @@ export function tools(page, form, tables, passes, { refused = [], parts = () => 
       shown += found;
       all += table.rows.length;
     }
-    const rows = shown === all ? `${all} ${all === 1 ? "row" : "rows"}` : `${shown} of ${all} rows`;
+    const where = tables.length > 1 ? ` in ${tables.length} tables` : "";
+    const rows = shown === all ? `${all} ${all === 1 ? "row" : "rows"}${where}` : `${shown} of ${all} rows${where}`;
     status.textContent = refused.length ? `${rows}. The address asks for what this page does not have: ${refused.join(", ")}.` : rows;
     show(data);
   }

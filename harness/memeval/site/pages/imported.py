@@ -88,6 +88,7 @@ class ImportedPage(Publisher):
                 "pages/imported.html",
                 "imported/",
                 lines=lines,
+                titles={name: each.title for name, each in site.benchmarks.items()},
                 regraded=regraded_tables(site.regraded, site.regraded_ranks, site.findings),
                 claimed_text=claimed_text,
                 regraded_url=regraded_url,
