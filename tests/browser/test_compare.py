@@ -71,10 +71,16 @@ def test_as_many_questions_differ_as_the_command_says(wide: Visit, site: Built) 
 def test_the_sentence_has_the_test_of_the_pair_and_that_of_the_ranks(wide: Visit, site: Built) -> None:
     page = wide.go(address(site, "acme", "borealis"))
     expect(page.locator(".mv-result-line")).to_have_text(
-        re.compile(r"Borealis scores [\d.]+ points (less|more) than Acme Memory \(95 % interval .* p = .*\)\. \S+")
+        re.compile(r"Borealis scores [\d.]+ points (less|more) than Acme Memory \(95 % interval .* p = [\d.]+\)\. \S+")
     )
     oracle = wide.go(address(site, "no-memory", "acme")).locator(".mv-result-line")
     expect(oracle).to_contain_text("The difference is significant")
+
+
+def test_a_p_value_has_one_sign(wide: Visit) -> None:
+    page = wide.go("compare/")
+    written = "import('../assets/js/compare.js').then(({ likelihood }) => ['0.740', '<0.001'].map(likelihood))"
+    assert page.evaluate(written) == ["p = 0.740", "p < 0.001"]
 
 
 def test_a_hostile_name_is_shown_as_text(wide: Visit, site: Built) -> None:

@@ -198,5 +198,6 @@ def test_the_front_page_leads_to_categories_trade_offs_and_a_comparison(built: B
         "benchmarks/fake@1/?columns=scores&amp;track=",
         "trade-offs/",
         f"compare/?board={built.runs[0].run.track_id}",
+        "benchmarks/fake@1/#judges",
     ):
         assert f'href="{address}' in part

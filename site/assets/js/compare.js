@@ -136,13 +136,13 @@ function sentence(first, second, found) {
   const [gap, low, high, p, sign] = found.values[0];
   const points = Number(gap) === 0 ? "as much as " : `${gap.slice(1)} points ${gap.startsWith("-") ? "less" : "more"} than `;
   const range = low === null ? "" : `95 % interval ${signed(low)} to ${signed(high)}, `;
-  return [make("bdi", {}, second.name), " scores ", make("strong", {}, points), make("bdi", {}, first.name), ` (${range}p = ${p}). `, make("strong", {}, verdict(sign, found.table))];
+  return [make("bdi", {}, second.name), " scores ", make("strong", {}, points), make("bdi", {}, first.name), ` (${range}${likelihood(p)}). `, make("strong", {}, verdict(sign, found.table))];
 }
 
 /** What the two tests say: of this pair alone, and of all pairs of the table, which gives the ranks. */
 function verdict(sign, table) {
   if (table === null) return sign === "even" ? "The data do not show which is better." : "The difference is significant.";
-  const all = ` among all pairs of the table (p = ${table.p})`;
+  const all = ` among all pairs of the table (${likelihood(table.p)})`;
   if (sign === "even") return table.apart ? `The difference is significant${all}.` : "The data do not show which is better.";
   return table.apart ? `The difference is significant, also${all}.` : `Significant for this pair alone, but not${all}: the ranks do not separate them.`;
 }
@@ -223,4 +223,9 @@ function costs(table, runs) {
   return make("section", {}, make("h2", {}, "Cost and latency"),
     scroll("Cost and latency", heads("", ...runs.map((run) => make("bdi", {}, run.name))), make("tbody", {}, rows)),
     make("p", { class: "mv-under" }, "Latencies of runs with different concurrency or machines are not comparable. A dash means unknown, not free."));
+}
+
+/** A p-value with its sign: "p = 0.740", "p < 0.001". */
+export function likelihood(p) {
+  return p.startsWith("<") ? `p < ${p.slice(1)}` : `p = ${p}`;
 }
