@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -26,34 +27,50 @@ def add_run(results: Path, name: str) -> Path:
     return Path(shutil.copytree(run, results / run.relative_to(ROOT / "results")))
 
 
-@pytest.fixture
-def results(tmp_path: Path) -> Path:
+@dataclass(frozen=True)
+class Board:
+    """A folder with results, with the cache of their first build and its files."""
+
+    folder: Path
+    before: dict[str, bytes]
+
+    @property
+    def results(self) -> Path:
+        return self.folder / "results"
+
+    def built(self, cache: str = "cache") -> dict[str, bytes]:
+        """Build the site with a cache folder, and return its files."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(run_cache, "cache_home", lambda: self.folder / cache)
+            build(self.results, self.folder / "site")
+        return files_of(self.folder / "site")
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Board:
+    """The board that the tests copy: its first build finds nothing that is kept."""
+    folder = tmp_path_factory.mktemp("first")
     for name in FIRST:
-        add_run(tmp_path / "results", name)
-    return tmp_path / "results"
+        add_run(folder / "results", name)
+    return Board(folder, Board(folder, {}).built())
 
 
-def built(results: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
-    """Build a site with a cache folder, and return its files."""
-    monkeypatch.setattr(run_cache, "cache_home", lambda: cache)
-    build(results, results.parent / "site")
-    return files_of(results.parent / "site")
+@pytest.fixture
+def board(first: Board, tmp_path: Path) -> Board:
+    for name in ("results", "cache"):
+        shutil.copytree(first.folder / name, tmp_path / name)
+    return Board(tmp_path, first.before)
 
 
-def test_a_run_more_or_less_gives_the_bytes_of_a_new_build(
-    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = built(results, tmp_path / "cache", monkeypatch)
-    run = add_run(results, "beliefs/bm25")
-    more = built(results, tmp_path / "cache", monkeypatch)
-    assert more == built(results, tmp_path / "other", monkeypatch) and len(more) > len(before)
+def test_a_run_more_or_less_gives_the_bytes_of_a_new_build(board: Board) -> None:
+    run = add_run(board.results, "beliefs/bm25")
+    more = board.built()
+    assert more == board.built("other") and len(more) > len(board.before)
     shutil.rmtree(run)
-    assert built(results, tmp_path / "cache", monkeypatch) == before
+    assert board.built() == board.before
 
 
-def test_nothing_that_is_kept_is_computed_again(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = built(results, tmp_path / "cache", monkeypatch)
-
+def test_nothing_that_is_kept_is_computed_again(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("computed again")
 
@@ -62,20 +79,17 @@ def test_nothing_that_is_kept_is_computed_again(results: Path, tmp_path: Path, m
     monkeypatch.setattr(samples, "samples", refuse)
     monkeypatch.setattr("memeval.archive.runs.RunFolder.grades", refuse)
     monkeypatch.setattr("memeval.benchmarks.beliefs.benchmark.BeliefsBenchmark.opened", refuse)
-    assert built(results, tmp_path / "cache", monkeypatch) == before
+    assert board.built() == board.before
 
 
 @pytest.mark.parametrize("cut", [True, False])
-def test_a_damaged_content_is_never_shown(
-    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut: bool
-) -> None:
-    before = built(results, tmp_path / "cache", monkeypatch)
-    files = sorted((tmp_path / "cache/site").iterdir())
+def test_a_damaged_content_is_never_shown(board: Board, cut: bool) -> None:
+    files = sorted((board.folder / "cache/site").iterdir())
     assert {path.name.partition("-")[2] for path in files} >= KINDS
     for path in files:
         content = path.read_bytes()
         path.write_bytes(content[: len(content) // 2] if cut else content[:-1] + bytes([content[-1] ^ 1]))
-    assert built(results, tmp_path / "cache", monkeypatch) == before
+    assert board.built() == board.before
 
 
 def test_another_template_is_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,14 +102,11 @@ def test_another_template_is_another_digest(tmp_path: Path, monkeypatch: pytest.
     assert rendering.templates_digest.__wrapped__() != before
 
 
-def test_a_kept_page_is_rendered_again_with_another_template(
-    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = built(results, tmp_path / "cache", monkeypatch)
+def test_a_kept_page_is_rendered_again_with_another_template(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(samples, "templates_digest", lambda: "sha256:other")
     monkeypatch.setattr(samples, "render", lambda *_, **__: "<h1>Another template</h1>")
-    after = built(results, tmp_path / "cache", monkeypatch)
-    changed = {name for name in before if before[name] != after[name]}
+    after = board.built()
+    changed = {name for name in board.before if board.before[name] != after[name]}
     assert "benchmarks/beliefs@1/samples/index.html" in changed
     assert not any(name.startswith("runs/") for name in changed)
 
