@@ -46,39 +46,20 @@ def kept_by_name(name: str, kind: str, depends: str, make: Callable[[], bytes]) 
         depends: the digest of all that the content depends on besides memeval's code.
         make: computes the content.
     """
-    return _kept(_place_by_name(name, kind), _key(kind, depends), make)
-
-
-def find_by_name(name: str, kind: str, depends: str) -> bytes | None:
-    """Return what is kept, as :func:`kept_by_name` does; ``None`` if nothing is."""
-    return _found(_place_by_name(name, kind), _key(kind, depends))
-
-
-def keep_by_name(name: str, kind: str, depends: str, content: bytes) -> None:
-    """Keep a content for :func:`find_by_name`."""
-    _keep(_place_by_name(name, kind), _key(kind, depends), content)
+    file = f"{digest_of(name).removeprefix('sha256:')}-{kind}"
+    return _kept(_folder() / file, _key(kind, depends), make)
 
 
 def _kept(path: Path, key: str, make: Callable[[], bytes]) -> bytes:
-    content = _found(path, key)
-    if content is None:
-        content = make()
-        _keep(path, key, content)
-    return content
-
-
-def _found(path: Path, key: str) -> bytes | None:
     with contextlib.suppress(OSError):
         first, _, content = path.read_bytes().partition(b"\n")
         if first.decode("ascii", "replace") == f"{key} {digest_bytes(content)}":
             return content
-    return None
-
-
-def _keep(path: Path, key: str, content: bytes) -> None:
+    content = make()
     with contextlib.suppress(OSError, BadInput):  # without a cache, the next build computes it again
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, f"{key} {digest_bytes(content)}\n".encode() + content)
+    return content
 
 
 def is_kept(folder: RunFolder, kind: str, depends: str) -> bool:
@@ -90,10 +71,6 @@ def is_kept(folder: RunFolder, kind: str, depends: str) -> bool:
 
 def _place(folder: RunFolder, kind: str) -> Path:
     return _folder() / f"{folder.digest.removeprefix('sha256:')}-{kind}"
-
-
-def _place_by_name(name: str, kind: str) -> Path:
-    return _folder() / f"{digest_of(name).removeprefix('sha256:')}-{kind}"
 
 
 def _folder() -> Path:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from jinja2 import Environment
 from markupsafe import Markup
 from mkdocs.config import config_options
 from mkdocs.config.base import Config
@@ -25,7 +24,6 @@ from mkdocs.utils.templates import TemplateContext
 from memeval.project import project
 from memeval.site.csp import with_policy
 from memeval.site.files import Page
-from memeval.site.kept_templates import KeptTemplates
 from memeval.site.model import SiteModel, read_site
 from memeval.site.not_found import not_found_page
 from memeval.site.page_frame import NAME, Frame, empty_page, with_every_page
@@ -78,12 +76,6 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
                 # MkDocs has emptied the folder by now. Data goes directly to disk: it may be larger than memory.
                 _write(Path(config.site_dir) / made.path, made.content)
         return files
-
-    def on_env(self, env: Environment, **_: Any) -> Environment:
-        """Let the theme's templates be kept."""
-        if env.bytecode_cache is None:
-            env.bytecode_cache = KeptTemplates()
-        return env
 
     def _add(self, files: Files, made: Page, config: MkDocsConfig) -> None:
         """Add a page that MkDocs renders."""

@@ -12,7 +12,6 @@ from markupsafe import Markup
 from memeval.records.base import Digest, digest_bytes, digest_of
 from memeval.site import labels, slices, standings, svg, text, tiers, urls
 from memeval.site.files import assets_root
-from memeval.site.kept_templates import KeptTemplates
 from memeval.site.line_charts import swatch
 from memeval.systems.controls import all_controls
 
@@ -34,7 +33,6 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
-        bytecode_cache=KeptTemplates(),
     )
     made.filters |= {
         "percent": text.percent,
