@@ -102,6 +102,7 @@ def demo(every: bool = False) -> None:
         every: run on all benchmarks whose data is on this machine, not only on the built-in one.
     """
     from memeval.benchmarks import all_benchmarks, quick_benchmark
+    from memeval.evaluation.many_runs import processes
     from memeval.site import build
 
     began = time.monotonic()
@@ -111,8 +112,9 @@ def demo(every: bool = False) -> None:
     print("Checking the runs and building the site", file=sys.stderr)
     verify_and_record(RESULTS, folders, by="make demo")
     assemble(STORED, RESULTS, BOARD)
-    build(BOARD, SITE)
-    stored = len(sealed_runs(BOARD)) - len(folders)
+    runs = len(sealed_runs(BOARD))
+    build(BOARD, SITE, jobs=processes(None, runs))
+    stored = runs - len(folders)
     print(f"\n{len(folders)} runs on {', '.join(benchmarks)}, verified, in {time.monotonic() - began:.0f} s.")
     print(f"The board is in {SITE}: these runs and {stored} stored ones. Next steps:")
     for command, purpose in NEXT_STEPS:
