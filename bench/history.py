@@ -19,8 +19,13 @@ OUT, PAGE = Path("site/performance.json"), Path("site/performance.md")
 SHOWN = 6
 """Number of commits in the table of all commits, the newest ones."""
 
+SHORT_SECONDS = 0.1
+"""Shorter times are shown in milliseconds."""
+
 START, END = "<!-- {}: made by python -m bench --store -->", "<!-- end of {} -->"
 """Lines around a generated part of the page."""
+
+NBSP = "\N{NO-BREAK SPACE}"
 
 Entry = Mapping[str, Any]
 """The measurements of a commit, as they are stored."""
@@ -98,18 +103,18 @@ def newest_table(newest: Entry) -> str:
         "|---|---|--:|--:|--:|--:|--:|--:|",
     ]
     for each in newest["measurements"]:
-        ratio = f"{each['ratio']:.2f} ×"
-        memory = f"{each['peak_mb']:.0f} MB"
+        ratio = _times(each["ratio"])
+        memory = f"{each['peak_mb']:.0f}{NBSP}MB"
         if each["peak_target_mb"] is not None:
-            memory += f" (≤ {each['peak_target_mb']:g})"
+            memory += f" (≤{NBSP}{each['peak_target_mb']:g})"
         cells = (
             each["name"],
             each["reference"],
-            f"{each['ours_seconds']:.3g} s",
-            f"{each['reference_seconds']:.3g} s",
+            _time(each["ours_seconds"]),
+            _time(each["reference_seconds"]),
             ratio if each["ratio"] <= each["target"] else f"**{ratio}**",
-            "–" if each["cpu_ratio"] is None else f"{each['cpu_ratio']:.2f} ×",
-            f"≤ {each['target']:g} ×",
+            "–" if each["cpu_ratio"] is None else _times(each["cpu_ratio"]),
+            f"≤{NBSP}{each['target']:g}{NBSP}×",
             memory if each["peak_target_mb"] is None or each["peak_mb"] <= each["peak_target_mb"] else f"**{memory}**",
         )
         lines.append(f"| {' | '.join(cells)} |")
@@ -129,10 +134,18 @@ def commits_table(entries: Sequence[Entry]) -> str:
     for name in names:
         cells = []
         for one, regressions in zip(shown, slower, strict=True):
-            ratio = next((f"{each['ratio']:.2f} ×" for each in one["measurements"] if _name(each) == name), "–")
+            ratio = next((_times(each["ratio"]) for each in one["measurements"] if _name(each) == name), "–")
             cells.append(f"**{ratio}**" if name in regressions else ratio)
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2f}{NBSP}×"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1000:.3g}{NBSP}ms" if seconds < SHORT_SECONDS else f"{seconds:.3g}{NBSP}s"
 
 
 def _name(measurement: Mapping[str, Any]) -> str:

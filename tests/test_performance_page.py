@@ -37,6 +37,10 @@ def entry(commit: str, *measurements: dict[str, Any]) -> dict[str, Any]:
     return {"commit": commit * 40, "measured": "2026-11-25", "machine": machine, "measurements": list(measurements)}
 
 
+def plain(table: str) -> str:
+    return table.replace("\N{NO-BREAK SPACE}", " ")
+
+
 def test_the_page_has_the_tables_of_the_stored_measurements() -> None:
     page = (ROOT / PAGE).read_text("utf-8")
     assert STORED and page_of(page, STORED) == page
@@ -48,18 +52,23 @@ def test_a_page_without_a_place_for_a_table_is_an_error() -> None:
 
 
 def test_missed_targets_of_time_and_memory_are_bold() -> None:
-    table = newest_table(entry("a", measured(1.6), measured(1.2, "other", peak_mb=400.0, peak_target_mb=300.0)))
+    table = plain(newest_table(entry("a", measured(1.6), measured(1.2, "other", peak_mb=400.0, peak_target_mb=300.0))))
     assert "| **1.60 ×** |" in table and "| 1.20 × |" in table
     assert "| **400 MB (≤ 300)** |" in table and "| 80 MB |" in table
 
 
+@pytest.mark.parametrize(("seconds", "shown"), [(0.000718, "0.718 ms"), (0.0994, "99.4 ms"), (0.1, "0.1 s")])
+def test_short_times_are_shown_in_milliseconds(seconds: float, shown: str) -> None:
+    assert f"| {shown} |" in plain(newest_table(entry("a", measured(1.0, ours_seconds=seconds))))
+
+
 def test_only_what_became_slower_beyond_noise_is_bold() -> None:
-    table = commits_table([entry("a", measured(1.2)), entry("b", measured(1.5)), entry("c", measured(1.2))])
+    table = plain(commits_table([entry("a", measured(1.2)), entry("b", measured(1.5)), entry("c", measured(1.2))]))
     assert table.splitlines()[-1].endswith("| 1.20 × | **1.50 ×** | 1.20 × |")
 
 
 def test_a_measurement_that_a_commit_lacks_is_a_dash() -> None:
-    table = commits_table([entry("a", measured(1.2)), entry("b", measured(1.2), measured(1.0, "new"))])
+    table = plain(commits_table([entry("a", measured(1.2)), entry("b", measured(1.2), measured(1.0, "new"))]))
     assert "| new, beside a bare pipe | – | 1.00 × |" in table
 
 
