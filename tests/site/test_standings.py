@@ -50,7 +50,7 @@ def test_a_leader_and_a_loser_to_the_baseline_are_named(tmp_path: Path) -> None:
         "Bm25."
     )
     notes = {row.run.system.slug: BASELINE.read(row).note for row in table.rows}
-    assert notes == {"acme": "better than bm25", "blue": "worse than bm25", "bm25": None}
+    assert notes == {"acme": "better than BM25", "blue": "worse than BM25", "bm25": None}
 
 
 def test_a_leader_that_does_not_beat_everyone_is_not_said_to(tmp_path: Path) -> None:
@@ -69,6 +69,14 @@ def test_tied_systems_are_said_to_be_tied_and_keep_their_place_by_score(tmp_path
         ("1–3", "place 3"),
     ]
     assert BASELINE.read(table.rows[0]).note == "no such baseline"
+
+
+def test_a_name_with_and_is_set_off_by_a_comma(tmp_path: Path) -> None:
+    table = table_of(*(make_run(tmp_path, slug, {"kept": kept}) for slug, kept in (("a", 31), ("b", 30), ("c", 0))))
+    first, *others = table.rows
+    system = first.run.system.model_copy(update={"name": "Words and vectors"})
+    named = replace(first, run=first.run.model_copy(update={"system": system}))
+    assert said(replace(table, rows=(named, *others))).startswith("Words and vectors, and B are tied for first:")
 
 
 def test_two_systems_are_called_both_or_neither(tmp_path: Path, bm25: RunFolder) -> None:

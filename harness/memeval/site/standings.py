@@ -10,6 +10,7 @@ from memeval.leaderboard.index_tests import baseline_word
 from memeval.leaderboard.scales import ORACLE_SYSTEM, system_of
 from memeval.site import text
 from memeval.site.columns import BetterEnd, Column, ColumnGroup, ColumnReader
+from memeval.systems.controls import all_controls
 
 
 def rank_text(row: BoardRow) -> str | None:
@@ -84,7 +85,9 @@ def _listed(names: list[str]) -> Markup:
     shown = [_isolated(name) for name in (names if len(names) <= MOST_NAMED else names[: MOST_NAMED - 1])]
     if len(shown) < len(names):
         shown.append(Markup("{} more").format(len(names) - len(shown)))
-    return shown[0] if len(shown) == 1 else Markup(", ").join(shown[:-1]) + " and " + shown[-1]
+    if len(shown) == 1:
+        return shown[0]
+    return Markup(", ").join(shown[:-1]) + (", and " if any(" and " in name for name in shown) else " and ") + shown[-1]
 
 
 def _isolated(name: str) -> Markup:
@@ -116,7 +119,14 @@ def _baseline(row: BoardRow) -> ColumnReader:
     test = row.against_baseline
     if test is None:
         return ColumnReader(None, note="no such baseline" if row.rank is not None else None)
-    return ColumnReader(test.difference, note=f"{baseline_word(test.difference, test.apart)} than {row.baseline}")
+    return ColumnReader(
+        test.difference, note=f"{baseline_word(test.difference, test.apart)} than {_control_name(row.baseline)}"
+    )
+
+
+def _control_name(slug: str | None) -> str:
+    control = None if slug is None else all_controls().get(slug)
+    return slug or "" if control is None else control.title
 
 
 BASELINE = Column(
