@@ -115,7 +115,8 @@ class LiveSystem(SystemProcess):
     def _receive(self, call: str, seconds: float) -> bytes:
         if not self._replies:
             requests = list(self._waiting)
-            if len(requests) > 1 and self._calls.is_asynchronous(call):
+            together = all(request.get("together") for request in requests)
+            if len(requests) > 1 and together and self._calls.is_asynchronous(call):
                 self._waiting.clear()
                 answer_all(self._calls, requests, self._add_reply)
             else:

@@ -19,13 +19,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 MOST_THREADS = 1024
-"""The most questions at a time; memeval sends no more than the adapter declares."""
-
-CHUNK = 1 << 16
+"""The most calls at a time; memeval sends no more questions than the adapter declares."""
 
 
 class Together:
-    """Questions that are answered at the same time.
+    """Calls that are made at the same time.
 
     Args:
         calls: the worker's calls, with an event loop.
@@ -38,13 +36,13 @@ class Together:
         self._running: set[Any] = set()
 
     def start(self, request: dict[str, Any]) -> None:
-        """Start to answer a question; called on the event loop."""
+        """Start a call; called on the event loop."""
         task = asyncio.ensure_future(self._reply_to(request))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
     async def finish(self) -> None:
-        """Wait until all questions are answered."""
+        """Wait until all calls have ended."""
         while self._running:
             await asyncio.wait(set(self._running))
 
@@ -67,7 +65,7 @@ async def _awaited(awaitable: Any) -> Any:
 
 
 def answer_all(calls: Any, requests: list[dict[str, Any]], write: Callable[[str], None]) -> None:
-    """Answer several questions at the same time, and wait for the last reply."""
+    """Make several calls at the same time, and wait for the last reply."""
     together = Together(calls, write)
 
     async def all_of_them() -> None:
@@ -80,16 +78,16 @@ def answer_all(calls: Any, requests: list[dict[str, Any]], write: Callable[[str]
 
 
 def converse(calls: Any, first: list[dict[str, Any]], lines: Any, write: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Answer questions at the same time, until another call arrives.
+    """Make calls at the same time, until one arrives that must be made alone.
 
     Args:
         calls: the worker's calls.
-        first: requests that have arrived, the first of them a question.
+        first: requests that have arrived; the first of them may be made together with others.
         lines: reads the requests that arrive later.
         write: receives each reply as soon as it is there.
 
     Returns:
-        The requests from the first other call on; none at the end of the input. All questions are answered.
+        The requests from the one that must be made alone; none at the end of the input. All others have their replies.
     """
     loop, together = calls.event_loop(), Together(calls, write)
     rest: list[dict[str, Any]] = []
