@@ -1,4 +1,4 @@
-"""``make demo``: its own runs beside the stored board, in one results folder whose ledger holds."""
+"""``make demo``: its own runs beside the stored runs of the same tables, in one results folder whose ledger holds."""
 
 from __future__ import annotations
 
@@ -14,9 +14,14 @@ from memeval.cli.recording import verify_and_record
 from memeval.execution.progress import Bar
 
 
-def run(results: Path, system: str) -> None:
-    """Make a small run."""
-    api.run(system, "beliefs@1", parameters={"size": 12}, options=api.RunOptions(results=results))
+def run(results: Path, system: str, size: int = 12) -> None:
+    """Make a small run; runs of different sizes are on different tables."""
+    api.run(system, "beliefs@1", parameters={"size": size}, options=api.RunOptions(results=results))
+
+
+def tracks(*folders: Path) -> set[str]:
+    """Return the tables of the runs in results folders."""
+    return {each.run.track_id for folder in folders for each in sealed_runs(folder)}
 
 
 def test_the_board_of_the_demo_holds_stored_and_own_runs_under_one_ledger(tmp_path: Path) -> None:
@@ -26,30 +31,46 @@ def test_the_board_of_the_demo_holds_stored_and_own_runs_under_one_ledger(tmp_pa
         verify_and_record(results, sealed_runs(results), by="a test")
     before = (stored / "ledger.jsonl").read_bytes()
     for _ in range(2):  # a second demo makes the same board
-        assemble(stored, own, board)
+        assemble(stored, own, board, tracks(stored, own))
         assert {each.run.system.slug for each in sealed_runs(board)} == {"no-memory", "echo-question"}
         assert len(Ledger(board).entries()) == 2
         assert api.verify(board) == []
-        assert (board / "ledger.jsonl").read_bytes().startswith(before)
     assert (stored / "ledger.jsonl").read_bytes() == before
 
 
-def test_the_board_of_the_demo_keeps_matrices_and_imported_answers_and_no_unfinished_run(tmp_path: Path) -> None:
+def test_stored_runs_of_other_tables_and_what_the_ledger_says_of_them_stay_out(tmp_path: Path) -> None:
     stored, own, board = tmp_path / "results", tmp_path / "own", tmp_path / "board"
-    kept = "matrices/small-01234567/matrix.json", "imported/acme/rows.jsonl", "sources/acme/adapter.py"
-    for name in (*kept, "beliefs/acme/20260101T000000Z-01234567/journal/plan.json"):
-        (stored / name).parent.mkdir(parents=True)
-        (stored / name).write_text(name)
+    for results, size in ((stored, 12), (stored, 13), (own, 12)):
+        run(results, "no-memory" if results is stored else "echo-question", size)
+    for results in (stored, own):
+        verify_and_record(results, sealed_runs(results), by="a test")
+    report = stored / "conformance" / "acme.json"
+    report.parent.mkdir()
+    report.write_text("{}")
+    answers = stored / "imported" / "acme" / "rows.jsonl"
+    answers.parent.mkdir(parents=True)
+    answers.write_text("{}")
+    assemble(stored, own, board, tracks(own))
+    assert [each.run.track_id for each in sealed_runs(board)] == [*tracks(own)] * 2
+    assert {entry.run_id for entry in Ledger(board).entries()} == {each.run.run_id for each in sealed_runs(board)}
+    assert (board / "conformance" / "acme.json").is_file()
+    assert not (board / "imported").exists()
+
+
+def test_an_unfinished_run_is_not_on_the_board_of_the_demo(tmp_path: Path) -> None:
+    own, board = tmp_path / "own", tmp_path / "board"
     run(own, "no-memory")
-    assemble(stored, own, board)
-    assert [(board / name).read_text() for name in kept] == [*kept]
-    assert not list(board.rglob("journal"))
+    for journal in (own / "beliefs" / "acme" / "20260101T000000Z-01234567", sealed_runs(own)[0].path):
+        (journal / "journal").mkdir(parents=True)
+        (journal / "journal" / "plan.json").write_text("{}")
+    assemble(tmp_path / "missing", own, board, tracks(own))
     assert len(sealed_runs(board)) == 1
+    assert not list(board.rglob("journal"))
 
 
 def test_a_demo_without_stored_runs_shows_its_own(tmp_path: Path) -> None:
     run(tmp_path / "own", "no-memory")
-    assemble(tmp_path / "missing", tmp_path / "own", tmp_path / "board")
+    assemble(tmp_path / "missing", tmp_path / "own", tmp_path / "board", tracks(tmp_path / "own"))
     assert len(sealed_runs(tmp_path / "board")) == 1
     assert Ledger(tmp_path / "board").entries() == []
 

@@ -21,6 +21,8 @@ RESULTS = Path("build/results")
 """The runs of the demo."""
 BOARD = Path("build/board")
 """Both together, rebuilt by each demo."""
+BESIDE_RUNS = ("audits", "conformance")
+"""Folders of stored results that say something about a board or its systems, and are quickly shown."""
 SITE = Path("build/site")
 
 NEXT_STEPS = (
@@ -62,29 +64,37 @@ def run_all(results: Path, benchmarks: list[str], light_only: bool) -> list[RunF
     return folders
 
 
-def assemble(stored: Path, own: Path, board: Path) -> None:
-    """Merge stored runs and the runs of the demo into a new results folder.
+def assemble(stored: Path, own: Path, board: Path, tracks: set[str]) -> None:
+    """Merge the stored runs of some boards and the runs of the demo into a new results folder.
 
-    Files are linked, or copied if the disk supports no links. The ledger is the stored one, followed by the entries of
-    the demo.
+    Files are linked, or copied if the disk supports no links. The ledger has the entries of both about these runs.
 
     Args:
         stored: the stored results; may not exist.
         own: the results of the demo.
         board: the folder to create; replaces that of an earlier demo.
+        tracks: the ids of the boards.
     """
     shutil.rmtree(board, ignore_errors=True)
-    ledger = b""
     for source in (stored, own):
-        if source.is_dir():
-            names = shutil.ignore_patterns("ledger.jsonl", ".*", "journal")
-            shutil.copytree(source, board, copy_function=_link, ignore=names, dirs_exist_ok=True)
-    if (stored / "ledger.jsonl").is_file():
-        ledger = (stored / "ledger.jsonl").read_bytes()
-    for entry in Ledger(own).entries():
-        last = ledger.splitlines()[-1:]
-        chained = entry.model_copy(update={"previous": digest_bytes(last[0]) if last else None})
-        ledger += chained.to_json().encode() + b"\n"
+        folders = [run.path for run in sealed_runs(source) if run.run.track_id in tracks]
+        for folder in [*folders, *(source / name for name in BESIDE_RUNS if (source / name).is_dir())]:
+            shutil.copytree(
+                folder,
+                board / folder.relative_to(source),
+                copy_function=_link,
+                ignore=shutil.ignore_patterns(".*", "journal"),
+                dirs_exist_ok=True,
+            )
+    present = {run.run.run_id for run in sealed_runs(board)}
+    ledger = b""
+    previous = None
+    for entry in [*Ledger(stored).entries(), *Ledger(own).entries()]:
+        if entry.run_id in present and entry.other_run_id in {None, *present}:
+            # A line signs the one before it, so the lines of the stored ledger lose their signatures here.
+            line = entry.model_copy(update={"previous": previous, "signature": None}).to_json().encode()
+            ledger += line + b"\n"
+            previous = digest_bytes(line)
     (board / "ledger.jsonl").write_bytes(ledger)
 
 
@@ -111,12 +121,12 @@ def demo(every: bool = False) -> None:
     folders = run_all(RESULTS, benchmarks, light_only=not every)
     print("Checking the runs and building the site", file=sys.stderr)
     verify_and_record(RESULTS, folders, by="make demo")
-    assemble(STORED, RESULTS, BOARD)
+    assemble(STORED, RESULTS, BOARD, {run.run.track_id for run in folders})
     runs = len(sealed_runs(BOARD))
     build(BOARD, SITE, jobs=processes(None, runs))
-    stored = runs - len(folders)
     print(f"\n{len(folders)} runs on {', '.join(benchmarks)}, verified, in {time.monotonic() - began:.0f} s.")
-    print(f"The board is in {SITE}: these runs and {stored} stored ones. Next steps:")
+    print(f"The board is in {SITE}: these runs and the {runs - len(folders)} stored ones of the same tables.")
+    print(f"With all {len(sealed_runs(STORED))} stored runs: .venv/bin/memeval site build (minutes). Next steps:")
     for command, purpose in NEXT_STEPS:
         print(f"  {command:24}# {purpose}")
 
