@@ -9,7 +9,7 @@ from memeval.records.scenario import Scenario
 
 T = TypeVar("T")
 
-CHARACTERS = 40_000_000
+CHARACTERS = 12_000_000
 """Maximum characters of all scenarios of which something is remembered. It bounds the memory."""
 
 STREAMED = 1_000_000

@@ -244,8 +244,10 @@ def failures_of(
         if item.item_id not in grade_of:
             continue
         if finder is None or finder.history.scenario.scenario_id != item.scenario_id:
-            scenario = benchmark_session.scenarios[item.scenario_id]
-            finder = EvidenceFinder(scenario, known.of_scenario(item.scenario_id), reader_tokens)
+            finder = None  # before the next history is loaded: it can be large
+            finder = EvidenceFinder(
+                benchmark_session.scenarios[item.scenario_id], known.of_scenario(item.scenario_id), reader_tokens
+            )
         answered = [last[question] for question in item.question_ids if question in last]
         failures.append(failure(finder, item, answered, grade_of[item.item_id]))
     return failures

@@ -132,6 +132,7 @@ def _with_scenarios(
     scenario: Scenario | None = None
     for item in items:
         if scenario is None or scenario.scenario_id != item.scenario_id:
+            scenario = None  # before the next is loaded: a history can be large
             scenario = benchmark_session.scenarios[item.scenario_id]
         yield item, scenario
 

@@ -15,9 +15,6 @@ from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Scenario
 
-KEPT_OPEN = 2
-"""Number of cached scenarios. Few, because scenarios of the largest file are big; a run reuses the current one."""
-
 
 class LongMemEvalDataset(Dataset):
     """The questions of a file, each with its own history, which is loaded on demand.
@@ -33,7 +30,7 @@ class LongMemEvalDataset(Dataset):
         self._index = released.index
         self._heads = released.heads
         self._places = {head.question_id: place for place, head in enumerate(released.heads)}
-        self._cached = lru_cache(maxsize=KEPT_OPEN)(self._open)
+        self._cached = lru_cache(maxsize=1)(self._open)  # those of the largest file need 40 MB each
 
     def scenarios(self) -> Iterator[Scenario]:
         """Yield the scenarios in the order of the file, loaded one at a time."""

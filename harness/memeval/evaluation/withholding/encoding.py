@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
@@ -42,8 +41,8 @@ from memeval.records.track import Redistribution, Track
 
 T = TypeVar("T", bound=Stored)
 
-OPEN_AT_ONCE = 16
-"""Number of scenarios in memory while rows are read in any order."""
+MOST_CHARACTERS = 5_000_000
+"""Characters of text whose quoters stay in memory while another scenario is opened; rows can be in any order."""
 
 
 class ScenarioQuoters:
@@ -60,7 +59,7 @@ class ScenarioQuoters:
             self._keys.setdefault(key.scenario_id, []).append(key)
         self.scenario_of = {key.item_id: key.scenario_id for keys in self._keys.values() for key in keys}
         """The scenario of every item."""
-        self._cached = lru_cache(maxsize=OPEN_AT_ONCE)(self._new_quoter)
+        self._kept: dict[str, Quoter] = {}
 
     def of(self, scenario_id: str) -> Quoter:
         """Return the quoter of a scenario.
@@ -68,7 +67,13 @@ class ScenarioQuoters:
         Raises:
             BadInput: the data has no such scenario.
         """
-        return self._cached(scenario_id)
+        quoter = self._kept.pop(scenario_id, None)
+        if quoter is None:
+            while sum(each.characters for each in self._kept.values()) > MOST_CHARACTERS:
+                del self._kept[next(iter(self._kept))]
+            quoter = self._new_quoter(scenario_id)
+        self._kept[scenario_id] = quoter  # last, so the first is the one that was not used for longest
+        return quoter
 
     def spell(self, mark: str) -> str:
         """Return the text of a mark that names its scenario.

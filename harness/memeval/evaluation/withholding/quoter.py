@@ -60,6 +60,8 @@ class Quoter:
             self._texts |= texts
             asked = (f"q {in_mark(question_id)}" for question_id in key.question_ids)
             self._own[key.item_id] = [address for address in (*asked, *texts) if address in self._texts]
+        self.characters = sum(map(len, self._texts.values()))
+        """Number of characters of all texts."""
 
     def spell(self, mark: str) -> str:
         """Return the text of a mark.
