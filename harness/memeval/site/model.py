@@ -95,7 +95,20 @@ class BenchmarkView:
         return self.info.title if self.info else self.id
 
     def track_title(self, track: Track) -> str:
-        """Return the heading of a track's table: the benchmark, who answers, and other settings without defaults."""
+        """Return the heading of a track's table: the benchmark, who answers, and other settings without defaults.
+
+        Of tables with equal settings, all but the first say what sets them apart.
+        """
+        title = self._settings(track)
+        same = [table for table in self.tables if self._settings(table.track) == title]
+        own = [table for table in same if table.track.id == track.id]
+        if not own or own[0] is same[0]:
+            return title
+        more = [] if track.judge == same[0].track.judge else [f"judge {track.judge}"]
+        more += [] if own[0].rows else ["superseded"]
+        return ", ".join([title, *more])
+
+    def _settings(self, track: Track) -> str:
         protocol = self.protocol(track)
         answers = self.answers(track).partition(",")[0]
         title = protocol.title if protocol else track.protocol
