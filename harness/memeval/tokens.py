@@ -43,6 +43,15 @@ def count_tokens(text: str) -> int:
     return _last_count(text) if len(text) <= LONG_CHARACTERS else _count(text)
 
 
+def begins_apart(line: str) -> bool:
+    """Return whether the tokens before a line do not depend on it.
+
+    Then the tokens of a text that ends in a newline, and those of the line after it, add up to the tokens of both: the
+    tokenizer ends a piece at a newline, unless white space or a slash follows it.
+    """
+    return bool(line) and line[0] != "/" and not line[0].isspace()
+
+
 def _count(text: str) -> int:
     return int(_tokenizer().count(text))
 

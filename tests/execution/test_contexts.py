@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memeval.execution.contexts import Contexts, TurnTexts, digest_of_text
 from memeval.records.response import Outcome, Response, Timings
 from memeval.records.scenario import dated_line
+from memeval.tokens import count_tokens
 from tests.support.tiny import scenario
 
 MADE = scenario(0)
 LINES = [dated_line(session, turn) for session in MADE.sessions() for turn in session.turns]
+TEXTS = TurnTexts(MADE)
 CONTENTS = [turn.content for session in MADE.sessions() for turn in session.turns]
 
 
@@ -22,6 +24,14 @@ def test_any_stored_context_gives_the_original_text(lines: list[str]) -> None:
     stored = texts.context(text)
     assert "\n".join(texts.text(part) for part in stored.parts) == text
     assert stored.digest == digest_of_text(text)
+
+
+@settings(deadline=None)  # the first count loads the vocabulary
+@given(st.lists(st.one_of(st.sampled_from(LINES + CONTENTS), st.text(alphabet=st.characters(codec="utf-8")))))
+def test_the_tokens_of_turns_add_up_to_those_of_the_text(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    stored = TEXTS.context(text)
+    assert [TEXTS.tokens(stored), TEXTS.tokens(stored)] == [count_tokens(text)] * 2
 
 
 def test_a_quoted_turn_is_stored_by_id() -> None:

@@ -12,6 +12,7 @@ from memeval.records.response import Context, ContextPart, Response, RetrievedIt
 from memeval.records.scenario import Scenario, Session, dated_line
 from memeval.remembered import OfScenarios
 from memeval.systems.messages import FoundItem
+from memeval.tokens import begins_apart, count_tokens
 
 
 class Contexts:
@@ -75,6 +76,7 @@ class TurnTexts:
         self.scenario_id = scenario.scenario_id
         self._scenario = scenario
         self._is_streamed = scenario.is_streamed  # looked at for every line of every context
+        self._counts: dict[tuple[str, bool, str], int] = {}
 
     @cached_property
     def _texts(self) -> dict[tuple[str, bool], str]:
@@ -136,6 +138,28 @@ class TurnTexts:
         return "\n".join(
             [(part.text or "") if part.turn_id is None else texts[part.turn_id, part.dated] for part in context.parts]
         )
+
+    def tokens(self, context: Context) -> int:
+        """Return the number of tokens of a stored context. Those of a turn are counted once for all contexts.
+
+        Raises:
+            KeyError: a part names a turn that this scenario does not have.
+        """
+        if self._is_streamed or not context.parts:
+            return count_tokens(self.joined(context))
+        texts = [self.text(part) for part in context.parts]
+        if not all(map(begins_apart, texts[1:])):
+            return count_tokens("\n".join(texts))
+        ends = ["\n"] * (len(texts) - 1) + [""]
+        return sum(map(self._part_tokens, context.parts, texts, ends))
+
+    def _part_tokens(self, part: ContextPart, text: str, end: str) -> int:
+        if part.turn_id is None:
+            return count_tokens(text + end)
+        place = part.turn_id, part.dated, end
+        if place not in self._counts:
+            self._counts[place] = count_tokens(text + end)
+        return self._counts[place]
 
     def require(self, context: Context) -> None:
         """Look up all turns of a stored context.

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from math import fsum, log
+from sys import intern
 
 from memeval.benchmarks.lifebench.questions import options_in
 from memeval.reading import ReaderAnswer
+
+CACHED_LINES = 20_000
+"""Number of passages whose words stay in memory."""
+
+CACHED_CHARACTERS = 1_000
+"""Words of longer passages do not stay in memory."""
 
 _WORD = re.compile(r"[^\W_]{2,}")
 
@@ -30,23 +38,41 @@ class OptionsReader:
         passages = list(dict.fromkeys(each for context in contexts for each in context.split("\n") if each.strip()))
         if not options or not passages:
             return ReaderAnswer("")
-        words = [_words(each) for each in passages]
-        counts = Counter(word for each in words for word in each)
         asked = _words(text)
         wanted = {letter: _words(option) for letter, option in options.items()}
-        weight = {word: log(1 + len(passages) / max(1, counts[word])) for word in asked.union(*wanted.values())}
+        weighed = asked.union(*wanted.values())
+        shared = Counter(_passage_words(each) & weighed for each in passages)  # many passages share the same words
+        counts: Counter[str] = Counter()
+        for words, times in shared.items():
+            counts.update(dict.fromkeys(words, times))
+        weight = {word: log(1 + len(passages) / max(1, counts[word])) for word in weighed}
+        of_question = _shares(asked, shared, weight)
 
-        def best(option: frozenset[str]) -> float:
-            return max(_share(asked, each, weight) + _share(option, each, weight) for each in words)
+        def best(letter: str) -> float:
+            of_option = _shares(wanted[letter], shared, weight)
+            return max(one + other for one, other in zip(of_question, of_option, strict=True))
 
-        return ReaderAnswer(max(wanted, key=lambda letter: best(wanted[letter])))
+        return ReaderAnswer(max(wanted, key=best))
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.casefold()))
+    return frozenset(map(intern, _WORD.findall(text.casefold())))
 
 
-def _share(text: frozenset[str], passage: frozenset[str], weight: Mapping[str, float]) -> float:
-    """Return the share of a text's weight that a passage has; 0 for a text without words. Sums ignore the order."""
-    whole = fsum(weight[word] for word in text)
-    return fsum(weight[word] for word in text & passage) / whole if whole else 0.0
+_kept_words = lru_cache(maxsize=CACHED_LINES)(_words)
+
+
+def _passage_words(passage: str) -> frozenset[str]:
+    """Return the words of a passage, which the contexts of many questions have. Long ones are not kept in memory."""
+    return _kept_words(passage) if len(passage) <= CACHED_CHARACTERS else _words(passage)
+
+
+def _shares(text: frozenset[str], passages: Iterable[frozenset[str]], weight: Mapping[str, float]) -> list[float]:
+    """Return the share of a text's weight that each passage has; 0 for a text without words.
+
+    Sums ignore the order of the words.
+    """
+    whole = fsum(map(weight.__getitem__, text))
+    if not whole:
+        return [0.0 for _ in passages]
+    return [fsum(map(weight.__getitem__, text & passage)) / whole for passage in passages]

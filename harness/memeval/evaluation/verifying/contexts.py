@@ -8,12 +8,12 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.verifying.sessions import NoData
 from memeval.evaluation.verifying.subject import Subject
-from memeval.execution.contexts import digest_of_text, texts_of
+from memeval.execution.contexts import TurnTexts, digest_of_text, texts_of
 from memeval.execution.readers import NATIVE
 from memeval.records.base import Digest
 from memeval.records.response import Context, Outcome
 from memeval.records.scenario import Scenario
-from memeval.tokens import count_tokens, tokenizer_name
+from memeval.tokens import tokenizer_name
 
 NAME = "contexts"
 
@@ -71,12 +71,12 @@ def _read(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
 def _texts(subject: Subject, session: BenchmarkSession, counts: dict[Digest, int]) -> Iterator[Finding]:
     """Check that the text of every stored context matches its digest, and count its tokens."""
     known = subject.sessions.counts
-    for number, (context, text) in enumerate(_full_texts(subject, session), start=1):
-        if text is None or digest_of_text(text) != context.digest:
+    for number, (context, texts) in enumerate(_with_texts(subject, session), start=1):
+        if texts is None or not _matches(context, texts):
             yield Finding(subject.where("contexts.jsonl", number), "does not match the text of its digest.")
             continue
         if context.digest not in known:
-            known[context.digest] = count_tokens(text)
+            known[context.digest] = texts.tokens(context)
         counts[context.digest] = known[context.digest]
 
 
@@ -91,13 +91,18 @@ def _tokens(subject: Subject, counts: dict[Digest, int]) -> Iterator[Finding]:
             )
 
 
-def _full_texts(subject: Subject, session: BenchmarkSession) -> Iterator[tuple[Context, str | None]]:
-    """Yield the contexts with their full text; ``None`` if a context names a turn that does not exist."""
+def _with_texts(subject: Subject, session: BenchmarkSession) -> Iterator[tuple[Context, TurnTexts | None]]:
+    """Yield the contexts with the texts of their scenarios; ``None`` if the data has no such scenario."""
     scenario: Scenario | None = None
     for context in subject.with_text(session).contexts:
         if scenario is None or scenario.scenario_id != context.scenario_id:
             scenario = session.scenarios.get(context.scenario_id)
-        try:
-            yield context, None if scenario is None else texts_of(scenario).joined(context)
-        except KeyError:
-            yield context, None
+        yield context, None if scenario is None else texts_of(scenario)
+
+
+def _matches(context: Context, texts: TurnTexts) -> bool:
+    """Return whether the text of a context has its digest; false if it names a turn that does not exist."""
+    try:
+        return digest_of_text(texts.joined(context)) == context.digest
+    except KeyError:
+        return False
