@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from memeval.records.api import ApiBoards, ApiIndex, ApiRuns, ApiSystems
 from memeval.records.base import digest_bytes
-from memeval.site.files import Asset
+from memeval.site.files import Asset, file_bytes
 from memeval.site.model import read_site
 from memeval.site.pages.api import FOLDER, ApiFiles
 from tests.site.conftest import Built
@@ -60,8 +60,8 @@ def test_runs_name_their_files_by_digest_and_none_is_left_out(built: Built) -> N
 
 def test_an_empty_board_has_valid_files(tmp_path: Path) -> None:
     site = read_site(tmp_path, find=lambda _name: FakeBenchmark())
-    files = {file.path: file.content for file in ApiFiles().publish(site) if isinstance(file, Asset)}
-    assert json.loads(bytes(files[f"{FOLDER}runs.json"])) == {"runs": [], "schema_version": 1}
+    files = {file.path: file_bytes(file) for file in ApiFiles().publish(site) if isinstance(file, Asset)}
+    assert json.loads(files[f"{FOLDER}runs.json"]) == {"runs": [], "schema_version": 1}
 
 
 @pytest.mark.parametrize("name", ["index", "boards", "systems", "runs"])

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from jinja2 import Environment
 
+import memeval
 from memeval.archive import run_cache
 from memeval.benchmarks.beliefs2.benchmark import Beliefs2Benchmark
-from memeval.site import build, rendering
+from memeval.site import build, files, kept_pages, rendering
 from memeval.site.benchmark_data import OpenData
 from memeval.site.pages import samples
 from memeval.statistics import detectable as statistics
@@ -18,7 +22,10 @@ from tests.site.test_page_frame import files_of
 
 ROOT = Path(__file__).parents[2]
 FIRST = "beliefs/no-memory", "beliefs/always-hedge", "qa-smoke"
-KINDS = {"data", "data-digest", "data-shards", "detectable", "failures", "index", "samples", "scores", "search"}
+KINDS = {
+    *("data", "data-digest", "data-shards", "detectable", "failure-counts", "failures", "files", "framed", "html"),
+    *("index", "item-files", "links", "reports", "samples", "scores", "search", "shards", "trace"),
+}
 
 
 def add_run(results: Path, name: str) -> Path:
@@ -62,12 +69,61 @@ def board(first: Board, tmp_path: Path) -> Board:
     return Board(tmp_path, first.before)
 
 
-def test_a_run_more_or_less_gives_the_bytes_of_a_new_build(board: Board) -> None:
+def test_a_run_and_a_ledger_more_or_less_give_the_bytes_of_a_new_build(board: Board) -> None:
     run = add_run(board.results, "beliefs/bm25")
+    ledger = shutil.copyfile(ROOT / "results/ledger.jsonl", board.results / "ledger.jsonl")
     more = board.built()
     assert more == board.built("other") and len(more) > len(board.before)
+    pages = [name for name in board.before if re.fullmatch("runs/[^/]+/index.html", name)]
+    assert len(pages) == 3 and all(more[name] != board.before[name] for name in pages)
     shutil.rmtree(run)
+    ledger.unlink()
     assert board.built() == board.before
+
+
+@pytest.fixture
+def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the hand-written pages and the templates, from which sites are then built."""
+
+    def forget() -> None:
+        for made in (files.assets_root, rendering.environment, rendering.templates_digest, kept_pages._tools):
+            made.cache_clear()
+
+    for name in ("site", "templates"):
+        shutil.copytree(ROOT / name, tmp_path / "assets" / name)
+    shutil.copyfile(ROOT / "mkdocs.yml", tmp_path / "assets/mkdocs.yml")
+    monkeypatch.setattr(memeval, "__file__", str(tmp_path / "assets/harness/memeval/__init__.py"))
+    forget()
+    yield tmp_path / "assets"
+    monkeypatch.undo()
+    forget()
+
+
+def test_changed_guide_pages_and_templates_give_the_bytes_of_a_new_build(board: Board, assets: Path) -> None:
+    guide, glossary = assets / "site/faq.md", assets / "site/glossary.md"
+    guide.write_text(guide.read_text() + "\n## A new section\n\nSee the [glossary](glossary.md).\n")
+    glossary.write_text(glossary.read_text().replace("# ", "# All ", 1))
+    for name in ("theme/partials/copyright.html", "pages/run.html"):
+        template = assets / "templates" / name
+        template.write_text(template.read_text() + "<!-- changed -->")
+    after = board.built()
+    assert b'id="a-new-section"' in after["faq/index.html"]
+    pages = {name for name in board.before if name.endswith("index.html")}
+    assert pages == {name for name in pages if b"<!-- changed -->" in after[name]}
+    assert after == board.built("other")
+
+
+def test_a_damaged_file_of_the_earlier_site_is_written_again(board: Board) -> None:
+    board.built()
+    site = board.folder / "site"
+    kept = [path for path in site.rglob("*") if path.is_file()]
+    untouched = next(path for path in kept if path.name.endswith(".json.gz"))
+    place = untouched.stat().st_ino
+    for path in kept:
+        if path != untouched and "assets" not in path.parts:
+            path.write_bytes(b"damaged")
+    assert board.built() == board.before
+    assert untouched.stat().st_ino == place  # used again, not written
 
 
 def test_nothing_that_is_kept_is_computed_again(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,6 +134,16 @@ def test_nothing_that_is_kept_is_computed_again(board: Board, monkeypatch: pytes
     monkeypatch.setattr(statistics, "_detectable", refuse)
     monkeypatch.setattr(samples, "samples", refuse)
     monkeypatch.setattr("memeval.archive.runs.RunFolder.grades", refuse)
+    monkeypatch.setattr("memeval.labels.worth.report", refuse)
+    monkeypatch.setattr("memeval.site.kept_reports.read_findings", refuse)
+    monkeypatch.setattr("memeval.site.pages.runs.render", refuse)
+    monkeypatch.setattr("markdown.core.Markdown.convert", refuse)
+    theme = Environment.get_template
+    monkeypatch.setattr(
+        Environment,
+        "get_template",
+        lambda self, name, *rest: refuse() if name == "main.html" else theme(self, name, *rest),
+    )
     monkeypatch.setattr("memeval.benchmarks.beliefs.benchmark.BeliefsBenchmark.opened", refuse)
     assert board.built() == board.before
 

@@ -18,7 +18,7 @@ from memeval.leaderboard.suites import read_suites
 from memeval.records.overall import Ceiling, OverallRow, Stability
 from memeval.records.run import SystemKind
 from memeval.records.track import Track
-from memeval.site.files import Asset, Page
+from memeval.site.files import Asset, Page, file_bytes
 from memeval.site.model import read_site
 from memeval.site.pages.overall import OverallPage
 from memeval.site.rank_strip import SHOWN, rank_strip
@@ -47,7 +47,7 @@ def published(results: Path) -> tuple[Page, Mapping[str, bytes]]:
     """Return the page and the files beside it."""
     files = list(OverallPage().publish(read_site(results)))
     (page,) = (each for each in files if isinstance(each, Page))
-    return page, {each.path: bytes(each.content) for each in files if isinstance(each, Asset)}
+    return page, {each.path: file_bytes(each) for each in files if isinstance(each, Asset)}
 
 
 def text(markup: str) -> str:

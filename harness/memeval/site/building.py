@@ -28,12 +28,13 @@ from memeval.site.pages.picture import PICTURE, has_picture
 from memeval.storage import unwritable
 
 
-def generate(site: SiteModel, out: Path) -> None:
+def generate(site: SiteModel, out: Path, earlier: Path | None = None) -> None:
     """Write the whole site.
 
     Args:
         site: the content of the site.
         out: an empty folder.
+        earlier: the folder of an earlier build, whose files are used again where their bytes are the same.
 
     Raises:
         BadInput: MkDocs rejects the configuration.
@@ -53,7 +54,7 @@ def generate(site: SiteModel, out: Path) -> None:
             values |= {"repo_url": repository, "repo_name": "Repository"}
         try:
             config = load_config(str(assets_root() / "mkdocs.yml"), **values)
-            config.plugins["memeval"].config["site"] = site
+            config.plugins["memeval"].config |= {"site": site, "earlier": earlier}
             if has_colours(site.settings):
                 config.extra_css.append(COLOURS_FILE)
             if site.version is not None:
@@ -133,7 +134,7 @@ def build(
         made = Path(scratch) / "site"
         made.mkdir(mode=0o755)
         try:
-            generate(site, made)
+            generate(site, made, out if out.exists() else None)
         except OSError as error:
             raise unwritable(out.parent, error) from None
         if out.exists():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from memeval.analysis.failures import summary
@@ -12,9 +14,11 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.reproduction import failures_of_run
 from memeval.leaderboard.board import BoardRow
+from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.failure import Cause, FailureSummary
 from memeval.records.run import Run
+from memeval.site.files import encode
 from memeval.site.model import BenchmarkView, SiteModel
 
 MEANINGS = {
@@ -36,13 +40,20 @@ MEANINGS = {
 class RunFailures:
     """A run's failure analysis."""
 
-    file: bytes
-    """The analysis as a file, ``failures.json``."""
+    head: bytes
+    """Digest and counts of the analysis, as JSON text."""
+    read: Callable[[], bytes]
+    """Returns the analysis as a file, ``failures.json``."""
+
+    @cached_property
+    def digest(self) -> Digest:
+        """Digest of the file."""
+        return str(json.loads(self.head)["digest"])
 
     @property
     def summary(self) -> FailureSummary:
         """Its counts."""
-        found = FailureSummary.model_validate_json(json.dumps(self._data["summary"]))
+        found = FailureSummary.model_validate_json(json.dumps(json.loads(self.head)["summary"]))
         # The file's keys are sorted by name; the page lists causes in the order in which they are tested.
         return found.model_copy(
             update={"causes": {cause: found.causes[cause] for cause in Cause if cause in found.causes}}
@@ -50,12 +61,7 @@ class RunFailures:
 
     def by_item(self) -> dict[str, dict[str, Any]]:
         """Return its rows by item, as plain data."""
-        return {row["item_id"]: row for row in self._data["items"]}
-
-    @property
-    def _data(self) -> dict[str, Any]:
-        data: dict[str, Any] = json.loads(self.file)
-        return data
+        return {row["item_id"]: row for row in json.loads(self.read())["items"]}
 
 
 def run_failures(site: SiteModel, row: BoardRow) -> RunFailures | None:
@@ -65,8 +71,23 @@ def run_failures(site: SiteModel, row: BoardRow) -> RunFailures | None:
         ``None`` if the rows or the data are missing.
     """
     view = site.benchmark_of(row.run.track)
-    file = site.failure_cache.get(row.folder.path, lambda: failures_file(row.folder, view))
-    return None if file is None else RunFailures(file)
+    head = site.failure_cache.get(row.folder.path, lambda: failures_head(row.folder, view))
+    return None if head is None else RunFailures(head, lambda: failures_file(row.folder, view) or b"")
+
+
+def failures_head(folder: RunFolder, view: BenchmarkView) -> bytes | None:
+    """Return digest and counts of :func:`failures_file`, kept from build to build; ``None`` without the file.
+
+    Args:
+        folder: the run.
+        view: its benchmark, with its data.
+    """
+
+    def made() -> bytes:
+        file = failures_file(folder, view)
+        return b"" if file is None else encode({"digest": digest_bytes(file), "summary": json.loads(file)["summary"]})
+
+    return kept(folder, "failure-counts", _depends(folder, view), made) or None if folder.has_rows else None
 
 
 def failures_file(folder: RunFolder, view: BenchmarkView) -> bytes | None:
@@ -78,8 +99,11 @@ def failures_file(folder: RunFolder, view: BenchmarkView) -> bytes | None:
     """
     if not folder.has_rows:
         return None
-    depends = f"data {view.data[folder.run.track.data_digest].is_here}, package {view.package}"
-    return kept(folder, "failures", depends, lambda: _analysed(folder, view)) or None
+    return kept(folder, "failures", _depends(folder, view), lambda: _analysed(folder, view)) or None
+
+
+def _depends(folder: RunFolder, view: BenchmarkView) -> str:
+    return f"data {view.data[folder.run.track.data_digest].is_here}, package {view.package}"
 
 
 def _analysed(folder: RunFolder, view: BenchmarkView) -> bytes:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,7 @@ from typing import Any
 from markupsafe import Markup
 
 import memeval
-from memeval.records.base import digest_bytes
+from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 
 Data = dict[str, Any]
@@ -105,22 +108,77 @@ class Asset:
 
     path: str
     """Relative to the site's root."""
-    content: bytes | Path
-    """Its bytes, or the file to copy."""
+    content: bytes | Path | Callable[[], bytes]
+    """Its bytes, the file to copy, or what returns the bytes if they are needed."""
+    digest: Digest | None = field(default=None, compare=False)
+    """Digest of the content, if it is known: a file of an earlier site that has it is used again."""
 
 
 GeneratedFile = Page | Asset
 
 
-def shared(content: bytes, suffix: str) -> Asset:
+def shared(content: bytes | Path, suffix: str) -> Asset:
     """Return a file that is named by its digest, so that all releases can share it.
 
     Args:
-        content: its bytes.
+        content: its bytes, or the file to copy.
         suffix: the end of its name, such as ``.json``.
     """
-    digest = digest_bytes(content).removeprefix("sha256:")
-    return Asset(f"{SHARED}{digest[:2]}/{digest}{suffix}", content)
+    digest = digest_bytes(content) if isinstance(content, bytes) else digest_file(content)
+    name = digest.removeprefix("sha256:")
+    return Asset(f"{SHARED}{name[:2]}/{name}{suffix}", content, digest)
+
+
+def shared_again(path: str, content: Callable[[], bytes]) -> Asset:
+    """Return a file of :func:`shared` that an earlier build has made.
+
+    Args:
+        path: its path, with its digest.
+        content: returns its bytes if they are needed.
+    """
+    name = path.removeprefix(SHARED).partition("/")[2]
+    return Asset(path, content, f"sha256:{name[:64]}")
+
+
+def digest_file(path: Path) -> Digest:
+    """Return the digest of a file's bytes."""
+    with path.open("rb") as stream:
+        return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def file_bytes(asset: Asset) -> bytes:
+    """Return the bytes of a file of a site."""
+    content = asset.content
+    return content if isinstance(content, bytes) else content.read_bytes() if isinstance(content, Path) else content()
+
+
+def write_asset(asset: Asset, folder: Path, earlier: Path | None) -> None:
+    """Write a file of a site.
+
+    Args:
+        asset: the file.
+        folder: the folder of the site.
+        earlier: an earlier site on the same disk. If it has the file, both get the same one; its bytes are checked.
+    """
+    path, content = folder / asset.path, asset.content
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if asset.digest is not None and earlier is not None and _linked(earlier / asset.path, path, asset.digest):
+        return
+    if isinstance(content, Path):
+        shutil.copyfile(content, path)
+    else:
+        path.write_bytes(file_bytes(asset))
+
+
+def _linked(old: Path, new: Path, digest: Digest) -> bool:
+    """Link a file with some content to a new path; return whether that was possible."""
+    try:
+        if old.is_symlink() or new.exists() or digest_file(old) != digest:
+            return False
+        os.link(old, new)
+    except OSError:
+        return False
+    return True
 
 
 def packed(content: bytes) -> Asset:

@@ -1,7 +1,7 @@
 """Computes what pages show of the rows of runs, in several processes, before a site is built.
 
-Each process reads the rows of a run once, and keeps what it has computed in the cache of the user. The build finds it
-there; what is missing there, it computes itself.
+The rows of a run are read once, and what is computed is kept in the cache of the user. The build finds it there; what
+is missing there, it computes itself.
 """
 
 from __future__ import annotations
@@ -25,27 +25,32 @@ from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
 from memeval.records.track import Redistribution
 from memeval.site.benchmark_data import data_of
-from memeval.site.failure_tables import failures_file
+from memeval.site.benchmark_shards import kept_benchmark_shards
+from memeval.site.failure_tables import failures_head
 from memeval.site.model import BenchmarkView
 from memeval.site.run_shards import KIND, depends_on, kept_shards
 
 
 def keep_contents(folders: Sequence[RunFolder], jobs: int) -> None:
-    """Compute the traces, failure analyses and shards that the cache does not have.
+    """Compute what the cache does not have: traces, failure analyses and shards of runs, and the shards of their data.
 
     Args:
         folders: all runs of a board.
-        jobs: number of processes; with 1, nothing is done: the build computes the same.
+        jobs: number of processes.
 
     Raises:
         CheckFailed: a process was killed.
     """
-    if jobs == 1:
-        return
     allowed = _allowed(folders)
     new = [folder for folder in folders if _is_new(folder, allowed)]
-    for _ in in_order(partial(_keep, allowed=allowed), batches_of(new), jobs):
+    batches = batches_of(new)
+    leading = {batch.data: batch for batch in reversed(batches)}
+    tasks = [(batch, leading[batch.data] is batch) for batch in batches]
+    # The data of different batches is then opened at the same time, and the same data by one process.
+    tasks.sort(key=lambda task: not task[1])
+    for _ in in_order(partial(_keep, allowed=allowed), tasks, jobs):
         pass
+    _view_of.cache_clear()
 
 
 def _allowed(folders: Sequence[RunFolder]) -> frozenset[str]:
@@ -92,19 +97,24 @@ class _ReadOnce(KeptRun):
         return list(super().grades())
 
 
-def _keep(batch: Batch, allowed: frozenset[str]) -> None:
-    """Keep the contents of some runs on the same data."""
+def _keep(task: tuple[Batch, bool], allowed: frozenset[str]) -> None:
+    """Keep the contents of some runs on the same data, and the data's own if they are the first ones."""
+    batch, is_first = task
     for path in batch.paths:
         # A run that cannot be read is left to the build, which says so.
         with contextlib.suppress(MemevalError, OSError):
             folder = _ReadOnce(path)
+            words = folder.run.track.benchmark in allowed
+            view, turns = _opened(batch.data, RunFolder(path))
+            data = view.data[folder.run.track.data_digest]
+            if is_first:
+                kept_benchmark_shards(data, words)
+                is_first = False
             _ = Traces(keeps=True).of(folder).rows
             graded_items(folder)
-            view, turns = _opened(batch.data, RunFolder(path))
-            failures_file(folder, view)
+            failures_head(folder, view)
             if folder.has_rows:
-                data = view.data[folder.run.track.data_digest]
-                kept_shards(folder, folder.run.track.benchmark in allowed, data, turns)
+                kept_shards(folder, words, data, turns)
 
 
 @lru_cache(maxsize=1)

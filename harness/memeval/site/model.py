@@ -18,13 +18,10 @@ from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.base import Benchmark
 from memeval.benchmarks.registry import known_ids, origin
-from memeval.claims.findings import read_findings
-from memeval.claims.ranking import stored_ranks
 from memeval.claims.store import stored_regraded
 from memeval.evaluation.judges import judged_graders
 from memeval.execution.readers import NATIVE
 from memeval.judging.rules import RulesJudge
-from memeval.labels.store import stored_reports
 from memeval.leaderboard.board import Board, BoardRow, BoardTable, build_board
 from memeval.leaderboard.board_settings import (
     board_settings,
@@ -36,6 +33,7 @@ from memeval.leaderboard.board_settings import (
 )
 from memeval.leaderboard.releases import releases as stored_releases
 from memeval.leaderboard.traces import Traces
+from memeval.records.base import Digest, digest_of
 from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
 from memeval.records.conformance import Conformance
 from memeval.records.errors import MemevalError
@@ -49,6 +47,7 @@ from memeval.records.settings import BoardSettings
 from memeval.records.submission import Submission
 from memeval.records.track import Redistribution, Track
 from memeval.site.benchmark_data import BenchmarkData, data_of
+from memeval.site.kept_reports import read_reports
 from memeval.site.labels import reader_label, reader_meaning
 from memeval.site.names import told_apart
 from memeval.statistics.ranks import RankRange
@@ -75,6 +74,12 @@ class BenchmarkView:
     """Whether its text may be published: the strictest value of the benchmark and its runs."""
     benchmark: Benchmark | None = None
     """The benchmark; ``None`` if this memeval does not know it."""
+
+    @cached_property
+    def described(self) -> Digest:
+        """Digest of all that its words on the page of a run depend on: not the runs of its tracks."""
+        info = None if self.info is None else self.info.data()
+        return digest_of([self.id, info, self.package, [table.track.data() for table in self.tables]])
 
     @property
     def missing_data(self) -> str | None:
@@ -196,13 +201,13 @@ class BenchmarkView:
 
 
 class FailureCache:
-    """Failure analyses, each computed once, by the folder of the run."""
+    """What is known of failure analyses, each read once, by the folder of the run."""
 
     def __init__(self) -> None:
         self._files: dict[Path, bytes | None] = {}
 
     def get(self, path: Path, make: Callable[[], bytes | None]) -> bytes | None:
-        """Return the analysis of a run as a file; ``make`` is called only the first time."""
+        """Return digest and counts of the analysis of a run; ``make`` is called only the first time."""
         if path not in self._files:
             self._files[path] = make()
         return self._files[path]
@@ -310,9 +315,11 @@ def read_site(
         BadInput: a run, the ledger, a release, an audit, a bridge, a finding or ``memeval.toml`` cannot be read.
     """
     file = board_settings(results, find or _shipped)
+    keeps = traces is not None and traces.keeps
     if runs is None:
-        runs = shown_runs(_runs(results, traces is not None and traces.keeps), file.settings)
+        runs = shown_runs(_runs(results, keeps), file.settings)
     regraded = tuple(stored_regraded(results))
+    reports = read_reports(results, regraded, keeps)
     board = build_board(runs, Ledger(results) if ledger is None else ledger, traces)
     if releases is None:
         releases = stored_releases(results)
@@ -338,10 +345,10 @@ def read_site(
             for folder in stored_matrices(results)
             if shows(file.settings, *(benchmark.id for benchmark in folder.matrix.plan.benchmarks))
         ),
-        findings=read_findings(results),
+        findings=reports.findings,
         regraded=regraded,
-        regraded_ranks=stored_ranks(results, regraded),
-        labels=tuple(stored_reports(results)),
+        regraded_ranks=reports.ranks,
+        labels=reports.labels,
         conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
         submissions=_submissions(results.absolute().parent / "submissions"),
         settings=page_settings(file.settings),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from jinja2 import Environment
 from markupsafe import Markup
 from mkdocs.config import config_options
 from mkdocs.config.base import Config
@@ -23,7 +24,8 @@ from mkdocs.utils.templates import TemplateContext
 
 from memeval.project import project
 from memeval.site.csp import with_policy
-from memeval.site.files import Page
+from memeval.site.files import Asset, Page, write_asset
+from memeval.site.kept_pages import KeptTemplates, keep_html, leave_empty
 from memeval.site.model import SiteModel, read_site
 from memeval.site.not_found import not_found_page
 from memeval.site.page_frame import NAME, Frame, empty_page, with_every_page
@@ -43,6 +45,8 @@ class MemevalPluginConfig(Config):  # type: ignore[no-untyped-call]
     """The results folder, relative to the working directory of MkDocs."""
     site = config_options.Optional(config_options.Type(SiteModel))
     """The site's model, if the caller has read it already."""
+    earlier = config_options.Optional(config_options.Type(Path))
+    """The folder of an earlier build of the site, whose files may be used again; ``None`` without one."""
 
 
 class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped-call]
@@ -68,13 +72,14 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
                 folder = made.url.rstrip("/").rpartition("/")[0] + "/"
                 if folder not in self.many:
                     self._add(files, empty_page(folder), config)
-                _write(_file_of(made, config), made.body.encode(errors="xmlcharrefreplace"))
+                body = made.body.encode(errors="xmlcharrefreplace")
+                write_asset(Asset(f"{made.url}index.html", body), Path(config.site_dir), None)
                 self.many.setdefault(folder, []).append(replace(made, body=Markup()))
             elif isinstance(made, Page):
                 self._add(files, made, config)
             else:
                 # MkDocs has emptied the folder by now. Data goes directly to disk: it may be larger than memory.
-                _write(Path(config.site_dir) / made.path, made.content)
+                write_asset(made, Path(config.site_dir), self.config.earlier)
         return files
 
     def _add(self, files: Files, made: Page, config: MkDocsConfig) -> None:
@@ -83,10 +88,17 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
         self.pages[source] = made
         files.append(File.generated(config, source, content="", inclusion=InclusionLevel.NOT_IN_NAV))
 
+    def on_env(  # type: ignore[override]  # MkDocs takes any object with templates
+        self, env: Environment, *, config: MkDocsConfig, **_: Any
+    ) -> KeptTemplates:
+        return KeptTemplates(env, config)
+
     def on_page_markdown(self, markdown: str, *, page: MkDocsPage, **_: Any) -> str:
         made = self.pages.get(page.file.src_uri)
         if made is None:
+            keep_html(page)
             return markdown.replace(INSTALL_MARK, project().install_steps())
+        leave_empty(page)
         # The theme does not escape titles and descriptions, so they are escaped here and shown from ``meta`` only.
         page.meta["title"] = escape(visible(made.title))
         page.meta["description"] = escape(visible(made.description))
@@ -152,11 +164,3 @@ def _scrollable(html: str) -> str:
 
 def _file_of(page: Page, config: MkDocsConfig) -> Path:
     return Path(config.site_dir) / page.url / "index.html"
-
-
-def _write(path: Path, content: bytes | Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if isinstance(content, Path):
-        shutil.copyfile(content, path)
-    else:
-        path.write_bytes(content)

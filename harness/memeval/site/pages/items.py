@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
 
 from memeval.archive.run_cache import kept
 from memeval.execution.contexts import TurnTexts
 from memeval.leaderboard.board import BoardRow
-from memeval.records.base import digest_bytes, digest_of
+from memeval.records.base import digest_of
 from memeval.records.track import Redistribution
 from memeval.site.benchmark_shards import kept_benchmark_shards
 from memeval.site.failure_tables import run_failures
-from memeval.site.files import Asset, GeneratedFile, Page, encode
+from memeval.site.files import Asset, GeneratedFile, Page, encode, file_bytes, shared_again
 from memeval.site.judges import judge_note
 from memeval.site.labels import VALUE_LABELS
 from memeval.site.model import SiteModel
@@ -24,8 +26,8 @@ from memeval.site.urls import issue_form, run_url, segment, system_url
 RUNS = "items/runs.json"
 """The index of each run, by id: a path of a shared file."""
 
-KIND = "index"
-"""The kind of the kept content."""
+INDEX, FILES = "index", "item-files"
+"""The kinds of the kept contents: the index of a run, and the paths of its files, the index last."""
 
 
 class ItemsPage(Publisher):
@@ -87,14 +89,26 @@ class ItemsPage(Publisher):
             },
         }
         words = site.text_allowed(row)
-        shards = kept_shards(row.folder, words, data, turns.setdefault(data.key, {}))
-        yield from shards.assets
         failures = run_failures(site, row)
-        analysed = None if failures is None else digest_bytes(failures.file)
 
-        def made() -> bytes:
-            index = shards.index(head | {"words": words}, failures.by_item() if failures else {})
-            return RunShards((index,), ()).to_bytes()
+        depends = digest_of([head, depends_on(words, data.is_here), failures and failures.digest])
 
-        depends = digest_of([head, depends_on(words, data.is_here), analysed])
-        yield from RunShards.from_bytes(kept(row.folder, KIND, depends, made)).assets
+        @cache
+        def shards() -> RunShards:
+            return kept_shards(row.folder, words, data, turns.setdefault(data.key, {}))
+
+        def index() -> bytes:
+            made = shards().index(head | {"words": words}, failures.by_item() if failures else {})
+            return RunShards((made,), ()).to_bytes()
+
+        @cache
+        def contents() -> dict[str, bytes]:
+            last = RunShards.from_bytes(kept(row.folder, INDEX, depends, index))
+            return {asset.path: file_bytes(asset) for asset in (*shards().assets, *last.assets)}
+
+        for path in json.loads(kept(row.folder, FILES, depends, lambda: encode(list(contents())))):
+            yield shared_again(path, partial(_content, contents, path))
+
+
+def _content(contents: Callable[[], Mapping[str, bytes]], path: str) -> bytes:
+    return contents()[path]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from memeval.archive.rows import read_rows
 from memeval.leaderboard.board import BoardRow
+from memeval.records.base import digest_bytes
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
 from memeval.records.failure import FailureSummary
@@ -18,13 +19,14 @@ from memeval.records.track import Redistribution
 from memeval.site import charts, svg
 from memeval.site.charts import Point
 from memeval.site.commands import repeat_commands
-from memeval.site.failure_tables import MEANINGS, run_failures
+from memeval.site.failure_tables import MEANINGS, RunFailures, run_failures
 from memeval.site.figures import Figure, figure
 from memeval.site.files import Asset, GeneratedFile, Heading, Page, shared
 from memeval.site.flags import RowFlag, marks, observer, sample_note
-from memeval.site.judges import judge_note
+from memeval.site.judges import JudgeNote, judge_note
+from memeval.site.kept_files import kept_files
 from memeval.site.labels import FLAG_MEANINGS, INTERFACES, label
-from memeval.site.model import SiteModel
+from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.slices import SliceLabel, slice_label
@@ -36,6 +38,9 @@ GRADES = "grades.jsonl"
 
 FAILURES = "failures.json"
 """The file of a run's failure analysis, beside its page."""
+
+LOG = "log.jsonl"
+"""The file of a run's log."""
 
 LOG_TAIL = 20
 """Lines of a run's log shown on its page; the whole log is among its files."""
@@ -76,20 +81,19 @@ class RunPages(Publisher):
     order = 30
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        known = frozenset(row.run.run_id for row in site.board.runs)
+        judges = {table.track.id: judge_note(site, table.track) for table in site.board.tables}
         for row in site.board.runs:
-            yield from self._run(site, row)
+            yield from self._run(site, row, judges[row.run.track_id], row.run.answers_from in known)
 
-    def _run(self, site: SiteModel, row: BoardRow) -> Iterator[GeneratedFile]:
+    def _run(self, site: SiteModel, row: BoardRow, judge: JudgeNote, has_origin: bool) -> Iterator[GeneratedFile]:
         run, url = row.run, run_url(row.run.run_id)
         words = site.text_allowed(row)
-        benchmark = site.benchmark_of(run.track)
-        chart, failures = _categories(site, row), run_failures(site, row)
-        counts = _in_order(run, failures.summary) if failures else None
-        if failures is None or counts is None or not counts.says_something:
-            failures = counts = None
-        else:
-            yield Asset(f"{url}{FAILURES}", failures.file)
-        yield chart.asset()
+        failures = run_failures(site, row)
+        if failures is not None and not failures.summary.says_something:
+            failures = None
+        if failures is not None:
+            yield Asset(f"{url}{FAILURES}", failures.read, failures.digest)
         # If a benchmark's text may not be published, its rows contain references instead.
         offered = words or run.redistribution is Redistribution.IDS
         yield Asset(f"{url}files/run.json", row.folder.head_bytes)
@@ -97,6 +101,63 @@ class RunPages(Publisher):
         for name, asset in _row_files(row) if offered else ():
             yield asset
             files[name] = asset
+        page = RunPage(
+            row=row,
+            benchmark=site.benchmark_of(run.track),
+            version=site.version,
+            words=words,
+            offered=offered,
+            verified=_verified(row, files),
+            files={name: asset.path for name, asset in files.items()},
+            judge=judge,
+            marks=_marks(site, row),
+            has_origin=has_origin,
+            failures=failures,
+            log=_log_bytes(row),
+        )
+        yield from kept_files(url, page.inputs(), page.made)
+
+
+@dataclass(frozen=True)
+class RunPage:
+    """All that the page of a run shows."""
+
+    row: BoardRow
+    benchmark: BenchmarkView
+    version: str | None
+    """The version of the site."""
+    words: bool
+    """Whether the page may hold the benchmark's words."""
+    offered: bool
+    """Whether the rows of the run can be downloaded."""
+    verified: VerifiedFiles | None
+    files: Mapping[str, str]
+    """Paths of the row files, by name."""
+    judge: JudgeNote
+    marks: tuple[RowFlag, ...]
+    has_origin: bool
+    """Whether the run of which it has the answers is on the board."""
+    failures: RunFailures | None
+    log: bytes | None
+    """The file of the log; ``None`` if it is missing."""
+
+    def inputs(self) -> list[object]:
+        """Return all that the page depends on, as plain data: each field, with the run by its digest."""
+        known = {
+            "row": [self.row.folder.digest, repr([getattr(self.row, each.name) for each in _ROW_FIELDS])],
+            "benchmark": self.benchmark.described,
+            "failures": self.failures and self.failures.digest,
+            "log": None if self.log is None else digest_bytes(self.log),
+        }
+        shown = {each.name: getattr(self, each.name) for each in fields(self)}
+        return [[name, known[name] if name in known else repr(value)] for name, value in shown.items()]
+
+    def made(self) -> Iterator[GeneratedFile]:
+        """Yield the page and its chart."""
+        row, run, benchmark, url = self.row, self.row.run, self.benchmark, run_url(self.row.run.run_id)
+        chart = _categories(benchmark, row)
+        counts = _in_order(run, self.failures.summary) if self.failures else None
+        yield chart.asset()
         shown = {
             "imported": run.imported is not None,
             "measured": bool(_measured(run)),
@@ -110,16 +171,15 @@ class RunPages(Publisher):
             body=render(
                 "pages/run.html",
                 url,
-                site=site,
                 row=row,
                 run=run,
-                words=words,
-                offered=offered,
-                verified=_verified(row, files),
+                words=self.words,
+                offered=self.offered,
+                verified=self.verified,
                 benchmark=benchmark,
                 headline=benchmark.headline(run.track),
                 chart=chart,
-                marks=_marks(site, row),
+                marks=self.marks,
                 samples=[sample_note(row, event) for event in row.samples],
                 measured=_measured(run),
                 failures=counts,
@@ -127,16 +187,16 @@ class RunPages(Publisher):
                 cause_meanings=MEANINGS,
                 interfaces=INTERFACES,
                 state_label=lambda state: label(GradeState(state)) if state in set(GradeState) else state,
-                files={name: shared_link(url, asset.path, site.version) for name, asset in files.items()},
-                judge=judge_note(site, run.track),
+                files={name: shared_link(url, path, self.version) for name, path in self.files.items()},
+                judge=self.judge,
                 properties=_properties(run),
                 rules=[(name, benchmark.rule_meaning(name)) for name in sorted(run.scores.alternates)],
                 flags=_flags(run),
                 observed=observer(row),
-                known={other.run.run_id for other in site.board.runs},
+                has_origin=self.has_origin,
                 sentences=UNRANKED,
                 phases=[(p, run.timing.phases.get(p), run.usage.get(p)) for p in Phase if _took_place(run, p)],
-                log=_log_tail(row, offered),
+                log=_log_tail(row, self.offered),
                 commands=repeat_commands(run),
             ),
             headings=tuple(
@@ -162,9 +222,12 @@ class RunPages(Publisher):
         )
 
 
-def _categories(site: SiteModel, row: BoardRow) -> Figure:
+_ROW_FIELDS = [each for each in fields(BoardRow) if each.name not in ("folder", "run")]
+
+
+def _categories(benchmark: BenchmarkView, row: BoardRow) -> Figure:
     """Return a chart of the run's categories, drawn directly because there is one for every run."""
-    run, benchmark = row.run, site.benchmark_of(row.run.track)
+    run = row.run
     drawn, points = [], []
     for category in run.scores.categories:
         tally, title = category.tally, benchmark.category_title(category.name)
@@ -214,7 +277,7 @@ def _row_files(row: BoardRow) -> Iterator[tuple[str, Asset]]:
     for name in sorted(row.run.files):
         path = row.folder.file(name)
         if path.is_file() and not path.is_symlink() and segment(name) == name:
-            yield name, shared(path.read_bytes(), f"-{name}.gz")
+            yield name, shared(path, f"-{name}.gz")
 
 
 def _verified(row: BoardRow, files: Mapping[str, Asset]) -> VerifiedFiles | None:
@@ -222,17 +285,22 @@ def _verified(row: BoardRow, files: Mapping[str, Asset]) -> VerifiedFiles | None
     if GRADES not in files:
         return None
     head, paths = f"{run_url(row.run.run_id)}files/run.json", {name: asset.path for name, asset in files.items()}
-    sizes = [len(asset.content) for asset in files.values() if isinstance(asset.content, bytes)]
     return VerifiedFiles(
         files=json.dumps({"run": head, "digest": row.folder.digest, "files": paths}),
         number=1 + len(files),
-        size=len(row.folder.head_bytes) + sum(sizes),
+        size=len(row.folder.head_bytes) + sum(row.folder.file(name).stat().st_size for name in files),
     )
+
+
+def _log_bytes(row: BoardRow) -> bytes | None:
+    """Return the file of the run's log; ``None`` if it is missing."""
+    path = row.folder.file(LOG)
+    return path.read_bytes() if path.is_file() else None
 
 
 def _log_tail(row: BoardRow, details: bool) -> list[LogLine] | None:
     """Return the end of the run's log; ``None`` if the file is missing."""
-    path = row.folder.file("log.jsonl")
+    path = row.folder.file(LOG)
     if not path.is_file():
         return None
     try:

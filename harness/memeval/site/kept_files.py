@@ -1,0 +1,48 @@
+"""Pages and small files that a publisher makes, kept from build to build."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from typing import Any
+
+from markupsafe import Markup
+
+from memeval.archive.run_cache import kept_by_name
+from memeval.records.base import Digest, digest_of
+from memeval.site.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.rendering import templates_digest
+
+KIND = "files"
+"""The kind of the kept content."""
+
+
+def kept_files(name: str, inputs: object, make: Callable[[], Iterable[GeneratedFile]]) -> list[GeneratedFile]:
+    """Return what ``make`` yields; ``make`` is called only if an earlier build has not kept it.
+
+    Args:
+        name: what the files belong to, such as the address of a page.
+        inputs: all that the files depend on besides memeval's code and templates, as plain data.
+        make: makes the files; the content of an asset is bytes.
+    """
+    depends: Digest = digest_of([inputs, templates_digest()])
+    content = kept_by_name(name, KIND, depends, lambda: json.dumps([_data(file) for file in make()]).encode())
+    return [_file(data) for data in json.loads(content)]
+
+
+def _data(file: GeneratedFile) -> dict[str, Any]:
+    if isinstance(file, Asset):
+        if not isinstance(file.content, bytes):
+            raise TypeError(f"{file.path}: the content of a kept file is bytes.")
+        return {"path": file.path, "content": file.content.decode("utf-8", "surrogateescape")}
+    data = {field.name: getattr(file, field.name) for field in fields(file)}
+    return data | {"headings": [[heading.id, heading.title] for heading in file.headings]}
+
+
+def _file(data: dict[str, Any]) -> GeneratedFile:
+    if "path" in data:
+        return Asset(data["path"], data["content"].encode("utf-8", "surrogateescape"))
+    headings = tuple(Heading(name, title) for name, title in data.pop("headings"))
+    body = Markup(data.pop("body"))  # noqa: S704 - rendered by make
+    return Page(body=body, headings=headings, **data)
