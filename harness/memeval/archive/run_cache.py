@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import Self
 
 from memeval.archive.runs import RunFolder
 from memeval.records.base import digest_bytes, digest_of
@@ -23,6 +24,13 @@ from memeval.storage import cache_home, code_digest, write_whole
 @dataclass(frozen=True)
 class KeptRun(RunFolder):
     """A run of which may be used what an earlier build kept. What decides about a run reads its rows."""
+
+    @classmethod
+    def of(cls, folder: RunFolder) -> Self:
+        """Return a run with all that has been read of it already."""
+        made = cls(folder.path)
+        vars(made).update(vars(folder))
+        return made
 
 
 def kept(folder: RunFolder, kind: str, depends: str, make: Callable[[], bytes]) -> bytes:

@@ -51,7 +51,7 @@ def build_site(
     to = renamed("--out", "--to", out, to)
     runs = sealed_runs(results)
     fetch_for(runs)
-    build(results, to, jobs=processes(jobs, len(runs)))
+    build(results, to, jobs=processes(jobs, len(runs)), sealed=runs)
     print(to)
 
 

@@ -16,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,12 @@ Durations = dict[tuple[str, int, str], float]
 DURATIONS = ("ask_seconds", "search_seconds", "read_seconds", "take_in_seconds", "settle_seconds")
 
 
+_durations = attrgetter(*DURATIONS)
+
+Seconds = tuple[float | None, ...]
+"""Durations in the order of :data:`DURATIONS`; a clock has only those that are there."""
+
+
 @dataclass(frozen=True)
 class Repeats:
     """A run that repeats the responses of another run."""
@@ -86,8 +93,7 @@ class _Clock:
     question_id: str
     attempt: int
     started: str
-    seconds: tuple[float | None, ...]
-    """The durations, in the order of :data:`DURATIONS`."""
+    seconds: Seconds
 
 
 class Trace:
@@ -147,18 +153,24 @@ class Trace:
 def _comparable(run: Run, responses: Iterable[Response]) -> tuple[Rows, bytes]:
     """Return the telling responses of a run, and all its clocks as JSON: most boards need few of them."""
     native, exports = run.track.reader == NATIVE, _exports(run)
-    answered: dict[str, Response] = {}
+    answered: dict[str, tuple[Response, Seconds]] = {}
     clocks = []
     for response in responses:
-        clocks.append([response.question_id, response.attempt, response.timings.started, _durations(response)])
+        seconds = _durations(response.timings)
+        clocks.append([response.question_id, response.attempt, response.timings.started, seconds])
         tells = response.answer.strip() or (response.items and not (exports and _is_verbatim(response)))
         if tells and not response.outcome.is_error:
-            answered[response.question_id] = response
-    times = Counter(response.answer for response in answered.values())
-    telling = [each for each in answered.values() if _retrieved(each) or times[each.answer] <= SELDOM]
-    often = Counter(_clock(response) for response in telling)
+            answered[response.question_id] = response, seconds
+    times = Counter(response.answer for response, _ in answered.values())
+    telling = [
+        (response, tuple(filter(None, seconds)))
+        for response, seconds in answered.values()
+        if _retrieved(response) or times[response.answer] <= SELDOM
+    ]
+    often = Counter(clock for _, clock in telling)
     rows = [
-        _row(response, native, times[response.answer] <= SELDOM, often[_clock(response)] == 1) for response in telling
+        _row(response, native, times[response.answer] <= SELDOM, clock if often[clock] == 1 else ())
+        for response, clock in telling
     ]
     return np.array(rows, dtype=_ROW), json.dumps(clocks, separators=(",", ":")).encode()
 
@@ -175,14 +187,6 @@ def _exports(run: Run) -> bool:
 def _is_verbatim(response: Response) -> bool:
     """Return whether all items are ingested texts as they are, without scores: exports of all such stores are equal."""
     return all(item.turn_id is not None and item.score is None for item in response.items or ())
-
-
-def _durations(response: Response) -> tuple[float | None, ...]:
-    return tuple(getattr(response.timings, phase) for phase in DURATIONS)
-
-
-def _clock(response: Response) -> tuple[float, ...]:
-    return tuple(seconds for seconds in _durations(response) if seconds)
 
 
 def _to_bytes(rows: Rows, clocks: bytes) -> bytes:
@@ -229,7 +233,7 @@ class Traces:
         return self._made.setdefault((folder.path.resolve(), folder.digest), Trace(folder, keeps=self.keeps))
 
 
-def _row(response: Response, native: bool, seldom: bool, is_once: bool) -> tuple[int, int, int, bool]:
+def _row(response: Response, native: bool, seldom: bool, clock: Seconds) -> tuple[int, int, int, bool]:
     question, answer, items = response.question_id, response.answer, response.items or ()
     # The digest of a context covers the retrieved texts.
     texts: object = response.context_digest or tuple((item.turn_id, item.text) for item in items)
@@ -237,10 +241,9 @@ def _row(response: Response, native: bool, seldom: bool, is_once: bool) -> tuple
         (item.source_ids, None if item.score is None else item.score + 0.0) for item in items
     )  # -0.0 is 0.0
     text: object = answer if native and seldom and answer.strip() else texts
-    clock = _clock(response)
     return (
         _hash((question, answer, response.context_tokens, texts, sources)),
-        _hash((question, clock)) if clock and is_once else 0,
+        _hash((question, clock)) if clock else 0,
         _hash((question, text)) if text else 0,
         _retrieved(response),
     )

@@ -9,13 +9,14 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from memeval.archive.ledger import Ledger
+from memeval.archive.runs import RunFolder
 from memeval.leaderboard.traces import Traces
 from memeval.project import project
 from memeval.records.errors import BadInput
@@ -25,6 +26,7 @@ from memeval.site.kept_contents import keep_contents
 from memeval.site.model import FindBenchmark, SiteModel, read_site, runs_of
 from memeval.site.pages.board_files import COLOURS_FILE, has_colours
 from memeval.site.pages.picture import PICTURE, has_picture
+from memeval.site.unchanged import inputs_of, is_current, remember
 from memeval.storage import unwritable
 
 
@@ -103,8 +105,11 @@ def build(
     find: FindBenchmark | None = None,
     traces: Traces | None = None,
     jobs: int = 1,
+    sealed: Sequence[RunFolder] | None = None,
 ) -> None:
     """Build the whole site from a results folder; equal inputs give equal bytes.
+
+    A site that was built from equal inputs, and was not changed since, stays as it is.
 
     Args:
         results: the results folder.
@@ -115,6 +120,7 @@ def build(
         find: returns a benchmark by id; ``None`` uses memeval's registry.
         traces: what is known of the runs' responses already; ``None`` to read them, or what an earlier build kept.
         jobs: number of processes that compute what pages show of the rows of runs.
+        sealed: all sealed runs of the results folder, if they were read already.
 
     Raises:
         BadInput: a file of the results cannot be read, or ``out`` contains something else.
@@ -124,9 +130,14 @@ def build(
         raise BadInput("there is no results folder here.", where=results, remedy="Run a system first: memeval run.")
     refuse_place(results, out)
     out = out.absolute()  # MkDocs resolves relative paths from the folder of its configuration
+    inputs = None
+    if version is None and releases is None and ledger is None and find is None and traces is None:
+        inputs = inputs_of(results)
+        if inputs is not None and is_current(out, inputs):
+            return
     known, runs = traces or Traces(keeps=True), None
     if find is None:  # other processes know memeval's registry only
-        runs = runs_of(results, known.keeps)
+        runs = runs_of(results, known.keeps, sealed)
         keep_contents(runs, jobs)
     site = read_site(results, version=version, releases=releases, ledger=ledger, find=find, traces=known, runs=runs)
     make_folder(out.parent)
@@ -141,6 +152,8 @@ def build(
             out.rename(Path(scratch) / "old")
         made.rename(out)
         shutil.rmtree(Path(scratch) / "old", ignore_errors=True)
+    if inputs is not None:
+        remember(out, inputs)
 
 
 def refuse_place(results: Path, out: Path) -> None:

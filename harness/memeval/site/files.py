@@ -65,6 +65,9 @@ SHARED = "data/sha256/"
 LEVEL = 5
 """Level of compression: the default, 6, saves 2 % of the bytes and takes half as long again."""
 
+SMALL = 1 << 20
+"""Size in bytes below which a file is read at once."""
+
 SHARD_ITEMS = 25
 """Maximum number of items in a shard: small enough to load quickly, and large enough for few files."""
 
@@ -143,6 +146,8 @@ def shared_again(path: str, content: Callable[[], bytes]) -> Asset:
 def digest_file(path: Path) -> Digest:
     """Return the digest of a file's bytes."""
     with path.open("rb") as stream:
+        if os.fstat(stream.fileno()).st_size < SMALL:
+            return digest_bytes(stream.read())
         return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
 
 

@@ -362,22 +362,23 @@ def read_site(
     )
 
 
-def runs_of(results: Path, keeps: bool) -> list[RunFolder]:
+def runs_of(results: Path, keeps: bool, sealed: Sequence[RunFolder] | None = None) -> list[RunFolder]:
     """Return the runs that the board of a results folder shows.
 
     Args:
         results: the results folder.
         keeps: whether what an earlier build found of the runs may be used.
+        sealed: all sealed runs of the folder, if they were read already.
 
     Raises:
         BadInput: ``memeval.toml`` cannot be read.
     """
-    return shown_runs(_runs(results, keeps), board_settings(results, _shipped).settings)
+    return shown_runs(_runs(results, keeps, sealed), board_settings(results, _shipped).settings)
 
 
-def _runs(results: Path, keeps: bool) -> list[RunFolder]:
-    found = sealed_runs(results)
-    return [KeptRun(folder.path) for folder in found] if keeps else found
+def _runs(results: Path, keeps: bool, sealed: Sequence[RunFolder] | None = None) -> list[RunFolder]:
+    found = list(sealed_runs(results) if sealed is None else sealed)
+    return [KeptRun.of(folder) for folder in found] if keeps else found
 
 
 def _submissions(folder: Path) -> dict[str, Submission]:
