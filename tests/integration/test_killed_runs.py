@@ -137,11 +137,14 @@ def test_two_at_once_on_one_run_leave_one_refused_and_one_whole(tmp_path: Path) 
 
 
 def test_a_full_disk_stops_with_a_sentence_and_what_is_stored_resumes(tmp_path: Path) -> None:
-    """A limit on the size of files stands for a full disk: the same system call fails in the same place."""
-    adapter = plain_adapter(tmp_path, on_query="pass")
+    """A limit on the size of files stands for a full disk: the same system call fails in the same place.
+
+    Only the rows are larger than the limit.
+    """
+    adapter = plain_adapter(tmp_path, on_query="return 'so on ' * 500")
     results = tmp_path / "results"
     limited = [
-        *("bash", "-c", 'ulimit -f 40; exec "$@"', "limited", sys.executable, "-m", "memeval"),
+        *("bash", "-c", 'ulimit -f 100; exec "$@"', "limited", sys.executable, "-m", "memeval"),
         *words(adapter, results, 60),
     ]
     stopped = subprocess.run(limited, capture_output=True, text=True, timeout=120, check=False)

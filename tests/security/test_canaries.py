@@ -207,7 +207,7 @@ def test_memory_and_processes_end_the_system_with_a_sentence(release: Release) -
 def test_nothing_of_memevals_or_its_own_can_be_written(release: Release, surroundings: Surroundings) -> None:
     own = [surroundings.submission / "writes_about.py", surroundings.submission, surroundings.environment]
     own += [surroundings.environment / "module.py", surroundings.results, *surroundings.secrets]
-    machine = ["/usr/bin/env", "/usr", "/etc/passwd", "/etc", "/run/memeval/worker.py", "/run/memeval", os.__file__]
+    machine = ["/usr/bin/env", "/usr", "/etc/passwd", "/etc", "/run/memeval/worker.pyc", "/run/memeval", os.__file__]
     before = {path: path.read_bytes() for path in surroundings.submission.parent.rglob("*") if path.is_file()}
     assert loot(release("writes_about"), [*map(str, own), *machine]) == []
     after = {path: path.read_bytes() for path in surroundings.submission.parent.rglob("*") if path.is_file()}

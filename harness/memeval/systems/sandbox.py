@@ -94,7 +94,7 @@ class Sandbox:
         command: Sequence[str],
         *,
         shown: Iterable[Path],
-        files: Mapping[str, Path] = {},
+        files: Mapping[str, bytes] = {},
         disk_mb: int,
         folder: str = INSIDE_HOME,
         environment: Mapping[str, str],
@@ -107,7 +107,7 @@ class Sandbox:
         Args:
             command: the command, with paths inside the sandbox.
             shown: files and folders to mount read-only, at the same paths.
-            files: memeval's files to copy, by their names below ``INSIDE_FOLDER``.
+            files: memeval's files to copy: their contents, by their names below ``INSIDE_FOLDER``.
             disk_mb: how much may be written, in MiB.
             folder: the working folder.
             environment: all environment variables.
@@ -131,7 +131,7 @@ class Sandbox:
             arguments = [*ISOLATED, *_machine(), *_writable(disk_mb), *_mounts(shown, (*self.hidden, PACKAGE))]
             if self.socket is not None:
                 arguments += ["--ro-bind", str(self.socket), INSIDE_SOCKET]
-            own = {f"{INSIDE_FOLDER}/{name}": file.read_bytes() for name, file in files.items()}
+            own = {f"{INSIDE_FOLDER}/{name}": content for name, content in files.items()}
             for path, content in (GENERATED_FILES | own).items():  # copied: a mount would reveal memeval's path
                 arguments += ["--perms", "0444", "--file", descriptor_of(content), path]
             seccomp = call_filter()

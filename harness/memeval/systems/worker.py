@@ -1,7 +1,8 @@
 """Runs in the system's process: loads one adapter class and answers memeval's calls, one JSON line each.
 
 This file is copied into a private folder and run there by the system's own interpreter, so it needs only the standard
-library of Python 3.9 or later. It receives no scenario, no category, and no ids except ordinals.
+library of Python 3.9 or later. If that is memeval's interpreter, the copy is compiled. It receives no scenario, no
+category, and no ids except ordinals.
 
 A request is ``{"id", "call", ...}``. A reply is ``{"id", "value", "seconds"}`` or ``{"id", "error", "seconds"}``;
 ``seconds`` is the duration of the call as the worker measures it. An error is ``{"kind", "method", "message", ...}``.
@@ -114,7 +115,8 @@ def beside(name: str) -> Any:
     if module_name not in sys.modules:
         import importlib.util
 
-        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.py")
+        folder, own = os.path.split(os.path.abspath(__file__))
+        path = os.path.join(folder, name + os.path.splitext(own)[1])  # compiled, if this file is
         spec = importlib.util.spec_from_file_location(module_name, path)
         if spec is None or spec.loader is None:
             raise ImportError(path)
@@ -667,7 +669,7 @@ class Calls:
         else:
             fields.update(kind="raised", type=storable(type(error).__name__, 100))
         with contextlib.suppress(BaseException):
-            fields.update(errors().details(error, self, __file__))
+            fields.update(errors().details(error, self, serve.__code__.co_filename))
         return fields
 
 
