@@ -80,7 +80,7 @@ def test_memory_that_processes_share_counts_once(system: Start) -> None:
 
 
 def test_a_family_is_all_that_descend_and_no_one_else() -> None:
-    everybody = {pid: Process(pid, parent, 1, 1) for pid, parent in ((1, 0), (2, 1), (3, 2), (4, 3), (5, 1))}
+    everybody = {pid: Process(pid, parent, 1, 1, 0) for pid, parent in ((1, 0), (2, 1), (3, 2), (4, 3), (5, 1))}
     assert {member.pid for member in family(2, everybody)} == {2, 3, 4}
     del everybody[2]
     assert {member.pid for member in family(2, everybody)} == {3, 4}

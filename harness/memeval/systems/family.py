@@ -32,6 +32,8 @@ class Process(NamedTuple):
     threads: int
     resident: int
     """Memory in bytes, shared memory included."""
+    started: int
+    """When it started, in clock ticks since the machine did."""
 
 
 def processes() -> dict[int, Process]:
@@ -41,7 +43,7 @@ def processes() -> dict[int, Process]:
         # Read one small file per process: a library for that takes several times as long.
         fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
         if fields and fields[0] not in (b"Z", b"X"):
-            found[pid] = Process(pid, int(fields[1]), int(fields[17]), int(fields[21]) * PAGE)
+            found[pid] = Process(pid, int(fields[1]), int(fields[17]), int(fields[21]) * PAGE, int(fields[19]))
     return found
 
 
@@ -81,13 +83,17 @@ def memory_of(members: Iterable[Process]) -> int:
 def kill_leftovers(pid: int, mark: str) -> None:
     """Kill a process, its descendants, and all processes with ``mark`` in their environment.
 
-    A detached process, with another session and parent, can be found by its environment only.
+    A detached process, with another session and parent, can be found by its environment only. That of an older process
+    is not read.
     """
+    own = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    since = int(own[19]) if own else 0
     for _ in range(5):  # the system may start new processes meanwhile
         running = processes()
         variable = f"\0{mark}\0".encode()
         strays = {member.pid for member in family(pid, running)}
-        strays |= {other for other in running if variable in b"\0" + _read(f"/proc/{other}/environ") + b"\0"}
+        later = (other.pid for other in running.values() if other.started >= since)
+        strays |= {other for other in later if variable in b"\0" + _read(f"/proc/{other}/environ") + b"\0"}
         for stray in strays:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(stray, signal.SIGKILL)
