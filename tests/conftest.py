@@ -4,8 +4,10 @@ import atexit
 import gc
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
+from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
@@ -60,7 +62,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: next((n for n, folder in enumerate(DEAR) if item.nodeid.startswith(folder)), len(DEAR)))
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     gc.freeze()
     gc.enable()
     gc.set_threshold(300_000, 20, 100)  # as the command line sets it: tests call in one process what it does
+    if "tests.support.commands" in sys.modules and not session.config.option.collectonly:
+        forkserver.ensure_running()  # before memeval starts one, with less imported, for processes of its own

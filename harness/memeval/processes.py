@@ -6,11 +6,14 @@ import gc
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from multiprocessing.context import BaseContext
 from typing import TypeVar
 
 from memeval.records.errors import CheckFailed
@@ -46,8 +49,7 @@ def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) -
         yield from map(work, tasks)
         return
     before = set(multiprocessing.active_children())
-    # A forked process would share locks and sockets with this one; a new one starts clean on every system.
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (gc.get_threshold(),))
+    pool = ProcessPoolExecutor(jobs, _context(work), _begin, (gc.get_threshold(), dict(os.environ)))
     given: deque[Future[Result]] = deque()
     finished = False
     try:
@@ -70,8 +72,26 @@ def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) -
         pool.shutdown(cancel_futures=True)
 
 
-def _begin(thresholds: tuple[int, int, int]) -> None:
-    """Prepare a new process: it collects garbage as its parent does, leaves Ctrl-C to it, and ends with it."""
+def _context(work: Callable[[Task], Result]) -> BaseContext:
+    """Return how processes are started: clean, since a fork of this one would share its locks and sockets.
+
+    On Linux they are forked from a clean process that has imported what the work needs, once for all of them.
+    """
+    if sys.platform != "linux":
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    function = work.func if isinstance(work, partial) else work
+    context.set_forkserver_preload([function.__module__])
+    return context
+
+
+def _begin(thresholds: tuple[int, int, int], environment: dict[str, str]) -> None:
+    """Prepare a new process: it collects garbage as its parent does, leaves Ctrl-C to it, and ends with it.
+
+    Its environment is that of its parent now, not when the first process was started.
+    """
+    os.environ.clear()
+    os.environ.update(environment)
     gc.set_threshold(*thresholds)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

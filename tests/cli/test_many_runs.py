@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,16 +10,31 @@ from pathlib import Path
 import pytest
 
 from memeval.archive.runs import sealed_runs
+from memeval.benchmarks import find
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.cli.main import main
 from memeval.evaluation.many_runs import FEW, processes
+from memeval.evaluation.running import RunOptions, run_system
 from memeval.processes import cores
+from memeval.systems.source import find_system
 
 Call = Callable[..., tuple[int, str, str]]
 
 
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A results folder with runs on two data sets."""
+    results = tmp_path_factory.mktemp("stored") / "results"
+    for control, size in (("no-memory", 12), ("bm25", 12), ("bm25", 13)):
+        session = BenchmarkSession.open(find("beliefs@1"), parameters={"size": size})
+        run_system(find_system(control), session, RunOptions(results=results))
+    return results
+
+
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Call the command line in a folder with runs on two data sets; gives the exit code and both outputs."""
+def call(stored: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    """Call the command line in a folder with these runs; gives the exit code and both outputs."""
+    shutil.copytree(stored, tmp_path / "results")
     monkeypatch.chdir(tmp_path)
 
     def run(*words: str) -> tuple[int, str, str]:
@@ -28,8 +44,6 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
         said = capsys.readouterr()
         return int(ended.value.code or 0), said.out, said.err
 
-    for system, size in (("no-memory", 12), ("bm25", 12), ("bm25", 13)):
-        assert run("run", system, "--benchmark", "beliefs@1", "--parameter", f"size={size}")[0] == 0
     return run
 
 
