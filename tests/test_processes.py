@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from memeval.processes import in_order
+from memeval.processes import in_order, without_garbage_collection
 from memeval.records.errors import BadInput, CheckFailed
 
 ENDLESS = """
@@ -46,6 +48,31 @@ def end_at_two(number: int) -> int:
     if number == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return number
+
+
+class Cycle:
+    """An object that only the garbage collector can delete."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_garbage_of_a_task_is_collected_at_its_end() -> None:
+    with without_garbage_collection():
+        assert not gc.isenabled()
+        left = weakref.ref(Cycle())
+        assert left() is not None
+    assert gc.isenabled() and left() is None
+
+
+def test_a_collector_that_was_off_stays_off() -> None:
+    gc.disable()
+    try:
+        with without_garbage_collection():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
 
 
 def test_results_come_in_the_order_of_their_tasks_from_other_processes() -> None:

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memeval.archive import rows as module
-from memeval.archive.rows import inner_digest, pack, read_rows
+from memeval.archive.rows import SharedRows, inner_digest, pack, read_file, read_rows
 from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.journal import LogLine
 from memeval.records.response import Context, Response
@@ -185,3 +185,34 @@ def test_a_row_of_an_older_schema_is_lifted_even_where_it_would_fit_as_it_is(
     read = list(read_rows(path, LogLine))
     assert read[2] == LogLine(at="then", event="SAID")
     assert read[:2] + read[3:] == LINES[:2] + LINES[3:]
+
+
+def test_reading_a_file_once_gives_rows_digest_and_size(tmp_path: Path) -> None:
+    read = read_file(written(tmp_path, PACKED), LogLine)
+    assert (read.rows, read.digest, read.size) == (LINES, DIGEST, len(RAW))
+
+
+def test_files_with_equal_bytes_are_parsed_once(tmp_path: Path) -> None:
+    rows = SharedRows()
+    one, other = (written(tmp_path, PACKED, f"{name}.jsonl.gz") for name in "ab")
+    assert rows.read(one, LogLine, DIGEST) is rows.read(other, LogLine, DIGEST)
+    assert rows.read(one, LogLine, None).rows == LINES
+
+
+def test_a_file_that_only_claims_equal_bytes_is_parsed_itself(tmp_path: Path) -> None:
+    rows = SharedRows()
+    rows.read(written(tmp_path, PACKED), LogLine, DIGEST)
+    changed, its_digest = pack(LINES[1:])
+    read = rows.read(written(tmp_path, changed, "other.jsonl.gz"), LogLine, DIGEST)
+    assert (read.rows, read.digest) == (LINES[1:], its_digest)
+    with pytest.raises(BadInput, match=r"other\.jsonl\.gz:40: .* cut off"):
+        rows.read(written(tmp_path, gzip.compress(RAW[:-1]), "other.jsonl.gz"), LogLine, DIGEST)
+
+
+def test_only_so_many_bytes_of_files_stay_in_memory(tmp_path: Path) -> None:
+    rows, path = SharedRows(most=len(RAW) + 10), written(tmp_path, PACKED)
+    first = rows.read(path, LogLine, DIGEST)
+    shorter, its_digest = pack(LINES[:1])
+    rows.read(written(tmp_path, shorter, "short.jsonl.gz"), LogLine, its_digest)
+    assert rows.read(path, LogLine, DIGEST) is not first
+    assert SharedRows(most=10).read(path, LogLine, DIGEST).rows == LINES

@@ -7,10 +7,12 @@ import hashlib
 import io
 import json
 import zlib
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import Any, BinaryIO, Generic, TypeVar
 
 from pydantic import ValidationError
 
@@ -26,6 +28,9 @@ LONGEST_LINE = 64_000_000
 
 BUFFER = 1 << 17
 """Bytes of a gzipped row file that are unpacked at once, fewer than a line may have."""
+
+SHARED_BYTES = 8_000_000
+"""Uncompressed bytes of the files whose rows stay in memory for other runs; as records they need ten times as much."""
 
 REMEDY = "Restore the file, or record a new run."
 
@@ -43,6 +48,66 @@ def read_rows(path: Path, model: type[T]) -> Iterator[T]:
     for number, line in read_lines(path):
         where = f"{path}:{number}"
         yield _row(model, line, where)
+
+
+@dataclass(frozen=True)
+class ReadFile(Generic[T]):
+    """The rows of a file, with what was found while they were read."""
+
+    rows: list[T]
+    digest: FileDigest
+    """Digest of the uncompressed bytes, and number of rows; see :func:`inner_digest`."""
+    size: int
+    """Number of uncompressed bytes."""
+
+
+def read_file(path: Path, model: type[T]) -> ReadFile[T]:
+    """Return the rows of ``path`` and their digest, reading it once; see :func:`read_rows`."""
+    rows: list[T] = []
+    inside, size = hashlib.sha256(), 0
+    for number, line in read_lines(path):
+        inside.update(line)
+        size += len(line)
+        rows.append(_row(model, line, f"{path}:{number}"))
+    return ReadFile(rows, FileDigest(digest="sha256:" + inside.hexdigest(), rows=len(rows)), size)
+
+
+class SharedRows:
+    """Reads files of rows. Of files with equal bytes, only the first is parsed: runs may have equal contexts or grades.
+
+    Args:
+        most: maximum uncompressed bytes of the files whose rows stay in memory.
+    """
+
+    def __init__(self, most: int = SHARED_BYTES) -> None:
+        self._most, self._size = most, 0
+        self._kept: OrderedDict[tuple[type[Stored], str], ReadFile[Any]] = OrderedDict()
+
+    def read(self, path: Path, model: type[T], stated: FileDigest | None) -> ReadFile[T]:
+        """Return the rows of a file, which nobody may change; see :func:`read_file`.
+
+        Args:
+            path: the file.
+            model: the record type of its rows.
+            stated: the digest that it should have; ``None`` if unknown.
+        """
+        known = None if stated is None else self._kept.get((model, stated.digest))
+        if known is not None and _has_digest(path, known.digest):
+            return known
+        read = read_file(path, model)
+        if (key := (model, read.digest.digest)) not in self._kept and read.size <= self._most:
+            self._kept[key] = read
+            self._size += read.size
+            while self._size > self._most:
+                self._size -= self._kept.popitem(last=False)[1].size
+        return read
+
+
+def _has_digest(path: Path, digest: FileDigest) -> bool:
+    try:
+        return inner_digest(path) == digest
+    except BadInput:  # reading its rows says it
+        return False
 
 
 def _row(model: type[T], line: bytes, where: str) -> T:

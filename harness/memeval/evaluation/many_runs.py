@@ -16,7 +16,7 @@ from memeval.evaluation.findings import Check
 from memeval.evaluation.reproduction import Reproduction, reproduce_run
 from memeval.evaluation.verification import checks_of_run
 from memeval.evaluation.verifying.sessions import Sessions
-from memeval.processes import cores, in_order
+from memeval.processes import cores, in_order, without_garbage_collection
 from memeval.records.base import canonical_json
 from memeval.records.errors import MemevalError
 from memeval.records.response import Response
@@ -140,7 +140,8 @@ def _checked(batch: Batch, read: Read | None) -> list[CheckedRun]:
 
 def _checked_run(folder: RunFolder, sessions: Sessions, read: Read | None) -> CheckedRun:
     made: list[bytes] = []
-    checks = checks_of_run(folder, sessions, read and (lambda run, responses: made.append(read(run, responses))))
+    with without_garbage_collection():
+        checks = checks_of_run(folder, sessions, read and (lambda run, responses: made.append(read(run, responses))))
     return CheckedRun(checks, made[0] if made else None)
 
 
@@ -163,4 +164,5 @@ def reproduced_runs(
 
 
 def _reproduced(path: Path, data: Path | None, errata: Path | None) -> Reproduction:
-    return reproduce_run(RunFolder(path), data, errata)
+    with without_garbage_collection():
+        return reproduce_run(RunFolder(path), data, errata)

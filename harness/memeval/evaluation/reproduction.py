@@ -63,11 +63,11 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
     """
     run = folder.run
     benchmark_session = session_of_run(run, data, errata)
-    stored_folder, folder = folder, decoded_run(folder, benchmark_session)
-    responses, contexts = list(folder.responses()), list(folder.contexts())
-    rows_digest = None
-    if run.responses_digest is not None:
-        rows_digest = comparable_digest(responses if folder is stored_folder else stored_folder.responses())
+    stored_responses = list(folder.responses())
+    folder = decoded_run(folder, benchmark_session, {"responses.jsonl": stored_responses})
+    responses = list(folder.responses()) if isinstance(folder, DecodedRun) else stored_responses
+    contexts = list(folder.contexts())
+    rows_digest = None if run.responses_digest is None else comparable_digest(stored_responses)
     texts = StoredTexts(benchmark_session, Contexts(contexts))
     stored = list(folder.grades())
     answered_ids = {row.item_id for row in responses}

@@ -58,15 +58,14 @@ def checks_of_run(folder: RunFolder, sessions: Sessions | None = None, on_read: 
         One result a check, always in the same order. A check that was not made says why.
     """
     try:
-        digests = files.check_files(folder)
-        if digests.findings and not folder.has_rows:
-            return [digests, *_not_made("files are missing")]
         subject = Subject.read(folder, sessions or Sessions())
+        digests = files.check_files(folder, subject.digests)
+        if digests.findings and not folder.has_rows:
+            return _missing(digests)
         if on_read is not None:
             on_read(folder, subject.responses)
     except MemevalError as error:
-        found = Finding(error.where or str(folder.path / "run.json"), error.problem, error.remedy or REMEDY)
-        return [Check(files.NAME, (*_digests(folder), found)), *_not_made("a file cannot be read")]
+        return _unreadable(folder, error)
     made = (_made(name, check, subject) for name, check in CHECKS)
     return [digests, *(each for each in made if each is not None)]
 
@@ -83,12 +82,20 @@ def _made(name: str, check: Callable[[Subject], Check | None], subject: Subject)
     return replace(made, findings=(*made.findings[:MOST], more))
 
 
-def _digests(folder: RunFolder) -> tuple[Finding, ...]:
-    """Return the problems of the files, if the head can be read."""
+def _unreadable(folder: RunFolder, error: MemevalError) -> list[Check]:
+    """Return the checks of a run of which a file cannot be read: all problems of its files, if its head can be read."""
+    found = Finding(error.where or str(folder.path / "run.json"), error.problem, error.remedy or REMEDY)
     try:
-        return files.check_files(folder).findings
+        digests = files.check_files(folder)
     except MemevalError:
-        return ()
+        digests = Check(files.NAME)
+    if digests.findings and not folder.has_rows:
+        return _missing(digests)
+    return [Check(files.NAME, (*digests.findings, found)), *_not_made("a file cannot be read")]
+
+
+def _missing(digests: Check) -> list[Check]:
+    return [digests, *_not_made("files are missing")]
 
 
 def _not_made(reason: str) -> Iterator[Check]:

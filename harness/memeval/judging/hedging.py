@@ -14,27 +14,36 @@ from memeval.judging.text import normal, words
 ECHO = 0.8
 """A question in the answer is an echo if at least this share of its words is in the original question."""
 
+KEPT_ANSWERS = 20_000
+"""Number of answers of which is remembered whether they hedge: graders and failure analyses ask for the same ones, and
+many systems give the same answers."""
+
+KEPT_CHARACTERS = 500
+"""Longer answers are not remembered."""
+
 _SHORT = (
-    (re.compile(r"\bcannot\b"), "can not"),
-    (re.compile(r"\bcan't\b"), "can not"),
-    (re.compile(r"\bwon't\b"), "will not"),
-    (re.compile(r"n't\b"), " not"),
-    (re.compile(r"'ve\b"), " have"),
-    (re.compile(r"'re\b"), " are"),
-    (re.compile(r"'ll\b"), " will"),
-    (re.compile(r"'d\b"), " would"),
-    (re.compile(r"\bi'm\b"), "i am"),
-    (re.compile(r"\b(it|that|this|there|what|who|he|she|here|everything|nothing)'s\b"), r"\1 is"),
-    (re.compile(r"(?<=\w)-(?=\w)"), " "),
+    ("cannot", re.compile(r"\bcannot\b"), "can not"),
+    ("can't", re.compile(r"\bcan't\b"), "can not"),
+    ("won't", re.compile(r"\bwon't\b"), "will not"),
+    ("n't", re.compile(r"n't\b"), " not"),
+    ("'ve", re.compile(r"'ve\b"), " have"),
+    ("'re", re.compile(r"'re\b"), " are"),
+    ("'ll", re.compile(r"'ll\b"), " will"),
+    ("'d", re.compile(r"'d\b"), " would"),
+    ("i'm", re.compile(r"\bi'm\b"), "i am"),
+    ("'s", re.compile(r"\b(it|that|this|there|what|who|he|she|here|everything|nothing)'s\b"), r"\1 is"),
+    ("-", re.compile(r"(?<=\w)-(?=\w)"), " "),
     # An aside between commas does not separate a verb from its modal: "may, by now, have changed".
-    (re.compile(r", (however|though|of course|by now|in fact|therefore|perhaps|possibly|in turn),"), ""),
+    (",", re.compile(r", (however|though|of course|by now|in fact|therefore|perhaps|possibly|in turn),"), ""),
     # The month May is not the verb.
     (
+        "may",
         re.compile(r"\b(in|since|by|until|till|from|last|early|late|mid|next|before|after|during|around|\d+\w*) may\b"),
         r"\1 fifth",
     ),
-    (re.compile(r"\bmay(?= (?:of )?(?:the )?\d)"), "fifth"),
+    ("may", re.compile(r"\bmay(?= (?:of )?(?:the )?\d)"), "fifth"),
 )
+"""What a text must contain for a pattern to match, which is found in no time; the pattern; and its replacement."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?=[\s\"')\]*_])|\n")
 
@@ -47,15 +56,23 @@ def _lexicon() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
 def plain(text: str) -> str:
     """Return text in the form of the lexicon: normal form, with contractions and hyphens expanded."""
     text = normal(text)
-    for short, full in _SHORT:
-        text = short.sub(full, text)
+    for needed, short, full in _SHORT:
+        if needed in text:
+            text = short.sub(full, text)
     return " ".join(text.split())
 
 
 def voices_doubt(text: str) -> bool:
     """Return whether a text hedges: doubt, a guess, a caveat, or a note that it may be outdated."""
+    return _kept_doubt(text) if len(text) <= KEPT_CHARACTERS else _doubt(text)
+
+
+def _doubt(text: str) -> bool:
     hedge, certain, _ = _lexicon()
     return hedge.search(certain.sub("(certain)", plain(text))) is not None
+
+
+_kept_doubt = lru_cache(maxsize=KEPT_ANSWERS)(_doubt)
 
 
 def asks(text: str) -> bool:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from memeval.archive.rows import inner_digest
 from memeval.archive.runs import ROW_FILES, RunFolder
 from memeval.evaluation.findings import REMEDY, Check, Finding
 from memeval.records.errors import MemevalError
-from memeval.records.run import Inputs, Isolation, Network, Run, SystemKind
+from memeval.records.run import FileDigest, Inputs, Isolation, Network, Run, SystemKind
 from memeval.storage import listed
 
 NAME = "digests"
 
 
-def check_files(folder: RunFolder) -> Check:
+def check_files(folder: RunFolder, digests: Mapping[str, FileDigest] | None = None) -> Check:
     """Check the ids in the head of a run, its folder, and the digests of its files.
+
+    Args:
+        folder: the run.
+        digests: what was found in files that were read just now, by name; other files are read.
 
     Raises:
         MemevalError: the head cannot be read.
     """
     head = str(folder.path / "run.json")
-    return Check(NAME, (*_identity(folder, folder.run, head), *_files(folder, folder.run, head)))
+    return Check(NAME, (*_identity(folder, folder.run, head), *_files(folder, folder.run, head, digests or {})))
 
 
 def _identity(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
@@ -52,7 +56,7 @@ def _identity(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
         )
 
 
-def _files(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
+def _files(folder: RunFolder, run: Run, head: str, digests: Mapping[str, FileDigest]) -> Iterator[Finding]:
     """Check that exactly the sealed files exist, with their digests."""
     for name in sorted(set(run.files) - set(ROW_FILES)):
         yield Finding(f"{head}: files", f"lists an unknown file {name!r}.")
@@ -67,7 +71,7 @@ def _files(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
             yield Finding(str(path), "is a symlink.", "Replace it with the file itself.")
             continue
         try:
-            found = inner_digest(path)
+            found = digests.get(name) or inner_digest(path)
         except MemevalError as error:
             yield Finding(error.where or str(path), error.problem, error.remedy or REMEDY)
             continue

@@ -153,7 +153,7 @@ def _failures(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
         return
     full = subject.with_text(session)
     recomputed = failures_of(session, session.keys, full.responses, full.contexts, full.grades, run.track)
-    for number, (stored, now) in enumerate(zip_longest(subject.folder.failures(), recomputed), start=1):
+    for number, (stored, now) in enumerate(zip_longest(subject.failures(), recomputed), start=1):
         if stored != now:
             item_id = (stored or now).item_id
             where = subject.where(FAILURES, number)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from memeval.archive.rows import SharedRows
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.base import Digest, canonical_json
@@ -34,6 +35,9 @@ class Sessions:
     _opened: dict[str, BenchmarkSession | NoData] = field(default_factory=dict)
     counts: dict[Digest, int] = field(default_factory=dict)
     """Tokens of the contexts that were counted, by digest of their text."""
+
+    rows: SharedRows = field(default_factory=SharedRows)
+    """The rows of files that several runs have."""
 
     folders: Sequence[RunFolder] = ()
     """All runs that are verified together."""

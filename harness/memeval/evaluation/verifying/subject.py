@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
-from memeval.archive.rows import read_rows
+from memeval.analysis.failures import FAILURES
+from memeval.archive.rows import read_file
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks.registry import not_installed
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.verifying.sessions import NoData, Sessions, with_its_data
 from memeval.evaluation.withholding.decoding import decoded_run
+from memeval.records.base import Stored
 from memeval.records.call import Call
+from memeval.records.failure import Failure
 from memeval.records.grade import Grade
 from memeval.records.journal import LogLine
 from memeval.records.prompt import Prompt
 from memeval.records.response import Context, Response
-from memeval.records.run import Run
+from memeval.records.run import FileDigest, Run
 from memeval.records.track import Redistribution
 from memeval.records.traffic import Traffic
+
+T = TypeVar("T", bound=Stored)
+
+REQUIRED = frozenset({"responses.jsonl", "contexts.jsonl", "grades.jsonl"})
+"""Files without which a run cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,8 @@ class Subject:
     prompts: list[Prompt]
     traffic: list[Traffic]
     log: list[LogLine]
+    digests: Mapping[str, FileDigest]
+    """What was found while the files were read, by name."""
 
     @classmethod
     def read(cls, folder: RunFolder, sessions: Sessions) -> Subject:
@@ -44,20 +56,38 @@ class Subject:
         Raises:
             MemevalError: a row cannot be read.
         """
-        has_log = "log.jsonl" in folder.run.files
+        files, digests = folder.run.files, dict[str, FileDigest]()
+
+        def read(name: str, model: type[T], *, shared: bool = False) -> list[T]:
+            if name not in files and name not in REQUIRED:
+                return []
+            path = folder.file(name)
+            found = sessions.rows.read(path, model, files.get(name)) if shared else read_file(path, model)
+            digests[name] = found.digest
+            return found.rows
+
         return cls(
             folder=folder,
             run=folder.run,
             sessions=sessions,
-            responses=list(folder.responses()),
-            contexts=list(folder.contexts()),
-            grades=list(folder.grades()),
-            judgments=list(folder.judgments()),
-            calls=list(folder.calls()),
-            prompts=list(folder.prompts()),
-            traffic=list(folder.traffic()),
-            log=list(read_rows(folder.file("log.jsonl"), LogLine)) if has_log else [],
+            responses=read("responses.jsonl", Response),  # their clocks differ in every run
+            contexts=read("contexts.jsonl", Context, shared=True),
+            grades=read("grades.jsonl", Grade, shared=True),
+            judgments=read("judgments.jsonl", Call),
+            calls=read("calls.jsonl", Call),
+            prompts=read("prompts.jsonl", Prompt),
+            traffic=read("traffic.jsonl", Traffic),
+            log=read("log.jsonl", LogLine),
+            digests=digests,
         )
+
+    def failures(self) -> list[Failure]:
+        """Read the failure analysis.
+
+        Raises:
+            MemevalError: a row cannot be read.
+        """
+        return self.sessions.rows.read(self.folder.file(FAILURES), Failure, self.run.files.get(FAILURES)).rows
 
     @property
     def head(self) -> str:
@@ -91,7 +121,12 @@ class Subject:
         if self.run.redistribution is Redistribution.FULL:
             return self
         if id(session) not in self._restored:
-            full = decoded_run(self.folder, session)
+            read: dict[str, Sequence[Stored]] = {
+                "responses.jsonl": self.responses,
+                "contexts.jsonl": self.contexts,
+                "grades.jsonl": self.grades,
+            }
+            full = decoded_run(self.folder, session, read)
             restored = replace(
                 self, responses=list(full.responses()), contexts=list(full.contexts()), grades=list(full.grades())
             )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
@@ -36,12 +36,15 @@ from memeval.records.traffic import Traffic
 T = TypeVar("T", bound=Stored)
 
 
-def decoded_run(folder: RunFolder, benchmark_session: BenchmarkSession) -> RunFolder:
+def decoded_run(
+    folder: RunFolder, benchmark_session: BenchmarkSession, read: Mapping[str, Sequence[Stored]] | None = None
+) -> RunFolder:
     """Return a run whose rows have their full text, even if its stored rows withhold the benchmark's text.
 
     Args:
         folder: a sealed run.
         benchmark_session: the benchmark, opened on the data of the run (see ``session_of_run``).
+        read: its stored responses, contexts and grades that were read already, by file name.
 
     Returns:
         The run itself if its rows have their full text. Otherwise a run with the same methods, which restores the text
@@ -59,7 +62,7 @@ def decoded_run(folder: RunFolder, benchmark_session: BenchmarkSession) -> RunFo
             where=folder.path,
             remedy="Its rows refer to their data by position. Use the same data.",
         )
-    return DecodedRun(folder.path, benchmark_session)
+    return DecodedRun(folder.path, benchmark_session, read or {})
 
 
 @dataclass(frozen=True)
@@ -70,19 +73,21 @@ class DecodedRun(RunFolder):
     """
 
     benchmark_session: BenchmarkSession = field(compare=False, repr=False)
+    read: Mapping[str, Sequence[Stored]] = field(default_factory=dict, compare=False, repr=False)
+    """Stored rows that were read already, by file name."""
 
     def responses(self) -> Iterator[Response]:
         """See :meth:`RunFolder.responses`."""
-        return self._decoded("responses.jsonl", super().responses(), response_with, lambda row: row.scenario_id)
+        return self._decoded("responses.jsonl", super().responses, response_with, lambda row: row.scenario_id)
 
     def contexts(self) -> Iterator[Context]:
         """See :meth:`RunFolder.contexts`."""
-        return self._decoded("contexts.jsonl", super().contexts(), context_with, lambda row: row.scenario_id)
+        return self._decoded("contexts.jsonl", super().contexts, context_with, lambda row: row.scenario_id)
 
     def grades(self) -> Iterator[Grade]:
         """See :meth:`RunFolder.grades`."""
         of_item = self._quoters.scenario_of
-        return self._decoded("grades.jsonl", super().grades(), grade_with, lambda row: of_item.get(row.item_id))
+        return self._decoded("grades.jsonl", super().grades, grade_with, lambda row: of_item.get(row.item_id))
 
     def judgments(self) -> Iterator[Call]:
         """See :meth:`RunFolder.judgments`.
@@ -98,18 +103,18 @@ class DecodedRun(RunFolder):
         def scenario_of(row: Call) -> str | None:
             return requests[row.key][0] if row.key in requests else None
 
-        return self._decoded("judgments.jsonl", super().judgments(), with_request, scenario_of)
+        return self._decoded("judgments.jsonl", super().judgments, with_request, scenario_of)
 
     def calls(self) -> Iterator[Call]:
         """See :meth:`RunFolder.calls`."""
         reader_scenarios = self._reader_scenarios if "calls.jsonl" in self.run.files else {}
         return self._decoded(
-            "calls.jsonl", super().calls(), call_with, lambda row: scenario_of_call(row, reader_scenarios)
+            "calls.jsonl", super().calls, call_with, lambda row: scenario_of_call(row, reader_scenarios)
         )
 
     def traffic(self) -> Iterator[Traffic]:
         """See :meth:`RunFolder.traffic`."""
-        return self._decoded("traffic.jsonl", super().traffic(), traffic_with, lambda row: row.scenario_id or None)
+        return self._decoded("traffic.jsonl", super().traffic, traffic_with, lambda row: row.scenario_id or None)
 
     @cached_property
     def _quoters(self) -> ScenarioQuoters:
@@ -126,11 +131,12 @@ class DecodedRun(RunFolder):
     def _decoded(
         self,
         name: str,
-        rows: Iterable[T],
+        stored: Callable[[], Iterable[T]],
         with_change: Callable[[T, Change], T],
         scenario_of: Callable[[T], str | None],
     ) -> Iterator[T]:
-        for number, row in enumerate(rows, start=1):
+        rows = self.read.get(name)
+        for number, row in enumerate(stored() if rows is None else cast("Sequence[T]", rows), start=1):
             scenario_id = scenario_of(row)
             try:
                 yield with_change(row, self._decoding(scenario_id))

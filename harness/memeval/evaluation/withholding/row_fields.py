@@ -23,7 +23,10 @@ class Change(Protocol):
 def response_with(row: Response, change: Change) -> Response:
     """Return a response with changed answer, error and retrieved items."""
     items = row.items and tuple(_item_with(item, change) for item in row.items)
-    return row.model_copy(update={"answer": change(row.answer), "error": _optional(row.error, change), "items": items})
+    answer, error = change(row.answer), _optional(row.error, change)
+    if answer == row.answer and error == row.error and items == row.items:
+        return row
+    return row.model_copy(update={"answer": answer, "error": error, "items": items})
 
 
 def _item_with(item: RetrievedItem, change: Change) -> RetrievedItem:
