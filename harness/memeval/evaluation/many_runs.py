@@ -27,6 +27,9 @@ Read = Callable[[RunFolder, Sequence[Response]], bytes]
 BATCH = 8
 """Maximum number of runs that a process checks at a time. Their data is opened once."""
 
+SHARES = 3
+"""Number of shares of each process, at least: the more, the more evenly are the processes busy."""
+
 FEW = 16
 """Number of runs below which one process is done before others have started."""
 
@@ -70,15 +73,15 @@ def checked_runs(folders: Sequence[RunFolder], reader: RowsReader | None = None,
     Raises:
         CheckFailed: a process was killed.
     """
-    batches = batches_of(folders)
+    shares = shares_of(batches_of(folders), jobs)
     work = partial(_checked, read=None if reader is None else type(reader).read)
     found: dict[int, list[Check]] = {}
     try:
-        for batch, checked in zip(batches, in_order(work, batches, jobs), strict=True):
-            for place, path, one in zip(batch.places, batch.paths, checked, strict=True):
+        for share, checked in zip(shares, in_order(work, shares, jobs), strict=True):
+            for place, one in zip(_places(share), checked, strict=True):
                 found[place] = one.checks
                 if reader is not None and one.read is not None:
-                    reader.keep(RunFolder(path), one.read)
+                    reader.keep(folders[place], one.read)
     finally:
         _sessions.cache_clear()
     return [found[place] for place in range(len(folders))]
@@ -123,6 +126,39 @@ def batches_of(folders: Sequence[RunFolder]) -> list[Batch]:
     return [batch for _, batches in groups for batch in batches]
 
 
+Share = tuple[Batch, ...]
+"""Batches of the same data, for one process."""
+
+
+def shares_of(batches: Sequence[Batch], jobs: int) -> list[Share]:
+    """Return the batches in shares, in the same order: what one process opens or generates, no other one needs.
+
+    Only data with very many rows is shared by several processes, so that none works much longer than the others.
+
+    Args:
+        batches: see :func:`batches_of`.
+        jobs: number of processes.
+    """
+    if jobs == 1:
+        return [(batch,) for batch in batches]
+    sizes = [sum(map(_size, batch.paths)) for batch in batches]
+    most = sum(sizes) / (jobs * SHARES)
+    shares: list[list[Batch]] = []
+    left = 0.0
+    for batch, size in zip(batches, sizes, strict=True):
+        if shares and shares[-1][-1].data == batch.data and size <= left:
+            shares[-1].append(batch)
+        else:
+            shares.append([batch])
+            left = most
+        left -= size
+    return [tuple(share) for share in shares]
+
+
+def _places(share: Share) -> list[int]:
+    return [place for batch in share for place in batch.places]
+
+
 def _size(path: Path) -> int:
     """Return the bytes of a run's files."""
     with contextlib.suppress(OSError):
@@ -130,12 +166,15 @@ def _size(path: Path) -> int:
     return 0
 
 
-def _checked(batch: Batch, read: Read | None) -> list[CheckedRun]:
-    """Check the runs of a batch."""
-    folders = [RunFolder(path) for path in batch.paths]
-    sessions = _sessions(batch.data)
-    sessions.folders = folders
-    return [_checked_run(folder, sessions, read) for folder in folders]
+def _checked(share: Share, read: Read | None) -> list[CheckedRun]:
+    """Check the runs of a share."""
+    checked = []
+    for batch in share:
+        folders = [RunFolder(path) for path in batch.paths]
+        sessions = _sessions(batch.data)
+        sessions.folders = folders
+        checked += [_checked_run(folder, sessions, read) for folder in folders]
+    return checked
 
 
 def _checked_run(folder: RunFolder, sessions: Sessions, read: Read | None) -> CheckedRun:
@@ -156,13 +195,40 @@ def reproduced_runs(
 ) -> Iterator[Reproduction]:
     """Yield the result of regrading each run, in their order; see :func:`reproduce_run`.
 
+    Runs on the same data are regraded one after another, so a result may wait for those before it.
+
     Raises:
         BadInput: a run cannot be read, or its data is missing; the runs before it have been yielded.
         CheckFailed: a process was killed.
     """
-    return in_order(partial(_reproduced, data=data, errata=errata), [folder.path for folder in folders], jobs)
+    batches = batches_of(folders)
+    first: dict[str, int] = {}
+    for batch in batches:
+        first[batch.data] = min(first.get(batch.data, len(folders)), *batch.places)
+    batches.sort(key=lambda batch: first[batch.data])  # so that few results wait
+    shares = shares_of(batches, jobs)
+    made: dict[int, Reproduction | MemevalError] = {}
+    following = 0
+    for share, outcomes in zip(
+        shares, in_order(partial(_reproduced, data=data, errata=errata), shares, jobs), strict=True
+    ):
+        made.update(zip(_places(share), outcomes, strict=True))
+        while following in made:
+            outcome = made.pop(following)
+            if isinstance(outcome, MemevalError):
+                raise outcome
+            yield outcome
+            following += 1
 
 
-def _reproduced(path: Path, data: Path | None, errata: Path | None) -> Reproduction:
+def _reproduced(share: Share, data: Path | None, errata: Path | None) -> list[Reproduction | MemevalError]:
+    """Regrade the runs of a share. An error is raised when the runs before it have been yielded."""
+    return [_reproduced_run(RunFolder(path), data, errata) for batch in share for path in batch.paths]
+
+
+def _reproduced_run(folder: RunFolder, data: Path | None, errata: Path | None) -> Reproduction | MemevalError:
     with without_garbage_collection():
-        return reproduce_run(RunFolder(path), data, errata)
+        try:
+            return reproduce_run(folder, data, errata)
+        except MemevalError as error:
+            return error
