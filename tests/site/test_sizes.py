@@ -44,13 +44,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         for one in made:
             make_run(results, one, benchmark)
         site = read_site(results, find=lambda _name: benchmark)
-        publishers = (FrontPage(), BenchmarkPages(), SystemPages())
-        found = {}
-        for publisher in publishers:
-            for file in publisher.publish(site):
-                if isinstance(file, Page) and not file.url.startswith("systems/system"):
-                    found[file.url] = str(file.body)
-    return found
+        files = (*FrontPage().publish(site), *BenchmarkPages().publish(site), next(iter(SystemPages().publish(site))))
+        return {file.url: str(file.body) for file in files if isinstance(file, Page)}
 
 
 @pytest.mark.parametrize("url", ["", "benchmarks/fake@1/"])

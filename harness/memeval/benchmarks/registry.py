@@ -187,10 +187,14 @@ _PINNED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}==[A-Za-z0-9][A-Za-z0-9.+!
 
 def _is_stale(name: str) -> bool:
     """Return whether memeval has the benchmark's folder, and the installation is too old to have its entry point."""
-    if name in {each.partition("@")[0] for each in known_ids()}:
-        return False
+    return name in _folders() and name not in {each.partition("@")[0] for each in known_ids()}
+
+
+@cache
+def _folders() -> frozenset[str]:
+    """Return the names of memeval's folders with a benchmark; a board asks for each run of an unknown benchmark."""
     folders = resources.files(__package__).iterdir()
-    return any(each.name == name and (each / "catalogue.toml").is_file() for each in folders)
+    return frozenset(each.name for each in folders if (each / "catalogue.toml").is_file())
 
 
 def _working() -> Iterator[Benchmark]:
