@@ -18,6 +18,9 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.records.ledger import LedgerEvent, Runner
 from memeval.site import build
+from memeval.site.files import Page
+from memeval.site.model import FindBenchmark, read_site
+from memeval.site.publisher import Publisher, publishers
 from memeval.storage import locked
 from tests.claims.test_findings import board
 from tests.site.common_work import keep_common_work
@@ -63,6 +66,21 @@ def build_board(folder: Path, benchmark: FakeBenchmark) -> Built:
     published_board(folder)
     build(results, out, find=lambda _name: benchmark)
     return Built(out, results, benchmark, runs)
+
+
+def draw(results: Path, out: Path, *kinds: Publisher, find: FindBenchmark | None = None) -> None:
+    """Write the files that some publishers, or all, make of results: no guide, and no theme around a page."""
+    site = read_site(results, find=find)
+    for kind in kinds or publishers():
+        for file in kind.publish(site):
+            place = out / (f"{file.url}index.html" if isinstance(file, Page) else file.path)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(file, Page):
+                place.write_text(file.body, encoding="utf-8", errors="xmlcharrefreplace")
+            elif isinstance(file.content, Path):
+                shutil.copy(file.content, place)
+            else:
+                place.write_bytes(file.content)
 
 
 def published_board(folder: Path) -> None:

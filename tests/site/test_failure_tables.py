@@ -11,8 +11,8 @@ import pytest
 from memeval.records.failure import Cause, EvidenceFound, Failure
 from memeval.records.grade import Grade
 from memeval.records.track import Redistribution
-from memeval.site import build
-from tests.site.conftest import Built
+from memeval.site.pages.runs import RunPages
+from tests.site.conftest import Built, draw
 from tests.site.factory import SECRET, FakeBenchmark, Made, make_run
 
 
@@ -31,7 +31,7 @@ def told(grade: Grade) -> Failure:
 
 def built_of(folder: Path, benchmark: FakeBenchmark, *board: Made) -> Built:
     runs = [make_run(folder / "results", made, benchmark) for made in board]
-    build(folder / "results", folder / "site", find=lambda _name: benchmark)
+    draw(folder / "results", folder / "site", find=lambda _name: benchmark)
     return Built(folder / "site", folder / "results", benchmark, runs)
 
 
@@ -93,5 +93,5 @@ def test_an_analysis_that_cannot_be_read_costs_its_section_and_no_more(tmp_path:
     benchmark = FakeBenchmark()
     run = make_run(tmp_path / "results", Made("acme", "Acme", failures=told), benchmark)
     run.file("failures.jsonl").write_bytes(bad)
-    build(tmp_path / "results", tmp_path / "site", find=lambda _name: benchmark)
+    draw(tmp_path / "results", tmp_path / "site", RunPages(), find=lambda _name: benchmark)
     assert "Wrong answers by cause" not in (tmp_path / "site/runs" / run.run.run_id / "index.html").read_text()

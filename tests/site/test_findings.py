@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from memeval.records.finding import ClaimVerdict, FindingsReport
-from memeval.site import build
 from memeval.site.findings import notice_sentence
+from memeval.site.pages.findings import FindingsPages
+from memeval.site.pages.front import FrontPage
+from memeval.site.pages.imported import ImportedPage
+from tests.site.conftest import draw
 from tests.site.test_failure_tables import text_of
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +34,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         stream.write(
             '[claim.notice]\nsent = "2026-11-24"\nreply = "Our <b>reply</b>."\nchanges = "A line was added."\n'
         )
-    build(folder / "results", folder / "site")
+    draw(folder / "results", folder / "site", FindingsPages(), ImportedPage(), FrontPage())
     return folder / "site"
 
 
@@ -109,7 +112,7 @@ def test_no_link_leads_to_a_raw_file_elsewhere(site: Path) -> None:
 
 def test_a_board_without_findings_says_so(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
-    build(tmp_path / "results", tmp_path / "site")
+    draw(tmp_path / "results", tmp_path / "site", FindingsPages())
     assert "This board has no findings." in said(tmp_path / "site", "findings")
     assert "This board has no published verdicts." in said(tmp_path / "site", "judges")
     assert not (tmp_path / "site/findings.json").exists()

@@ -13,11 +13,15 @@ import pytest
 from memeval.archive.rows import pack
 from memeval.labels.store import sample_rows, stored_samples, write_reading
 from memeval.records.label import AnswerLabel, LabelReason, ReaderKind, Reading, ReadLabel, SampleRow, SampleShare
-from memeval.site import build
 from memeval.site.graders import is_lower_bound
+from memeval.site.pages.findings import FindingsPages
+from memeval.site.pages.graders import GradersPage
+from memeval.site.pages.imported import ImportedPage
+from tests.site.conftest import draw
 from tests.site.test_failure_tables import text_of
 
 ROOT = Path(__file__).parents[2]
+PAGES = GradersPage(), ImportedPage(), FindingsPages()
 
 RIGHT, VAGUE, WRONG = (
     (AnswerLabel.RIGHT, LabelReason.SAME),
@@ -82,7 +86,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = board(folder)
     add(results, "one", generous, "<b>model</b>")
     add(results, "two", strict, "model")
-    build(results, folder / "site")
+    draw(results, folder / "site", *PAGES)
     return folder / "site"
 
 
@@ -138,7 +142,7 @@ def test_the_data_file_has_both_samples_and_no_text_of_answers(site: Path) -> No
 def test_rules_that_reject_one_system_more_often_do_not_rank(tmp_path: Path) -> None:
     results = board(tmp_path)
     add(results, "one", unfair, None, decides=True)
-    build(results, tmp_path / "site")
+    draw(results, tmp_path / "site", *PAGES)
     page = said(tmp_path / "site", "graders")
     assert "Rules (rules@1), false rejects: they differ between systems (p = 0.000). It does not rank these" in page
     assert "model-read" not in page and "a person" in page
@@ -152,7 +156,7 @@ def test_only_a_small_upper_limit_makes_a_lower_bound() -> None:
 
 
 def test_a_board_without_labels_says_so(tmp_path: Path) -> None:
-    build(board(tmp_path), tmp_path / "site")
+    draw(board(tmp_path), tmp_path / "site", *PAGES)
     assert "This board has no labels." in said(tmp_path / "site", "graders")
     assert not (tmp_path / "site/graders.json").exists()
     assert "what the graders are worth" not in said(tmp_path / "site", "imported")

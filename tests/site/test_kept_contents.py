@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Stored runs on two data sets, and an empty cache that other processes have too."""
     results = tmp_path / "results"
-    for name in ("beliefs/no-memory", "beliefs/always-hedge", "qa-smoke"):
+    for name in ("beliefs/always-hedge", "qa-smoke/no-memory", "qa-smoke/bm25s"):
         run = min((ROOT / "results" / name).rglob("run.json"))
         shutil.copytree(run.parent, results / run.parent.relative_to(ROOT / "results"))
     monkeypatch.setenv("MEMEVAL_CACHE", str(tmp_path / "cache"))

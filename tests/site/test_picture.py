@@ -9,8 +9,8 @@ from xml.etree.ElementTree import fromstring
 
 from memeval.site import build
 from memeval.site.model import SiteModel, read_site
-from memeval.site.pages.picture import HEIGHT, MOST, NAME_LENGTH, PICTURE, WIDTH, drawing, has_picture
-from tests.site.conftest import Built
+from memeval.site.pages.picture import HEIGHT, MOST, NAME_LENGTH, PICTURE, WIDTH, PictureFile, drawing, has_picture
+from tests.site.conftest import Built, draw
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
 
 URL = 'site_url = "https://board.example/x"\n'
@@ -31,8 +31,8 @@ def texts(svg: str) -> list[str]:
 
 def test_the_picture_is_a_png_of_the_usual_size_and_every_page_names_it(tmp_path: Path) -> None:
     site_of(tmp_path, Made("acme", "Acme", 0.8), Made("borealis", "Borealis"))
-    for out in ("site", "again"):
-        build(tmp_path / "results", tmp_path / out, find=lambda _name: FakeBenchmark())
+    build(tmp_path / "results", tmp_path / "site", find=lambda _name: FakeBenchmark())
+    draw(tmp_path / "results", tmp_path / "again", PictureFile(), find=lambda _name: FakeBenchmark())
     data = (tmp_path / "site" / PICTURE).read_bytes()
     assert data == (tmp_path / "again" / PICTURE).read_bytes()
     assert data.startswith(b"\x89PNG") and struct.unpack(">II", data[16:24]) == (WIDTH, HEIGHT)

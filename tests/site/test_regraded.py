@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from memeval.records.regraded import RegradedFile
-from memeval.site import build
+from memeval.site.pages.imported import ImportedPage
 from memeval.site.regraded import SIGNS, metric_label
-from tests.site.conftest import published_board
+from tests.site.conftest import draw, published_board
 from tests.site.test_failure_tables import text_of
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +29,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     published_board(folder)
     text = (folder / "results/imported/mirix/mem0.json").read_text()
     (folder / "results/imported/mirix/mem0.json").write_text(text.replace('"system": "', '"system": "<i>', 1))
-    build(folder / "results", folder / "site")
+    draw(folder / "results", folder / "site", ImportedPage())
     return folder / "site"
 
 
