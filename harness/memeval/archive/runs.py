@@ -66,7 +66,7 @@ class RunFolder:
         """The run's head."""
         return Run.parse(self.head_bytes, self.path / "run.json")
 
-    @property
+    @cached_property
     def digest(self) -> Digest:
         """Digest of ``run.json``, which holds the digests of the other files."""
         return digest_bytes(self.head_bytes)
