@@ -18,7 +18,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.records.ledger import LedgerEvent, Runner
 from memeval.site import build
-from memeval.site.files import Page
+from memeval.site.files import Page, file_bytes
 from memeval.site.model import FindBenchmark, read_site
 from memeval.site.publisher import Publisher, publishers
 from memeval.storage import locked
@@ -77,10 +77,8 @@ def draw(results: Path, out: Path, *kinds: Publisher, find: FindBenchmark | None
             place.parent.mkdir(parents=True, exist_ok=True)
             if isinstance(file, Page):
                 place.write_text(file.body, encoding="utf-8", errors="xmlcharrefreplace")
-            elif isinstance(file.content, Path):
-                shutil.copy(file.content, place)
             else:
-                place.write_bytes(file.content)
+                place.write_bytes(file_bytes(file))
 
 
 def published_board(folder: Path) -> None:
