@@ -24,9 +24,9 @@ def shard(site: Built) -> str:
     return path
 
 
-def opened(alone: Visit, site: Built) -> Page:
+def opened(seen: Visit, site: Built) -> Page:
     """Open an item of the first run."""
-    return alone.go(f"items/?run={site.runs[0].run.run_id}#q={ITEM}")
+    return seen.go(f"items/?run={site.runs[0].run.run_id}#q={ITEM}")
 
 
 def forged(data: bytes) -> bytes:
@@ -49,42 +49,42 @@ def forged(data: bytes) -> bytes:
     ],
     ids=["missing", "cut", "empty", "cut without compression", "forged"],
 )
-def test_a_bad_shard_is_named_and_never_shown(alone: Visit, site: Built, change: Change, said: str) -> None:
+def test_a_bad_shard_is_named_and_never_shown(served: Visit, site: Built, change: Change, said: str) -> None:
     path = shard(site)
-    serve(alone.page, site, path, change)
-    page = opened(alone, site)
+    serve(served.page, site, path, change)
+    page = opened(served, site)
     expect(page.get_by_role("alert")).to_contain_text(said)
     expect(page.get_by_role("alert")).to_contain_text(Path(path).name)
     expect(page.locator(".mv-item")).not_to_contain_text("forged")
     expect(page.locator(".mv-said")).to_have_count(0)
 
 
-def test_a_bad_index_is_named_and_no_list_is_shown(alone: Visit, site: Built) -> None:
+def test_a_bad_index_is_named_and_no_list_is_shown(served: Visit, site: Built) -> None:
     index = json.loads(site.read("items/runs.json"))[site.runs[0].run.run_id]
-    serve(alone.page, site, index, lambda data: data[:200])
-    page = opened(alone, site)
+    serve(served.page, site, index, lambda data: data[:200])
+    page = opened(served, site)
     expect(page.get_by_role("alert")).to_contain_text("Cannot show this run")
     expect(page.locator(".mv-list")).to_have_count(0)
 
 
-def test_a_shard_that_failed_once_is_asked_for_again(alone: Visit, site: Built) -> None:
+def test_a_shard_that_failed_once_is_asked_for_again(served: Visit, site: Built) -> None:
     path = shard(site)
-    serve(alone.page, site, path, lambda data: None)
-    page = opened(alone, site)
+    serve(served.page, site, path, lambda data: None)
+    page = opened(served, site)
     expect(page.get_by_role("alert")).to_be_visible()
     page.unroute(f"**/{path}")
     page.get_by_role("link", name="belief-update-04").click()
     expect(page.locator(".mv-item h2")).to_have_text("belief-update-04")
 
 
-def test_a_host_that_decompresses_files_serves_them_as_well(alone: Visit, site: Built) -> None:
-    serve(alone.page, site, shard(site), gzip.decompress)
-    expect(opened(alone, site).locator(".mv-item h2")).to_have_text(ITEM)
+def test_a_host_that_decompresses_files_serves_them_as_well(served: Visit, site: Built) -> None:
+    serve(served.page, site, shard(site), gzip.decompress)
+    expect(opened(served, site).locator(".mv-item h2")).to_have_text(ITEM)
 
 
-def test_a_host_that_names_the_encoding_serves_them_as_well(alone: Visit, site: Built) -> None:
-    serve(alone.page, site, shard(site), lambda data: data, {"Content-Encoding": "gzip"})
-    expect(opened(alone, site).locator(".mv-item h2")).to_have_text(ITEM)
+def test_a_host_that_names_the_encoding_serves_them_as_well(served: Visit, site: Built) -> None:
+    serve(served.page, site, shard(site), lambda data: data, {"Content-Encoding": "gzip"})
+    expect(opened(served, site).locator(".mv-item h2")).to_have_text(ITEM)
 
 
 def test_a_browser_that_cannot_decompress_is_said_so(alone: Visit, site: Built) -> None:

@@ -42,8 +42,8 @@ def verified(page: Page) -> Locator:
     return page.locator(".mv-verified")
 
 
-def page_of(alone: Visit, site: Built) -> Page:
-    return alone.go(f"runs/{run_id(site)}/")
+def page_of(seen: Visit, site: Built) -> Page:
+    return seen.go(f"runs/{run_id(site)}/")
 
 
 def test_an_honest_run_is_equal_and_its_composite_is_named(wide: Visit, site: Built) -> None:
@@ -74,9 +74,9 @@ def with_first_row(change: Callable[[dict[str, Any]], None]) -> Change:
     return changed
 
 
-def test_a_forged_grade_is_named_with_every_number_that_it_changes(alone: Visit, site: Built) -> None:
-    serve(alone.page, site, grades(site), with_first_row(flipped))
-    result = verified(page_of(alone, site))
+def test_a_forged_grade_is_named_with_every_number_that_it_changes(served: Visit, site: Built) -> None:
+    serve(served.page, site, grades(site), with_first_row(flipped))
+    result = verified(page_of(served, site))
     expect(result.locator(".mv-verdict")).to_contain_text("Not equal")
     expect(result).to_contain_text("grades.jsonl: SHA-256 differs from the digest in run.json.")
     stated = site.runs[0].run.scores.composite.value
@@ -84,13 +84,13 @@ def test_a_forged_grade_is_named_with_every_number_that_it_changes(alone: Visit,
     expect(result).to_contain_text("categories › belief-update › tally › correct: run.json says")
 
 
-def test_a_grade_of_another_category_is_refused_with_a_sentence(alone: Visit, site: Built) -> None:
-    serve(alone.page, site, grades(site), with_first_row(renamed))
-    result = verified(page_of(alone, site))
+def test_a_grade_of_another_category_is_refused_with_a_sentence(served: Visit, site: Built) -> None:
+    serve(served.page, site, grades(site), with_first_row(renamed))
+    result = verified(page_of(served, site))
     expect(result).to_contain_text("is in a category that is not planned: made-up.")
 
 
-def test_a_forged_number_in_run_json_is_named_with_both_values(alone: Visit, site: Built) -> None:
+def test_a_forged_number_in_run_json_is_named_with_both_values(served: Visit, site: Built) -> None:
     stated = site.runs[0].run.scores.composite.value
     assert stated is not None
 
@@ -99,21 +99,21 @@ def test_a_forged_number_in_run_json_is_named_with_both_values(alone: Visit, sit
         run["scores"]["composite"]["value"] = 0.987654321
         return json.dumps(run).encode()
 
-    serve(alone.page, site, head(site), raised)
-    result = verified(page_of(alone, site))
+    serve(served.page, site, head(site), raised)
+    result = verified(page_of(served, site))
     expect(result.locator(".mv-verdict")).to_contain_text("Not equal: 2 checks failed.")
     expect(result).to_contain_text("run.json: SHA-256 differs from the digest on this page.")
     expect(result).to_contain_text(f"composite › value: run.json says 0.987654321, the grades give {stated}.")
 
 
-def test_a_forged_weight_changes_the_composite_and_is_named(alone: Visit, site: Built) -> None:
+def test_a_forged_weight_changes_the_composite_and_is_named(served: Visit, site: Built) -> None:
     def heavier(data: bytes) -> bytes:
         run = json.loads(data)
         run["scores"]["categories"][0]["weight"] = 0.9
         return json.dumps(run).encode()
 
-    serve(alone.page, site, head(site), heavier)
-    expect(verified(page_of(alone, site))).to_contain_text("› weight: run.json says 0.9, the grades give")
+    serve(served.page, site, head(site), heavier)
+    expect(verified(page_of(served, site))).to_contain_text("› weight: run.json says 0.9, the grades give")
 
 
 @pytest.mark.parametrize(
@@ -129,10 +129,10 @@ def test_a_forged_weight_changes_the_composite_and_is_named(alone: Visit, site: 
     ids=["no grades", "cut grades", "cut text of grades", "no run.json", "cut run.json", "another file"],
 )
 def test_a_missing_or_cut_file_is_named(
-    alone: Visit, site: Built, path: Callable[[Built], str], change: Change, said: str
+    served: Visit, site: Built, path: Callable[[Built], str], change: Change, said: str
 ) -> None:
-    serve(alone.page, site, path(site), change)
-    result = verified(page_of(alone, site))
+    serve(served.page, site, path(site), change)
+    result = verified(page_of(served, site))
     expect(result.locator(".mv-verdict")).to_contain_text("Not equal")
     expect(result).to_contain_text(said)
 
