@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import regex
 
@@ -97,6 +98,12 @@ def marks(text: str) -> list[Mark]:
         found.append(DateMark(None if year is None else int(year), number, None if day is None else int(day)))
         at = date.end()
     return found + _words(flat[at:])
+
+
+@lru_cache(maxsize=8_192)
+def known_marks(text: str) -> tuple[Mark, ...]:
+    """Return the marks of a raw question or reference, which come back with every answer."""
+    return tuple(marks(text))
 
 
 def is_number(mark: Mark) -> bool:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from memeval.judging import lexicon
 from memeval.judging.base import Case
 from memeval.judging.hedging import plain, without_echo
-from memeval.judging.marks import DateMark, Mark, is_number, marks
+from memeval.judging.marks import DateMark, Mark, is_number, known_marks, marks
 from memeval.judging.text import states
 from memeval.keys import ReferenceKey
 
@@ -135,7 +135,7 @@ def _holds(answer: str, reference: str, question: str, off: Sequence[int] = ()) 
         question: the question.
         off: allowed differences of a number.
     """
-    given, whole, asked = marks(answer), marks(reference), set(marks(question))
+    given, whole, asked = marks(answer), known_marks(reference), set(known_marks(question))
     wanted = [mark for mark in whole if mark not in asked] or whole
     if not wanted:
         return states(answer, (reference,))
