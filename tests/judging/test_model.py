@@ -10,7 +10,7 @@ import pytest
 
 from memeval.gateway.stops import GatewayStopped, NotRecorded
 from memeval.judging.base import Case
-from memeval.judging.model import ModelJudge, RecordedJudge, ask_all, judge_spec
+from memeval.judging.model import KEPT_CHARACTERS, ModelJudge, RecordedJudge, ask_all, judge_spec
 from memeval.judging.rules import noticed
 from memeval.records.call import Call, ModelRequest
 from memeval.records.errors import BadInput
@@ -37,6 +37,15 @@ def test_equal_cases_of_different_items_are_equal_requests() -> None:
     assert JUDGE.request(case(item="a")).key == JUDGE.request(case(item="b")).key
     assert JUDGE.request(case()).key != JUDGE.request(case(answer="Redis.")).key
     assert JUDGE.request(case()).key != ModelJudge("gpt-4o-mini", ENDPOINT).request(case()).key
+
+
+def test_a_request_is_made_once_unless_it_is_long() -> None:
+    judge = ModelJudge("gpt-4o", ENDPOINT)
+    assert judge.request(case()) is judge.request(case(item="another"))
+    assert judge.request(case()) == JUDGE.request(case())
+    long = case(answer="word " * KEPT_CHARACTERS)
+    assert judge.request(long) is not judge.request(long)
+    assert judge.request(long) == judge.request(long)
 
 
 @pytest.mark.parametrize(

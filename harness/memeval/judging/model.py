@@ -10,6 +10,7 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from pydantic import JsonValue
 
@@ -42,6 +43,12 @@ USUAL: dict[str, JsonValue] = {"temperature": 0, "max_tokens": MAX_TOKENS, "seed
 
 SETTINGS = f"{JUDGES}settings"
 """The name of changed settings in tracks, next to the prompts."""
+
+KEPT_REQUESTS = 2_000
+"""Number of requests that stay in memory: each is needed to find missing calls, to ask, and to read the verdict."""
+
+KEPT_CHARACTERS = 10_000
+"""Longer requests are made again."""
 
 EXCERPT = 40
 """Quoted characters of a reply without a verdict."""
@@ -94,6 +101,7 @@ class ModelJudge:
         self.settings = settings_for(self.model, endpoint_url, USUAL) if settings is None else dict(settings)
         """The settings sent with the model and the message."""
         self._prompts = Prompts(prompts)
+        self._kept = lru_cache(KEPT_REQUESTS)(self._new_request)
 
     @property
     def name(self) -> str:
@@ -125,6 +133,9 @@ class ModelJudge:
         return self._request_with(self._prompts.asking_again(case))
 
     def _request_with(self, text: str) -> ModelRequest:
+        return self._kept(text) if len(text) <= KEPT_CHARACTERS else self._new_request(text)
+
+    def _new_request(self, text: str) -> ModelRequest:
         return ModelRequest(
             endpoint=self.endpoint_url,
             api=Api.CHAT,
