@@ -10,7 +10,7 @@ import contextlib
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Self
@@ -24,6 +24,11 @@ from memeval.storage import cache_home, code_digest, write_whole
 @dataclass(frozen=True)
 class KeptRun(RunFolder):
     """A run of which may be used what an earlier build kept. What decides about a run reads its rows."""
+
+    @cached_property
+    def has_rows(self) -> bool:
+        """Whether the row files exist, asked once."""
+        return super().has_rows
 
     @classmethod
     def of(cls, folder: RunFolder) -> Self:

@@ -157,28 +157,41 @@ def file_bytes(asset: Asset) -> bytes:
     return content if isinstance(content, bytes) else content.read_bytes() if isinstance(content, Path) else content()
 
 
-def write_asset(asset: Asset, folder: Path, earlier: Path | None) -> None:
-    """Write a file of a site.
+class SiteFolder:
+    """The folder of a site in the making.
 
     Args:
-        asset: the file.
-        folder: the folder of the site.
-        earlier: an earlier site on the same disk. If it has the file, both get the same one; its bytes are checked.
+        folder: the folder.
+        earlier: an earlier site on the same disk. If it has a file, both get the same one; its bytes are checked.
     """
-    path, content = folder / asset.path, asset.content
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if asset.digest is not None and earlier is not None and _linked(earlier / asset.path, path, asset.digest):
-        return
-    if isinstance(content, Path):
-        shutil.copyfile(content, path)
-    else:
-        path.write_bytes(file_bytes(asset))
+
+    def __init__(self, folder: Path, earlier: Path | None = None) -> None:
+        self._folder, self._earlier = folder, earlier
+        self._parents: set[Path] = set()
+        self._known: set[str] = set()
+
+    def write(self, asset: Asset) -> None:
+        """Write a file. One with a known digest is written once, however many runs share it."""
+        path, content = self._folder / asset.path, asset.content
+        if path.parent not in self._parents:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._parents.add(path.parent)
+        if asset.digest is not None:
+            if asset.path in self._known:
+                return
+            self._known.add(asset.path)
+            if self._earlier is not None and _linked(self._earlier / asset.path, path, asset.digest):
+                return
+        if isinstance(content, Path):
+            shutil.copyfile(content, path)
+        else:
+            path.write_bytes(file_bytes(asset))
 
 
 def _linked(old: Path, new: Path, digest: Digest) -> bool:
     """Link a file with some content to a new path; return whether that was possible."""
     try:
-        if old.is_symlink() or new.exists() or digest_file(old) != digest:
+        if old.is_symlink() or digest_file(old) != digest:
             return False
         os.link(old, new)
     except OSError:

@@ -77,9 +77,11 @@ class BenchmarkView:
 
     @cached_property
     def described(self) -> Digest:
-        """Digest of all that its words on the page of a run depend on: not the runs of its tracks."""
+        """Digest of all that its words depend on: of the runs of a track only whether there are any."""
         info = None if self.info is None else self.info.data()
-        return digest_of([self.id, info, self.package, [table.track.data() for table in self.tables]])
+        return digest_of(
+            [self.id, info, self.package, [[table.track.data(), bool(table.rows)] for table in self.tables]]
+        )
 
     @property
     def missing_data(self) -> str | None:

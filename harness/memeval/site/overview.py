@@ -187,6 +187,13 @@ class Overview:
 
 def overviews(site: SiteModel) -> list[Overview]:
     """Return the overview of each measure that has a system with a run, the one with the most systems first."""
+    known = vars(site)  # a copy of the site with other values has none
+    if "overviews" not in known:
+        known["overviews"] = _overviews(site)
+    return list(known["overviews"])
+
+
+def _overviews(site: SiteModel) -> list[Overview]:
     suites = {suite.id.partition("@")[0]: suite for suite in read_suites()}
     found = []
     for measure in Measure:

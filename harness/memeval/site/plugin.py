@@ -24,7 +24,7 @@ from mkdocs.utils.templates import TemplateContext
 
 from memeval.project import project
 from memeval.site.csp import with_policy
-from memeval.site.files import Asset, Page, write_asset
+from memeval.site.files import Asset, Page, SiteFolder
 from memeval.site.kept_pages import KeptTemplates, keep_html, leave_empty
 from memeval.site.model import SiteModel, read_site
 from memeval.site.not_found import not_found_page
@@ -67,19 +67,20 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
         for file in [file for file in files if BUNDLE.fullmatch(file.src_uri)]:
             files.remove(file)
             files.append(File.generated(config, file.src_uri, content=lightened(file.content_string)))
+        out = SiteFolder(Path(config.site_dir), self.config.earlier)
         for made in publish_all(site):
             if isinstance(made, Page) and made.one_of_many:
                 folder = made.url.rstrip("/").rpartition("/")[0] + "/"
                 if folder not in self.many:
                     self._add(files, empty_page(folder), config)
                 body = made.body.encode(errors="xmlcharrefreplace")
-                write_asset(Asset(f"{made.url}index.html", body), Path(config.site_dir), None)
+                out.write(Asset(f"{made.url}index.html", body))
                 self.many.setdefault(folder, []).append(replace(made, body=Markup()))
             elif isinstance(made, Page):
                 self._add(files, made, config)
             else:
                 # MkDocs has emptied the folder by now. Data goes directly to disk: it may be larger than memory.
-                write_asset(made, Path(config.site_dir), self.config.earlier)
+                out.write(made)
         return files
 
     def _add(self, files: Files, made: Page, config: MkDocsConfig) -> None:
