@@ -13,9 +13,12 @@ from jinja2 import Environment
 
 import memeval
 from memeval.archive import run_cache
+from memeval.archive.runs import runs_under
+from memeval.benchmarks import find
 from memeval.benchmarks.beliefs2.benchmark import Beliefs2Benchmark
 from memeval.site import build, files, kept_pages, rendering
-from memeval.site.benchmark_data import OpenData
+from memeval.site.benchmark_data import OpenData, data_of
+from memeval.site.benchmark_shards import kept_benchmark_shards
 from memeval.site.pages import samples
 from memeval.statistics import detectable as statistics
 from tests.site.test_page_frame import files_of
@@ -186,3 +189,12 @@ def test_other_parameters_give_data_with_another_digest(tmp_path: Path, monkeypa
     )
     again = OpenData(benchmark, small, "judge", "full")
     assert again.digest() == again.dataset().digest
+
+
+def test_data_that_is_asked_in_another_way_has_other_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_cache, "cache_home", lambda: tmp_path)
+    tracks = {run.run.track.protocol: run.run.track for run in runs_under(ROOT / "results/qa-smoke")}
+    one, two = (tracks[name] for name in sorted(tracks)[:2])
+    assert one.data_digest == two.data_digest
+    shards = [kept_benchmark_shards(data_of(track, find(track.benchmark), None), True) for track in (one, two, one)]
+    assert shards[0] == shards[2] != shards[1]

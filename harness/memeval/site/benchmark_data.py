@@ -28,6 +28,13 @@ class BenchmarkData:
     """Opens the data, which can take seconds; ``None`` if it is not on this machine."""
     is_shipped: bool = False
     """Whether memeval's own code makes or reads the data, so that the digest tells what follows from it."""
+    asked: str = ""
+    """Protocol, tier and parameters with which it is opened: what is asked depends on them, and not on the digest."""
+
+    @property
+    def depends(self) -> str:
+        """Names all that follows from the data, for what is kept of it."""
+        return f"{self.digest} {self.asked}"
 
     @property
     def is_here(self) -> bool:
@@ -59,6 +66,7 @@ def data_of(track: Track, benchmark: Benchmark | None, missing: str | None) -> B
         missing=missing,
         open=None if opened is None else opened.dataset,
         is_shipped=benchmark is not None and _is_shipped(benchmark),
+        asked=json.dumps([track.protocol, track.tier, dict(track.parameters)], sort_keys=True),
     )
 
 

@@ -41,7 +41,7 @@ def kept_benchmark_shards(data: BenchmarkData, words: bool) -> tuple[Asset, ...]
         return ()
     if not data.is_shipped:  # another package can change what it makes of the same digest
         return RunShards.from_bytes(made()).assets
-    return RunShards.from_bytes(kept_by_name(f"{data.key} {words}", KIND, data.digest, made)).assets
+    return RunShards.from_bytes(kept_by_name(f"{data.key} {words}", KIND, data.depends, made)).assets
 
 
 def benchmark_shards(dataset: Dataset, words: bool) -> Iterator[Asset]:

@@ -15,7 +15,7 @@ from memeval.archive.run_cache import KeptRun, is_kept
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.base import Benchmark
-from memeval.evaluation.many_runs import Batch, batches_of
+from memeval.evaluation.many_runs import Share, batches_of, shares_of
 from memeval.execution.contexts import TurnTexts
 from memeval.leaderboard.samples import graded_items
 from memeval.leaderboard.traces import Traces
@@ -43,11 +43,9 @@ def keep_contents(folders: Sequence[RunFolder], jobs: int) -> None:
     """
     allowed = _allowed(folders)
     new = [folder for folder in folders if _is_new(folder, allowed)]
-    batches = batches_of(new)
-    leading = {batch.data: batch for batch in reversed(batches)}
-    tasks = [(batch, leading[batch.data] is batch) for batch in batches]
-    # The data of different batches is then opened at the same time, and the same data by one process.
-    tasks.sort(key=lambda task: not task[1])
+    shares = shares_of(batches_of(new), jobs)
+    leading = {share[0].data: share for share in reversed(shares)}
+    tasks = [(share, leading[share[0].data] is share) for share in shares]
     for _ in in_order(partial(_keep, allowed=allowed), tasks, jobs):
         pass
     _view_of.cache_clear()
@@ -97,15 +95,15 @@ class _ReadOnce(KeptRun):
         return list(super().grades())
 
 
-def _keep(task: tuple[Batch, bool], allowed: frozenset[str]) -> None:
+def _keep(task: tuple[Share, bool], allowed: frozenset[str]) -> None:
     """Keep the contents of some runs on the same data, and the data's own if they are the first ones."""
-    batch, is_first = task
-    for path in batch.paths:
+    share, is_first = task
+    for path in (path for batch in share for path in batch.paths):
         # A run that cannot be read is left to the build, which says so.
         with contextlib.suppress(MemevalError, OSError):
             folder = _ReadOnce(path)
             words = folder.run.track.benchmark in allowed
-            view, turns = _opened(batch.data, RunFolder(path))
+            view, turns = _opened(share[0].data, RunFolder(path))
             data = view.data[folder.run.track.data_digest]
             if is_first:
                 kept_benchmark_shards(data, words)

@@ -69,11 +69,12 @@ def _files(folder: Path) -> list[tuple[str, Digest]]:
 
 
 def _to_bytes(reports: Reports) -> bytes:
+    # Not canonical JSON: pages show the entries of a record in their order.
     return encode(
         {
-            "findings": None if reports.findings is None else reports.findings.to_json(),
-            "ranks": {name: [rank.best, rank.worst] for name, rank in reports.ranks.items()},
-            "labels": [report.to_json() for report in reports.labels],
+            "findings": None if reports.findings is None else reports.findings.model_dump_json(),
+            "ranks": [[name, rank.best, rank.worst] for name, rank in reports.ranks.items()],
+            "labels": [report.model_dump_json() for report in reports.labels],
         }
     )
 
@@ -83,6 +84,6 @@ def _from_bytes(content: bytes) -> Reports:
     where = "kept reports"
     return Reports(
         findings=None if data["findings"] is None else FindingsReport.parse(data["findings"], where),
-        ranks={name: RankRange(*rank) for name, rank in data["ranks"].items()},
+        ranks={name: RankRange(best, worst) for name, best, worst in data["ranks"]},
         labels=tuple(LabelReport.parse(report, where) for report in data["labels"]),
     )

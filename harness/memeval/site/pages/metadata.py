@@ -183,7 +183,7 @@ def _kept_rows(data: BenchmarkData, name: str, rows: Callable[[Dataset], Iterato
     def made() -> bytes:
         return b"" if data.dataset is None else "".join(f"{row}\n" for row in rows(data.dataset)).encode()
 
-    return kept_by_name(f"{data.key} {name}", "data", data.digest, made) if data.is_shipped else made()
+    return kept_by_name(f"{data.key} {name}", "data", data.depends, made) if data.is_shipped else made()
 
 
 def _scenarios(dataset: Dataset) -> Iterator[str]:

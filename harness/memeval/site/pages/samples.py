@@ -92,7 +92,7 @@ def _kept_page(benchmark: BenchmarkView, data: BenchmarkData, url: str) -> tuple
     if benchmark.info is None or not data.is_shipped:
         content = made()
     else:
-        depends = digest_of([data.digest, benchmark.info.to_json(), templates_digest()])
+        depends = digest_of([data.depends, benchmark.info.to_json(), templates_digest()])
         content = kept_by_name(url, "samples", depends, made)
     body, categories = json.loads(content)
     return body, categories
