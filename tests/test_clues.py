@@ -1,13 +1,13 @@
 """What can be guessed on beliefs@2 without reading it."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bench.clues import (
-    EARNING,
     OUT,
     PAGE,
     RESULTS,
@@ -75,8 +75,10 @@ def test_the_page_says_what_was_measured() -> None:
     assert (ROOT / PAGE).read_text(encoding="utf-8") == page_of(RESULT, ROOT / RESULTS)
 
 
-def test_a_system_without_a_stored_run_has_no_score(tmp_path: Path) -> None:
-    lines = earned(tmp_path).splitlines()
-    assert lines[0] == "| Control or system | `full` | `withheld-1` |"
-    assert len(lines) == 2 + len(EARNING)
-    assert all(line.endswith("| – | – |") for line in lines[2:])
+def test_a_tier_without_a_stored_run_has_no_score_and_a_system_without_any_no_row(tmp_path: Path) -> None:
+    head = "| Control or system | `full` | `withheld-1` |"
+    assert earned(tmp_path).splitlines() == [head, "| --- | --- | --- |"]
+    for path in (ROOT / RESULTS / "beliefs/minilm").glob("*/run.json"):
+        (tmp_path / "beliefs/minilm" / path.parent.name).mkdir(parents=True)
+        (tmp_path / "beliefs/minilm" / path.parent.name / path.name).write_bytes(path.read_bytes())
+    assert re.fullmatch(r"\| MiniLM vectors \| [\d.]+ \([\d.]+ to [\d.]+\) \| – \|", earned(tmp_path).splitlines()[2])
