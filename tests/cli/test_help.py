@@ -69,7 +69,7 @@ def test_the_deprecated_names_of_to_still_work(tmp_path: Path, monkeypatch: pyte
     assert (tmp_path / "elsewhere" / "a" / "submission.toml").is_file()
     assert "--into is deprecated. Use --to." in made.stderr
     built: list[Path] = []
-    monkeypatch.setattr("memeval.site.build", lambda results, out, jobs: built.append(out))
+    monkeypatch.setattr("memeval.site.build", lambda results, out, **_: built.append(out))
     said = CliRunner().invoke(app, ["site", "build", "--out", "old"])
     assert CliRunner().invoke(app, ["site", "build", "--to", "new"]).output == "new\n"
     assert CliRunner().invoke(app, ["site", "build"]).output == f"{publishing.DEFAULT_SITE}\n"

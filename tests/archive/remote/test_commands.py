@@ -29,7 +29,7 @@ from memeval.leaderboard.releases import frozen
 from memeval.objects import ObjectStore
 from memeval.records.errors import CheckFailed, ExitCode
 from memeval.records.ledger import LedgerEvent
-from memeval.site.files import Asset
+from memeval.site.files import Asset, file_bytes
 from memeval.site.model import read_site
 from memeval.site.publisher import publishers
 from tests.support.archives import contents, push, small_run
@@ -142,9 +142,7 @@ def _pages(results: Path) -> dict[str, object]:
     shown = [each for each in publishers() if each.name in ("runs", "items")]
     files = [file for publisher in shown for file in publisher.publish(site)]
     return {
-        (file.path if isinstance(file, Asset) else file.url): file.content.read_bytes()
-        if isinstance(file, Asset) and isinstance(file.content, Path)
-        else file
+        (file.path if isinstance(file, Asset) else file.url): file_bytes(file) if isinstance(file, Asset) else file
         for file in files
     } | {f"{len(files)} files": None}
 

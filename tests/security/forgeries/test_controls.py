@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.archive.runs import RunFolder
 from memeval.benchmarks.beliefs.long.history import LongHistory
 from memeval.evaluation.findings import Check, CheckStatus
 from memeval.evaluation.verifying.controls import FORMER, check_control
@@ -90,8 +90,8 @@ def of_the_smallest_tier(slug: str) -> RunFolder:
     """Return a control's run on histories of ten thousand tokens, by the rules."""
     (found,) = (
         each
-        for each in sealed_runs(RESULTS)
-        if each.path.parent.name == slug and each.path.parents[1].name == "beliefs" and each.run.track.tier == "10k"
+        for each in map(RunFolder, (RESULTS / "beliefs" / slug).iterdir())
+        if (each.run.track.benchmark, each.run.track.tier) == ("beliefs@1", "10k")
     )
     return found
 
