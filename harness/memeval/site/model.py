@@ -106,14 +106,20 @@ class BenchmarkView:
 
         Of tables with equal settings, all but the first say what sets them apart.
         """
-        title = self._settings(track)
-        same = [table for table in self.tables if self._settings(table.track) == title]
-        own = [table for table in same if table.track.id == track.id]
-        if not own or own[0] is same[0]:
-            return title
-        more = [] if track.judge == same[0].track.judge else [f"judge {track.judge}"]
-        more += [] if own[0].rows else ["superseded"]
-        return ", ".join([title, *more])
+        return self._titles.get(track.id) or self._settings(track)
+
+    @cached_property
+    def _titles(self) -> dict[str, str]:
+        """The titles of the tables, by track."""
+        first: dict[str, BoardTable] = {}
+        titles = {}
+        for table in self.tables:
+            title = self._settings(table.track)
+            same = first.setdefault(title, table)
+            more = [] if table.track.judge == same.track.judge else [f"judge {table.track.judge}"]
+            more += [] if table is same or table.rows else ["superseded"]
+            titles[table.track.id] = ", ".join([title, *more])
+        return titles
 
     def _settings(self, track: Track) -> str:
         protocol = self.protocol(track)
