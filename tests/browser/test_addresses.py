@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Visit
-from tests.browser.test_site import BOARD, board, shown, templates
+from tests.browser.test_site import BOARD, board, kinds, shown
 from tests.site.conftest import Built
 
 pytestmark = pytest.mark.browser
@@ -55,10 +55,10 @@ BLOCKED = """for (const name of ["localStorage", "sessionStorage"]) Object.defin
     configurable: true, get() { throw new DOMException("The operation is insecure.", "SecurityError"); } });"""
 
 
-def test_with_storage_blocked_every_kind_of_page_works(alone: Visit, site: Built) -> None:
+def test_with_storage_blocked_every_page_works(alone: Visit, site: Built) -> None:
     page = alone.page
     page.add_init_script(BLOCKED)
-    for path in templates(site):
+    for path in kinds(site):
         alone.go(path)
         expect(page.locator("h1").first).to_be_visible()
     alone.go(BOARD)

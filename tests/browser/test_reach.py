@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Visit
-from tests.browser.test_site import BOARD, board, shown, templates
+from tests.browser.test_site import BOARD, board, kinds, shown
 from tests.site.conftest import Built
 
 pytestmark = pytest.mark.browser
@@ -79,12 +79,10 @@ def test_escape_closes_the_column_picker_and_returns_to_it(wide: Visit) -> None:
     expect(board(page).locator('th[data-column="version"]')).to_be_visible()
 
 
-def test_without_scripts_every_kind_of_page_reads_and_tables_are_whole(
-    chromium: Browser, base: str, site: Built
-) -> None:
+def test_without_scripts_every_page_reads_and_tables_are_whole(chromium: Browser, base: str, site: Built) -> None:
     with chromium.new_context(java_script_enabled=False) as context:
         page = context.new_page()
-        for path in templates(site):
+        for path in kinds(site):
             page.goto(base + path)
             expect(page.locator("h1").first).to_be_visible()
             assert len(page.locator("article").inner_text()) > 60, path

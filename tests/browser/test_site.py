@@ -57,17 +57,6 @@ def kinds(site: Built) -> dict[str, int]:
     }
 
 
-def templates(site: Built) -> list[str]:
-    """Return an address of each template, with its scripts: the page with most on it, and two pages of the guide."""
-    others = "systems/hostile/", "repeat/", "proof/", "glossary/", "api/"
-    alike = (
-        f"runs/{site.runs[0].run.run_id}/",
-        f"runs/{shown(site, 'elsewhere')}/",
-        f"items/?run={site.runs[0].run.run_id}#",
-    )
-    return [path for path in kinds(site) if not path.startswith((*others, *alike))]
-
-
 def board(page: Page) -> Locator:
     """Return the table with every kind of row."""
     return page.locator("table.mv-board").filter(has_text="Halfway")

@@ -290,4 +290,4 @@ def test_many_runs_cost_little_more_than_their_bytes(tmp_path: Path) -> None:
         )
     before = time.process_time()
     build(tmp_path / "results", tmp_path / "site", find=lambda _name: benchmark)
-    assert time.process_time() - before < 5, "a thousand runs must stay well under a minute"
+    assert time.process_time() - before < 4.5, "a thousand runs must stay well under a minute"

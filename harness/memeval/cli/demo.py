@@ -126,7 +126,9 @@ def demo(every: bool = False) -> None:
     build(BOARD, SITE, jobs=processes(None, runs))
     print(f"\n{len(folders)} runs on {', '.join(benchmarks)}, verified, in {time.monotonic() - began:.0f} s.")
     print(f"The board is in {SITE}: these runs and the {runs - len(folders)} stored ones of the same tables.")
-    print(f"With all {len(sealed_runs(STORED))} stored runs: .venv/bin/memeval site build (minutes). Next steps:")
+    if every_stored := len(sealed_runs(STORED)):
+        print(f"To build it of all {every_stored} stored runs, in minutes: .venv/bin/memeval site build")
+    print("Next steps:")
     for command, purpose in NEXT_STEPS:
         print(f"  {command:24}# {purpose}")
 
