@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable
+from importlib import resources
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,9 +16,10 @@ import pytest
 from memeval.benchmarks.beliefs.checks import BrokenRule
 from memeval.benchmarks.beliefs.long import survey as surveying
 from memeval.benchmarks.beliefs.long.filler import Filler
+from memeval.benchmarks.beliefs.long.included import COMMAND, datasets
 from memeval.benchmarks.beliefs.long.lives import lives
 from memeval.benchmarks.beliefs.long.source import LongBeliefs
-from memeval.benchmarks.beliefs.long.survey import Survey, survey, surveyed
+from memeval.benchmarks.beliefs.long.survey import Survey, code_files, included, made_by, survey, surveyed
 from memeval.benchmarks.beliefs.talk import DraftTurn
 from memeval.cli.main import main
 from memeval.evaluation.disk_space import disk_space_warning
@@ -37,7 +39,13 @@ def known() -> Survey:
 
 
 @pytest.fixture
-def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Survey) -> Path:
+def none_included(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A memeval that includes no survey."""
+    monkeypatch.setattr(surveying, "included", lambda source: tmp_path / "not included.json")
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Survey, none_included: None) -> Path:
     """The file in which it is kept, in a data folder of its own."""
     monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "data"))
     path = tmp_path / "data" / "beliefs" / "surveyed-10k-42.json"
@@ -89,16 +97,49 @@ def test_what_is_kept_of_other_histories_or_cannot_be_read_is_made_again(
         "not text": b"\xff\xfe",
     }
     kept.write_bytes(damaged[change])
-    monkeypatch.setattr(surveying, "survey", lambda source: source)
-    assert surveyed(SOURCE) == SOURCE  # type: ignore[comparison-overlap]
+    again = known.model_copy(update={"digest": "sha256:" + "1" * 64})
+    monkeypatch.setattr(surveying, "survey", lambda source: again)
+    assert surveyed(SOURCE) == again == Survey.parse(kept.read_bytes(), kept)
 
 
 def test_where_nothing_can_be_kept_all_is_gone_through_each_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Survey
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Survey, none_included: None
 ) -> None:
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "file"))
     assert surveyed(SOURCE) == known
+
+
+def test_what_memeval_includes_is_current_and_what_a_pass_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Survey
+) -> None:
+    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path))
+    monkeypatch.setattr(surveying, "survey", never)
+    try:
+        sources = [dataset.source for dataset in datasets()]
+    except AssertionError:
+        pytest.fail(f"code or words have changed: run {COMMAND}")
+    assert len(sources) == 9 and list(tmp_path.iterdir()) == []
+    found = {(source.folder, source.tier): Survey.parse(included(source).read_bytes(), source) for source in sources}
+    assert found["beliefs", "10k"] == known
+    assert all(each.made_by == made_by(source) for each, source in zip(found.values(), sources, strict=True))
+
+
+def test_an_included_survey_of_other_code_or_damaged_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Survey
+) -> None:
+    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "data"))
+    file = tmp_path / "10k-42.json"
+    monkeypatch.setattr(surveying, "included", lambda source: file)
+    for wrong in (known.to_json().replace(known.made_by, "sha256:" + "0" * 64), known.to_json()[:-9], ""):
+        file.write_text(wrong)
+        assert surveyed(SOURCE) == known
+        (tmp_path / "data" / "beliefs" / "surveyed-10k-42.json").unlink()
+
+
+def test_a_changed_word_is_other_code(tmp_path: Path) -> None:
+    package = resources.files("memeval").joinpath("benchmarks", "beliefs", "long")
+    assert {"vocabulary.toml", "survey.py"} <= {file.name for file in code_files(package)}
 
 
 def test_what_fills_a_history_may_not_say_what_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,8 @@ class LongSource(ABC):
     """First part of the scenario ids."""
     folder: str
     """Folder of stored surveys, in the data folder."""
+    included: str
+    """Folder of the surveys that memeval includes, in the package memeval."""
     code: tuple[str, ...]
     """Folders with the code and the words that determine the bytes of a history, in the package memeval."""
 
@@ -63,6 +65,7 @@ class LongBeliefs(LongSource):
 
     prefix = "beliefs-1"
     folder = "beliefs"
+    included = "benchmarks/beliefs/long/surveys"
     code = ("benchmarks/beliefs",)
 
     def parts(self) -> Iterator[Part]:

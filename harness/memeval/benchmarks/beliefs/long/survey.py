@@ -1,7 +1,8 @@
 """One pass over long histories: number of filler sessions, check of the rules, and digest.
 
 It takes a minute or two for ten million tokens, so the result is stored in the data folder, with the seed, the tier and
-the digest of the code that generates the histories. ``memeval data verify`` repeats the pass.
+the digest of the code that generates the histories. memeval includes the results of its own seed, up to a million
+tokens; see :mod:`memeval.benchmarks.beliefs.long.included`. ``memeval data verify`` repeats the pass.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from memeval.tokens import count_tokens, tokenizer_name
 
 MADE_BY = ("keys", "records/base.py", "records/scenario.py")
 """Code that determines the bytes of a history, beside that of its source."""
+
+LEFT_OUT = frozenset({"catalogue", "controls", "fresh"})
+"""Files and folders of a benchmark, without suffix, that do not determine the bytes of a history."""
 
 KEPT_SESSIONS = 20_000
 """Maximum number of filler sessions of a history that a survey keeps in memory."""
@@ -86,21 +90,36 @@ class _KeptFiller:
 
 
 def surveyed(source: LongSource) -> Survey:
-    """Return the stored survey of a tier, or make it.
+    """Return the stored or included survey of a tier, or make it and store it.
 
     Raises:
         ValueError: the histories break a rule.
     """
+    for place in (_path(source), included(source)):
+        with contextlib.suppress(OSError, MemevalError):
+            kept = Survey.parse(place.read_bytes(), place)
+            if (kept.seed, kept.tier, kept.made_by) == (source.seed, source.tier, made_by(source)):
+                return kept
+    return stored_survey(source)
+
+
+def included(source: LongSource) -> Traversable:
+    """Return the file in which memeval includes the survey of a tier, if it includes it."""
+    return resources.files("memeval").joinpath(*source.included.split("/"), f"{source.tier}-{source.seed}.json")
+
+
+def stored_survey(source: LongSource) -> Survey:
+    """Pass over the histories of a tier and store the result; see :func:`survey`."""
+    made = survey(source)
     path = _path(source)
-    with contextlib.suppress(OSError, MemevalError):
-        kept = Survey.parse(path.read_bytes(), path)
-        if (kept.seed, kept.tier, kept.made_by) == (source.seed, source.tier, made_by(source)):
-            return kept
-    return survey(source)
+    with contextlib.suppress(OSError, BadInput):  # if it cannot be stored, the next call repeats it
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, made.to_json().encode())
+    return made
 
 
 def survey(source: LongSource) -> Survey:
-    """Pass over the histories of a tier and store the result.
+    """Pass over the histories of a tier.
 
     Raises:
         ValueError: the histories break a rule.
@@ -122,7 +141,7 @@ def survey(source: LongSource) -> Survey:
         keys += [key.to_json() for key in history.keys()]  # noqa: SIM118 - no dictionary
     for key in keys:
         digest.update(f"{key}\n".encode())
-    made = Survey(
+    return Survey(
         seed=source.seed,
         tier=source.tier,
         made_by=made_by(source),
@@ -131,11 +150,6 @@ def survey(source: LongSource) -> Survey:
         sizes=tuple(sizes),
         digest=f"sha256:{digest.hexdigest()}",
     )
-    path = _path(source)
-    with contextlib.suppress(OSError, BadInput):  # if it cannot be stored, the next call repeats it
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, made.to_json().encode())
-    return made
 
 
 def _check_order(history: LongHistory) -> None:
@@ -149,7 +163,10 @@ def _check_order(history: LongHistory) -> None:
 
 
 def made_by(source: LongSource) -> Digest:
-    """Return the digest of the code that generates histories, of the tokenizer name, and of the folder of surveys."""
+    """Return the digest of code and words that generate histories, of the tokenizer name, and of the folder of surveys.
+
+    Catalogues, controls and fresh editions of a benchmark are left out: they change no history.
+    """
     return _digest_of(source.folder, (*source.code, *MADE_BY))
 
 
@@ -157,18 +174,19 @@ def made_by(source: LongSource) -> Digest:
 def _digest_of(folder: str, paths: Sequence[str]) -> Digest:
     digest = hashlib.sha256(f"{tokenizer_name()}\n{folder}\n".encode())
     for path in paths:
-        for file in _sources(resources.files("memeval").joinpath(path)):
+        for file in code_files(resources.files("memeval").joinpath(path)):
             digest.update(file.read_bytes())
     return f"sha256:{digest.hexdigest()}"
 
 
-def _sources(place: Traversable) -> Iterator[Traversable]:
-    """Yield the Python files of a file or folder, sorted by path."""
+def code_files(place: Traversable) -> Iterator[Traversable]:
+    """Yield the files with code or words of a file or folder, sorted by path."""
     if place.is_file():
-        yield from (place,) if place.name.endswith(".py") else ()
+        yield from (place,) if place.name.endswith((".py", ".toml")) else ()
         return
     for each in sorted(place.iterdir(), key=lambda entry: entry.name):
-        yield from _sources(each)
+        if each.name.partition(".")[0] not in LEFT_OUT:
+            yield from code_files(each)
 
 
 def _fit(filler: FillerSessions, lives: Sequence[HistoryLife], size: int) -> tuple[int, int]:

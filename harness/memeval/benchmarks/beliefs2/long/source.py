@@ -27,6 +27,7 @@ class LongBeliefs2(LongSource):
     def __init__(self, seed: int, tier: str, protocol: str, vocabulary: Vocabulary, *, searched: bool) -> None:
         super().__init__(seed, tier)
         self.folder = f"beliefs-2/{protocol}"
+        self.included = f"benchmarks/beliefs2/long/surveys/{protocol}"
         self._vocabulary, self._searched = vocabulary, searched
 
     def parts(self) -> Iterator[Part]:
