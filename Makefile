@@ -17,14 +17,15 @@ export NO_MKDOCS_2_WARNING := 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo demo-all results serve test quick bench simulate lint lock
+.PHONY: help setup demo demo-all results verify serve test quick bench simulate lint lock
 
 help:
 	@echo 'make demo      run the controls and the light systems on beliefs@1, offline, and build the site'
 	@echo 'make demo-all  the same with every benchmark whose data is here and every system that needs no key'
 	@echo 'make results   make the stored runs of results.toml again (ONLY=locomo: one benchmark)'
+	@echo 'make verify    check every stored run: two minutes'
 	@echo 'make serve     serve build/site on 127.0.0.1:8000'
-	@echo 'make test      run every test (PYTEST_ARGS="-k name" narrows it)'
+	@echo 'make test      run the tests (PYTEST_ARGS="-k name" narrows it)'
 	@echo 'make quick     ruff and the fast tests, in less than a minute: use it while working'
 	@echo 'make bench     measure performance; the table is also in build/bench.json'
 	@echo 'make simulate  simulate the ranks: errors, power, intervals; half an hour; writes site/simulation.*'
@@ -44,13 +45,17 @@ demo-all: $(RUNTIME)
 results: $(RUNTIME)
 	@$(BIN)/python -m memeval.cli.results $(ONLY:%=--only %) $(RESULTS_ARGS)
 
+# These tests read every stored answer. `make test` has one run of each track.
+verify: $(DEV)
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q -m results tests/integration
+
 serve: $(RUNTIME)
 	@$(BIN)/memeval site serve
 
 # The suite starts hundreds of Pythons: compiling everything again in each takes more than a quarter of its time.
 test: $(DEV)
 	@$(BIN)/python tests/tools/install_tools.py
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 4 --dist loadscope --no-loadscope-reorder $(PYTEST_ARGS)
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 4 --dist loadscope --no-loadscope-reorder -m 'not results' $(PYTEST_ARGS)
 
 # Layers below everything else: no process, no server, no browser.
 quick: $(DEV)
