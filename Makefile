@@ -23,7 +23,7 @@ help:
 	@echo 'make demo      run the controls and the light systems on beliefs@1, offline, and build the site'
 	@echo 'make demo-all  the same with every benchmark whose data is here and every system that needs no key'
 	@echo 'make results   make the stored runs of results.toml again (ONLY=locomo: one benchmark)'
-	@echo 'make verify    check every stored run: two minutes'
+	@echo 'make verify    check all that is stored, runs and claims: two minutes'
 	@echo 'make serve     serve build/site on 127.0.0.1:8000'
 	@echo 'make test      run the tests (PYTEST_ARGS="-k name" narrows it)'
 	@echo 'make quick     ruff and the fast tests, in less than a minute: use it while working'
@@ -45,9 +45,9 @@ demo-all: $(RUNTIME)
 results: $(RUNTIME)
 	@$(BIN)/python -m memeval.cli.results $(ONLY:%=--only %) $(RESULTS_ARGS)
 
-# These tests read every stored answer. `make test` has one run of each track.
+# These tests read all that is stored. `make test` has one run of each track.
 verify: $(DEV)
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q -m results tests/integration
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q -n 2 -m results tests/claims tests/integration tests/labels
 
 serve: $(RUNTIME)
 	@$(BIN)/memeval site serve

@@ -75,6 +75,7 @@ def test_every_source_of_this_repository_is_valid_and_its_files_are_stored() -> 
 
 
 @pytest.mark.data
+@pytest.mark.results
 def test_the_published_files_give_the_stored_summaries() -> None:
     published = test_data("answers/published/MANIFEST.json").parent
     data = {

@@ -43,6 +43,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     return run
 
 
+@pytest.mark.results
 def test_the_stored_verdicts_are_given_again(answers: PublishedAnswers) -> None:
     seen = 0
     for sample in stored_samples(RESULTS):

@@ -41,7 +41,7 @@ def results(tmp_path: Path) -> Path:
 
 def test_stored_scores_equal_the_boards() -> None:
     frames = Frames(STORED)
-    board = build_board(sealed_runs(STORED)[::6], Ledger(STORED))  # the board reads all rows
+    board = build_board(sealed_runs(STORED)[::6], Ledger(STORED), compare_responses=False)
     runs = frames.runs.set_index("run_digest")
     assert len(runs) == len(sealed_runs(STORED)) > len(board.runs) > 9
     for row in board.runs:

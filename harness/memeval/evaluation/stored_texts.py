@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.execution.contexts import Contexts, TurnTexts, texts_of
@@ -10,6 +11,8 @@ from memeval.records.response import Context, Response
 
 OPEN_AT_ONCE = 4
 """Number of scenarios, and of context texts, in memory."""
+
+TurnsOf = Callable[[str], TurnTexts | None]
 
 
 class StoredTexts:
@@ -21,10 +24,10 @@ class StoredTexts:
     """
 
     def __init__(self, benchmark_session: BenchmarkSession, contexts: Contexts) -> None:
-        self._benchmark_session = benchmark_session
         self._contexts = contexts
-        self._turns = lru_cache(OPEN_AT_ONCE)(self._new_turns)
-        self._text = lru_cache(OPEN_AT_ONCE)(self._new_text)
+        # Of functions, not of methods: the contexts of a run are many, and nothing may hold them in a circle.
+        self._turns = lru_cache(OPEN_AT_ONCE)(partial(_turns, benchmark_session))
+        self._text = lru_cache(OPEN_AT_ONCE)(partial(_stored_text, contexts, self._turns))
 
     def context(self, response: Response) -> str | None:
         """Return the text of a response's context; ``None`` if it has none, or if turns or context are missing."""
@@ -33,15 +36,21 @@ class StoredTexts:
 
     def text(self, context: Context) -> str | None:
         """Return the text of a context; ``None`` if the data has no such scenario or turn."""
-        turns = self._turns(context.scenario_id)
-        try:
-            return None if turns is None else turns.joined(context)
-        except KeyError:
-            return None
+        return _text(context, self._turns)
 
-    def _new_text(self, scenario_id: str, digest: str) -> str | None:
-        return self.text(self._contexts.of_scenario(scenario_id)[digest])
 
-    def _new_turns(self, scenario_id: str) -> TurnTexts | None:
-        scenario = self._benchmark_session.scenarios.get(scenario_id)
-        return None if scenario is None else texts_of(scenario)
+def _turns(benchmark_session: BenchmarkSession, scenario_id: str) -> TurnTexts | None:
+    scenario = benchmark_session.scenarios.get(scenario_id)
+    return None if scenario is None else texts_of(scenario)
+
+
+def _stored_text(contexts: Contexts, turns_of: TurnsOf, scenario_id: str, digest: str) -> str | None:
+    return _text(contexts.of_scenario(scenario_id)[digest], turns_of)
+
+
+def _text(context: Context, turns_of: TurnsOf) -> str | None:
+    turns = turns_of(context.scenario_id)
+    try:
+        return None if turns is None else turns.joined(context)
+    except KeyError:
+        return None
