@@ -85,10 +85,11 @@ class LiveSystem(SystemProcess):
         return self._hello
 
     def close(self) -> None:
-        """Close the event loop of asynchronous calls. The object is not closed."""
+        """Close the event loop of asynchronous calls, and let go of the object. The object is not closed."""
         if self._calls.loop is not None:
             self._calls.loop.close()
             asyncio.set_event_loop(None)
+        self._calls.system = None
 
     def kill(self) -> None:
         """Do nothing: a call in this thread cannot be killed."""
