@@ -15,13 +15,17 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memeval.archive.runs import RunFolder
+from memeval.archive.ledger import Ledger
+from memeval.archive.runs import sealed_runs
 from memeval.benchmarks.beliefs2.benchmark import PARAMETERS
 from memeval.benchmarks.beliefs2.grading import evidence_key
 from memeval.benchmarks.registry import find
+from memeval.execution.readers import NATIVE
 from memeval.keys import ItemKey, Stance, StanceKey
+from memeval.leaderboard.board import build_board
 from memeval.records.scenario import Scenario, Session
 from memeval.site.text import percent
+from memeval.statistics.ranks import RankRange
 from memeval.tokens import count_tokens
 
 Array = NDArray[np.float64]
@@ -30,6 +34,9 @@ T = TypeVar("T")
 NAME = "beliefs@2"
 TIERS = ("full", "withheld-1")
 """The tiers with all people, in public and in withheld wording."""
+
+READER = "extractive@2"
+"""The reader of the answers that systems do not write themselves."""
 
 OUT, PAGE = Path("site/beliefs-2.json"), Path("site/beliefs-2.md")
 RESULTS = Path("results")
@@ -239,36 +246,73 @@ EARNING = {
     "mcp-memory": "MCP memory server",
     "jeffs-brain": "Jeffs Brain",
     "padded-contexts": "Padded contexts",
+    "oracle": "Oracle evidence",
+    "always-hedge": "Always hedge",
+    "notebook": "Notebook",
     "recency-window": "Recency window",
     "no-memory": "No memory",
 }
 """Controls and systems of the table of scores, by slug."""
 
 
-LENGTHS = ("10k", "100k")
+@dataclass(frozen=True)
+class Column:
+    """A column of a table of stored scores: the runs of one protocol on one tier."""
+
+    title: str
+    protocol: str
+    tier: str
+    readers: frozenset[str] | None = None
+    """Who may have written the answers; ``None`` for anybody."""
+
+
+def _tiers(*tiers: str) -> tuple[Column, ...]:
+    return tuple(Column(f"`{tier}`", "retrieval", tier) for tier in tiers)
+
+
+WORDINGS = _tiers(*TIERS)
+LENGTHS = _tiers("10k", "100k")
 """The tiers by length that have stored runs."""
+PROTOCOLS = (
+    Column("Answers of the reader", "judge", "full", frozenset({READER})),
+    Column("Own answers", "judge", "full", frozenset({NATIVE})),
+    Column("`shared`", "shared", "full"),
+    Column("`stored`", "stored", "full"),
+)
+"""The protocols other than ``retrieval``."""
 
 
-def earned(results: Path, tiers: Sequence[str] = TIERS) -> str:
-    """Return a table of stored scores on some tiers, each with its interval; systems without a run are left out.
+def earned(results: Path, columns: Sequence[Column] = WORDINGS) -> str:
+    """Return a table of stored scores, each with its interval and, if it has one, its range of ranks.
+
+    Systems without a run are left out.
 
     Args:
-        results: the results folder. Of several runs of a system on a tier, the newest counts.
-        tiers: the tiers, a column each.
+        results: the results folder. Of several runs of a system on a track, the newest counts.
+        columns: the columns.
     """
+    folders = [folder for folder in sealed_runs(results) if folder.run.track.benchmark == NAME]
+    board = build_board(folders, Ledger(results), compare_responses=False)
     rows = []
     for slug, title in EARNING.items():
-        cells = dict.fromkeys(tiers, "–")
-        for path in sorted((results / "beliefs" / slug).glob("*/run.json")):
-            run = RunFolder(path.parent).run
-            track, score = run.track, run.scores.composite
+        cells = dict.fromkeys((column.title for column in columns), "–")
+        for row in reversed(board.runs):  # the oldest first
+            track, score = row.run.track, row.run.scores.composite
             whole = all(PARAMETERS.defaults[name] == value for name, value in track.parameters.items())
-            if (track.benchmark, track.protocol) == (NAME, "retrieval") and track.tier in cells and whole:
-                low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
-                cells[track.tier] = f"{percent(score.value)} ({percent(low)} to {percent(high)})"
+            for column in columns:
+                is_in = column.readers is None or track.reader in column.readers
+                is_in = is_in and (track.protocol, track.tier) == (column.protocol, column.tier)
+                if row.run.system.slug == slug and whole and is_in:
+                    low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
+                    rank = f", {_ranks(row.rank)}" if row.rank else ""
+                    cells[column.title] = f"{percent(score.value)} ({percent(low)} to {percent(high)}){rank}"
         if set(cells.values()) != {"–"}:
             rows.append([title, *cells.values()])
-    return _table(["Control or system", *(f"`{tier}`" for tier in tiers)], rows)
+    return _table(["Control or system", *(column.title for column in columns)], rows)
+
+
+def _ranks(rank: RankRange) -> str:
+    return f"rank {rank.best}" if rank.best == rank.worst else f"rank {rank.best} to {rank.worst}"
 
 
 def page_of(result: Mapping[str, Any], results: Path = RESULTS) -> str:
@@ -301,6 +345,7 @@ def page_of(result: Mapping[str, Any], results: Path = RESULTS) -> str:
         items=f"{result['full']['items']:,}",
         earned=earned(results),
         by_length=earned(results, LENGTHS),
+        protocols=earned(results, PROTOCOLS),
     )
 
 
@@ -325,8 +370,9 @@ minute). The numbers are also in [beliefs-2.json](beliefs-2.json).
 ## What knowing the sentences earns
 
 The controls *Template solver*, *Seed table*, *Padded contexts* and *All candidates* try to score without remembering.
-These are the stored runs of the protocol `retrieval`, with 95 % intervals; a dash means no run. The board has all
-protocols, with ranks.
+These are the stored runs of the protocol `retrieval`, with 95 % intervals and the
+[range of ranks](methodology.md#ranks-and-ties) among the systems. Controls have no rank, nor have systems that ran with
+a part of their features only. A dash means no run.
 
 {earned}
 
@@ -341,6 +387,15 @@ points more than BM25 in withheld wording, because 500 tokens hold most of a lif
 texts, up to six times the tokens of the smallest sufficient evidence, and what is asked about begins at any time of a
 life. Its gain in withheld wording fell from 23 to 7 points (20 people). What is left is mostly that it prefers the
 user's newest statement, as a good memory should.
+
+## Every other protocol
+
+The same systems on the tier `full`. The reader answers from what a system retrieves. From the right evidence, the
+control *Oracle evidence*, it earns 65 of 100 points: no system can be expected to earn more with it. `shared` has the
+histories of all people in one memory. `stored` compares what a system has stored with the current facts: a store of
+every word earns nothing.
+
+{protocols}
 
 ## Longer histories
 

@@ -10,6 +10,7 @@ import pytest
 from bench.clues import (
     OUT,
     PAGE,
+    PROTOCOLS,
     RESULTS,
     Choice,
     choices,
@@ -81,4 +82,15 @@ def test_a_tier_without_a_stored_run_has_no_score_and_a_system_without_any_no_ro
     for path in (ROOT / RESULTS / "beliefs/minilm").glob("*/run.json"):
         (tmp_path / "beliefs/minilm" / path.parent.name).mkdir(parents=True)
         (tmp_path / "beliefs/minilm" / path.parent.name / path.name).write_bytes(path.read_bytes())
-    assert re.fullmatch(r"\| MiniLM vectors \| [\d.]+ \([\d.]+ to [\d.]+\) \| – \|", earned(tmp_path).splitlines()[2])
+    row = r"\| MiniLM vectors \| [\d.]+ \([\d.]+ to [\d.]+\) \| – \|"
+    assert re.fullmatch(row, earned(tmp_path).splitlines()[2]), "without a ledger it has no rank"
+    assert re.fullmatch(
+        r"\| MiniLM vectors \| [\d.]+ \([^|]+\) \| – \| – \| – \|", earned(tmp_path, PROTOCOLS).splitlines()[2]
+    )
+
+
+def test_an_accepted_run_of_a_system_has_a_range_of_ranks_and_a_control_has_none() -> None:
+    lines = earned(ROOT / RESULTS).splitlines()
+    (vectors,) = (line for line in lines if line.startswith("| MiniLM vectors |"))
+    (control,) = (line for line in lines if line.startswith("| BM25 |"))
+    assert re.search(r"\), rank \d+ to \d+ \|", vectors) and "rank" not in control
