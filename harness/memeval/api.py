@@ -288,8 +288,8 @@ def verify_checks(
     from memeval.leaderboard.release_checks import check_results
     from memeval.leaderboard.traces import Traces
 
-    traces = Traces()
     folder = Path(path) if Path(path).is_dir() else find_run(results, str(path)).path
+    traces = Traces() if (folder / "releases").is_dir() else None  # only the board of a release compares responses
     return [
         *checks_of_results(folder, traces, jobs),
         *regraded_checks(folder),
