@@ -13,8 +13,9 @@ from memeval.archive.runs import RunFolder
 from memeval.archive.sources import SOURCES, stored_sources
 from memeval.benchmarks import registry
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.findings import CheckStatus
+from memeval.evaluation.findings import Check, CheckStatus
 from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.verifying import systems
 from memeval.evaluation.verifying.systems import NO_SOURCE, check_sources, check_system
 from memeval.systems.controls import all_controls, brought
 from memeval.systems.source import SystemSource, altered_source, file_source, find_system, folder_source
@@ -74,6 +75,26 @@ def test_a_variant_and_a_changed_configuration_are_checked_against_the_same_file
     for source in (folder_source(submission, "fast"), altered_source(base, "slow", {"speed": 0})):
         assert check_system(run(source, tmp_path), tmp_path).status is CheckStatus.OK
     assert len(stored_sources(tmp_path / "results")) == 1
+
+
+def test_runs_of_one_system_are_compared_with_its_files_once_and_each_edited_head_is_found(
+    submission: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = run(folder_source(submission), tmp_path)
+    copies = [folder.path.with_name(f"copy-{number}") for number in range(3)]
+    for copy, version in zip(copies, ("2", "2", "3"), strict=True):
+        shutil.copytree(folder.path, copy)
+        text = (copy / "run.json").read_text("utf-8")
+        (copy / "run.json").write_text(text.replace('"version": "2"', f'"version": "{version}"'), encoding="utf-8")
+    passed: dict[str, Check] = {}
+    assert check_system(folder, submission.parent, passed).status is CheckStatus.OK
+    with monkeypatch.context() as patch:
+        patch.setattr(systems, "find_source", lambda *_: pytest.fail("compared again"))
+        for copy in copies[:2]:
+            assert check_system(RunFolder(copy), submission.parent, passed).status is CheckStatus.OK
+    for _ in range(2):
+        (found,) = check_system(RunFolder(copies[2]), submission.parent, passed).findings
+        assert str(found).startswith(f'{copies[2]}/run.json: system.version: is "3", but the files')
 
 
 def test_a_single_file_has_no_stored_source(tmp_path: Path) -> None:

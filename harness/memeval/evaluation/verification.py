@@ -26,7 +26,7 @@ from memeval.records.response import Response
 
 CHECKS: tuple[tuple[str, Callable[[Subject], Check | None]], ...] = (
     (track.NAME, track.check_track),
-    (systems.NAME, lambda subject: systems.check_system(subject.folder)),
+    (systems.NAME, lambda subject: systems.check_system(subject.folder, passed=subject.sessions.systems)),
     (rows.NAME, rows.check_rows),
     (contexts.NAME, contexts.check_contexts),
     (scores.NAME, scores.check_scores),

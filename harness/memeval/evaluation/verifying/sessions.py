@@ -15,6 +15,7 @@ from memeval.records.errors import BadInput, MemevalError
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
     from memeval.benchmarks.base import Parameters
+    from memeval.evaluation.findings import Check
     from memeval.records.track import Track
 
 
@@ -41,6 +42,9 @@ class Sessions:
 
     folders: Sequence[RunFolder] = ()
     """All runs that are verified together."""
+
+    systems: dict[str, Check] = field(default_factory=dict)
+    """Checks of systems without problems; see :func:`~memeval.evaluation.verifying.systems.check_system`."""
 
     control_answers: dict[str, dict[str, dict[str, object]]] = field(default_factory=dict)
     """Answers of controls that ran again and are not yet compared, by the path of the run and by question."""

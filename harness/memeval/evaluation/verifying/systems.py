@@ -15,7 +15,7 @@ from memeval.archive.sources import SOURCES, find_source, source_fault, stored_s
 from memeval.benchmarks.registry import PACKAGES, known_ids, origin
 from memeval.evaluation.findings import REMEDY, Check, Finding
 from memeval.execution.preparation import PreparedSystem
-from memeval.records.base import Digest
+from memeval.records.base import Digest, canonical_json
 from memeval.records.errors import MemevalError
 from memeval.records.run import Run, SystemIdentity, SystemKind, View
 from memeval.records.submission import AdapterKind
@@ -51,7 +51,7 @@ _NAMED = {"services": "name", "hosts": "host"}
 """Fields of which only the names follow from the files, with the name's field."""
 
 
-def check_system(folder: RunFolder, submissions: Path = SUBMISSIONS) -> Check:
+def check_system(folder: RunFolder, submissions: Path = SUBMISSIONS, passed: dict[str, Check] | None = None) -> Check:
     """Check that the system in ``run.json`` is the one whose digest it names.
 
     Its environment, isolation, commit, command line and clocks are the word of the runner, and are not checked.
@@ -59,6 +59,8 @@ def check_system(folder: RunFolder, submissions: Path = SUBMISSIONS) -> Check:
     Args:
         folder: the run. Sources are looked up in its results folder.
         submissions: the folder of submissions, where sources are looked up next.
+        passed: checks without problems against a source, by what was compared; new ones are added. Runs of one system
+            are then compared with its files once.
     """
     try:
         run = folder.run
@@ -72,7 +74,16 @@ def check_system(folder: RunFolder, submissions: Path = SUBMISSIONS) -> Check:
         return Check(NAME, findings)
     if system.kind is SystemKind.IMPORTED:
         return Check(NAME, not_checked=ELSEWHERE)
-    return check.source(folder.path.absolute().parent.parent.parent, submissions)
+    results = folder.path.absolute().parent.parent.parent
+    if passed is None:
+        return check.source(results, submissions)
+    compared = canonical_json([str(results), system.model_dump(mode="json", exclude=set(_RUNNERS_WORD))])
+    if compared not in passed:
+        made = check.source(results, submissions)
+        if made.findings:
+            return made
+        passed[compared] = made
+    return passed[compared]
 
 
 def check_sources(results: Path) -> Iterator[Finding]:
