@@ -242,11 +242,12 @@ class DaskExecutor:
             self._deliver(text)
         for index in ended:
             given = self._given[index]
-            if given.future.status == "finished":
+            status = given.future.status  # may have changed since: the worker that held the result may have ended
+            if status == "finished":
                 self._finish(index, given)
-            elif given.future.status == "error":
+            elif status == "error":
                 self._lost(index, given, given.future.exception())
-            else:
+            elif status == "cancelled":
                 raise BadInput("the Dask scheduler dropped the tasks of this run.", remedy=RESUME)
 
     def _deliver(self, text: str) -> None:
