@@ -22,8 +22,9 @@ from memeval.benchmarks.beliefs2.grading import evidence_key
 from memeval.benchmarks.registry import find
 from memeval.execution.readers import NATIVE
 from memeval.keys import ItemKey, Stance, StanceKey
-from memeval.leaderboard.board import build_board
+from memeval.leaderboard.board import BoardRow, build_board
 from memeval.records.scenario import Scenario, Session
+from memeval.records.track import Track
 from memeval.site.text import percent
 from memeval.statistics.ranks import RankRange
 from memeval.tokens import count_tokens
@@ -265,6 +266,11 @@ class Column:
     readers: frozenset[str] | None = None
     """Who may have written the answers; ``None`` for anybody."""
 
+    def has(self, track: Track) -> bool:
+        """Return whether the runs of a track stand in this column."""
+        is_read = self.readers is None or track.reader in self.readers
+        return is_read and (track.protocol, track.tier) == (self.protocol, self.tier)
+
 
 def _tiers(*tiers: str) -> tuple[Column, ...]:
     return tuple(Column(f"`{tier}`", "retrieval", tier) for tier in tiers)
@@ -282,33 +288,45 @@ PROTOCOLS = (
 """The protocols other than ``retrieval``."""
 
 
-def earned(results: Path, columns: Sequence[Column] = WORDINGS) -> str:
+def stored_runs(results: Path) -> tuple[BoardRow, ...]:
+    """Return the stored runs of the benchmark on its usual data, the oldest first.
+
+    Args:
+        results: the results folder.
+    """
+    folders = [folder for folder in sealed_runs(results) if folder.run.track.benchmark == NAME]
+    board = build_board(folders, Ledger(results), compare_responses=False)
+    usual = (
+        row
+        for row in reversed(board.runs)
+        if all(PARAMETERS.defaults[name] == value for name, value in row.run.track.parameters.items())
+    )
+    return tuple(usual)
+
+
+def earned(runs: Sequence[BoardRow], columns: Sequence[Column] = WORDINGS) -> str:
     """Return a table of stored scores, each with its interval and, if it has one, its range of ranks.
 
     Systems without a run are left out.
 
     Args:
-        results: the results folder. Of several runs of a system on a track, the newest counts.
+        runs: the runs, the oldest first. Of several runs of a system in a column, the newest counts.
         columns: the columns.
     """
-    folders = [folder for folder in sealed_runs(results) if folder.run.track.benchmark == NAME]
-    board = build_board(folders, Ledger(results), compare_responses=False)
     rows = []
     for slug, title in EARNING.items():
-        cells = dict.fromkeys((column.title for column in columns), "–")
-        for row in reversed(board.runs):  # the oldest first
-            track, score = row.run.track, row.run.scores.composite
-            whole = all(PARAMETERS.defaults[name] == value for name, value in track.parameters.items())
-            for column in columns:
-                is_in = column.readers is None or track.reader in column.readers
-                is_in = is_in and (track.protocol, track.tier) == (column.protocol, column.tier)
-                if row.run.system.slug == slug and whole and is_in:
-                    low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
-                    rank = f", {_ranks(row.rank)}" if row.rank else ""
-                    cells[column.title] = f"{percent(score.value)} ({percent(low)} to {percent(high)}){rank}"
-        if set(cells.values()) != {"–"}:
-            rows.append([title, *cells.values()])
+        mine = [row for row in runs if row.run.system.slug == slug]
+        cells = [next((_cell(row) for row in reversed(mine) if column.has(row.run.track)), "–") for column in columns]
+        if set(cells) != {"–"}:
+            rows.append([title, *cells])
     return _table(["Control or system", *(column.title for column in columns)], rows)
+
+
+def _cell(row: BoardRow) -> str:
+    score = row.run.scores.composite
+    low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
+    rank = f", {_ranks(row.rank)}" if row.rank else ""
+    return f"{percent(score.value)} ({percent(low)} to {percent(high)}){rank}"
 
 
 def _ranks(rank: RankRange) -> str:
@@ -337,15 +355,16 @@ def page_of(result: Mapping[str, Any], results: Path = RESULTS) -> str:
             if name in guesses["length"]
         ]
         tables[tier] = _table(["Category", "At random", *TITLES.values()], rows)
+    runs = stored_runs(results)
     stances = [[f"`{tier}`", *map(_percent, reversed(found["stance"]))] for tier, found in result.items()]
     return TEXT.format(
         full=tables["full"],
         withheld=tables["withheld-1"],
         stances=_table(["Tier", "Always the commoner answer", "From the words of the question"], stances),
         items=f"{result['full']['items']:,}",
-        earned=earned(results),
-        by_length=earned(results, LENGTHS),
-        protocols=earned(results, PROTOCOLS),
+        earned=earned(runs),
+        by_length=earned(runs, LENGTHS),
+        protocols=earned(runs, PROTOCOLS),
     )
 
 

@@ -19,6 +19,7 @@ from bench.clues import (
     measure,
     page_of,
     stance_guessed,
+    stored_runs,
 )
 from memeval.benchmarks import find
 from tests.support.commands import ROOT
@@ -78,19 +79,18 @@ def test_the_page_says_what_was_measured() -> None:
 
 def test_a_tier_without_a_stored_run_has_no_score_and_a_system_without_any_no_row(tmp_path: Path) -> None:
     head = "| Control or system | `full` | `withheld-1` |"
-    assert earned(tmp_path).splitlines() == [head, "| --- | --- | --- |"]
+    assert earned(stored_runs(tmp_path)).splitlines() == [head, "| --- | --- | --- |"]
     for path in (ROOT / RESULTS / "beliefs/minilm").glob("*/run.json"):
         (tmp_path / "beliefs/minilm" / path.parent.name).mkdir(parents=True)
         (tmp_path / "beliefs/minilm" / path.parent.name / path.name).write_bytes(path.read_bytes())
+    runs = stored_runs(tmp_path)
     row = r"\| MiniLM vectors \| [\d.]+ \([\d.]+ to [\d.]+\) \| – \|"
-    assert re.fullmatch(row, earned(tmp_path).splitlines()[2]), "without a ledger it has no rank"
-    assert re.fullmatch(
-        r"\| MiniLM vectors \| [\d.]+ \([^|]+\) \| – \| – \| – \|", earned(tmp_path, PROTOCOLS).splitlines()[2]
-    )
+    assert re.fullmatch(row, earned(runs).splitlines()[2]), "without a ledger it has no rank"
+    assert re.fullmatch(r"\| MiniLM vectors \| [\d.]+ \([^|]+\)( \| –){3} \|", earned(runs, PROTOCOLS).splitlines()[2])
 
 
 def test_an_accepted_run_of_a_system_has_a_range_of_ranks_and_a_control_has_none() -> None:
-    lines = earned(ROOT / RESULTS).splitlines()
+    lines = earned(stored_runs(ROOT / RESULTS)).splitlines()
     (vectors,) = (line for line in lines if line.startswith("| MiniLM vectors |"))
     (control,) = (line for line in lines if line.startswith("| BM25 |"))
     assert re.search(r"\), rank \d+ to \d+ \|", vectors) and "rank" not in control

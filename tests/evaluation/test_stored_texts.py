@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 
 from memeval.benchmarks import find
@@ -75,3 +78,16 @@ def test_what_is_not_stored_or_names_nothing_is_none(session: BenchmarkSession, 
     part = context.parts[0].model_copy(update={"turn_id": "s999:t99"})
     broken = context.model_copy(update={"parts": (part,)})
     assert texts(session, items[0], [broken], context.digest) == {None}
+
+
+def test_the_contexts_of_a_run_are_free_at_once(session: BenchmarkSession, items: list[ItemKey]) -> None:
+    gc.disable()  # many runs are regraded, and nothing collects garbage while one is
+    try:
+        context = stored(session, items[0], turn(session, items[0]))
+        contexts = Contexts([context])
+        held, found = weakref.ref(contexts), StoredTexts(session, contexts)
+        assert found.context(answers(items[0], context.digest)[0]) == turn(session, items[0])
+        del contexts, found
+        assert held() is None
+    finally:
+        gc.enable()

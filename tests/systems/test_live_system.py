@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from contextlib import closing
 
 from memeval.records.track import Limits
@@ -53,3 +55,28 @@ def test_texts_that_are_sent_together_overlap() -> None:
         seconds = live.retain_together([retain_call(f"text {number}") for number in range(4)], 4)
     assert sorted(memory.told) == [f"text {number}" for number in range(4)]
     assert len(seconds) == 4 and memory.most == 4
+
+
+class Holds:
+    """Stands for an index of many megabytes."""
+
+    def reset(self) -> None: ...
+
+    def ingest_session(self, session: dict[str, str], timestamp: str) -> None: ...
+
+    def query(self, question: str) -> str:
+        return "x"
+
+
+def test_what_a_closed_system_held_is_free_at_once() -> None:
+    gc.disable()  # verify collects no garbage while it checks a run
+    try:
+        memory = Holds()
+        held = weakref.ref(memory)
+        with closing(LiveSystem(memory, Limits(), print)) as live:
+            live.ingest(sessions(1), afresh=True)
+            live.ask("?")
+        del memory, live
+        assert held() is None
+    finally:
+        gc.enable()

@@ -14,11 +14,12 @@ from types import SimpleNamespace
 import pytest
 
 from memeval.benchmarks.beliefs.checks import BrokenRule
+from memeval.benchmarks.beliefs.long import included as including
 from memeval.benchmarks.beliefs.long import survey as surveying
 from memeval.benchmarks.beliefs.long.filler import Filler
 from memeval.benchmarks.beliefs.long.included import COMMAND, datasets
 from memeval.benchmarks.beliefs.long.lives import lives
-from memeval.benchmarks.beliefs.long.source import LongBeliefs
+from memeval.benchmarks.beliefs.long.source import LongBeliefs, LongSource
 from memeval.benchmarks.beliefs.long.survey import Survey, code_files, included, made_by, survey, surveyed
 from memeval.benchmarks.beliefs.talk import DraftTurn
 from memeval.cli.main import main
@@ -123,6 +124,21 @@ def test_what_memeval_includes_is_current_and_what_a_pass_finds(
     found = {(source.folder, source.tier): Survey.parse(included(source).read_bytes(), source) for source in sources}
     assert found["beliefs", "10k"] == known
     assert all(each.made_by == made_by(source) for each, source in zip(found.values(), sources, strict=True))
+
+
+def test_the_command_writes_what_is_missing_and_leaves_what_is_current(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def place(source: LongSource) -> Path:
+        return tmp_path / source.included / f"{source.tier}.json"
+
+    monkeypatch.setattr(including, "included", place)
+    including.main()
+    assert len(capsys.readouterr().out.splitlines()) == 9
+    assert place(SOURCE).read_bytes() == included(SOURCE).read_bytes()
+    place(SOURCE).write_text("{}")
+    including.main()
+    assert capsys.readouterr().out == f"{place(SOURCE)}\n"
 
 
 def test_an_included_survey_of_other_code_or_damaged_is_made_again(

@@ -15,7 +15,7 @@ from memeval.benchmarks import find
 from memeval.benchmarks.beliefs.long import SIZES
 from memeval.benchmarks.beliefs.long.filler import KINS
 from memeval.benchmarks.beliefs.long.history import LongHistory
-from memeval.benchmarks.beliefs.long.survey import histories, stored_survey, survey
+from memeval.benchmarks.beliefs.long.survey import histories, store_survey, survey
 from memeval.benchmarks.beliefs.long.vocabulary import WORDS
 from memeval.benchmarks.beliefs2.keys import EvidenceKey
 from memeval.benchmarks.beliefs2.long import PEOPLE
@@ -67,7 +67,7 @@ def openings() -> set[str]:
 
 @pytest.mark.parametrize("protocol", list(DIGESTS_10K))
 def test_the_data_is_what_it_was(data_folder: Path, protocol: str) -> None:
-    made = stored_survey(source("10k", protocol))
+    made = store_survey(source("10k", protocol))
     lives.cache_clear()
     assert survey(source("10k", protocol)) == made
     assert made.digest == DIGESTS_10K[protocol]

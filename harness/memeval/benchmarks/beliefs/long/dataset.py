@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from memeval.benchmarks.base import Dataset, Parameters
 from memeval.benchmarks.beliefs.long.history import ordinal
 from memeval.benchmarks.beliefs.long.source import LongSource
-from memeval.benchmarks.beliefs.long.survey import histories, stored_survey, surveyed
+from memeval.benchmarks.beliefs.long.survey import histories, store_survey, surveyed
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.scenario import Scenario
@@ -51,7 +51,7 @@ class LongDataset(Dataset):
 
     def verify(self) -> str:
         """Generate the histories again and compare; see :meth:`Dataset.verify`."""
-        found = stored_survey(self.source)
+        found = store_survey(self.source)
         if found != self.survey:
             raise CheckFailed(
                 f"the digest of the histories is {found.digest}, but the stored one was {self.survey.digest}.",

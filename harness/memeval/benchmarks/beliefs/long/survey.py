@@ -100,7 +100,7 @@ def surveyed(source: LongSource) -> Survey:
             kept = Survey.parse(place.read_bytes(), place)
             if (kept.seed, kept.tier, kept.made_by) == (source.seed, source.tier, made_by(source)):
                 return kept
-    return stored_survey(source)
+    return store_survey(source)
 
 
 def included(source: LongSource) -> Traversable:
@@ -108,7 +108,7 @@ def included(source: LongSource) -> Traversable:
     return resources.files("memeval").joinpath(*source.included.split("/"), f"{source.tier}-{source.seed}.json")
 
 
-def stored_survey(source: LongSource) -> Survey:
+def store_survey(source: LongSource) -> Survey:
     """Pass over the histories of a tier and store the result; see :func:`survey`."""
     made = survey(source)
     path = _path(source)
