@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,10 +10,13 @@ import pytest
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.beliefs.long.history import LongHistory
 from memeval.evaluation.findings import Check, CheckStatus
+from memeval.evaluation.verifying import controls
 from memeval.evaluation.verifying.controls import FORMER, check_control
 from memeval.evaluation.verifying.sessions import NoData, Sessions
 from memeval.evaluation.verifying.subject import Subject
 from memeval.evaluation.verifying.systems import check_system
+from memeval.execution.work import ScenarioWork
+from memeval.records.response import Response
 from memeval.records.scenario import Ingest
 from tests.support.forging import RESULTS, Forger, Json, stored_run
 
@@ -115,10 +118,53 @@ def test_controls_that_are_checked_together_read_each_history_once(
     assert [check(folder, together).status for folder in honest] == [CheckStatus.OK, CheckStatus.OK]
     assert check(forged, together).status is CheckStatus.FAILED
     assert len(made) == len(set(made)) > 500
-    assert together.control_answers == {}
 
 
 def test_a_run_that_cannot_be_read_does_not_stop_the_check_of_another(tmp_path: Path) -> None:
     honest, damaged = of_the_smallest_tier("recency-window"), RunFolder(tmp_path)
     (tmp_path / "run.json").write_text("{")
     assert check(honest, Sessions(folders=[damaged, honest])).status is CheckStatus.OK
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the list of the items that controls are asked, as they are."""
+    items: list[str] = []
+    responses = controls._responses
+
+    def counted(work: ScenarioWork, rerun: controls._Rerun) -> Iterator[Response]:
+        items.extend(work.items)
+        return responses(work, rerun)
+
+    monkeypatch.setattr(controls, "_responses", counted)
+    return items
+
+
+@pytest.mark.parametrize("run", ["beliefs/bm25", "beliefs/template-solver"])
+def test_what_a_control_answered_is_not_asked_again_and_another_run_with_other_answers_is_still_found(
+    run: str, tmp_path: Path, asked: list[str]
+) -> None:
+    sessions = Sessions()
+    honest = stored_run(run)
+    assert check(honest, sessions).status is CheckStatus.OK
+    assert len(asked) == len(set(asked)) >= 15
+    asked.clear()
+    assert check(honest, sessions).status is CheckStatus.OK
+    assert asked == []
+    forged = edited(run, tmp_path, lambda row: row.update(answer="x"), 1)
+    assert check(forged, sessions).status is CheckStatus.FAILED
+
+
+def test_answers_of_a_control_that_questions_change_hold_only_for_the_same_questions(
+    tmp_path: Path, asked: list[str]
+) -> None:
+    forger = Forger.of("lifecycle/store-everything", tmp_path)
+    last = {row["scenario_id"]: row["item_id"] for row in forger.responses}.values()
+    for rows in (forger.responses, forger.grades):
+        rows[:] = [row for row in rows if row["item_id"] not in last]
+    sessions = Sessions()
+    check(stored_run("lifecycle/store-everything"), sessions)
+    asked.clear()
+    check(forger.seal(), sessions)
+    assert len(asked) >= 15
+    assert set(asked).isdisjoint(last)

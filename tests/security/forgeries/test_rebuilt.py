@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from memeval.analysis.failures import failures_of
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.findings import CheckStatus
 from memeval.evaluation.verification import CHECKS, MOST, checks_of_run
+from memeval.evaluation.verifying import rows as verified_rows
 from memeval.evaluation.verifying.sessions import Sessions
 from memeval.evaluation.verifying.subject import Subject
+from memeval.records.failure import Failure
 from tests.support.forging import Forger
 
 RETRIEVES, ANSWERS = "beliefs/bm25s", "astrocyte-basic/bm25s"
@@ -193,6 +197,33 @@ def test_rows_that_are_not_those_of_the_plan_are_found(
     forgery: Forgery, said: str, tmp_path: Path, sessions: Sessions
 ) -> None:
     assert said in found("rows", forged(forgery, ANSWERS, tmp_path), sessions)
+
+
+@pytest.mark.parametrize(
+    "forgery",
+    [
+        lambda forger: forger.rows["failures.jsonl"][0].update(rank=77),
+        lambda forger: forger.grades[0].update(credit=0.5),
+        lambda forger: forger.responses[0].update(answer="I do not know."),
+        lambda forger: [row.update(items=[]) for row in forger.responses],
+    ],
+)
+def test_rows_are_analysed_once_and_any_other_row_is_analysed_again(
+    forgery: Forgery, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    analysed: list[int] = []
+
+    def counted(*rows: Any) -> list[Failure]:
+        analysed.append(1)
+        return failures_of(*rows)
+
+    monkeypatch.setattr(verified_rows, "failures_of", counted)
+    sessions = Sessions()
+    for name in ("one", "other"):
+        assert found("rows", forged(lambda forger: None, ANSWERS, tmp_path / name), sessions) == ""
+    assert len(analysed) == 1
+    found("rows", forged(forgery, ANSWERS, tmp_path / "forged"), sessions)
+    assert len(analysed) == 2
 
 
 @pytest.mark.parametrize(

@@ -7,20 +7,22 @@ import hashlib
 import importlib.util
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import overload
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.readers import reader_named
-from memeval.evaluation.verifying.sessions import NoData
+from memeval.evaluation.verifying.sessions import ControlAnswers, NoData, Part
 from memeval.evaluation.verifying.subject import Subject
 from memeval.execution.model_reader import PREFIX
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.work import ScenarioWork
+from memeval.records.base import Digest, digest_of
 from memeval.records.errors import MemevalError
 from memeval.records.response import Response
 from memeval.records.run import SystemKind, View
@@ -90,15 +92,15 @@ def _is_unchanged_by_questions(control: Control) -> bool:
 
 @dataclass(frozen=True)
 class _Rerun:
-    """A control that runs again on the scenarios of drawn items."""
+    """A control that runs again on drawn items of a stored run."""
 
     folder: RunFolder
     """The stored run."""
     control: Control
     drawn: frozenset[str]
     """The ids of the drawn items."""
-    works: Sequence[ScenarioWork]
-    """The scenarios of the drawn items."""
+    parts: Mapping[str, Part]
+    """What decides the answers, by the id of each drawn item and of those that must be asked with it."""
 
     @classmethod
     def of(
@@ -107,21 +109,31 @@ class _Rerun:
         """Draw items of a stored run."""
         answered = {row.item_id for row in stored}
         keys = [key for key in session.keys if key.item_id in answered]
-        chosen = sorted(keys, key=lambda key: _ticket(folder, key.item_id))[:items]
-        drawn, scenarios = frozenset(key.item_id for key in chosen), {key.scenario_id for key in chosen}
-        run = drawn if _is_unchanged_by_questions(control) else {k.item_id for k in keys if k.scenario_id in scenarios}
-        works = session.works([key for key in keys if key.item_id in run], control.view, {})
-        return cls(folder, control, drawn, works)
+        drawn = sorted(keys, key=lambda key: _ticket(folder, key.item_id))[:items]
+        asked: list[tuple[str, ...]] = [(key.item_id,) for key in drawn]
+        if not _is_unchanged_by_questions(control):
+            together: dict[str, list[str]] = {key.scenario_id: [] for key in drawn}
+            for key in keys:
+                if key.scenario_id in together:
+                    together[key.scenario_id].append(key.item_id)
+            asked = [tuple(items) for items in together.values()]
+        track = folder.run.track.id
+        parts = {item: (control.slug, track, one) for one in asked for item in one}
+        return cls(folder, control, frozenset(key.item_id for key in drawn), parts)
 
-    @property
-    def key(self) -> str:
-        """What names the run among those that are verified: the folders of two may have one name."""
-        return str(self.folder.path)
+    def works(self, session: BenchmarkSession, known: ControlAnswers) -> Sequence[ScenarioWork]:
+        """Return the scenarios of the items whose answers are not known yet."""
+        open_items = {item for item, part in self.parts.items() if part not in known}
+        return session.works([key for key in session.keys if key.item_id in open_items], self.control.view, {})
 
-    @property
-    def reads_histories(self) -> bool:
-        """Whether the control reads whole histories that are generated on demand."""
-        return self.control.view is View.ALL and bool(self.works) and self.works[0].scenario.is_streamed
+    def keep(self, rows: Iterable[Response], known: ControlAnswers) -> None:
+        """Keep answers that the control gave again, unless an error cuts them off."""
+        for row in tuple(rows):
+            known.setdefault(self.parts[row.item_id], {})[row.question_id] = _answer(row)
+
+    def again(self, row: Response, known: ControlAnswers) -> Digest | None:
+        """Return the digest of the answer that the control gave again to a question; ``None`` if it gave none."""
+        return known.get(self.parts[row.item_id], {}).get(row.question_id)
 
 
 class _KeptSteps(Steps):
@@ -173,60 +185,53 @@ def _differing(
     subject: Subject, session: BenchmarkSession, control: Control, stored: list[Response], items: int
 ) -> tuple[list[int], int]:
     """Return the positions of the drawn answers that the control does not give again, and the number of drawn ones."""
-    own = _Rerun.of(subject.folder, session, control, stored, items)
-    known = subject.sessions.control_answers
-    if own.key not in known:
-        known.update(_answers([own, *_others(subject, session, items)] if own.reads_histories else [own]))
-    given = known.pop(own.key)
+    own, known = _Rerun.of(subject.folder, session, control, stored, items), subject.sessions.control_answers
+    works = own.works(session, known)
+    if control.view is View.ALL and works and works[0].scenario.is_streamed:
+        _run_together([own, *_others(subject, session, items)], session, known)
+    else:
+        for work in works:
+            own.keep(_responses(work, own), known)
     asked = [at for at, row in enumerate(stored) if row.item_id in own.drawn and row.attempt == 1]
-    return [at for at in asked if given.get(stored[at].question_id) != _answer(stored[at])], len(asked)
+    return [at for at in asked if own.again(stored[at], known) != _answer(stored[at])], len(asked)
 
 
 def _others(subject: Subject, session: BenchmarkSession, items: int) -> Iterator[_Rerun]:
-    """Yield the other controls to check on the same histories. A run that cannot be read is left out."""
+    """Yield the other controls that read the same histories. A run that cannot be read is left out."""
     for folder in subject.sessions.folders:
         with contextlib.suppress(MemevalError):
             run = folder.run
             control = all_controls().get(run.system.slug)
             is_control = run.system.kind is SystemKind.CONTROL and not run.track.reader.startswith(PREFIX)
-            if control is None or not is_control or folder.path == subject.folder.path:
+            if control is None or not is_control or control.view is not View.ALL or folder.path == subject.folder.path:
                 continue
             if run.redistribution is Redistribution.FULL and subject.sessions.of(run.track) is session:
-                other = _Rerun.of(folder, session, control, folder.responses(), items)
-                if other.reads_histories:
-                    yield other
+                yield _Rerun.of(folder, session, control, folder.responses(), items)
 
 
-def _answers(reruns: Sequence[_Rerun]) -> dict[str, dict[str, dict[str, object]]]:
-    """Return the answers of controls, by run and question.
+def _run_together(reruns: Sequence[_Rerun], session: BenchmarkSession, known: ControlAnswers) -> None:
+    """Run several controls on one history before the next, so that each history is generated once.
 
-    Several controls run on one history before the next, so that each history is generated once. If one other than the
-    first fails, its answers are left out.
+    One other than the first that fails is left out from there on.
 
     Raises:
         MemevalError: the first control fails.
     """
-    first = reruns[0]
-    if len(reruns) == 1:
-        rows = (row for work in first.works for row in _responses(work, first))
-        return {first.key: {row.question_id: _answer(row) for row in rows}}
-    given: dict[str, dict[str, dict[str, object]]] = {each.key: {} for each in reruns}
     by_history: dict[str, list[tuple[_Rerun, ScenarioWork]]] = defaultdict(list)
     for each in reruns:
-        for work in each.works:
+        for work in each.works(session, known):
             by_history[work.scenario.scenario_id].append((each, work))
+    failed: set[Path] = set()
     for same in by_history.values():
         scenario = _kept(same[0][1].scenario)
         for each, work in same:
             try:
-                if each.key in given:
-                    for row in _responses(replace(work, scenario=scenario), each):
-                        given[each.key][row.question_id] = _answer(row)
+                if each.folder.path not in failed:
+                    each.keep(_responses(replace(work, scenario=scenario), each), known)
             except MemevalError:
-                if each is first:
+                if each is reruns[0]:
                     raise
-                del given[each.key]
-    return given
+                failed.add(each.folder.path)
 
 
 def _kept(scenario: Scenario) -> Scenario:
@@ -237,9 +242,9 @@ def _kept(scenario: Scenario) -> Scenario:
     return Scenario.streamed(scenario.scenario_id, _KeptSteps(steps))
 
 
-def _answer(row: Response) -> dict[str, object]:
-    """Return a response without clocks, and without the words of an error: another memeval may say it otherwise."""
-    return {name: value for name, value in row.comparable().items() if name != "error"}
+def _answer(row: Response) -> Digest:
+    """Return the digest of a response without clocks and words of an error: another memeval may say it otherwise."""
+    return digest_of({name: value for name, value in row.comparable().items() if name != "error"})
 
 
 def _ticket(folder: RunFolder, item_id: str) -> bytes:

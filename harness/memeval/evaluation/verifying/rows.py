@@ -151,10 +151,17 @@ def _failures(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
         if run.timing.started > FAILURES_SINCE:
             yield Finding(f"{subject.head}: files", f"does not list {FAILURES}.")
         return
+    stored = subject.failures()
+    rows = subject.responses_digest, *(subject.digests[name].digest for name in ("contexts.jsonl", "grades.jsonl"))
+    inputs = run.track.id, *rows, stored.digest.digest
+    if inputs in subject.sessions.analysed:
+        return
     full = subject.with_text(session)
     recomputed = failures_of(session, session.keys, full.responses, full.contexts, full.grades, run.track)
-    for number, (stored, now) in enumerate(zip_longest(subject.failures(), recomputed), start=1):
-        if stored != now:
-            item_id = (stored or now).item_id
-            where = subject.where(FAILURES, number)
-            yield Finding(where, f"{item_id}: the failure analysis differs from the recomputed one.")
+    pairs = enumerate(zip_longest(stored.rows, recomputed), start=1)
+    differing = [(number, (one or now).item_id) for number, (one, now) in pairs if one != now]
+    for number, item_id in differing:
+        where = subject.where(FAILURES, number)
+        yield Finding(where, f"{item_id}: the failure analysis differs from the recomputed one.")
+    if not differing:
+        subject.sessions.analysed.add(inputs)

@@ -9,7 +9,6 @@ from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.seal import cost, coverage
 from memeval.evaluation.verifying.subject import Subject
 from memeval.grading.scoring import score
-from memeval.records.base import comparable_digest
 
 NAME = "scores"
 
@@ -39,7 +38,7 @@ def _sums(subject: Subject) -> Iterator[Finding]:
         "usage": (run.usage, usage),
     }
     if run.responses_digest is not None:
-        recomputed["responses_digest"] = (run.responses_digest, comparable_digest(responses))
+        recomputed["responses_digest"] = (run.responses_digest, subject.responses_digest)
     if run.usage or usage:
         recomputed["cost"] = (run.cost, cost(run.system, usage))
     for name, (stated, computed) in recomputed.items():

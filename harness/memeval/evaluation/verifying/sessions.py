@@ -29,6 +29,13 @@ class NoData:
     """The part of the track that no run can have; ``None`` if only the data is missing here."""
 
 
+Part = tuple[str, str, tuple[str, ...]]
+"""What decides answers of a control: its name, the id of the track, and the items that one instance is asked."""
+
+ControlAnswers = dict[Part, dict[str, Digest]]
+"""Digests of the answers of controls, by what decides them and by question."""
+
+
 @dataclass
 class Sessions:
     """The open benchmarks of several runs. Opening takes seconds, so equal data is opened once."""
@@ -46,8 +53,12 @@ class Sessions:
     systems: dict[str, Check] = field(default_factory=dict)
     """Checks of systems without problems; see :func:`~memeval.evaluation.verifying.systems.check_system`."""
 
-    control_answers: dict[str, dict[str, dict[str, object]]] = field(default_factory=dict)
-    """Answers of controls that ran again and are not yet compared, by the path of the run and by question."""
+    analysed: set[tuple[str, ...]] = field(default_factory=set)
+    """Failure analyses that are right, by the digests of the track, the rows and the analysis. Repeated runs of a
+    deterministic system have equal rows."""
+
+    control_answers: ControlAnswers = field(default_factory=dict)
+    """What controls answered that ran again: the answers of the next run of a control on the same data are equal."""
 
     def of(self, track: Track) -> BenchmarkSession | NoData:
         """Return the benchmark with the data that is here for a track; its digest may be another than the track's."""

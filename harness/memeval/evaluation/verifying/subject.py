@@ -8,13 +8,13 @@ from functools import cached_property
 from typing import TypeVar
 
 from memeval.analysis.failures import FAILURES
-from memeval.archive.rows import read_file
+from memeval.archive.rows import ReadFile, read_file
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks.registry import not_installed
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.verifying.sessions import NoData, Sessions, with_its_data
 from memeval.evaluation.withholding.decoding import decoded_run
-from memeval.records.base import Stored
+from memeval.records.base import Digest, Stored, comparable_digest
 from memeval.records.call import Call
 from memeval.records.failure import Failure
 from memeval.records.grade import Grade
@@ -81,13 +81,18 @@ class Subject:
             digests=digests,
         )
 
-    def failures(self) -> list[Failure]:
+    @cached_property
+    def responses_digest(self) -> Digest:
+        """The digest of the responses without clocks; see :func:`~memeval.records.base.comparable_digest`."""
+        return comparable_digest(self.responses)
+
+    def failures(self) -> ReadFile[Failure]:
         """Read the failure analysis.
 
         Raises:
             MemevalError: a row cannot be read.
         """
-        return self.sessions.rows.read(self.folder.file(FAILURES), Failure, self.run.files.get(FAILURES)).rows
+        return self.sessions.rows.read(self.folder.file(FAILURES), Failure, self.run.files.get(FAILURES))
 
     @property
     def head(self) -> str:
