@@ -2,10 +2,12 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import bench.simulation.__main__ as simulation
 from bench.simulation.__main__ import OUT, SYSTEMS, apart_1, board_of, coverage_of, pair_of, wide_board
 from bench.simulation.page import PAGE, page_of
 from bench.simulation.world import World, layouts
@@ -101,3 +103,23 @@ def test_a_layout_is_that_of_the_benchmark(name: str, file: str | None, protocol
     found = np.zeros((len(layout.clusters), len(plan)), dtype=int)
     np.add.at(found, (layout.cluster, layout.category), 1)
     assert sorted(found.tolist()) == sorted(wanted.values())
+
+
+def test_the_table_of_stored_runs_is_computed_alone_and_the_rest_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, pages = tmp_path / "simulation.json", list[dict[str, object]]()
+    out.write_text(json.dumps(RESULT | {"stored": []}), encoding="utf-8")
+    monkeypatch.setattr(simulation, "OUT", out)
+    monkeypatch.setattr(simulation, "write_page", pages.append)
+    monkeypatch.setattr(simulation, "stored_power", lambda *_: iter([{"layout": "beliefs@2", "pairs": 1}]))
+    simulation.again()
+    (shown,) = pages
+    assert shown == json.loads(out.read_text(encoding="utf-8"))
+    assert shown == RESULT | {"stored": [{"layout": "beliefs@2", "pairs": 1}]}
+
+
+def test_real_systems_three_points_apart_are_told_apart_on_beliefs_2() -> None:
+    boards = [each for each in RESULT["stored"] if each["layout"] == "beliefs@2"]
+    assert {each["protocol"]: each["pairs"] for each in boards} == {"judge": 21, "retrieval": 21}
+    assert all(each["least"]["3"] >= 0.8 for each in boards)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -25,7 +25,7 @@ from memeval.statistics.student import critical
 
 Flags = NDArray[np.bool_]
 
-OUT = Path("site/simulation.json")
+OUT, RESULTS = Path("site/simulation.json"), Path("results")
 SYSTEMS = (8, 50, 200)
 POINTS = (2, 3, 5, 8)
 """Differences between the two halves of a board, in percentage points."""
@@ -41,7 +41,7 @@ WHOLE_FAMILY = 50
 """Up to this number of systems, the categories are tested too."""
 
 
-def main(repeats: int = REPEATS, power_repeats: int = POWER_REPEATS) -> int:
+def main(repeats: int = REPEATS, power_repeats: int = POWER_REPEATS) -> None:
     """Run all simulations on two processes, and write the results and their page."""
     tasks = [(name, systems, repeats, power_repeats) for systems in reversed(SYSTEMS) for name in layouts()]
     with ProcessPoolExecutor(2) as pool:
@@ -60,11 +60,21 @@ def main(repeats: int = REPEATS, power_repeats: int = POWER_REPEATS) -> int:
         "wide": wide,
         "coverage": coverage,
         "pairs": pairs,
-        "stored": list(stored_power(Path("results"), POINTS, power_repeats, SEED)),
+        "stored": list(stored_power(RESULTS, POINTS, power_repeats, SEED)),
     }
+    write(result)
+
+
+def again() -> None:
+    """Compute what follows from stored runs again, and keep the rest: new runs come more often than new methods."""
+    result = json.loads(OUT.read_text(encoding="utf-8"))
+    write(result | {"stored": list(stored_power(RESULTS, POINTS, result["power_repeats"], SEED))})
+
+
+def write(result: dict[str, object]) -> None:
+    """Write the results and their page."""
     OUT.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     write_page(result)
-    return 0
 
 
 def board_of(name: str, systems: int, repeats: int, power_repeats: int) -> dict[str, object]:
@@ -222,12 +232,17 @@ def _limit(degrees: int, level: float) -> float:
     return critical(degrees, level)
 
 
-def small(arguments: Sequence[str]) -> tuple[int, int]:
-    """Return the numbers of boards: ``--repeats N`` for fewer."""
-    if not arguments:
-        return REPEATS, POWER_REPEATS
-    return int(arguments[1]), max(2, int(arguments[1]) // 5)
+def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Return what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m bench.simulation", description=__doc__)
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="boards for an error rate; a fifth for a power")
+    parser.add_argument("--stored", action="store_true", help="compute only the table of stored runs again")
+    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*small(sys.argv[1:])))
+    asked = options()
+    if asked.stored:
+        again()
+    else:
+        main(asked.repeats, POWER_REPEATS if asked.repeats == REPEATS else max(2, asked.repeats // 5))

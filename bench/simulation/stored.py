@@ -13,7 +13,11 @@ from memeval.leaderboard.samples import read_samples
 from memeval.statistics.flips import Array, pair_tests
 from memeval.statistics.ranks import ALPHA
 
-TRACKS = (("beliefs@1", "judge", "extractive@1"), ("beliefs@2", "retrieval", "none@1"))
+TRACKS = (
+    ("beliefs@1", "judge", "extractive@1"),
+    ("beliefs@2", "judge", "extractive@2"),
+    ("beliefs@2", "retrieval", "none@1"),
+)
 """Benchmark, protocol and reader of the boards that are compared; the tier is ``full``."""
 
 SYSTEMS = ("bm25", "bm25s", "haystack", "llamaindex", "minilm", "hybrid", "jeffs-brain")

@@ -106,19 +106,20 @@ def listed(folder: Path, pattern: str) -> list[Path]:
     return sorted(folder / name for name in glob.iglob(pattern, root_dir=folder, include_hidden=True))  # noqa: PTH207
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file atomically.
-
-    Raises:
-        BadInput: the path cannot be written.
-    """
-    with writing_whole(path) as stream:
+def write_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
+    """Write a file atomically; see :func:`writing_whole`."""
+    with writing_whole(path, synced=synced) as stream:
         stream.write(data)
 
 
 @contextmanager
-def writing_whole(path: Path) -> Iterator[BinaryIO]:
+def writing_whole(path: Path, *, synced: bool = True) -> Iterator[BinaryIO]:
     """Open a file for atomic writing: it appears after all data is written.
+
+    Args:
+        path: the file.
+        synced: whether the data is on disk first, so that it outlives a power failure. A cache whose files are checked
+            when they are read does not need that, and writes thousands of files.
 
     Raises:
         BadInput: the path cannot be written.
@@ -128,7 +129,8 @@ def writing_whole(path: Path) -> Iterator[BinaryIO]:
         with part.open("wb") as stream:
             yield stream
             stream.flush()
-            os.fsync(stream.fileno())
+            if synced:
+                os.fsync(stream.fileno())
         part.replace(path)
     except BaseException as error:
         with suppress(OSError):

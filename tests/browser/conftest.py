@@ -33,6 +33,7 @@ from tests.tools.install_tools import find_chromium
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
+    "--js-flags=--no-opt --no-sparkplug --max-lazy",  # to compile scripts that run for milliseconds takes longer
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

@@ -53,7 +53,7 @@ def test_moving_a_slider_ranks_again_and_the_address_keeps_it(wide: Visit, site:
     assert row.locator("td").nth(1).inner_text() == theirs.locator(".mv-value").inner_text()
     weights.get_by_role("slider", name="Belief update").focus()
     page.keyboard.press("ArrowRight")
-    assert parse_qs(urlsplit(page.url).query)["weights"] == [f"{track(site)}:1,100"]
+    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("weights") == [f"{track(site)}:1,100"])
     there = column(weights, 3)
     copied = page.url.removeprefix(wide.base)
     wide.forget()

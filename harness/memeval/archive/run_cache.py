@@ -71,7 +71,7 @@ def _kept(path: Path, key: str, make: Callable[[], bytes]) -> bytes:
     content = make()
     with contextlib.suppress(OSError, BadInput):  # without a cache, the next build computes it again
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, f"{key} {digest_bytes(content)}\n".encode() + content)
+        write_whole(path, f"{key} {digest_bytes(content)}\n".encode() + content, synced=False)
     return content
 
 

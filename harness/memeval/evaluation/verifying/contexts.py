@@ -40,10 +40,11 @@ def _named(subject: Subject) -> Iterator[Finding]:
     """Check that every context that a response names is stored, and that only such a response has a count."""
     stored = {context.digest for context in subject.contexts}
     for number, row in enumerate(subject.responses, start=1):
-        where = subject.where("responses.jsonl", number)
         if row.context_digest is not None and row.context_digest not in stored:
+            where = subject.where("responses.jsonl", number)
             yield Finding(where, "names a context that is not in contexts.jsonl.gz.")
         if (row.context_digest is None) is not (row.context_tokens is None):
+            where = subject.where("responses.jsonl", number)
             yield Finding(where, f"{row.question_id} has a context or a token count, but not both.")
 
 

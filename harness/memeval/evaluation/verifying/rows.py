@@ -61,22 +61,20 @@ def _graded(subject: Subject) -> Iterator[Finding]:
         by_item[response.item_id].append(response)
     graded: set[str] = set()
     for number, grade in enumerate(subject.grades, start=1):
-        where = subject.where("grades.jsonl", number)
         if grade.item_id in graded:
-            yield Finding(where, f"{grade.item_id} is graded twice.")
+            yield Finding(subject.where("grades.jsonl", number), f"{grade.item_id} is graded twice.")
         graded.add(grade.item_id)
         if graders.get(grade.category, grade.grader) != grade.grader:
             problem = f"{grade.item_id} was graded by {grade.grader}, but the track has {graders[grade.category]}."
-            yield Finding(where, problem)
+            yield Finding(subject.where("grades.jsonl", number), problem)
         rows = by_item.get(grade.item_id)
         if rows is None:
-            yield Finding(where, f"{grade.item_id} has a grade but no response.")
+            yield Finding(subject.where("grades.jsonl", number), f"{grade.item_id} has a grade but no response.")
             continue
         outcome = _first_not_ok(list(last_attempts(rows).values()))
         if not _is_consistent(grade, outcome):
-            yield Finding(
-                where, f"{grade.item_id} is '{grade.state}', but the outcome of its responses is '{outcome}'."
-            )
+            problem = f"{grade.item_id} is '{grade.state}', but the outcome of its responses is '{outcome}'."
+            yield Finding(subject.where("grades.jsonl", number), problem)
     for item_id in by_item.keys() - graded:
         yield Finding(str(subject.folder.file("grades.jsonl")), f"{item_id} has responses but no grade.")
 
@@ -109,17 +107,17 @@ def _asked(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
     places = {question: _Place(position, key) for position, (key, question) in enumerate(planned)}
     previous = (-1, 0)
     for number, response in enumerate(subject.responses, start=1):
-        where = subject.where("responses.jsonl", number)
         place = places.get(response.question_id)
         if place is None:
-            yield Finding(where, f"{response.question_id} is not a question of {session.benchmark.info.id}.")
+            problem = f"{response.question_id} is not a question of {session.benchmark.info.id}."
+            yield Finding(subject.where("responses.jsonl", number), problem)
             continue
         stated, expected = (response.item_id, response.scenario_id), (place.key.item_id, place.key.scenario_id)
         if stated != expected:
             problem = f"{response.question_id} is of {'/'.join(stated)}, but its item is {'/'.join(expected)}."
-            yield Finding(where, problem)
+            yield Finding(subject.where("responses.jsonl", number), problem)
         if (place.position, response.attempt) < previous:
-            yield Finding(where, f"{response.question_id} is not in plan order.")
+            yield Finding(subject.where("responses.jsonl", number), f"{response.question_id} is not in plan order.")
             return
         previous = (place.position, response.attempt)
 
@@ -129,17 +127,18 @@ def _planned(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
     places = {key.item_id: _Place(position, key) for position, key in enumerate(session.keys)}
     previous = -1
     for number, grade in enumerate(subject.grades, start=1):
-        where = subject.where("grades.jsonl", number)
         place = places.get(grade.item_id)
         if place is None:
-            yield Finding(where, f"{grade.item_id} is not an item of {session.benchmark.info.id}.")
+            problem = f"{grade.item_id} is not an item of {session.benchmark.info.id}."
+            yield Finding(subject.where("grades.jsonl", number), problem)
             continue
         for field in ("category", "cluster", "slices"):
             stated, expected = getattr(grade, field), getattr(place.key, field)
             if stated != expected:
-                yield Finding(where, f"{grade.item_id} has the {field} {stated}, but its key has {expected}.")
+                problem = f"{grade.item_id} has the {field} {stated}, but its key has {expected}."
+                yield Finding(subject.where("grades.jsonl", number), problem)
         if place.position < previous:
-            yield Finding(where, f"{grade.item_id} is not in plan order.")
+            yield Finding(subject.where("grades.jsonl", number), f"{grade.item_id} is not in plan order.")
             return
         previous = place.position
 
