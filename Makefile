@@ -45,7 +45,7 @@ demo-all: $(RUNTIME)
 results: $(RUNTIME)
 	@$(BIN)/python -m memeval.cli.results $(ONLY:%=--only %) $(RESULTS_ARGS)
 
-# These tests read all that is stored. `make test` grades one run of each track again.
+# These tests read all that is stored, and grade one run of each track again.
 verify: $(DEV)
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q -n 2 -m results tests/claims tests/integration tests/labels
 

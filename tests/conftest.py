@@ -68,3 +68,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.set_threshold(300_000, 20, 100)  # as the command line sets it: tests call in one process what it does
     if "tests.support.commands" in sys.modules and not session.config.option.collectonly:
         forkserver.ensure_running()  # before memeval starts one, with less imported, for processes of its own
+
+
+def pytest_sessionfinish() -> None:
+    gc.collect()
+    gc.freeze()  # pytest looks for cycles five times now, for each worker more than a second of nothing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memeval.evaluation.readers import reader_named
@@ -85,6 +85,7 @@ LINES = st.builds(
 )
 
 
+@example(["[2025-03-05 10:00] I moved to Oslo. Is it hot?"], "When was the soup hot?", None)
 @given(
     contexts=st.lists(st.lists(LINES, max_size=6).map("\n".join), max_size=3),
     question=st.sampled_from(["Where did Ada move?", "When was the soup hot?", "What about Bo?", "Why?", ""]),
@@ -96,7 +97,7 @@ def test_the_answer_is_that_of_the_rule_sentence_by_sentence(
     lines = dict.fromkeys(line for context in contexts for line in context.split("\n"))
     dated = [(line[1:].partition("]")[0] if line.startswith("[") else "", line) for line in lines]
     sentences = [
-        (date, text, set(readers._words(f"{line.partition('] ')[2].partition(':')[0] if ':' in line else ''} {text}")))
+        (date, text, set(readers._words(f"{speaker[1] if (speaker := re.search(r'] (.*): ', line)) else ''} {text}")))
         for date, line in dated
         if date[:10] <= (timestamp or "9999")[:10]
         for text in re.split(r"(?<=[.!?])\s+", re.sub(r"^\[[^\]]*\] (?:\w+: )?", "", line).strip())

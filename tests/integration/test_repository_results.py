@@ -1,7 +1,7 @@
 """The runs this repository holds: every one verifies, and one of each track is graded again to the same bytes.
 
-A track names all that grades its answers. ``memeval reproduce results`` grades every run again. The tests of all runs
-take minutes: ``make verify`` runs these, and ``make test`` the others.
+A track names all that grades its answers. ``memeval reproduce results`` grades every run again. The tests that read
+many rows take minutes: ``make verify`` runs these, and ``make test`` the others.
 
 A pull request may add a submission without a run, or runs that no maintainer has accepted yet. More is asked of the
 accepted runs, and of the submissions that ``known.toml`` lists: maintainers write both.
@@ -127,6 +127,7 @@ def test_every_listed_system_without_a_key_has_a_run_of_its_present_files() -> N
         assert report.environment_digest == run.system.environment_digest
 
 
+@pytest.mark.results
 @pytest.mark.parametrize("benchmark", OF_EACH_TRACK)
 def test_a_run_of_each_track_gives_the_same_bytes_when_graded_again(benchmark: str) -> None:
     runs = OF_EACH_TRACK[benchmark]

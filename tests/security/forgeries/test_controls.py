@@ -140,7 +140,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return items
 
 
-@pytest.mark.parametrize("run", ["beliefs/bm25", "beliefs/template-solver"])
+@pytest.mark.parametrize("run", ["beliefs/bm25", "lifecycle/last-write-wins"])
 def test_what_a_control_answered_is_not_asked_again_and_another_run_with_other_answers_is_still_found(
     run: str, tmp_path: Path, asked: list[str]
 ) -> None:
