@@ -28,6 +28,7 @@ from bench import (
     run_deepmemeval,
     sandbox,
     start,
+    stored_runs,
 )
 from bench.gate import compare
 from bench.measure import Ratio
@@ -36,7 +37,7 @@ MEASUREMENTS = {
     module.__name__.removeprefix("bench."): module.measure
     for module in (
         *(start, run_deepmemeval, sandbox, questions_at_once, rejudge),
-        *(large_file, check, archive, frames, ranking),
+        *(large_file, check, stored_runs, archive, frames, ranking),
     )
 }
 OUT = Path("build/bench.json")
