@@ -118,8 +118,7 @@ the test of one pair finds a true difference. {repeats} pairs each.
 These made-up systems disagree on about half of the items. Real ones disagree less, so smaller differences show. For
 each pair of stored runs of seven systems, people are drawn with replacement {power_repeats} times, and the difference
 of the two systems is moved to the wanted one. The table shows how often it is found: for the median pair, and in
-brackets for the pair that disagrees most. Half a minute computes this
-table alone: `python -m bench.simulation --stored`.
+brackets for the pair that disagrees most. To compute only this table again, use `python -m bench.simulation --stored`.
 
 {stored}
 

@@ -58,7 +58,7 @@ class Sessions:
     deterministic system have equal rows."""
 
     control_answers: ControlAnswers = field(default_factory=dict)
-    """What controls answered that ran again: the answers of the next run of a control on the same data are equal."""
+    """What controls answered when they ran again, for the next runs of the same controls on the same data."""
 
     def of(self, track: Track) -> BenchmarkSession | NoData:
         """Return the benchmark with the data that is here for a track; its digest may be another than the track's."""
