@@ -110,7 +110,7 @@ def newest_table(newest: Entry) -> str:
         cells = (
             each["name"],
             each["reference"],
-            _time(each["ours_seconds"]),
+            _ours(each),
             _time(each["reference_seconds"]),
             ratio if each["ratio"] <= each["target"] else f"**{ratio}**",
             "–" if each["cpu_ratio"] is None else _times(each["cpu_ratio"]),
@@ -138,6 +138,12 @@ def commits_table(entries: Sequence[Entry]) -> str:
             cells.append(f"**{ratio}**" if name in regressions else ratio)
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _ours(measurement: Mapping[str, Any]) -> str:
+    """Return our time, with the limit that no program can pass, if that is known and not the reference."""
+    ours, limit = _time(measurement["ours_seconds"]), measurement.get("limit_seconds")
+    return ours if limit in (None, measurement["reference_seconds"]) else f"{ours} (limit{NBSP}{_time(limit)})"
 
 
 def _times(ratio: float) -> str:
