@@ -107,7 +107,11 @@ def listed(folder: Path, pattern: str) -> list[Path]:
 
 
 def write_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
-    """Write a file atomically; see :func:`writing_whole`."""
+    """Write a file atomically; see :func:`writing_whole`.
+
+    Raises:
+        BadInput: the path cannot be written.
+    """
     with writing_whole(path, synced=synced) as stream:
         stream.write(data)
 

@@ -192,7 +192,7 @@ class ReplyingProcess:
         return str(child.file.parent if self._launch.folder is None else self._launch.folder.absolute())
 
     def _line_of(self, message: str) -> str:
-        """Return the own file and line of an error that a program has printed; blank if there is none."""
+        """Return the file and line of the author's code in an error that a program printed; empty if it has none."""
         child = self._running()
         return child.line_of(visible(message), self._own_folder(child))
 

@@ -16,6 +16,7 @@ from memeval.evaluation.verifying.sessions import NoData, Sessions
 from memeval.evaluation.verifying.subject import Subject
 from memeval.evaluation.verifying.systems import check_system
 from memeval.execution.work import ScenarioWork
+from memeval.records.errors import BadInput
 from memeval.records.response import Response
 from memeval.records.scenario import Ingest
 from tests.support.forging import RESULTS, Forger, Json, stored_run
@@ -118,6 +119,40 @@ def test_controls_that_are_checked_together_read_each_history_once(
     assert [check(folder, together).status for folder in honest] == [CheckStatus.OK, CheckStatus.OK]
     assert check(forged, together).status is CheckStatus.FAILED
     assert len(made) == len(set(made)) > 500
+
+
+@pytest.fixture
+def cut_off(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """Make two controls fail after their first answer; undo it to let them answer."""
+    responses = controls._responses
+
+    def first(work: ScenarioWork, rerun: controls._Rerun) -> Iterator[Response]:
+        for row in responses(work, rerun):
+            yield row
+            if rerun.control.slug in ("bm25", "store-everything"):
+                raise BadInput("the control ended.", where="here")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(controls, "_responses", first)
+        yield patch
+
+
+def test_a_control_that_fails_beside_another_fails_its_own_check_alone(cut_off: pytest.MonkeyPatch) -> None:
+    honest, failing = of_the_smallest_tier("recency-window"), of_the_smallest_tier("bm25")
+    together = Sessions(folders=[honest, failing])
+    assert check(honest, together).status is CheckStatus.OK
+    with pytest.raises(BadInput, match="the control ended"):
+        check(failing, together)
+    cut_off.undo()
+    assert check(failing, together).status is CheckStatus.OK
+
+
+def test_answers_that_an_error_cut_off_are_asked_for_again(cut_off: pytest.MonkeyPatch) -> None:
+    run, sessions = stored_run("lifecycle/store-everything"), Sessions()
+    with pytest.raises(BadInput, match="the control ended"):
+        check(run, sessions)
+    cut_off.undo()
+    assert check(run, sessions).status is CheckStatus.OK
 
 
 def test_a_run_that_cannot_be_read_does_not_stop_the_check_of_another(tmp_path: Path) -> None:

@@ -26,6 +26,9 @@ RETRIEVES, ANSWERS = "beliefs/bm25s", "astrocyte-basic/bm25s"
 
 Forgery = Callable[[Forger], object]
 
+CONTEXT = {"schema_version": 1, "digest": f"sha256:{'0' * 64}", "scenario_id": "nowhere", "parts": []}
+"""A stored context that no response names."""
+
 
 @pytest.fixture(scope="module")
 def sessions() -> Sessions:
@@ -206,6 +209,8 @@ def test_rows_that_are_not_those_of_the_plan_are_found(
         lambda forger: forger.grades[0].update(credit=0.5),
         lambda forger: forger.responses[0].update(answer="I do not know."),
         lambda forger: [row.update(items=[]) for row in forger.responses],
+        lambda forger: forger.track["limits"].update(reader_tokens=1),
+        lambda forger: forger.rows["contexts.jsonl"].append(CONTEXT),
     ],
 )
 def test_rows_are_analysed_once_and_any_other_row_is_analysed_again(

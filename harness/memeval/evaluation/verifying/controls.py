@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import overload
 
 from memeval.archive.runs import RunFolder
@@ -212,7 +211,7 @@ def _others(subject: Subject, session: BenchmarkSession, items: int) -> Iterator
 def _run_together(reruns: Sequence[_Rerun], session: BenchmarkSession, known: ControlAnswers) -> None:
     """Run several controls on one history before the next, so that each history is generated once.
 
-    One other than the first that fails is left out from there on.
+    An answer that another one than the first does not give is asked for again in the check of its own run.
 
     Raises:
         MemevalError: the first control fails.
@@ -221,17 +220,11 @@ def _run_together(reruns: Sequence[_Rerun], session: BenchmarkSession, known: Co
     for each in reruns:
         for work in each.works(session, known):
             by_history[work.scenario.scenario_id].append((each, work))
-    failed: set[Path] = set()
     for same in by_history.values():
         scenario = _kept(same[0][1].scenario)
         for each, work in same:
-            try:
-                if each.folder.path not in failed:
-                    each.keep(_responses(replace(work, scenario=scenario), each), known)
-            except MemevalError:
-                if each is reruns[0]:
-                    raise
-                failed.add(each.folder.path)
+            with contextlib.nullcontext() if each is reruns[0] else contextlib.suppress(MemevalError):
+                each.keep(_responses(replace(work, scenario=scenario), each), known)
 
 
 def _kept(scenario: Scenario) -> Scenario:
