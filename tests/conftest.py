@@ -15,8 +15,14 @@ from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["tests.skips"]
 
-# A busy machine is no fault of the code: no property test fails for the seconds it took.
-settings.register_profile("memeval", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A busy machine is no fault of the code: no property test fails for the seconds it took. A change is judged by the same
+# examples each time; `make properties` looks for others, many more.
+settings.register_profile(
+    "memeval", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50, derandomize=True
+)
+settings.register_profile(
+    "search", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=1000, print_blob=True
+)
 settings.load_profile("memeval")
 
 # Adapters of tests leave marks on the disk for the test to read. Tests of the sandbox ask for it by name.

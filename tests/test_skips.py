@@ -10,10 +10,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def session(folder: Path, source: str, *, gate: str, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-    """Run pytest on one file of tests with the gate loaded."""
+def session(folder: Path, *sources: str, gate: str, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """Run pytest on files of tests with the gate loaded."""
     (folder / "pytest.ini").write_text("[pytest]\n")
-    (folder / "test_sample.py").write_text(f"import pytest\n{source}\n")
+    for number, source in enumerate(sources):
+        (folder / f"test_sample_{number}.py").write_text(f"import pytest\n{source}\n")
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
     # The gate hangs on no other plugin, and looking for all that are installed takes most of a small session.
     environment |= {"MEMEVAL_FAIL_ON_SKIP": gate, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
@@ -29,21 +30,23 @@ def test_lacks_data(): pytest.skip('set MEMEVAL_TEST_DATA to the data')
 @pytest.mark.xfail
 def test_fails(): assert False
 """
-EVERY_WAY = pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "2")], ids=["alone", "xdist"])
+ON_WORKERS = ("-p", "xdist", "-n", "2")
 
 
-@EVERY_WAY
-@pytest.mark.parametrize("source", [SKIPPED_INSIDE, SKIPPED_FILE], ids=["inside", "whole-file"])
-def test_a_skip_fails_the_session(tmp_path: Path, source: str, options: tuple[str, ...]) -> None:
-    done = session(tmp_path, source, gate="1", options=options)
+@pytest.mark.parametrize(
+    ("sources", "options"),
+    [((SKIPPED_FILE,), ()), ((SKIPPED_INSIDE, SKIPPED_FILE), ON_WORKERS)],
+    ids=["nothing-else", "tests-and-files-on-workers"],
+)
+def test_a_skip_fails_the_session(tmp_path: Path, sources: tuple[str, ...], options: tuple[str, ...]) -> None:
+    done = session(tmp_path, *sources, gate="1", options=options)
     assert done.returncode == pytest.ExitCode.TESTS_FAILED
-    assert "1 skipped here, and MEMEVAL_FAIL_ON_SKIP=1 allows only" in done.stdout
-    assert "1 skipped" in done.stdout.splitlines()[-1]
+    assert f"{len(sources)} skipped here, and MEMEVAL_FAIL_ON_SKIP=1 allows only" in done.stdout
+    assert f"{len(sources)} skipped" in done.stdout.splitlines()[-1]
 
 
-@EVERY_WAY
-def test_missing_data_and_expected_failures_are_let_through(tmp_path: Path, options: tuple[str, ...]) -> None:
-    done = session(tmp_path, LET_THROUGH, gate="1", options=options)
+def test_missing_data_and_expected_failures_are_let_through(tmp_path: Path) -> None:
+    done = session(tmp_path, LET_THROUGH, gate="1", options=ON_WORKERS)
     assert done.returncode == pytest.ExitCode.OK
     assert "1 passed, 1 skipped, 1 xfailed" in done.stdout.splitlines()[-1]
     assert "allows only skips" not in done.stdout

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.tokens import begins_apart, count_tokens
 
 
-@settings(deadline=None)  # the first count loads the vocabulary
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_the_count_is_that_of_the_whole_encoding(text: str) -> None:
     import bpe_openai  # takes its time
@@ -21,7 +20,6 @@ _ANY = st.text(st.characters(exclude_categories=["Cs"]))
 _EDGES = st.text(st.sampled_from(" \t\r\n/\\.'abz9\x85\u2028\u00a0\u0301\u4e2d[("))
 
 
-@settings(deadline=None)
 @given(st.one_of(_ANY, _EDGES), st.one_of(_ANY, _EDGES))
 def test_a_line_that_begins_apart_adds_its_own_tokens(text: str, line: str) -> None:
     together = count_tokens(f"{text}\n{line}") == count_tokens(f"{text}\n") + count_tokens(line)

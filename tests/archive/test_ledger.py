@@ -136,7 +136,7 @@ def test_an_incomplete_last_line_is_ignored_named_and_removed_by_the_next_append
     assert ledger.incomplete() is None
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(share=st.floats(0, 1))
 def test_a_ledger_that_is_cut_at_any_byte_keeps_every_complete_line(
     ledger: Ledger, run: RunFolder, share: float

@@ -39,9 +39,7 @@ def refusal(path: Path) -> str:
     return str(refused.value).removeprefix(str(path))
 
 
-@settings(
-    deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(records(Response) | records(Context), max_size=4))
 def test_rows_come_back_as_they_were_packed(tmp_path: Path, rows: list[Response | Context]) -> None:
     for model in (Response, Context):
@@ -88,7 +86,7 @@ def test_a_file_cut_anywhere_is_refused_by_name(tmp_path: Path, kept: int) -> No
         inner_digest(path)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, len(PACKED) - 1), other=st.integers(1, 255))
 def test_no_changed_byte_gives_other_rows(tmp_path: Path, place: int, other: int) -> None:
     damaged = bytearray(PACKED)

@@ -69,7 +69,7 @@ ARRAYS = st.lists(st.dictionaries(TEXT | st.sampled_from(["a", "b"]), VALUES, ma
 BLANKS = st.text(" \n\r\t", max_size=3)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=ARRAYS, blanks=st.lists(BLANKS, min_size=4, max_size=4), plain=st.booleans(), window=st.integers(1, 200))
 def test_any_array_read_in_any_windows_gives_the_same_elements_byte_for_byte(
     rows: list[dict[str, Any]], blanks: list[str], plain: bool, window: int, tmp_path: Path
@@ -87,7 +87,7 @@ def test_any_array_read_in_any_windows_gives_the_same_elements_byte_for_byte(
     assert found.digest == digest_bytes(data)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_a_file_cut_anywhere_is_refused(tmp_path: Path, data: st.DataObject) -> None:
     text = json.dumps(ROWS[:4], ensure_ascii=False).encode()
@@ -97,7 +97,7 @@ def test_a_file_cut_anywhere_is_refused(tmp_path: Path, data: st.DataObject) -> 
         assert "the file is truncated: it ends after" in refusal(path)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_what_json_refuses_is_refused(tmp_path: Path, data: st.DataObject) -> None:
     text = bytearray(json.dumps(ROWS[:3], ensure_ascii=False).encode())

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.benchmarks.formats import reading
@@ -104,7 +104,6 @@ def test_what_lies_beside_a_file_is_read_where_it_is_there(tmp_path: Path) -> No
         file.beside("report.json")
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.binary(max_size=200)
     | st.text(alphabet='[]{}",:0123456789eE.-nulltruefalseNaN \n\\u', max_size=80).map(str.encode)
@@ -119,7 +118,6 @@ def test_any_bytes_are_rows_or_refused(data: bytes) -> None:
         assert "any.json" in str(refused)
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.benchmarks.formats.reading import AnswerFile
@@ -156,7 +156,6 @@ def test_stored_controls_stand_beside_each_measure(
     assert bm25["session_recall@3"] is None, "stored runs have no measures at 3"
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=4), st.lists, max_leaves=4))
 def test_any_other_value_is_refused_and_never_crashes(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
     path = tmp_path_factory.mktemp("file") / "a.json"

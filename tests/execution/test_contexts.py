@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.execution.contexts import Contexts, TurnTexts, digest_of_text
@@ -26,7 +26,6 @@ def test_any_stored_context_gives_the_original_text(lines: list[str]) -> None:
     assert stored.digest == digest_of_text(text)
 
 
-@settings(deadline=None)  # the first count loads the vocabulary
 @given(st.lists(st.one_of(st.sampled_from(LINES + CONTENTS), st.text(alphabet=st.characters(codec="utf-8")))))
 def test_the_tokens_of_turns_add_up_to_those_of_the_text(lines: list[str]) -> None:
     text = "\n".join(lines)

@@ -59,7 +59,7 @@ def test_an_incomplete_last_row_is_removed(folder: Path, cut: int) -> None:
     assert path.read_bytes().endswith(b"\n")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(cut=st.integers(min_value=0, max_value=10_000))
 def test_a_journal_cut_anywhere_keeps_its_whole_rows(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
     folder = tmp_path_factory.mktemp("run")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.gateway.budget import Budget, most_output, most_tokens, parse_caps
@@ -61,7 +61,6 @@ def _price(server: ModelServer, call: Call) -> float:
     return price
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     cap=st.integers(1, 3000),
     calls=st.lists(

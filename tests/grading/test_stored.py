@@ -163,14 +163,13 @@ def test_text_beyond_the_limit_is_not_read() -> None:
     assert claimed(KEY, [last, last + " " * LONGEST]) == Claims(1, 0, 0, 1, whole=False)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(alphabet=st.sampled_from("cocoa rooibos.\n,;now\ud7ff\u202e<>&"), max_size=60), max_size=6))
 def test_measures_are_shares_whatever_a_store_says(memories: list[str]) -> None:
     found = measures(KEY, claimed(KEY, memories))
     assert all(value is None or 0 <= value <= 1 for value in found.values())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.sampled_from(TRANSCRIPT), max_size=8))
 def test_the_order_of_memories_does_not_matter(memories: list[str]) -> None:
     assert claimed(KEY, memories) == claimed(KEY, memories[::-1])

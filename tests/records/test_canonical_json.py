@@ -9,7 +9,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memeval.records.base import Stored, canonical_json, digest_bytes, digest_of
@@ -24,7 +24,7 @@ OTHERS = [model for model in all_stored() if model is not IN_SCHEMAS[model.__nam
 
 
 @pytest.mark.parametrize("model", OTHERS, ids=lambda model: model.__name__)
-@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15)
 @given(data=st.data())
 def test_a_stored_record_of_no_schema_comes_back_equal_and_with_equal_bytes(
     model: type[Stored], data: st.DataObject
@@ -32,13 +32,11 @@ def test_a_stored_record_of_no_schema_comes_back_equal_and_with_equal_bytes(
     assert_comes_back_equal(data.draw(records(model)))
 
 
-@settings(deadline=None)
 @given(value=JSON)
 def test_canonical_json_says_the_same_value(value: Any) -> None:
     assert json.loads(canonical_json(value)) == value
 
 
-@settings(deadline=None)
 @given(value=st.dictionaries(st.text(max_size=5), JSON, min_size=2), seed=st.integers())
 def test_the_order_of_keys_changes_neither_text_nor_digest(value: dict[str, Any], seed: int) -> None:
     pairs = list(value.items())
@@ -47,7 +45,6 @@ def test_the_order_of_keys_changes_neither_text_nor_digest(value: dict[str, Any]
     assert digest_of(dict(reversed(pairs))) == digest_of(value)
 
 
-@settings(deadline=None)
 @given(one=JSON, other=JSON)
 def test_different_texts_have_different_digests(one: Any, other: Any) -> None:
     assert (digest_of(one) == digest_of(other)) == (canonical_json(one) == canonical_json(other))

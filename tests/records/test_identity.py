@@ -74,14 +74,14 @@ def test_a_track_that_plans_a_category_otherwise_is_another_track(part: str) -> 
     assert make_track(categories=(changed, *rest)).id != TRACK.id
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(one=records(Track), other=records(Track), part=st.sampled_from(sorted(Track.model_fields)))
 def test_tracks_share_an_id_only_where_every_part_is_equal(one: Track, other: Track, part: str) -> None:
     mixed = one.model_copy(update={part: getattr(other, part)})
     assert (mixed.id == one.id) == (mixed.to_json() == one.to_json())
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(track=records(Track), seed=st.randoms())
 def test_a_track_has_the_same_id_in_whatever_order_it_was_written(track: Track, seed: Any) -> None:
     pairs = list(track.data().items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -29,7 +29,7 @@ def test_a_schema_is_a_valid_one_of_the_draft_it_names(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8)
 @given(data=st.data())
 def test_a_stored_record_comes_back_equal_and_a_schema_takes_every_record_and_no_unknown_key(
     name: str, data: st.DataObject

@@ -91,14 +91,14 @@ def test_one_dominant_cluster_is_simulated_and_costs_power() -> None:
     assert (detectable(dominated, ASSUMED) or 1) > 1.2 * (detectable(clustering([30] * 20), ASSUMED) or 1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(sizes=COUNTS, share=st.floats(0, 1), spread=st.floats(0, 0.5))
 def test_it_is_a_share_or_no_difference_can_be_shown(sizes: list[int], share: float, spread: float) -> None:
     found = detectable(clustering(sizes), Disagreement(share, spread))
     assert found is None or STEP <= found <= 1
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(clusters=st.integers(13, 60), size=st.integers(1, 30), share=st.floats(0.01, 0.5), spread=st.floats(0, 0.1))
 def test_more_clusters_and_less_spread_never_hurt(clusters: int, size: int, share: float, spread: float) -> None:
     found = detectable(clustering([size] * clusters), Disagreement(share, spread)) or 1
@@ -176,7 +176,7 @@ def test_scores_that_are_not_numbers_are_refused() -> None:
         disagreement(scores, np.full(3, 1 / 3), np.arange(3), np.zeros(3, np.intp))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     systems=st.integers(2, 6),
     sizes=st.lists(st.integers(1, 6), min_size=1, max_size=20),

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.statistics.flips import Array
@@ -40,7 +40,6 @@ def naive_places(values: list[float]) -> list[int]:
     return [1 + sum(other > value + 1e-9 for other in values) for value in values]
 
 
-@settings(max_examples=60, deadline=None)
 @given(rows=TABLES, shared=st.booleans())
 def test_every_statistic_is_that_of_its_definition(rows: list[list[float]], shared: bool) -> None:
     weighting = SHARED if shared else FIXED

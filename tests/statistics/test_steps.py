@@ -19,7 +19,7 @@ def test_fewer_than_eight_points_have_no_step(values: list[float]) -> None:
     assert find_steps(values) == ()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     before=st.integers(4, 20),
     after=st.integers(4, 20),
@@ -41,7 +41,7 @@ def test_a_made_step_ten_times_the_noise_is_found_where_it_is(
     assert largest.p < 0.05
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.floats(0, 1), min_size=8, max_size=24), st.floats(0.1, 100), st.floats(-50, 50))
 def test_another_unit_gives_the_same_steps(values: list[float], scale: float, shift: float) -> None:
     rounded = [round(value, 2) for value in values]

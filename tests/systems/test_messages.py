@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.records.scenario import Session, Turn, TurnKind
@@ -148,7 +148,6 @@ JSON = st.recursive(
 
 
 @given(JSON)
-@settings(max_examples=150)
 def test_whatever_a_program_says_is_read_or_refused(value: object) -> None:
     readers: list[Callable[[object], object]] = [
         messages.hello,

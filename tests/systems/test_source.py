@@ -345,7 +345,7 @@ def as_toml(value: object) -> str:
     return str(value) if isinstance(value, float | datetime.date) else json.dumps(value)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.sampled_from(FIELDS), values, max_size=6))
 def test_any_manifest_is_a_submission_or_refused_in_sentences(tmp_path: Path, data: dict[str, object]) -> None:
     manifest = write(tmp_path, "".join(f"{key} = {as_toml(value)}\n" for key, value in data.items()), "submission.toml")

@@ -42,7 +42,7 @@ def with_key(item: Made, **change: object) -> Made:
 
 
 @given(seed=st.integers(0, 10**9), size=st.integers(1, 45))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_any_seed_and_size_gives_items_that_pass_all_checks(seed: int, size: int) -> None:
     items = generate.__wrapped__(seed, size)
     assert len(items) == size

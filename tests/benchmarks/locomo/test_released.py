@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.benchmarks.locomo import LocomoBenchmark
@@ -245,7 +245,6 @@ def test_a_file_of_the_right_shape_and_another_digest_is_refused_with_both_diges
     assert FULL_DIGEST in problem
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(
         ["sample_id", "conversation", "qa", "observation", "session_1", "session_1_date_time", "speaker_a"]

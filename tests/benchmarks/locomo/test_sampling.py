@@ -160,7 +160,6 @@ def test_every_tier_has_its_number_under_every_protocol(dataset: Dataset) -> Non
         assert len(benchmark.sampled(with_evidence, tier.name)) == fewer
 
 
-@settings(max_examples=50, deadline=None)
 @given(LAYOUTS, st.integers(0, 90), st.sampled_from([equal, proportional]), st.integers(0, 3))
 def test_the_exact_sampler_gives_exactly_so_many_and_none_twice(
     sizes: dict[str, dict[LocomoCategory, int]],
@@ -175,7 +174,6 @@ def test_the_exact_sampler_gives_exactly_so_many_and_none_twice(
     assert places == sorted(places)
 
 
-@settings(max_examples=50, deadline=None)
 @given(LAYOUTS, st.integers(0, 90))
 def test_equal_shares_differ_by_one_at_most_where_none_is_used_up(
     sizes: dict[str, dict[LocomoCategory, int]], total: int
@@ -187,7 +185,6 @@ def test_equal_shares_differ_by_one_at_most_where_none_is_used_up(
     assert all(counts[name] in (most, most - 1) or counts[name] == whole[name] for name in sizes)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.dictionaries(st.text(max_size=3), st.integers(1, 50), min_size=1), st.integers(0, 200))
 def test_proportional_shares_are_off_by_less_than_one(sizes: dict[str, int], total: int) -> None:
     whole = sum(sizes.values())
@@ -197,7 +194,7 @@ def test_proportional_shares_are_off_by_less_than_one(sizes: dict[str, int], tot
     assert all(abs(counts[name] - sizes[name] * total / whole) < 1 and counts[name] <= sizes[name] for name in sizes)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(LAYOUTS, st.integers(1, 30))
 def test_documented_sampling_takes_the_first_of_each_category(
     sizes: dict[str, dict[LocomoCategory, int]], each: int

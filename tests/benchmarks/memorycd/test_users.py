@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.benchmarks.memorycd import lines
@@ -252,7 +252,6 @@ def test_where_nothing_can_be_kept_an_index_lasts_as_long_as_it_is_used(
     assert not kept.exists()
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.binary(max_size=300), packed=st.booleans())
 def test_any_bytes_are_read_or_refused_with_a_sentence(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, packed: bool

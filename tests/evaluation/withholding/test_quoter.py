@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
@@ -84,7 +84,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=120, deadline=None)
 @given(TEXTS)
 def test_any_text_comes_back(text: str) -> None:
     assert QUOTER.decode(QUOTER.encode(text)) == text
@@ -92,7 +91,6 @@ def test_any_text_comes_back(text: str) -> None:
     assert QUOTER.decode(QUOTER.encode(text, wholes=False)) == text
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(VALUES, max_size=3) | st.dictionaries(TEXTS, VALUES, max_size=3), st.booleans(), st.booleans())
 def test_any_json_comes_back_and_stays_json(value: object, ascii_only: bool, indented: bool) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=1 if indented else None)
@@ -101,7 +99,6 @@ def test_any_json_comes_back_and_stays_json(value: object, ascii_only: bool, ind
     json.loads(stored)
 
 
-@settings(max_examples=120, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from((str, str.lower, str.upper, str.swapcase)), PIECES), max_size=7),
     st.sampled_from((" ", "\n", " - ", "_")),
@@ -112,7 +109,6 @@ def test_no_three_words_of_the_source_stay_in_a_row(parts: list[tuple[type[str],
         assert not threes(words) & KNOWN
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     TEXTS | st.recursive(TEXTS, lambda inner: st.dictionaries(TEXTS, inner, max_size=3), max_leaves=4).map(json.dumps)
 )

@@ -115,7 +115,7 @@ def right(path: str) -> dict[str, Any]:
 def test_any_body_gets_a_reply_without_a_server_error(rig: Open) -> None:
     opened = rig(scenario_calls=10**6)
 
-    @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @settings(suppress_health_check=list(HealthCheck))
     @given(requests())
     def check(request: tuple[str, Any]) -> None:
         path, body = request
@@ -129,7 +129,7 @@ def test_any_body_gets_a_reply_without_a_server_error(rig: Open) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(EXCHANGES))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(reply=REPLY | ANY, streamed=st.booleans())
 def test_any_model_reply_is_converted_or_refused(path: str, reply: Any, streamed: bool) -> None:
     kind = EXCHANGES[path]

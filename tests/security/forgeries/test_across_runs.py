@@ -125,7 +125,7 @@ def test_changed_scores_and_made_up_clocks_leave_a_mark_and_the_rank(tmp_path: P
     assert row.standing is RankStatus.RANKED, "two honest systems with one embedding model look like this"
 
 
-@pytest.mark.parametrize(("name", "protocol"), [("beliefs/bm25", "judge"), ("locomo/bm25", "retrieval")])
+@pytest.mark.parametrize(("name", "protocol"), [("beliefs/bm25", "judge"), ("lifecycle/bm25", "search")])
 def test_a_control_under_another_name_is_a_copy_of_the_control(tmp_path: Path, name: str, protocol: str) -> None:
     control = stored_run(name, protocol)
     assert control.run.track.protocol == protocol
