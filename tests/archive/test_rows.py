@@ -78,12 +78,12 @@ def test_a_file_of_no_rows_is_read_as_none(tmp_path: Path) -> None:
     assert list(read_rows(written(tmp_path, b"", "log.jsonl"), LogLine)) == []
 
 
-@pytest.mark.parametrize("kept", range(len(PACKED)))
-def test_a_file_cut_anywhere_is_refused_by_name(tmp_path: Path, kept: int) -> None:
-    path = written(tmp_path, PACKED[:kept])
-    assert refusal(path).startswith(": the file is damaged (")
-    with pytest.raises(BadInput, match="damaged"):
-        inner_digest(path)
+def test_a_file_cut_anywhere_is_refused_by_name(tmp_path: Path) -> None:
+    for kept in range(len(PACKED)):
+        path = written(tmp_path, PACKED[:kept])
+        assert refusal(path).startswith(": the file is damaged ("), kept
+        with pytest.raises(BadInput, match="damaged"):
+            inner_digest(path)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
