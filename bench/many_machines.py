@@ -1,8 +1,9 @@
-"""Runs on Dask workers beside the ideal: ``python -m bench.many_machines speed``, or ``kills --runs 20 --seed 7``.
+"""Runs on Dask workers beside the ideal: ``python -m bench.many_machines speed``, ``shared``, or ``kills --runs 20``.
 
 ``speed``: 40 made conversations of 50 questions, 200 ms each, on one worker and on four, and on four workers with a
-system that answers several questions at the same time. ``kills``: seeded runs, in the middle of each of which a worker
-process is killed (``kill -9``); their rows must be those of a run on this machine.
+system that answers several questions at the same time. ``shared``: one conversation of 200 questions, which one, two
+and four workers share; each asks two of them at the same time. ``kills``: seeded runs, in the middle of each of which a
+worker process is killed (``kill -9``); their rows must be those of a run on this machine.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ class Sleeper:
 CONVERSATIONS, QUESTIONS, LATENCY = 40, 50, 0.2
 TOGETHER = 5
 """How many questions an instance answers at the same time, where it answers several."""
+SHARED_WORKERS, SHARED_QUESTIONS, SHARED_AT_ONCE = (1, 2, 4), 200, 2
+"""How many workers share a conversation, its questions, and how many of them each asks at the same time."""
 KILLS, KILL_CONVERSATIONS, KILL_QUESTIONS, KILL_LATENCY = 20, 12, 10, 0.02
 MOST_OF_IDEAL, LEAST_SPEEDUP = 1.25, 3.3
 
@@ -108,16 +111,26 @@ def speed(folder: Path, latency: float) -> bool:
     return holds and speedup >= LEAST_SPEEDUP
 
 
-def _time(folder: Path, latency: float, workers: int, at_once: int) -> float:
+def shared(folder: Path, latency: float) -> bool:
+    """Print the times of one conversation on several numbers of workers; return whether the limit holds for each."""
+    one = TinyBenchmark(1, SHARED_QUESTIONS)
+    took = {workers: _time(folder, latency, workers, SHARED_AT_ONCE, one) for workers in SHARED_WORKERS}
+    ideal = SHARED_QUESTIONS * latency / SHARED_AT_ONCE
+    return all(seconds <= MOST_OF_IDEAL * ideal / workers for workers, seconds in took.items())
+
+
+def _time(folder: Path, latency: float, workers: int, at_once: int, benchmark: TinyBenchmark | None = None) -> float:
     """Print and return the seconds from the first question to the last row on disk."""
     source, together = sleeper(folder, latency, at_once), workers * at_once
     with cluster_of(workers) as cluster:
         results = folder / f"{workers}-workers-{at_once}"
         options = RunOptions(results, scheduler=cluster.scheduler_address, concurrency=together)
         began, last = time.time(), LastRow()
-        run = run_system(source, BenchmarkSession.open(TinyBenchmark(CONVERSATIONS, QUESTIONS)), options, last)
-    first = min(datetime.fromisoformat(row.timings.started).timestamp() for row in run.responses())
-    took, ideal = last.at - first, CONVERSATIONS * QUESTIONS * latency / together
+        benchmark = benchmark or TinyBenchmark(CONVERSATIONS, QUESTIONS)
+        run = run_system(source, BenchmarkSession.open(benchmark), options, last)
+    rows = list(run.responses())
+    first = min(datetime.fromisoformat(row.timings.started).timestamp() for row in rows)
+    took, ideal = last.at - first, len(rows) * latency / together
     print(
         f"{workers} worker(s), {at_once} question(s) at once: {took:.2f} s = {took / ideal:.3f} × the ideal of "
         f"{ideal:g} s (4 workers: ≤ {MOST_OF_IDEAL}); start-up {first - began:.2f} s apart",
@@ -163,7 +176,7 @@ def _kill(cluster: Cluster, chance: random.Random) -> None:
 def main() -> int:
     """Measure what the arguments name; return 1 where a limit is missed."""
     parser = argparse.ArgumentParser(prog="python -m bench.many_machines", description=__doc__)
-    parser.add_argument("what", nargs="?", choices=("speed", "kills"), default="speed")
+    parser.add_argument("what", nargs="?", choices=("speed", "shared", "kills"), default="speed")
     parser.add_argument("--latency", type=float, default=LATENCY, help=f"seconds of an answer (default: {LATENCY})")
     parser.add_argument("--runs", type=int, default=KILLS, help=f"how many runs with a kill (default: {KILLS})")
     parser.add_argument(
@@ -172,7 +185,8 @@ def main() -> int:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        holds = kills(folder, asked.seed, asked.runs) if asked.what == "kills" else speed(folder, asked.latency)
+        measure = {"speed": speed, "shared": shared}.get(asked.what)
+        holds = kills(folder, asked.seed, asked.runs) if measure is None else measure(folder, asked.latency)
     return 0 if holds else 1
 
 

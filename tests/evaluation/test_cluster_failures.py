@@ -20,10 +20,8 @@ from memeval.execution.preparation import SystemSetup
 from memeval.records.errors import BadInput
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import file_source, folder_source
-from tests.evaluation.test_cluster import Stops, run, searcher
+from tests.evaluation.test_cluster import UNSANDBOXED, Stops, run, searcher
 from tests.support.equal_runs import comparable_digests
-
-UNSANDBOXED = SystemSetup(sandbox=SandboxMode.NONE)
 
 HEAVY = """
 import os, pathlib, time

@@ -117,4 +117,22 @@ def cluster_executor(
         versions=own_versions(),
     )
     calls = RunModels(models.gateway, allowed) if allowed else None
-    return DaskExecutor(cluster, parcel, run.concurrency, note, check=models.gateway.check, models=calls)
+    return DaskExecutor(
+        cluster,
+        parcel,
+        run.concurrency,
+        note,
+        check=models.gateway.check,
+        divides=_divides(run),
+        models=calls,
+    )
+
+
+def _divides(run: RunOnNodes) -> bool:
+    """Return whether workers may share the questions of a scenario, each after ingesting its history.
+
+    Only if the system answers several at a time: then they do not depend on each other. And only if nothing that is
+    stored would differ. Calls of a system to models are recorded by scenario, and by their number among equal ones in a
+    pass over it; its reports of usage are totals of one instance since the report before.
+    """
+    return run.hello.questions_at_once > 1 and not run.source.declared_models and not run.hello.can("usage")

@@ -245,7 +245,8 @@ class ScenarioRunner:
             ingested.settle_seconds = self._system.settle()
         except SystemFailure as failure:
             raise _Aborted(failure) from None
-        this.ingested = ingested
+        if this.work.counts_ingestion:
+            this.ingested = ingested
 
     def _ask(self, this: _Pass, asked: Sequence[Question]) -> Iterator[FinishedItems]:
         """Ask several questions with nothing to ingest between them; yield the items that finish."""

@@ -19,6 +19,8 @@ class ScenarioWork:
     """The questions of each open item, in order."""
     attempt: int = 1
     """The number of this attempt, from 1."""
+    counts_ingestion: bool = True
+    """Whether rows say how long ingestion took: they do in one slice of a scenario only, since each ingests it."""
 
 
 @dataclass(frozen=True)

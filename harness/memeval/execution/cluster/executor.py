@@ -1,8 +1,9 @@
-"""Runs scenarios on a Dask cluster: hands them out, and receives their rows."""
+"""Runs scenarios on a Dask cluster: hands them out, whole or in slices, and receives their rows."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 import math
 import secrets
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from memeval.execution.cluster.calls import CallsOfWorkers, RunModels
 from memeval.execution.cluster.parcel import Assignment, Delivery, FromWorker, RunParcel, TaskEnd
+from memeval.execution.cluster.slices import Upcoming
 from memeval.execution.cluster.versions import check_versions, own_versions
 from memeval.execution.executor import Arrival
 from memeval.execution.work import ScenarioWork
@@ -102,7 +104,7 @@ def _check_cluster(client: Client) -> None:
 
 @dataclass
 class _Given:
-    """A scenario on the cluster."""
+    """A scenario, or a slice of one, on the cluster."""
 
     future: Any
     scenario_id: str
@@ -124,6 +126,7 @@ class DaskExecutor:
         concurrency: how many questions are in flight at a time, on all workers together.
         note: receives messages for the user.
         check: raises what stops the run.
+        divides: whether workers that would be idle share the questions of a scenario.
         models: the models that system and reader may call; their calls are made here. ``None`` if they call none.
     """
 
@@ -135,6 +138,7 @@ class DaskExecutor:
         note: Callable[[str], None],
         *,
         check: Callable[[], None] = lambda: None,
+        divides: bool = False,
         models: RunModels | None = None,
     ) -> None:
         self._client = client
@@ -142,9 +146,11 @@ class DaskExecutor:
         self._concurrency = concurrency
         self._note = note
         self._check = check
+        self._divides = divides
         self._calls = None if models is None else CallsOfWorkers(models, self._reply)
         self._name = f"memeval-{secrets.token_hex(8)}"
         self._given: dict[int, _Given] = {}
+        self._indices = itertools.count()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
         self._arrived: Callable[[Arrival], None] = lambda arrival: None
@@ -188,10 +194,13 @@ class DaskExecutor:
         _while_workers_end(lambda: self._client.register_plugin(node, name=self._name))
         threads = self._threads()
         self._note_idle_threads(min(threads, len(works)))
-        upcoming = iter(range(len(works)))
+        upcoming = Upcoming(works)
         while not self._stopped.is_set():
-            while (at_once := self._share(min(threads, len(works)))) and (index := next(upcoming, None)) is not None:
-                self._give(index, works[index], at_once)
+            while at_once := self._share(min(threads, len(works))):
+                self._divide(upcoming, threads, at_once)
+                if (work := upcoming.take()) is None:
+                    break
+                self._give(work, at_once)
             if not self._given:
                 return
             self._stopped.wait(POLL_SECONDS)
@@ -217,10 +226,24 @@ class DaskExecutor:
 
         They are divided among the usable threads of the workers, so that no machine has all of them.
         """
-        free = self._concurrency - sum(given.at_once for given in self._given.values())
-        return max(0, min(free, self._parcel.questions_at_once, math.ceil(self._concurrency / max(1, usable))))
+        return max(0, min(self._free(), self._parcel.questions_at_once, math.ceil(self._concurrency / max(1, usable))))
 
-    def _give(self, index: int, work: ScenarioWork, at_once: int) -> None:
+    def _free(self) -> int:
+        """Return how many more questions may be in flight."""
+        return self._concurrency - sum(given.at_once for given in self._given.values())
+
+    def _divide(self, upcoming: Upcoming, threads: int, at_once: int) -> None:
+        """Divide the scenarios that are left if there are fewer than tasks that could run.
+
+        As many questions would be in flight in each task as in a whole scenario, so that none is divided for nothing.
+        """
+        tasks = min(threads - len(self._given), self._free() // at_once)
+        if self._divides and 0 < upcoming.scenarios < tasks:
+            running = (sum(map(len, given.open_items.values())) / given.at_once for given in self._given.values())
+            upcoming.divide(tasks, at_once, math.ceil(max(running, default=0)))
+
+    def _give(self, work: ScenarioWork, at_once: int) -> None:
+        index = next(self._indices)
         assignment = Assignment.of(index, work, at_once).model_dump_json()
         given = _Given(None, work.scenario.scenario_id, assignment, dict(work.items), at_once)
         self._given[index] = given

@@ -57,7 +57,7 @@ class _Sender:
     """Sends the rows of a scenario while the system goes on; use it as a context manager, which sends the rest.
 
     Args:
-        index: the scenario's place in the order of the run.
+        index: the index of the assignment.
         lines: lines of the log, sent with the rows: of the instance, and of its worker.
         put: sends a message.
     """

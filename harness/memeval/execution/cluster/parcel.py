@@ -144,10 +144,10 @@ class RunParcel(Record):
 
 
 class Assignment(Record):
-    """A scenario for a worker."""
+    """A scenario for a worker, or a slice of its questions."""
 
     index: int
-    """Its place in the order of the run."""
+    """Its place in the order in which the run hands them out."""
     scenario: Scenario
     """The scenario, as systems may see it."""
     streamed: bool
@@ -158,6 +158,8 @@ class Assignment(Record):
     """The number of this attempt."""
     at_once: int = 1
     """The most questions that may be in flight at the same time, if the system answers several."""
+    counts_ingestion: bool = True
+    """See :class:`ScenarioWork`."""
 
     @classmethod
     def of(cls, index: int, work: ScenarioWork, at_once: int) -> Assignment:
@@ -172,6 +174,7 @@ class Assignment(Record):
             items=dict(work.items),
             attempt=work.attempt,
             at_once=at_once,
+            counts_ingestion=work.counts_ingestion,
         )
 
     def work(self) -> ScenarioWork:
@@ -179,7 +182,7 @@ class Assignment(Record):
         scenario = self.scenario
         if self.streamed:
             scenario = scenario.model_copy(update={"steps": ReceivedSteps(scenario)})
-        return ScenarioWork(scenario, self.items, self.attempt)
+        return ScenarioWork(scenario, self.items, self.attempt, self.counts_ingestion)
 
 
 class ReceivedSteps(Steps):
@@ -214,7 +217,7 @@ class Delivery(Record):
     """Rows and lines of the log from a worker."""
 
     index: int
-    """The scenario's place in the order of the run."""
+    """The index of the :class:`Assignment`."""
     items: tuple[str, ...] = ()
     """Items that finished."""
     responses: tuple[Response, ...] = ()
