@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import tomllib
@@ -29,6 +28,7 @@ from memeval.records.response import Outcome
 from memeval.systems import AdapterRaised, FoundItem, Launch, SystemDied, SystemProcess
 from memeval.systems.drivers import serving
 from memeval.systems.drivers.brain_documents import parts_of, place_of, without_front_matter
+from memeval.systems.environments import environment_for
 from memeval.systems.source import folder_source
 from tests.support.model_server import ModelServer
 from tests.systems.helpers import PATIENT, gone, session, sessions
@@ -41,15 +41,13 @@ SUBMISSION = ROOT / "submissions/jeffs-brain"
 Start = Callable[..., SystemProcess]
 
 
-@pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of programs of the submission's Node packages, installed from its lock as memeval does."""
-    folder = tmp_path_factory.mktemp("jeffs-brain")
-    for name in ("package.json", "package-lock.json"):
-        shutil.copyfile(SUBMISSION / name, folder / name)
-    flags = ["--omit=optional", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund"]
-    subprocess.run(["npm", "ci", *flags], cwd=folder, check=True, capture_output=True, timeout=240)
-    return folder / "node_modules/.bin"
+@pytest.fixture(scope="module")
+def programs() -> Path:
+    """The folder of programs of the submission's Node packages, installed from its lock by memeval."""
+    environment = environment_for(SUBMISSION, None, note=lambda _line: None)
+    assert environment is not None
+    (folder,) = environment.path
+    return folder
 
 
 def speaking(started: list[SystemProcess], log: list[str]) -> Start:
