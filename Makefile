@@ -56,7 +56,7 @@ serve: $(RUNTIME)
 # The suite starts hundreds of Pythons: compiling everything again in each takes more than a quarter of its time.
 test: $(DEV)
 	@$(BIN)/python tests/tools/install_tools.py
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 4 --dist loadscope --no-loadscope-reorder -m 'not results' $(PYTEST_ARGS)
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m 'not results' $(PYTEST_ARGS)
 
 properties: $(DEV)
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n auto -m hypothesis --hypothesis-profile=search $(PYTEST_ARGS)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadFileScheduling
 
 pytest_plugins = ["tests.skips"]
 
@@ -60,8 +61,23 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
-DEAR = ("tests/browser/", "tests/integration/", "tests/site/", "tests/submissions/")
+DEAR = ("tests/evaluation/cluster/", "tests/browser/", "tests/integration/", "tests/site/", "tests/submissions/")
 """Folders whose files take longest: first, so that at the end no worker waits for another one's."""
+
+TOGETHER = ("tests/evaluation/cluster/",)
+"""Folders whose files share what takes long to start: one worker runs them all."""
+
+
+class FilesAndFolders(LoadFileScheduling):  # type: ignore[misc]
+    """Gives a worker a file of tests at a time, or a folder of ``TOGETHER``."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return next((folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FilesAndFolders | None:
+    return FilesAndFolders(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

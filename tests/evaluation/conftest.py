@@ -15,17 +15,6 @@ from memeval.gateway.limits import GatewayOptions
 from tests.evaluation.asking import PickyServer, benchmark_session
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """A Dask scheduler and two workers of one thread, as processes."""
-    from distributed import LocalCluster  # only here: every process that collects tests reads this file
-
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
-    ) as cluster:
-        yield cluster
-
-
 @pytest.fixture
 def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remove all keys and endpoints from the environment."""

@@ -20,7 +20,7 @@ from memeval.execution.preparation import SystemSetup
 from memeval.records.errors import BadInput
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import file_source, folder_source
-from tests.evaluation.test_cluster import UNSANDBOXED, Stops, run, searcher
+from tests.evaluation.cluster.test_cluster import UNSANDBOXED, Stops, run, searcher
 from tests.support.equal_runs import comparable_digests
 
 HEAVY = """
