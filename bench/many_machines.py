@@ -50,7 +50,9 @@ TOGETHER = 5
 """How many questions an instance answers at the same time, where it answers several."""
 SHARED_WORKERS, SHARED_QUESTIONS, SHARED_AT_ONCE = (1, 2, 4), 200, 2
 """How many workers share a conversation, its questions, and how many of them each asks at the same time."""
-KILLS, KILL_CONVERSATIONS, KILL_QUESTIONS, KILL_LATENCY = 20, 12, 10, 0.02
+KILLS, KILL_LATENCY, KILL_QUESTIONS = 20, 0.02, 120
+KILL_CONVERSATIONS = 12, 1
+"""Among how many conversations the questions are divided: many, or one, which the workers share."""
 MOST_OF_IDEAL, LEAST_SPEEDUP = 1.25, 3.3
 
 
@@ -143,27 +145,32 @@ def kills(folder: Path, seed: int, runs: int = KILLS) -> bool:
     """Kill a worker in the middle of each of several runs; return whether all have equal rows."""
     chance = random.Random(seed)
     calm = sleeper(folder, KILL_LATENCY)
-    expected = comparable_digests(_made(calm, RunOptions(folder / "here", concurrency=4)))
+    expected = {
+        number: comparable_digests(_made(calm, number, RunOptions(folder / f"here-{number}", concurrency=4)))
+        for number in KILL_CONVERSATIONS
+    }
     equal = killed = 0
     with Cluster() as cluster:
         for number in range(1, runs + 1):
-            at_once, after = chance.choice((1, 4)), chance.randint(1, KILL_CONVERSATIONS * KILL_QUESTIONS * 3 // 4)
+            at_once, after = chance.choice((1, 4)), chance.randint(1, KILL_QUESTIONS * 3 // 4)
+            conversations = chance.choice(KILL_CONVERSATIONS)
             killer = KillsAWorker(lambda: _kill(cluster, chance), after)
             options = RunOptions(folder / str(number), scheduler=cluster.address, concurrency=2 * at_once)
-            run = _made(sleeper(folder, KILL_LATENCY, at_once), options, killer)
+            run = _made(sleeper(folder, KILL_LATENCY, at_once), conversations, options, killer)
             asked = [row.question_id for row in run.responses()]
             killed += killer.is_over
-            equal += comparable_digests(run) == expected and len(asked) == len(set(asked))
+            equal += comparable_digests(run) == expected[conversations] and len(asked) == len(set(asked))
             print(
-                f"seed {seed}, run {number}: {at_once} at once, killed after {after} items: {equal} of {number} equal",
+                f"seed {seed}, run {number}: {conversations} conversation(s), {at_once} at once, "
+                f"killed after {after} items: {equal} of {number} equal",
                 flush=True,
             )
     print(f"seed {seed}: equal rows in {equal} of {runs} runs; a worker was killed in {killed} of them")
     return equal == killed == runs
 
 
-def _made(source: SystemSource, options: RunOptions, progress: Silent | None = None) -> RunFolder:
-    benchmark = TinyBenchmark(KILL_CONVERSATIONS, KILL_QUESTIONS)
+def _made(source: SystemSource, conversations: int, options: RunOptions, progress: Silent | None = None) -> RunFolder:
+    benchmark = TinyBenchmark(conversations, KILL_QUESTIONS // conversations)
     return run_system(source, BenchmarkSession.open(benchmark), options, progress)
 
 
