@@ -95,6 +95,14 @@ def test_questions_are_divided_only_if_all_follow_one_history(more: tuple[Any, .
     assert is_divisible(ScenarioWork(plain.scenario.model_copy(update={"steps": steps}), items)) is divisible
 
 
+@pytest.mark.parametrize("in_flight", [1, 2])
+def test_concurrent_searches_are_not_divided(in_flight: int) -> None:
+    steps = [Recall(question_id=f"r{number}", question="x", in_flight=in_flight) for number in range(4)]
+    items = {step.question_id: (step.question_id,) for step in steps}
+    scenario = work().scenario.model_copy(update={"steps": tuple(steps)})
+    assert is_divisible(ScenarioWork(scenario, items)) is (in_flight == 1)
+
+
 def test_done_questions_before_a_change_do_not_keep_the_others_together() -> None:
     plain = work(0, 2, 2)
     *before, last = plain.scenario.steps
@@ -137,6 +145,7 @@ RUNNING = _Given(None, "running", "", {f"i{number}": (f"q{number}",) for number 
         (5, 4, 16, [], None),
         (1, 4, 16, [RUNNING] * 2, 2),
         (1, 4, 16, [RUNNING] * 3, None),
+        (1, 4, 12, [RUNNING], 2),
     ],
 )
 def test_only_idle_threads_get_slices(
@@ -152,11 +161,12 @@ def test_only_idle_threads_get_slices(
 
 def test_nothing_is_divided_that_ends_before_a_running_task() -> None:
     made = DaskExecutor.__new__(DaskExecutor)
+    longer = replace(RUNNING, open_items={**RUNNING.open_items, "i8": ("q8",)})
     several = _Given(None, "several", "", {"i": tuple(f"q{number}" for number in range(7)), "j": ("q",)}, 1)
-    for running, slices in (([RUNNING], 3), ([RUNNING, several], 1)):  # with two rounds left, and with eight
-        made.__dict__ |= {"_given": dict(enumerate(running)), "_concurrency": 100, "_divides": True}
+    for running, slices in ((RUNNING, 4), (longer, 3), (several, 1)):  # two, three and eight rounds are left
+        made.__dict__ |= {"_given": {0: running}, "_concurrency": 100, "_divides": True}
         upcoming = Upcoming([work(0, 32, 32)])
-        made._divide(upcoming, 4 + len(running) - 1, 4)
+        made._divide(upcoming, 5, 4)
         assert len(list(iter(upcoming.take, None))) == slices
 
 

@@ -238,7 +238,7 @@ class DaskExecutor:
         As many questions would be in flight in each task as in a whole scenario, so that none is divided for nothing.
         """
         tasks = min(threads - len(self._given), self._free() // at_once)
-        if self._divides and 0 < upcoming.scenarios < tasks:
+        if self._divides and upcoming.scenarios < tasks:
             running = (sum(map(len, given.open_items.values())) / given.at_once for given in self._given.values())
             upcoming.divide(tasks, at_once, math.ceil(max(running, default=0)))
 
