@@ -1,12 +1,15 @@
 """The search index, composed of a part for each page, kept from build to build.
 
-Material divides the HTML of a page into sections with a parser in Python: 0.1 s for a page with a long table.
+Material divides the HTML of a page into sections with a parser in Python. Charts and long tables are left out: nobody
+searches for their numbers, and on a board of many runs they are nine tenths of the index, which each reader loads.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
+from copy import copy
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -21,6 +24,11 @@ from memeval.records.base import digest_bytes
 KIND = "search"
 """The kind of the kept content."""
 
+LONG_TABLE = 30
+"""Rows from which on a table is left out, but for its head."""
+
+_NUMBERS = re.compile(r"<svg\b.*?</svg>|<tbody\b.*?</tbody>", re.DOTALL)
+
 
 class KeptSearchIndex(SearchIndex):  # type: ignore[misc]  # Material has no types
     """An index that divides a page into sections only if the page has changed."""
@@ -30,10 +38,22 @@ class KeptSearchIndex(SearchIndex):  # type: ignore[misc]  # Material has no typ
 
         def made() -> bytes:
             alone = SearchIndex(**self.config)
-            alone.add_entry_from_context(page)
+            shown = copy(page)
+            shown.content = searched(page.content or "")
+            alone.add_entry_from_context(shown)
             return json.dumps(alone.entries).encode()
 
         self.entries.extend(json.loads(kept_by_name(page.url, KIND, _inputs(page), made)))
+
+
+def searched(html: str) -> str:
+    """Return the HTML of a page without its charts and the rows of its long tables."""
+
+    def left(found: re.Match[str]) -> str:
+        is_short = found[0].startswith("<tbody") and found[0].count("<tr") < LONG_TABLE
+        return found[0] if is_short else ""
+
+    return _NUMBERS.sub(left, html)
 
 
 def _inputs(page: Page) -> str:
