@@ -7,7 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cached_property
+from itertools import pairwise
 
+from memeval.leaderboard.track_changes import Change, track_changes
 from memeval.records.ledger import LedgerEntry, LedgerEvent
 from memeval.records.run import Run, SystemKind
 
@@ -48,6 +51,11 @@ class RunSeries:
     def group(self) -> tuple[str, ...]:
         """Equal for series that one chart may show: the benchmark and the settings chosen for the last run."""
         return (self.benchmark, *_choices(self.latest))
+
+    @cached_property
+    def changes(self) -> tuple[tuple[Change, ...], ...]:
+        """What changed on the track from each run to the next one, computed once for all measures."""
+        return tuple(track_changes(before, after) for before, after in pairwise(self.runs))
 
     @property
     def has_line(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -108,7 +108,7 @@ def trend_of(series: RunSeries, measure: TrendMeasure) -> Trend:
         )
         for run in series.runs
     )
-    return _trend(series, measure, points)
+    return _trend(series, measure, points, series.changes)
 
 
 def rank_trend(series: RunSeries, releases: Iterable[Release]) -> Trend:
@@ -129,7 +129,8 @@ def rank_trend(series: RunSeries, releases: Iterable[Release]) -> Trend:
         if row is not None:
             best, worst = (None if rank is None else float(rank) for rank in (row.best_rank, row.worst_rank))
             points.append(TrendPoint(release.date, release.version, runs[row.run_id], Reading(best, best, worst)))
-    return _trend(series, RANK_MEASURE, tuple(points))
+    changes = [track_changes(one.run, two.run) for one, two in pairwise(points)]
+    return _trend(series, RANK_MEASURE, tuple(points), changes)
 
 
 def neighbour_tests(trend: Trend, folders: Mapping[str, RunFolder]) -> tuple[NeighbourTest, ...]:
@@ -152,11 +153,14 @@ def _at(run: Run) -> str:
     return run.timing.started if started is None else started.isoformat(timespec="seconds")
 
 
-def _trend(series: RunSeries, measure: TrendMeasure, points: tuple[TrendPoint, ...]) -> Trend:
+def _trend(
+    series: RunSeries, measure: TrendMeasure, points: tuple[TrendPoint, ...], track: Sequence[tuple[Change, ...]]
+) -> Trend:
+    """Return a trend with its breaks, given what changed on the track from each point to the next one."""
     breaks = tuple(
         TrendBreak(index, changes)
         for index, (one, two) in enumerate(pairwise(points), start=1)
-        if (changes := track_changes(one.run, two.run) + measure.changes(one.run, two.run))
+        if (changes := track[index - 1] + measure.changes(one.run, two.run))
     )
     whole = Trend(measure, series.system, points, breaks, ())
     return Trend(measure, series.system, points, breaks, tuple(_steps(whole)))

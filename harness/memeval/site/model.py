@@ -50,6 +50,7 @@ from memeval.site.benchmark_data import BenchmarkData, data_of
 from memeval.site.kept_reports import read_reports
 from memeval.site.labels import reader_label, reader_meaning
 from memeval.site.names import told_apart
+from memeval.site.trend_files import SeriesTrend
 from memeval.statistics.ranks import RankRange
 from memeval.systems.manifest import MANIFEST, examined_manifest
 
@@ -254,7 +255,9 @@ class SiteModel:
     own_scores: Mapping[Path, Composite] = field(default_factory=dict)
     """Composites with the board's own weights, by the folder of the run; empty for benchmarks without such weights."""
     failure_cache: FailureCache = field(default_factory=FailureCache, compare=False, repr=False)
-    """The only mutable part: failure analyses computed so far."""
+    """Failure analyses computed so far."""
+    trend_cache: dict[object, SeriesTrend] = field(default_factory=dict, compare=False, repr=False)
+    """Trends computed so far, by the identities of their runs and by measure."""
 
     @property
     def address(self) -> str | None:

@@ -204,6 +204,8 @@ def _line(number: int, trend: Trend, place: Place, is_hidden: bool) -> Line:
 
 def _levels(trend: Trend, place: Place) -> Iterable[Level]:
     """Yield the means between the steps of each part that has any."""
+    if not trend.steps:
+        return
     for part in trend.parts:
         steps = [step for step in trend.steps if step.index in part]
         ends = [part.start, *(step.index for step in steps), part.stop]

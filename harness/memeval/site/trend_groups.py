@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import BoardRow, RankStatus
 from memeval.leaderboard.series import History, RunSeries, history_of
 from memeval.leaderboard.track_changes import Change
@@ -129,16 +130,7 @@ def _group(site: SiteModel, rows: dict[str, BoardRow], found: Iterable[RunSeries
         for measure in run_measures(in_time)
     )
     folders = {run_id: row.folder for run_id, row in rows.items()}
-    by_measure: list[list[SeriesTrend]] = []
-    for measure in measures:
-        trends = [trend_of(one, measure) for one in series]
-        is_tested = measure.name == COMPOSITE
-        by_measure.append(
-            [
-                SeriesTrend(one, trend, neighbour_tests(trend, folders) if is_tested else ())
-                for one, trend in zip(series, trends, strict=True)
-            ]
-        )
+    by_measure = [[_series_trend(site, one, measure, folders) for one in series] for measure in measures]
     releases = tuple(reversed(site.releases))
     ranks = [SeriesTrend(one, rank_trend(one, releases)) for one in series]
     title = _title(site, latest)
@@ -160,6 +152,18 @@ def _group(site: SiteModel, rows: dict[str, BoardRow], found: Iterable[RunSeries
             for row in _rows(place, name, [trends[place].trend for trends in by_measure])
         ),
     )
+
+
+def _series_trend(
+    site: SiteModel, series: RunSeries, measure: TrendMeasure, folders: Mapping[str, RunFolder]
+) -> SeriesTrend:
+    """Return the trend of a measure over a series, computed once for the page of trends and that of the system."""
+    key = tuple(map(id, series.runs)), series.superseded, measure.name, measure.title
+    if key not in site.trend_cache:
+        trend = trend_of(series, measure)
+        tests = neighbour_tests(trend, folders) if measure.name == COMPOSITE else ()
+        site.trend_cache[key] = SeriesTrend(series, trend, tests)
+    return site.trend_cache[key]
 
 
 def _rows(place: int, name: str, trends: Sequence[Trend]) -> list[TrendRow]:
