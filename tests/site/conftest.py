@@ -6,7 +6,7 @@ import gzip
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.records.ledger import LedgerEvent, Runner
 from memeval.site import build
-from memeval.site.files import Page, file_bytes
+from memeval.site.files import Asset, FramedPage, GeneratedFile, Page, file_bytes
 from memeval.site.model import FindBenchmark, read_site
 from memeval.site.publisher import Publisher, publishers
 from memeval.storage import locked
@@ -72,13 +72,22 @@ def draw(results: Path, out: Path, *kinds: Publisher, find: FindBenchmark | None
     """Write the files that some publishers, or all, make of results: no guide, and no theme around a page."""
     site = read_site(results, find=find)
     for kind in kinds or publishers():
-        for file in kind.publish(site):
+        for file in whole(kind.publish(site)):
             place = out / (f"{file.url}index.html" if isinstance(file, Page) else file.path)
             place.parent.mkdir(parents=True, exist_ok=True)
             if isinstance(file, Page):
                 place.write_text(file.body, encoding="utf-8", errors="xmlcharrefreplace")
             else:
                 place.write_bytes(file_bytes(file))
+
+
+def whole(files: Iterable[GeneratedFile]) -> Iterator[Page | Asset]:
+    """Yield generated files, those that one frame gets among them."""
+    for file in files:
+        if isinstance(file, FramedPage):
+            yield from file.make()
+        else:
+            yield file
 
 
 def published_board(folder: Path) -> None:

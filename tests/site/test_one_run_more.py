@@ -26,8 +26,9 @@ from tests.site.test_page_frame import files_of
 ROOT = Path(__file__).parents[2]
 FIRST = "beliefs/no-memory", "beliefs/always-hedge", "qa-smoke"
 KINDS = {
-    *("data", "data-digest", "data-shards", "detectable", "failure-counts", "failures", "files", "framed", "html"),
-    *("index", "item-files", "links", "reports", "samples", "scores", "search", "shards", "trace"),
+    *("data", "data-digest", "data-shards", "detectable", "failure-counts", "failures", "files", "framed"),
+    *("framed-files", "html", "index", "item-files", "links", "reports", "samples", "scores", "search", "shards"),
+    *("trace",),
 }
 
 

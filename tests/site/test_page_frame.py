@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from memeval.site import build, plugin
 from memeval.site.files import Heading, Page
 from memeval.site.page_frame import NAME, Frame, empty_page
 from memeval.site.publisher import publish_all
+from tests.site.conftest import whole
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
 
 FRAME = (
@@ -32,13 +32,7 @@ def test_every_file_is_the_same_as_without_a_frame(tmp_path: Path, monkeypatch: 
         make_run(results, Made(slug, name), benchmark)
     (tmp_path / "memeval.toml").write_text('site_url = "https://example.org/board/"\n')
     build(results, tmp_path / "framed", find=lambda _name: benchmark)
-    monkeypatch.setattr(
-        plugin,
-        "publish_all",
-        lambda site: (
-            replace(made, one_of_many=False) if isinstance(made, Page) else made for made in publish_all(site)
-        ),
-    )
+    monkeypatch.setattr(plugin, "publish_all", lambda site: whole(publish_all(site)))
     build(results, tmp_path / "plain", find=lambda _name: benchmark)
     framed, plain = files_of(tmp_path / "framed"), files_of(tmp_path / "plain")
     assert len([name for name in framed if name.startswith("runs/") and name.endswith("index.html")]) == len(names)

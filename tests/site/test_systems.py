@@ -16,10 +16,11 @@ from memeval.records.base import digest_of
 from memeval.records.conformance import CheckOutcome, Conformance, ConformanceCheck
 from memeval.records.ledger import LedgerEvent, Runner
 from memeval.records.run import Isolation, Network
-from memeval.site.files import GeneratedFile, Page
+from memeval.site.files import Page
 from memeval.site.model import read_site
 from memeval.site.pages.runs import RunPages
 from memeval.site.pages.systems import SystemPages
+from tests.site.conftest import whole
 from tests.site.factory import FakeBenchmark, Made, make_run
 from tests.support.runs import edit_head
 
@@ -77,7 +78,7 @@ def run(tmp_path: Path) -> RunFolder:
 def page(results: Path, publisher: type[SystemPages | RunPages]) -> str:
     """Return the one page about the one system or run."""
     site = read_site(results, find=lambda _name: FakeBenchmark())
-    files: list[GeneratedFile] = list(publisher().publish(site))
+    files = list(whole(publisher().publish(site)))
     (found,) = (each for each in files if isinstance(each, Page) and each.url != "systems/")
     body = str(found.body)
     assert "<script" not in body.replace("&lt;script", "")

@@ -18,10 +18,11 @@ from typing import Any
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.traces import Traces
+from memeval.processes import without_garbage_collection
 from memeval.project import project
 from memeval.records.errors import BadInput
 from memeval.records.release import Release
-from memeval.site.files import assets_root
+from memeval.site.files import assets_root, files_read_once
 from memeval.site.kept_contents import keep_contents
 from memeval.site.model import FindBenchmark, SiteModel, read_site, runs_of
 from memeval.site.pages.board_files import COLOURS_FILE, has_colours
@@ -95,6 +96,8 @@ def _environment(**values: str) -> Iterator[None]:
                 os.environ[name] = value
 
 
+@without_garbage_collection()
+@files_read_once()
 def build(
     results: Path,
     out: Path,

@@ -7,7 +7,10 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -68,6 +71,9 @@ LEVEL = 5
 SMALL = 1 << 20
 """Size in bytes below which a file is read at once."""
 
+JUST_BEFORE = 100_000_000
+"""Nanoseconds: a file that was changed so recently can change again without another time."""
+
 SHARD_ITEMS = 25
 """Maximum number of items in a shard: small enough to load quickly, and large enough for few files."""
 
@@ -101,8 +107,6 @@ class Page:
     """Whether the search index includes it."""
     wide: bool = False
     """Whether it uses the full width of the window."""
-    one_of_many: bool = False
-    """Whether its folder has very many pages, which get one frame. They have headings, and are not searchable."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,21 @@ class Asset:
     """Digest of the content, if it is known: a file of an earlier site that has it is used again."""
 
 
-GeneratedFile = Page | Asset
+@dataclass(frozen=True)
+class FramedPage:
+    """A page in a folder with very many pages, which get one frame: it has headings, and is not searchable.
+
+    It is made only if an earlier site does not have it.
+    """
+
+    url: str
+    inputs: Digest
+    """Digest of all that it depends on besides memeval's code."""
+    make: Callable[[], Iterable[Page | Asset]] = field(compare=False)
+    """Makes the page and its files."""
+
+
+GeneratedFile = Page | Asset | FramedPage
 
 
 def shared(content: bytes | Path, suffix: str) -> Asset:
@@ -143,12 +161,35 @@ def shared_again(path: str, content: Callable[[], bytes]) -> Asset:
     return Asset(path, content, f"sha256:{name[:64]}")
 
 
+_known: ContextVar[dict[tuple[int, ...], Digest] | None] = ContextVar("_known", default=None)
+"""The digests of files by their place on the disk, size and time, while :func:`files_read_once` lasts."""
+
+
+@contextmanager
+def files_read_once() -> Iterator[None]:
+    """Read no file twice for its digest meanwhile, unless it has another size or time, or was changed just before."""
+    token = _known.set({})
+    try:
+        yield
+    finally:
+        _known.reset(token)
+
+
 def digest_file(path: Path) -> Digest:
     """Return the digest of a file's bytes."""
+    known, state = _known.get(), path.stat()
+    key = state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
+    if known is not None and key in known:
+        return known[key]
     with path.open("rb") as stream:
-        if os.fstat(stream.fileno()).st_size < SMALL:
-            return digest_bytes(stream.read())
-        return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
+        digest = (
+            digest_bytes(stream.read())
+            if state.st_size < SMALL
+            else "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
+        )
+    if known is not None and time.time_ns() - state.st_mtime_ns > JUST_BEFORE:
+        known[key] = digest
+    return digest
 
 
 def file_bytes(asset: Asset) -> bytes:

@@ -11,14 +11,14 @@ from markupsafe import Markup
 
 from memeval.archive.run_cache import kept_by_name
 from memeval.records.base import Digest, digest_of
-from memeval.site.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.files import Asset, Heading, Page
 from memeval.site.rendering import templates_digest
 
 KIND = "files"
 """The kind of the kept content."""
 
 
-def kept_files(name: str, inputs: object, make: Callable[[], Iterable[GeneratedFile]]) -> list[GeneratedFile]:
+def kept_files(name: str, inputs: object, make: Callable[[], Iterable[Page | Asset]]) -> list[Page | Asset]:
     """Return what ``make`` yields; ``make`` is called only if an earlier build has not kept it.
 
     Args:
@@ -31,7 +31,7 @@ def kept_files(name: str, inputs: object, make: Callable[[], Iterable[GeneratedF
     return [_file(data) for data in json.loads(content)]
 
 
-def _data(file: GeneratedFile) -> dict[str, Any]:
+def _data(file: Page | Asset) -> dict[str, Any]:
     if isinstance(file, Asset):
         if not isinstance(file.content, bytes):
             raise TypeError(f"{file.path}: the content of a kept file is bytes.")
@@ -40,7 +40,7 @@ def _data(file: GeneratedFile) -> dict[str, Any]:
     return data | {"headings": [[heading.id, heading.title] for heading in file.headings]}
 
 
-def _file(data: dict[str, Any]) -> GeneratedFile:
+def _file(data: dict[str, Any]) -> Page | Asset:
     if "path" in data:
         return Asset(data["path"], data["content"].encode("utf-8", "surrogateescape"))
     headings = tuple(Heading(name, title) for name, title in data.pop("headings"))

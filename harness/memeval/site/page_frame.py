@@ -1,17 +1,27 @@
 """The frame of many pages of one kind: MkDocs renders it once, and the content of each page is put into it.
 
-MkDocs and its theme need 40 ms for a page. On a large board, most pages are those of runs.
+MkDocs and its theme need 40 ms for a page. On a large board, most pages are those of runs. What is kept of a page are
+the digests of its files: if the earlier site has them, the page is not even read.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 from html import escape
 
 from markupsafe import Markup
 
-from memeval.site.files import Heading, Page
+from memeval.archive.run_cache import kept_by_name
+from memeval.records.base import digest_bytes, digest_of
+from memeval.site.csp import with_policy
+from memeval.site.files import Asset, FramedPage, Heading, Page, encode, file_bytes
 from memeval.site.text import visible
+
+KIND = "framed-files"
+"""The kind of the kept content: the digest of each file."""
 
 NAME = "mv-frame-name"
 """The last part of the frame's address, for which each page has its own."""
@@ -52,12 +62,34 @@ class Frame:
         entries = list(_ENTRY.finditer(html))
         if len(entries) != 2:
             raise ValueError("the theme has changed: a page's frame has no table of contents.")
+        self.digest = digest_bytes(html.encode("utf-8", "surrogatepass"))
         one, two = entries
         self._before, self._entry, self._after = html[: one.start()], one[0], html[two.end() :]
         self._gap = html[one.end() : two.start()]
         for part in _PARTS.values():
             if part not in self._before + self._after:
                 raise ValueError(f"the theme has changed: a page's frame has no {part!r}.")
+
+    def files(self, page: FramedPage) -> Iterator[Asset]:
+        """Yield the files of a page, which is made only if one of them is needed."""
+
+        @cache
+        def contents() -> Mapping[str, bytes]:
+            return dict(map(self._written, page.make()))
+
+        def digests() -> bytes:
+            return encode({path: digest_bytes(content) for path, content in contents().items()})
+
+        for path, digest in json.loads(
+            kept_by_name(page.url, KIND, digest_of([page.inputs, self.digest]), digests)
+        ).items():
+            yield Asset(path, partial(_content, contents, path), digest)
+
+    def _written(self, file: Page | Asset) -> tuple[str, bytes]:
+        """Return path and bytes of a file."""
+        if isinstance(file, Asset):
+            return file.path, file_bytes(file)
+        return f"{file.url}index.html", with_policy(self.around(file)).encode(errors="xmlcharrefreplace")
 
     def around(self, page: Page) -> str:
         """Return a page in this frame."""
@@ -67,13 +99,17 @@ class Frame:
             _HEADING.id: first.id,
             _PARTS["title"]: escape(visible(page.title)),
             _PARTS["description"]: escape(visible(page.description)),
-            _PARTS["body"]: str(page.body),
+            _PARTS["body"]: page.body.encode(errors="xmlcharrefreplace").decode(),
         }
         entries = self._gap.join(
             _filled(self._entry, {_HEADING.id: each.id, _HEADING.title: escape(visible(each.title))})
             for each in page.headings
         )
         return _filled(self._before, words) + entries + _filled(self._after, words)
+
+
+def _content(contents: Callable[[], Mapping[str, bytes]], path: str) -> bytes:
+    return contents()[path]
 
 
 def _filled(text: str, words: dict[str, str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import replace
 from html import escape
 from itertools import count
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from jinja2 import Environment
-from markupsafe import Markup
 from mkdocs.config import config_options
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
@@ -24,7 +22,7 @@ from mkdocs.utils.templates import TemplateContext
 
 from memeval.project import project
 from memeval.site.csp import with_policy
-from memeval.site.files import Asset, Page, SiteFolder
+from memeval.site.files import FramedPage, Page, SiteFolder
 from memeval.site.kept_pages import KeptTemplates, keep_html, leave_empty
 from memeval.site.model import SiteModel, read_site
 from memeval.site.not_found import not_found_page
@@ -55,8 +53,8 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
     def __init__(self) -> None:
         super().__init__()
         self.pages: dict[str, Page] = {}
-        self.many: dict[str, list[Page]] = {}
-        """Pages that get one frame, by their folder; their bodies wait in their files."""
+        self.many: dict[str, list[FramedPage]] = {}
+        """Pages that get one frame, by their folder."""
         self.frames: dict[str, Frame] = {}
         """The frames of those pages, by their folder."""
 
@@ -67,20 +65,18 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
         for file in [file for file in files if BUNDLE.fullmatch(file.src_uri)]:
             files.remove(file)
             files.append(File.generated(config, file.src_uri, content=lightened(file.content_string)))
-        out = SiteFolder(Path(config.site_dir), self.config.earlier)
+        self.out = SiteFolder(Path(config.site_dir), self.config.earlier)
         for made in publish_all(site):
-            if isinstance(made, Page) and made.one_of_many:
+            if isinstance(made, FramedPage):
                 folder = made.url.rstrip("/").rpartition("/")[0] + "/"
                 if folder not in self.many:
                     self._add(files, empty_page(folder), config)
-                body = made.body.encode(errors="xmlcharrefreplace")
-                out.write(Asset(f"{made.url}index.html", body))
-                self.many.setdefault(folder, []).append(replace(made, body=Markup()))
+                self.many.setdefault(folder, []).append(made)
             elif isinstance(made, Page):
                 self._add(files, made, config)
             else:
                 # MkDocs has emptied the folder by now. Data goes directly to disk: it may be larger than memory.
-                out.write(made)
+                self.out.write(made)
         return files
 
     def _add(self, files: Files, made: Page, config: MkDocsConfig) -> None:
@@ -137,9 +133,8 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
         for folder, pages in self.many.items():
             shutil.rmtree(Path(config.site_dir) / folder / NAME)
             for page in pages:
-                file = _file_of(page, config)
-                whole = replace(page, body=Markup(file.read_text("utf-8")))  # noqa: S704 - written by on_files
-                file.write_bytes(with_policy(self.frames[folder].around(whole)).encode(errors="xmlcharrefreplace"))
+                for file in self.frames[folder].files(page):
+                    self.out.write(file)
 
     def on_post_template(self, output_content: str, *, template_name: str, config: MkDocsConfig, **_: Any) -> str:
         if template_name == "sitemap.xml":
@@ -161,7 +156,3 @@ def _scrollable(html: str) -> str:
         return f'{region}<table class="mv-plain-table">'
 
     return re.sub("<table>", opened, html).replace("</table>", "</table></div>")
-
-
-def _file_of(page: Page, config: MkDocsConfig) -> Path:
-    return Path(config.site_dir) / page.url / "index.html"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from importlib.metadata import distributions
+from operator import attrgetter
 from pathlib import Path
 
 from memeval.archive.run_cache import kept_by_name
@@ -94,12 +95,18 @@ def _files(place: Path) -> Iterator[tuple[str, Path]]:
     """
     if place.is_file():
         yield "", place
-    for parent, folders, names in os.walk(place):
-        folders.sort()
-        paths = [Path(parent, name) for name in sorted(names)]
-        if any(path.is_symlink() for path in (*paths, *(Path(parent, name) for name in folders))):
+    elif place.is_dir():
+        yield from _inside(str(place), "")
+
+
+def _inside(folder: str, before: str) -> Iterator[tuple[str, Path]]:
+    """Yield the files in a folder; ``before`` begins their relative paths."""
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=attrgetter("name"))
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _inside(entry.path, f"{before}{entry.name}/")
+        elif entry.is_file(follow_symlinks=False):
+            yield before + entry.name, Path(entry.path)
+        else:
             raise _UnknownError
-        for path in paths:
-            if not path.is_file():
-                raise _UnknownError
-            yield path.relative_to(place).as_posix(), path

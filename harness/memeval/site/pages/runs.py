@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 
 from memeval.archive.rows import read_rows
 from memeval.leaderboard.board import BoardRow
-from memeval.records.base import digest_bytes
+from memeval.records.base import Digest, digest_of
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
 from memeval.records.failure import FailureSummary
@@ -21,14 +22,14 @@ from memeval.site.charts import Point
 from memeval.site.commands import repeat_commands
 from memeval.site.failure_tables import MEANINGS, RunFailures, run_failures
 from memeval.site.figures import Figure, figure
-from memeval.site.files import Asset, GeneratedFile, Heading, Page, shared
+from memeval.site.files import Asset, FramedPage, GeneratedFile, Heading, Page, digest_file, shared
 from memeval.site.flags import RowFlag, marks, observer, sample_note
 from memeval.site.judges import JudgeNote, judge_note
 from memeval.site.kept_files import kept_files
 from memeval.site.labels import FLAG_MEANINGS, INTERFACES, label
 from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.publisher import Publisher
-from memeval.site.rendering import render
+from memeval.site.rendering import render, templates_digest
 from memeval.site.slices import SliceLabel, slice_label
 from memeval.site.text import fraction
 from memeval.site.urls import run_url, segment, shared_link
@@ -113,9 +114,10 @@ class RunPages(Publisher):
             marks=_marks(site, row),
             has_origin=has_origin,
             failures=failures,
-            log=_log_bytes(row),
+            log=_log_digest(row),
         )
-        yield from kept_files(url, page.inputs(), page.made)
+        inputs = digest_of([page.inputs(), templates_digest()])
+        yield FramedPage(url, inputs, partial(kept_files, url, inputs, page.made))
 
 
 @dataclass(frozen=True)
@@ -138,8 +140,8 @@ class RunPage:
     has_origin: bool
     """Whether the run of which it has the answers is on the board."""
     failures: RunFailures | None
-    log: bytes | None
-    """The file of the log; ``None`` if it is missing."""
+    log: Digest | None
+    """Digest of the file of the log; ``None`` if it is missing."""
 
     def inputs(self) -> list[object]:
         """Return all that the page depends on, as plain data: each field, with the run by its digest."""
@@ -147,12 +149,11 @@ class RunPage:
             "row": [self.row.folder.digest, repr([getattr(self.row, each.name) for each in _ROW_FIELDS])],
             "benchmark": self.benchmark.described,
             "failures": self.failures and self.failures.digest,
-            "log": None if self.log is None else digest_bytes(self.log),
         }
         shown = {each.name: getattr(self, each.name) for each in fields(self)}
         return [[name, known[name] if name in known else repr(value)] for name, value in shown.items()]
 
-    def made(self) -> Iterator[GeneratedFile]:
+    def made(self) -> Iterator[Page | Asset]:
         """Yield the page and its chart."""
         row, run, benchmark, url = self.row, self.row.run, self.benchmark, run_url(self.row.run.run_id)
         chart = _categories(benchmark, row)
@@ -218,7 +219,6 @@ class RunPage:
                 if shown.get(name, True)
             ),
             searchable=False,
-            one_of_many=True,
         )
 
 
@@ -292,10 +292,10 @@ def _verified(row: BoardRow, files: Mapping[str, Asset]) -> VerifiedFiles | None
     )
 
 
-def _log_bytes(row: BoardRow) -> bytes | None:
-    """Return the file of the run's log; ``None`` if it is missing."""
+def _log_digest(row: BoardRow) -> Digest | None:
+    """Return the digest of the file of the run's log; ``None`` if it is missing."""
     path = row.folder.file(LOG)
-    return path.read_bytes() if path.is_file() else None
+    return digest_file(path) if path.is_file() else None
 
 
 def _log_tail(row: BoardRow, details: bool) -> list[LogLine] | None:
