@@ -11,7 +11,7 @@ from memeval.archive import run_cache
 from memeval.benchmarks.registry import Origin
 from memeval.records.base import Digest, digest_bytes
 from memeval.site import build, building, files, unchanged
-from memeval.site.unchanged import inputs_of, is_current, remember
+from memeval.site.unchanged import contents_of, inputs_of, is_current, remember
 from tests.site.test_one_run_more import add_run
 from tests.site.test_page_frame import files_of
 
@@ -117,7 +117,7 @@ def test_a_link_or_a_benchmark_of_another_package_is_no_known_state(
 def test_a_file_changed_added_or_removed_in_the_site_is_seen(tmp_path: Path, results: Path) -> None:
     out, page, inputs = tmp_path / "site", tmp_path / "site/index.html", known(results)
     written("site/index.html")(tmp_path)
-    remember(out, inputs)
+    remember(out, inputs, contents_of(out))
     assert is_current(out, inputs) and not is_current(out, "sha256:other")
     page.write_text("changed")
     assert not is_current(out, inputs)

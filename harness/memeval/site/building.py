@@ -1,4 +1,4 @@
-"""Builds a site atomically: MkDocs turns Markdown and finished bodies into framed pages.
+"""Builds a site: MkDocs turns Markdown and finished bodies into framed pages.
 
 Another generator would replace this module and the plugin, and nothing else.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -27,17 +26,17 @@ from memeval.site.kept_contents import keep_contents
 from memeval.site.model import FindBenchmark, SiteModel, read_site, runs_of
 from memeval.site.pages.board_files import COLOURS_FILE, has_colours
 from memeval.site.pages.picture import PICTURE, has_picture
+from memeval.site.site_folder import SiteFolder
 from memeval.site.unchanged import inputs_of, is_current, remember
 from memeval.storage import unwritable
 
 
-def generate(site: SiteModel, out: Path, earlier: Path | None = None) -> None:
+def generate(site: SiteModel, folder: SiteFolder) -> None:
     """Write the whole site.
 
     Args:
         site: the content of the site.
-        out: an empty folder.
-        earlier: the folder of an earlier build, whose files are used again where their bytes are the same.
+        folder: the folder of the site, which is empty.
 
     Raises:
         BadInput: MkDocs rejects the configuration.
@@ -49,7 +48,7 @@ def generate(site: SiteModel, out: Path, earlier: Path | None = None) -> None:
 
         logging.getLogger("mkdocs").setLevel(logging.WARNING)
         values: dict[str, Any] = {
-            "site_dir": str(out),
+            "site_dir": str(folder.path),
             "site_url": site.address or "",
             "site_name": site.settings.title,
         }
@@ -57,7 +56,7 @@ def generate(site: SiteModel, out: Path, earlier: Path | None = None) -> None:
             values |= {"repo_url": repository, "repo_name": "Repository"}
         try:
             config = load_config(str(assets_root() / "mkdocs.yml"), **values)
-            config.plugins["memeval"].config |= {"site": site, "earlier": earlier}
+            config.plugins["memeval"].config |= {"site": site, "folder": folder}
             if has_colours(site.settings):
                 config.extra_css.append(COLOURS_FILE)
             if site.version is not None:
@@ -70,7 +69,7 @@ def generate(site: SiteModel, out: Path, earlier: Path | None = None) -> None:
             raise BadInput(f"MkDocs cannot build the site: {error}") from error
     if site.address is None:
         for name in ("sitemap.xml", "sitemap.xml.gz"):
-            (out / name).unlink(missing_ok=True)
+            (folder.path / name).unlink(missing_ok=True)
 
 
 def _epoch(moment: str | None) -> int:
@@ -116,7 +115,8 @@ def build(
 
     Args:
         results: the results folder.
-        out: the folder of the site. An earlier site is replaced; a folder with anything else is an error.
+        out: the folder of the site. When all new files are made, they replace those of an earlier site; a folder with
+            anything else is an error.
         version: the published version; its pages then link to other versions, from ``../versions.json``.
         releases: frozen leaderboards; ``None`` reads them from the results folder.
         ledger: the ledger; ``None`` for all of that in the results folder.
@@ -132,7 +132,7 @@ def build(
     if not results.is_dir():
         raise BadInput("there is no results folder here.", where=results, remedy="Run a system first: memeval run.")
     refuse_place(results, out)
-    out = out.absolute()  # MkDocs resolves relative paths from the folder of its configuration
+    out = out.resolve()  # MkDocs resolves relative paths from the folder of its configuration
     inputs = None
     if version is None and releases is None and ledger is None and find is None and traces is None:
         inputs = inputs_of(results)
@@ -148,15 +148,14 @@ def build(
         made = Path(scratch) / "site"
         made.mkdir(mode=0o755)
         try:
-            generate(site, made, out if out.exists() else None)
+            folder = SiteFolder(made, out if out.exists() else None)
+            generate(site, folder)
+            contents = folder.contents()
+            folder.move_to(out)
         except OSError as error:
             raise unwritable(out.parent, error) from None
-        if out.exists():
-            out.rename(Path(scratch) / "old")
-        made.rename(out)
-        shutil.rmtree(Path(scratch) / "old", ignore_errors=True)
     if inputs is not None:
-        remember(out, inputs)
+        remember(out, inputs, contents)
 
 
 def refuse_place(results: Path, out: Path) -> None:

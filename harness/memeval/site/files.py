@@ -6,13 +6,13 @@ import gzip
 import hashlib
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -198,46 +198,19 @@ def file_bytes(asset: Asset) -> bytes:
     return content if isinstance(content, bytes) else content.read_bytes() if isinstance(content, Path) else content()
 
 
-class SiteFolder:
-    """The folder of a site in the making.
+def entries_of(folder: Path) -> Iterator[tuple[str, bool]]:
+    """Yield the relative paths of all in a folder but folders, and whether it is a file: no link, nothing special."""
+    return _inside(str(folder), "")
 
-    Args:
-        folder: the folder.
-        earlier: an earlier site on the same disk. If it has a file, both get the same one; its bytes are checked.
-    """
 
-    def __init__(self, folder: Path, earlier: Path | None = None) -> None:
-        self._folder, self._earlier = folder, earlier
-        self._parents: set[Path] = set()
-        self._known: set[str] = set()
-
-    def write(self, asset: Asset) -> None:
-        """Write a file. One with a known digest is written once, however many runs share it."""
-        path, content = self._folder / asset.path, asset.content
-        if path.parent not in self._parents:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._parents.add(path.parent)
-        if asset.digest is not None:
-            if asset.path in self._known:
-                return
-            self._known.add(asset.path)
-            if self._earlier is not None and _linked(self._earlier / asset.path, path, asset.digest):
-                return
-        if isinstance(content, Path):
-            shutil.copyfile(content, path)
+def _inside(folder: str, before: str) -> Iterator[tuple[str, bool]]:
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=attrgetter("name"))
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _inside(entry.path, f"{before}{entry.name}/")
         else:
-            path.write_bytes(file_bytes(asset))
-
-
-def _linked(old: Path, new: Path, digest: Digest) -> bool:
-    """Link a file with some content to a new path; return whether that was possible."""
-    try:
-        if old.is_symlink() or digest_file(old) != digest:
-            return False
-        os.link(old, new)
-    except OSError:
-        return False
-    return True
+            yield before + entry.name, entry.is_file(follow_symlinks=False)
 
 
 def packed(content: bytes) -> Asset:

@@ -22,13 +22,14 @@ from mkdocs.utils.templates import TemplateContext
 
 from memeval.project import project
 from memeval.site.csp import with_policy
-from memeval.site.files import FramedPage, Page, SiteFolder
+from memeval.site.files import FramedPage, Page
 from memeval.site.kept_pages import KeptTemplates, keep_html, leave_empty
 from memeval.site.model import SiteModel, read_site
 from memeval.site.not_found import not_found_page
 from memeval.site.page_frame import NAME, Frame, empty_page, with_every_page
 from memeval.site.publisher import publish_all
 from memeval.site.search_index import KeptSearchIndex
+from memeval.site.site_folder import SiteFolder
 from memeval.site.text import visible
 from memeval.site.theme_script import BUNDLE, lightened
 
@@ -43,8 +44,8 @@ class MemevalPluginConfig(Config):  # type: ignore[no-untyped-call]
     """The results folder, relative to the working directory of MkDocs."""
     site = config_options.Optional(config_options.Type(SiteModel))
     """The site's model, if the caller has read it already."""
-    earlier = config_options.Optional(config_options.Type(Path))
-    """The folder of an earlier build of the site, whose files may be used again; ``None`` without one."""
+    folder = config_options.Optional(config_options.Type(SiteFolder))
+    """Receives the generated files; ``None`` for the folder into which MkDocs writes."""
 
 
 class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped-call]
@@ -65,7 +66,7 @@ class MemevalPlugin(BasePlugin[MemevalPluginConfig]):  # type: ignore[no-untyped
         for file in [file for file in files if BUNDLE.fullmatch(file.src_uri)]:
             files.remove(file)
             files.append(File.generated(config, file.src_uri, content=lightened(file.content_string)))
-        self.out = SiteFolder(Path(config.site_dir), self.config.earlier)
+        self.out = self.config.folder or SiteFolder(Path(config.site_dir))
         for made in publish_all(site):
             if isinstance(made, FramedPage):
                 folder = made.url.rstrip("/").rpartition("/")[0] + "/"

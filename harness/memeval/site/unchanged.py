@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import distributions
-from operator import attrgetter
 from pathlib import Path
 
 from memeval.archive.run_cache import kept_by_name
@@ -13,7 +12,7 @@ from memeval.benchmarks.data import data_folder
 from memeval.benchmarks.registry import known_ids, origin
 from memeval.records.base import Digest, digest_of
 from memeval.settings import SETTINGS
-from memeval.site.files import assets_root, digest_file
+from memeval.site.files import assets_root, digest_file, entries_of
 from memeval.storage import cache_home
 
 KIND = "built"
@@ -37,7 +36,7 @@ def inputs_of(results: Path) -> Digest | None:
     try:
         return digest_of(
             [
-                [_contents(place) for place in (*read, assets / "mkdocs.yml")],
+                [contents_of(place) for place in (*read, assets / "mkdocs.yml")],
                 # Large files; what was downloaded never changes in place.
                 [_states(place) for place in (data_folder(), cache_home() / "rows")],
                 sorted((each.name, each.version) for each in distributions()),
@@ -60,24 +59,29 @@ def is_current(out: Path, inputs: Digest) -> bool:
         raise _UnknownError
 
     try:
-        kept_by_name(str(out), KIND, digest_of([inputs, _contents(out)]), make)
+        kept_by_name(str(out), KIND, digest_of([inputs, sorted(contents_of(out))]), make)
     except (_UnknownError, OSError):
         return False
     return True
 
 
-def remember(out: Path, inputs: Digest) -> None:
+def remember(out: Path, inputs: Digest, contents: Sequence[tuple[str, Digest]]) -> None:
     """Note that a site was built.
 
     Args:
         out: its folder.
         inputs: what :func:`inputs_of` returned before it was built.
+        contents: the paths of its files with the digests of their bytes.
     """
-    kept_by_name(str(out), KIND, digest_of([inputs, _contents(out)]), lambda: b"")
+    kept_by_name(str(out), KIND, digest_of([inputs, sorted(contents)]), lambda: b"")
 
 
-def _contents(place: Path) -> list[tuple[str, Digest]]:
-    """Return the paths of all files in a folder, or of a file, with the digests of their bytes."""
+def contents_of(place: Path) -> list[tuple[str, Digest]]:
+    """Return the paths of all files in a folder, or of a file, with the digests of their bytes.
+
+    Raises:
+        _UnknownError: the folder has a link or a special file.
+    """
     return [(name, digest_file(path)) for name, path in _files(place)]
 
 
@@ -96,17 +100,7 @@ def _files(place: Path) -> Iterator[tuple[str, Path]]:
     if place.is_file():
         yield "", place
     elif place.is_dir():
-        yield from _inside(str(place), "")
-
-
-def _inside(folder: str, before: str) -> Iterator[tuple[str, Path]]:
-    """Yield the files in a folder; ``before`` begins their relative paths."""
-    with os.scandir(folder) as found:
-        entries = sorted(found, key=attrgetter("name"))
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            yield from _inside(entry.path, f"{before}{entry.name}/")
-        elif entry.is_file(follow_symlinks=False):
-            yield before + entry.name, Path(entry.path)
-        else:
-            raise _UnknownError
+        for name, is_file in entries_of(place):
+            if not is_file:
+                raise _UnknownError
+            yield name, place / name
