@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from memeval.records.base import Stored, canonical_json, digest_bytes, digest_of
 from memeval.records.call import Api, ModelRequest
+from memeval.records.response import Response, RetrievedItem
 from tests.records.coming_back import assert_comes_back_equal
 from tests.records.models import all_records, all_stored
 from tests.records.strategies import JSON, records
@@ -21,6 +22,11 @@ from tests.records.strategies import JSON, records
 IN_SCHEMAS = {model.__name__: model for model in all_records()}
 OTHERS = [model for model in all_stored() if model is not IN_SCHEMAS[model.__name__]]
 """Records with the name of another one, which the schemas have; of those, the test of schemas asks the same."""
+
+SIZES = st.builds(
+    lambda digits, power: digits * 10.0**power, st.sampled_from([1, -1, 0, 1.5, 123.25]), st.integers(-9, 25)
+)
+"""Floats around the sizes at which they are written with an exponent."""
 
 
 @pytest.mark.parametrize("model", OTHERS, ids=lambda model: model.__name__)
@@ -30,6 +36,14 @@ def test_a_stored_record_of_no_schema_comes_back_equal_and_with_equal_bytes(
     model: type[Stored], data: st.DataObject
 ) -> None:
     assert_comes_back_equal(data.draw(records(model)))
+
+
+@settings(max_examples=200)
+@given(response=records(Response), scores=st.lists(SIZES), text=st.text(st.sampled_from('":-0.1e\n\x1f\x7fé\\')))
+def test_a_response_without_clocks_is_canonical_json(response: Response, scores: list[float], text: str) -> None:
+    items = tuple(RetrievedItem(score=score, text=text, source_ids=(text,)) for score in scores)
+    for each in (response, response.model_copy(update={"items": items, "answer": text})):
+        assert each.comparable_json() == canonical_json(each.comparable()).encode()
 
 
 @given(value=JSON)

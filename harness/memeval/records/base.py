@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints, ValidationError
+from pydantic_core import CoreSchema, ErrorDetails
 
 from memeval.records.errors import BadInput, NewerSchema
 
@@ -97,6 +97,23 @@ class Record(BaseModel):
         return canonical_json(self.data())
 
 
+class Sorted(Record):
+    """A record that pydantic itself writes with sorted keys, many times faster than :func:`canonical_json`.
+
+    Its fields are not dicts, and their records are sorted too.
+    """
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler, /) -> CoreSchema:
+        """Return pydantic's schema with the fields in the order of their names, which is the order of its output."""
+        schema = handler(source)
+        fields: Any = schema
+        while fields["type"] != "model-fields":
+            fields = fields["schema"]
+        fields["fields"] = dict(sorted(fields["fields"].items()))
+        return schema
+
+
 class Stored(Record):
     """A record that is a file or a row of a file. It names its schema version."""
 
@@ -115,6 +132,10 @@ class Stored(Record):
     def comparable(self) -> dict[str, Any]:
         """Return the data of the record without the fields that differ between equal runs."""
         return self.model_dump(mode="json", exclude=set(self.VOLATILE))
+
+    def comparable_json(self) -> bytes:
+        """Return :meth:`comparable` as canonical JSON."""
+        return canonical_json(self.comparable()).encode()
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_options: Any) -> None:
@@ -176,7 +197,7 @@ def comparable_digest(rows: Iterable[Stored]) -> Digest:
     """
     inside = hashlib.sha256()
     for row in rows:
-        inside.update(canonical_json(row.comparable()).encode() + b"\n")
+        inside.update(row.comparable_json() + b"\n")
     return "sha256:" + inside.hexdigest()
 
 

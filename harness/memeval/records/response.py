@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import ClassVar
 
 from pydantic import Field
 
-from memeval.records.base import Digest, Record, Stored
+from memeval.records.base import Digest, Record, Sorted, Stored
+
+_FLOAT = re.compile(rb'":-?(?:0\.0000|[0-9.]+e)')
+"""A float that pydantic and Python may write differently, such as ``1e-6`` and ``1e-06``."""
 
 
 class Outcome(StrEnum):
@@ -28,7 +32,7 @@ class Outcome(StrEnum):
         return self not in (Outcome.OK, Outcome.EMPTY)
 
 
-class RetrievedItem(Record):
+class RetrievedItem(Sorted):
     """One item that a system retrieved for a question."""
 
     turn_id: str | None = None
@@ -91,7 +95,7 @@ class Timings(Record):
     """Time the system took to finish indexing; ``None`` if it has no ``settle``."""
 
 
-class ReportedUsage(Record):
+class ReportedUsage(Sorted):
     """Model usage that the system reports. It is untrusted: shown with a mark, and never used for ranks."""
 
     prompt_tokens: int | None = Field(default=None, ge=0)
@@ -102,7 +106,7 @@ class ReportedUsage(Record):
     """Cost in dollars."""
 
 
-class Response(Stored):
+class Response(Stored, Sorted):
     """The response of a system to one question."""
 
     VOLATILE: ClassVar[frozenset[str]] = frozenset({"timings"})
@@ -136,3 +140,8 @@ class Response(Stored):
     """Model usage that the system reports since its previous report; ``None`` if it reports none."""
     timings: Timings
     """Durations."""
+
+    def comparable_json(self) -> bytes:
+        """See :class:`Stored`."""
+        text = self.model_dump_json(exclude=set(self.VOLATILE)).encode()
+        return super().comparable_json() if _FLOAT.search(text) else text
