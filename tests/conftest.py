@@ -64,8 +64,8 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 DEAR = ("tests/evaluation/cluster/", "tests/browser/", "tests/integration/", "tests/site/", "tests/submissions/")
 """Folders whose files take longest: first, so that at the end no worker waits for another one's."""
 
-TOGETHER = ("tests/evaluation/cluster/",)
-"""Folders whose files share what takes long to start: one worker runs them all."""
+TOGETHER = "tests/evaluation/cluster/", "tests/statistics/"
+"""Folders whose files share what takes long to start, or to import: one worker runs them all."""
 
 
 class FilesAndFolders(LoadFileScheduling):  # type: ignore[misc]

@@ -10,6 +10,7 @@ accepted runs, and of the submissions that ``known.toml`` lists: maintainers wri
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -38,42 +39,43 @@ from memeval.systems.source import SystemSource, folder_source
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
+FULL = "beliefs@1", "judge", "full"
+RULES = "rules@1"
 RUNS = sealed_runs(RESULTS)
-ENTRIES = Ledger(RESULTS).entries()
+"""None of them is read yet: every process that runs tests imports this module, and one of them runs its tests."""
 
 
+@cache
 def with_entry(event: LedgerEvent) -> list[RunFolder]:
     """Return the runs with such a line in the ledger."""
-    digests = {entry.run_digest for entry in ENTRIES if entry.deed is event}
+    digests = {entry.run_digest for entry in Ledger(RESULTS).entries() if entry.deed is event}
     return [folder for folder in RUNS if folder.digest in digests]
 
 
-ACCEPTED, SUPERSEDED = with_entry(LedgerEvent.ACCEPTED), with_entry(LedgerEvent.SUPERSEDED)
-FULL = "beliefs@1", "judge", "full"
-RULES = "rules@1"
-BELIEFS = [
-    each
-    for each in ACCEPTED
-    if each not in SUPERSEDED
-    and each.run.track.judge == RULES
-    and (each.run.track.benchmark, each.run.track.protocol, each.run.track.tier) == FULL
-]
-"""The current runs on the track that every control and every listed system runs."""
+def current() -> list[RunFolder]:
+    """Return the accepted runs, graded by rules, that no other run supersedes."""
+    superseded = with_entry(LedgerEvent.SUPERSEDED)
+    accepted = (each for each in with_entry(LedgerEvent.ACCEPTED) if each not in superseded)
+    return [each for each in accepted if each.run.track.judge == RULES]
 
 
-def of_each_track() -> dict[str, list[RunFolder]]:
+@cache
+def beliefs() -> list[RunFolder]:
+    """Return the current runs on the track that every control and every listed system runs."""
+    tracks = ((each, each.run.track) for each in current())
+    return [each for each, track in tracks if (track.benchmark, track.protocol, track.tier) == FULL]
+
+
+def of_each_track(runs: list[RunFolder]) -> dict[str, list[RunFolder]]:
     """Return by benchmark one run of each track: the one with the most even shares of right and wrong answers."""
     tracks: dict[str, list[RunFolder]] = {}
-    for folder in RUNS:
+    for folder in runs:
         tracks.setdefault(folder.run.track_id, []).append(folder)
     chosen: dict[str, list[RunFolder]] = {}
-    for runs in tracks.values():
-        one = min(runs, key=lambda folder: abs((folder.run.scores.overall.accuracy or 0) - 0.5))
+    for same in tracks.values():
+        one = min(same, key=lambda folder: abs((folder.run.scores.overall.accuracy or 0) - 0.5))
         chosen.setdefault(one.run.track.benchmark, []).append(one)
     return chosen
-
-
-OF_EACH_TRACK = of_each_track()
 
 
 def _needs_key(source: SystemSource) -> bool:
@@ -93,12 +95,12 @@ def data_of(run: RunFolder) -> Path | None:
 
 def score(slug: str, category: str, reader: str = "extractive@1") -> int:
     """Return how many items of a category a control got right."""
-    (run,) = (each.run for each in BELIEFS if each.run.system.slug == slug and each.run.track.reader == reader)
+    (run,) = (each.run for each in beliefs() if each.run.system.slug == slug and each.run.track.reader == reader)
     return next(c.tally.correct for c in run.scores.categories if c.name == category)
 
 
 def test_every_control_has_a_run_under_each_of_its_readers() -> None:
-    controls = [run.run for run in BELIEFS if run.run.system.kind is SystemKind.CONTROL]
+    controls = [run.run for run in beliefs() if run.run.system.kind is SystemKind.CONTROL]
     have = {(run.system.slug, run.track.reader.partition("@")[0]) for run in controls}
     shipped = [*CONTROLS.values(), all_controls()["template-solver-1"]]
     assert have == {(control.slug, reader) for control in shipped for reader in control.readers}
@@ -108,13 +110,7 @@ def test_every_listed_system_without_a_key_has_a_run_of_its_present_files() -> N
     sources = [folder_source(manifest.parent) for manifest in sorted((ROOT / "submissions").glob("*/submission.toml"))]
     listed = [source for source in sources if known().submission_with(source.submission_digest)]
     free = {source.slug: source for source in listed if not _needs_key(source)}
-    runs = [
-        each.run
-        for each in ACCEPTED
-        if each not in SUPERSEDED
-        and each.run.track.judge == RULES
-        and (each.run.track.benchmark, each.run.track.protocol) == FULL[:2]
-    ]
+    runs = [each.run for each in current() if (each.run.track.benchmark, each.run.track.protocol) == FULL[:2]]
     have = {run.system.slug: run for run in runs if run.system.kind is SystemKind.SUBMISSION}
     assert have.keys() >= free.keys() and len(free) >= 10
     for slug, source in free.items():
@@ -128,12 +124,14 @@ def test_every_listed_system_without_a_key_has_a_run_of_its_present_files() -> N
 
 
 @pytest.mark.results
-@pytest.mark.parametrize("benchmark", OF_EACH_TRACK)
-def test_a_run_of_each_track_gives_the_same_bytes_when_graded_again(benchmark: str) -> None:
-    runs = OF_EACH_TRACK[benchmark]
-    for folder, outcome in zip(runs, reproduced_runs(runs, data_of(runs[0])), strict=True):
-        assert outcome.findings == ()
-        assert outcome.grades == folder.run.coverage.done
+@pytest.mark.parametrize("name", sorted({folder.path.parents[1].name for folder in RUNS}))
+def test_a_run_of_each_track_gives_the_same_bytes_when_graded_again(name: str) -> None:
+    versions = of_each_track([folder for folder in RUNS if folder.path.parents[1].name == name])
+    assert versions
+    for runs in versions.values():
+        for folder, outcome in zip(runs, reproduced_runs(runs, data_of(runs[0])), strict=True):
+            assert outcome.findings == ()
+            assert outcome.grades == folder.run.coverage.done
 
 
 @pytest.fixture(scope="module")
@@ -155,12 +153,12 @@ def test_all_of_it_verifies(read: tuple[list[Check], Traces]) -> None:
 @pytest.mark.results
 @pytest.mark.timeout(900)  # the whole of it is read, which takes minutes on a busy machine
 def test_every_accepted_run_is_whole_from_a_clean_checkout_and_reproduced(read: tuple[list[Check], Traces]) -> None:
-    board = build_board(RUNS, Ledger(RESULTS), read[1])
+    board, superseded = build_board(RUNS, Ledger(RESULTS), read[1]), with_entry(LedgerEvent.SUPERSEDED)
     rows = [row for row in board.runs if row.accepted]
-    assert len(rows) == len(ACCEPTED) >= 41
+    assert len(rows) == len(with_entry(LedgerEvent.ACCEPTED)) >= 41
     for row in rows:
         assert row.run.coverage.full
-        if row.folder in SUPERSEDED:
+        if row.folder in superseded:
             assert row.standing is RankStatus.SUPERSEDED
             continue
         label = row.run.system.label
@@ -192,7 +190,7 @@ def test_no_injection_gains_anything_against_the_rules() -> None:
         attacks = {kind: line for kind, line in stored.audit.kinds.items() if kind.is_injection}
         assert len(attacks) == 3
         assert all(line.false_accepts.of == 100 and line.false_accepts.count == 0 for line in attacks.values())
-    (run,) = (each.run for each in BELIEFS if each.run.system.slug == "judge-injection")
+    (run,) = (each.run for each in beliefs() if each.run.system.slug == "judge-injection")
     assert run.scores.overall.correct == 0
 
 
@@ -204,7 +202,7 @@ def test_controls_order_as_they_must_where_a_plain_answer_is_right(category: str
 
 @pytest.mark.parametrize("category", ["cascade-propagation", "uncertainty-abstention"])
 def test_always_hedging_gains_only_where_doubt_is_right_and_loses_its_twins(category: str) -> None:
-    (run,) = (each.run for each in BELIEFS if each.run.system.slug == "always-hedge")
+    (run,) = (each.run for each in beliefs() if each.run.system.slug == "always-hedge")
     twins = {s.value: s.tally for s in run.scores.slices if s.category == category and s.slice == "twin"}
     assert twins["changed"].correct == twins["changed"].planned
     assert twins["reconfirmed"].correct == twins["unchanged"].correct == 0

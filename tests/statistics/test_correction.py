@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from memeval.statistics.agreement import kendall_tau
 from memeval.statistics.correction import (
@@ -86,12 +86,12 @@ def test_an_interval_contains_its_share(strata: list[tuple[list[bool], int]]) ->
 
 @given(st.floats(0, 200), st.integers(1, 40))
 def test_the_tail_of_chi_squared_equals_scipys(value: float, freedom: int) -> None:
-    assert chi_squared_tail(value, freedom) == pytest.approx(stats.chi2.sf(value, freedom), abs=1e-12)
+    assert chi_squared_tail(value, freedom) == pytest.approx(scipy.stats.chi2.sf(value, freedom), abs=1e-12)
 
 
 def test_unequal_shares_are_told_apart_and_equal_ones_are_not() -> None:
     apart = equal_shares([share_of(0.2, 100), share_of(0.6, 100)])
-    assert apart == pytest.approx(stats.chi2_contingency([[20, 80], [60, 40]], correction=False).pvalue)
+    assert apart == pytest.approx(scipy.stats.chi2_contingency([[20, 80], [60, 40]], correction=False).pvalue)
     assert equal_shares([share_of(0.4, 100), share_of(0.4, 50)]) == 1.0
     assert equal_shares([share_of(0.0, 100), share_of(0.0, 50)]) is None
     assert equal_shares([share_of(0.4, 100)]) is None
@@ -100,5 +100,5 @@ def test_unequal_shares_are_told_apart_and_equal_ones_are_not() -> None:
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=8))
 def test_rank_agreement_equals_scipys(pairs: list[tuple[int, int]]) -> None:
     first, second = [a for a, _b in pairs], [b for _a, b in pairs]
-    found, wanted = kendall_tau(first, second), stats.kendalltau(first, second).statistic
+    found, wanted = kendall_tau(first, second), scipy.stats.kendalltau(first, second).statistic
     assert found is None if math.isnan(wanted) else found == pytest.approx(wanted)

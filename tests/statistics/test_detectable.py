@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from memeval.statistics.composite import Layout
 from memeval.statistics.detectable import (
@@ -37,8 +37,8 @@ def clustering(sizes: list[int]) -> Clustering:
 @pytest.mark.parametrize("degrees", [5, 9, 40, 499])
 @pytest.mark.parametrize("noncentrality", [0.0, 1.0, 2.9, 5.0])
 def test_the_power_of_the_t_test_is_scipys(noncentrality: float, degrees: int) -> None:
-    limit = stats.t.ppf(0.975, degrees)
-    expected = stats.nct.sf(limit, degrees, noncentrality) + stats.nct.cdf(-limit, degrees, noncentrality)
+    limit = scipy.stats.t.ppf(0.975, degrees)
+    expected = scipy.stats.nct.sf(limit, degrees, noncentrality) + scipy.stats.nct.cdf(-limit, degrees, noncentrality)
     assert t_power(noncentrality, degrees) == pytest.approx(expected, abs=1e-6)
 
 

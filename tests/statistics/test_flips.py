@@ -7,9 +7,9 @@ import random
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import permutation_test
 
 from memeval.statistics.flips import (
     ALL_PATTERNS,
@@ -85,9 +85,9 @@ def test_one_difference_has_the_p_value_of_scipys_permutation_test(alternative: 
     for clusters in (3, 8, 12):
         parts = chance.normal(0.4, 1, clusters)
         if alternative == "two-sided":
-            expected = permutation_test((parts,), summed, permutation_type="samples", n_resamples=10**6)
+            expected = scipy.stats.permutation_test((parts,), summed, permutation_type="samples", n_resamples=10**6)
         else:
-            expected = permutation_test(
+            expected = scipy.stats.permutation_test(
                 (parts,), summed, permutation_type="samples", n_resamples=10**6, alternative="greater"
             )
         (p,), (corrected,) = family([parts.tolist()], one_sided=alternative == "greater")
@@ -98,7 +98,7 @@ def test_one_difference_has_the_p_value_of_scipys_permutation_test(alternative: 
 def test_drawn_patterns_come_near_the_exact_p_value() -> None:
     chance = np.random.default_rng(4)
     parts = chance.normal(0.5, 1, 14)
-    exact = permutation_test((parts,), summed, permutation_type="samples", n_resamples=10**6).pvalue
+    exact = scipy.stats.permutation_test((parts,), summed, permutation_type="samples", n_resamples=10**6).pvalue
     (p,), _corrected = family([parts.tolist()])
     assert abs(p - exact) < 4 * math.sqrt(exact * (1 - exact) / DRAWN_PATTERNS)
 

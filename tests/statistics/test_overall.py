@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from memeval.statistics.flips import Array
 from memeval.statistics.overall import (
@@ -76,7 +76,7 @@ def test_the_scale_of_the_weights_does_not_matter() -> None:
 
 @given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=12))
 def test_ranks_are_those_of_scipy(values: list[float]) -> None:
-    assert ranks_by(np.array(values)).tolist() == stats.rankdata(-np.array(values), method="min").tolist()
+    assert ranks_by(np.array(values)).tolist() == scipy.stats.rankdata(-np.array(values), method="min").tolist()
 
 
 def test_ranks_are_given_row_by_row() -> None:
@@ -113,7 +113,7 @@ def test_weightings_are_drawn_evenly_from_the_simplex(benchmarks: int) -> None:
     assert drawn.sum(axis=1) == pytest.approx(np.ones(len(drawn)))
     assert (drawn >= 0).all()
     if benchmarks > 1:
-        assert stats.kstest(drawn[:, 0], stats.beta(1, benchmarks - 1).cdf).pvalue > 0.01
+        assert scipy.stats.kstest(drawn[:, 0], scipy.stats.beta(1, benchmarks - 1).cdf).pvalue > 0.01
 
 
 def test_the_first_weighting_follows_from_the_published_seed() -> None:

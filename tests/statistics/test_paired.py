@@ -4,9 +4,9 @@ import math
 import random
 
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, ttest_1samp
 
 from memeval.statistics.paired import mcnemar, paired_difference, paired_means
 from tests.statistics.samples import drawn, layout, p_of, samples_of, singles
@@ -18,7 +18,7 @@ def test_one_category_of_independent_items_has_the_paired_t_interval() -> None:
     shape = singles((80,))
     first, second = drawn(shape, 0.7, 1), drawn(shape, 0.5, 2)
     differences = [float(a) - float(b) for a, b in zip(first[0], second[0], strict=True)]
-    expected = ttest_1samp(differences, 0.0)
+    expected = scipy.stats.ttest_1samp(differences, 0.0)
     found = paired_difference(shape, first, second)
     assert found.difference == pytest.approx(sum(differences) / 80)
     interval = expected.confidence_interval(0.95)
@@ -73,7 +73,7 @@ def test_equal_systems_rarely_differ_significantly() -> None:
 def test_mcnemar_is_the_exact_sign_test_of_the_items_that_flipped(pairs: list[tuple[bool, bool]]) -> None:
     first, second = [a for a, _ in pairs], [b for _, b in pairs]
     only_first, flipped = sum(a > b for a, b in pairs), sum(a != b for a, b in pairs)
-    expected = binomtest(only_first, flipped).pvalue if flipped else 1.0
+    expected = scipy.stats.binomtest(only_first, flipped).pvalue if flipped else 1.0
     assert mcnemar(first, second) == pytest.approx(expected)
     assert mcnemar(second, first) == mcnemar(first, second)
 
@@ -85,7 +85,7 @@ def test_mcnemar_takes_thousands_of_items() -> None:
 def test_means_of_any_size_have_the_paired_t_interval_and_roots_the_delta_method() -> None:
     one, two = [(9.0 * k) % 5 for k in range(40)], [(7.0 * k) % 4 for k in range(40)]
     names = [str(k) for k in range(40)]
-    expected = ttest_1samp([a - b for a, b in zip(one, two, strict=True)], 0.0)
+    expected = scipy.stats.ttest_1samp([a - b for a, b in zip(one, two, strict=True)], 0.0)
     found = paired_means(names, one, two)
     assert found.difference == pytest.approx(sum(one) / 40 - sum(two) / 40)
     assert sum(found.parts.values()) == pytest.approx(found.difference)
@@ -97,7 +97,7 @@ def test_means_of_any_size_have_the_paired_t_interval_and_roots_the_delta_method
     ]
     assert p_of(roots) == p_of(found), "a test of roots is a test of their squares"
     assert sum(roots.parts.values()) == pytest.approx(roots.difference)
-    spread = ttest_1samp(linear, 0.0).confidence_interval(0.95)
+    spread = scipy.stats.ttest_1samp(linear, 0.0).confidence_interval(0.95)
     assert roots.difference == pytest.approx((sum(one) / 40) ** 0.5 - (sum(two) / 40) ** 0.5)
     assert roots.high - roots.low == pytest.approx(spread.high - spread.low)
     assert p_of(paired_means(["a"], [1.0], [9.0])) == 1.0

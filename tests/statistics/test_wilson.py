@@ -1,9 +1,9 @@
 """Wilson's interval, compared with SciPy's."""
 
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, norm
 
 from memeval.statistics.wilson import Z, wilson
 
@@ -29,12 +29,12 @@ def test_golden_intervals(correct: int, n: int, low: float, high: float) -> None
 
 
 def test_z_is_the_quantile_of_the_normal_distribution() -> None:
-    assert pytest.approx(norm.ppf(0.975), abs=1e-15) == Z
+    assert pytest.approx(scipy.stats.norm.ppf(0.975), abs=1e-15) == Z
 
 
 @given(COUNTS)
 def test_the_interval_is_scipys(counts: tuple[int, int]) -> None:
-    expected = binomtest(*counts).proportion_ci(0.95, method="wilson")
+    expected = scipy.stats.binomtest(*counts).proportion_ci(0.95, method="wilson")
     assert wilson(*counts) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
