@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-import random
 import re
 import threading
 import time
-from collections.abc import Iterable
-from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from collections import namedtuple
+
+TYPE_CHECKING = False  # to import typing takes a tenth of the time in which a process with a memory starts
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, ClassVar
 
 _COMMON = "a an at did do does for have i in is it me my of on our s that the this to was we what which who with"
 COMMON = frozenset(_COMMON.split())
@@ -19,14 +21,7 @@ def words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.lower())) - COMMON
 
 
-class Note(NamedTuple):
-    text: str
-    timestamp: str
-    speaker: str
-    source_id: str
-    bank: str
-    tags: tuple[str, ...]
-
+class Note(namedtuple("Note", "text timestamp speaker source_id bank tags")):
     @property
     def line(self) -> str:
         return f"[{self.timestamp}] {self.speaker}: {self.text}"
@@ -146,7 +141,11 @@ class KeepsArchiveAcrossReset(Correct):
 class SharesFile(Correct):
     """Stores the notes of all instances in one file."""
 
-    path = Path(os.environ.get("SHARED_FILE", ""))
+    def __init__(self) -> None:
+        from pathlib import Path
+
+        super().__init__()
+        self.path = Path(os.environ["SHARED_FILE"])
 
     def reset(self) -> None:
         self.notes.clear()
@@ -323,7 +322,7 @@ class NamesTheFirstSession(Correct):
 
 class AnswersAtRandom(Correct):
     def query(self, question: str, timestamp: str = "now") -> str:
-        return f"{super().query(question)} (confidence {random.SystemRandom().random()})"
+        return f"{super().query(question)} (confidence {os.urandom(4).hex()})"
 
 
 class PrefersEarlierResults(Correct):
