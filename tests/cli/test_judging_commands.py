@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -104,6 +105,25 @@ def test_judging_again_by_the_rules_needs_no_network_and_gives_the_first_verdict
         if each.run.answers_from is None and each.run.track.judge == run.run.track.judge
     )
     assert [grade.to_json() for grade in run.grades()] == [grade.to_json() for grade in ruled.grades()]
+
+
+def test_judging_again_loads_neither_numpy_nor_the_leaderboard(judged: Path, tmp_path: Path) -> None:
+    (run,) = sealed_runs(shutil.copytree(judged, tmp_path / "results"))
+    code = (
+        "import atexit, sys; from memeval.cli.main import main;"
+        "atexit.register(lambda: print(sorted({'numpy', 'memeval.leaderboard.board'} & set(sys.modules))));"
+        "main()"
+    )
+    options = ("--judge", "rules@2", "--results", str(tmp_path / "results"))
+    done = subprocess.run(
+        [sys.executable, "-c", code, "rejudge", str(run.path), *options],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert "composite" in done.stderr
+    assert done.stdout.splitlines()[1:] == ["[]"]
 
 
 def test_an_audit_gives_its_figures_to_machines_and_to_people(call: Call) -> None:

@@ -15,7 +15,7 @@ LONGEST_ERROR = 200
 
 def is_over_gate(run: Run) -> bool:
     """Return whether a run has too many failed items for a rank."""
-    from memeval.leaderboard.board import ERROR_GATE
+    from memeval.records.scores import ERROR_GATE
 
     tally = run.scores.overall
     return tally.errors > ERROR_GATE * tally.planned

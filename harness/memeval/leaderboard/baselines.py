@@ -9,13 +9,13 @@ from pathlib import Path
 from memeval.archive.ledger import Ledger
 from memeval.archive.remote.automatic import fetch_missing
 from memeval.archive.runs import RunFolder, find_run
-from memeval.leaderboard.board import ERROR_GATE
 from memeval.leaderboard.measured import read_measured
 from memeval.leaderboard.regressions import check_metrics, status_of
 from memeval.records.check import Baseline, GateStatus, RegressionCheck
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEntry, LedgerEvent
 from memeval.records.run import Run, SystemKind
+from memeval.records.scores import ERROR_GATE
 from memeval.records.settings import CheckSettings, CheckThresholds
 from memeval.records.track import differing_parts
 

@@ -33,12 +33,9 @@ from memeval.records.errors import BadInput
 from memeval.records.imported import Imported
 from memeval.records.ledger import LedgerEntry, LedgerEvent, Sample
 from memeval.records.run import BLIND_CONTROLS, ContextSource, Run, SystemKind
+from memeval.records.scores import ERROR_GATE
 from memeval.records.track import Track
 from memeval.statistics.ranks import RankRange
-
-ERROR_GATE = 0.02
-"""Maximum share of errors of a ranked run."""
-
 
 NO_MEMORY = "no-memory"
 """The control that stores nothing. A system that scores no higher is probably broken."""

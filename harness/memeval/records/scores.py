@@ -5,6 +5,9 @@ from __future__ import annotations
 from memeval.records.base import Record, Share
 from memeval.records.grade import FlagCount
 
+ERROR_GATE = 0.02
+"""Maximum share of errors of a ranked run."""
+
 
 class Interval(Record):
     """A 95 % interval of a share."""

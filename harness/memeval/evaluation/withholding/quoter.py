@@ -6,14 +6,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from memeval.evaluation.withholding.marks import MARK, plain, quoted, unquoted
-from memeval.evaluation.withholding.words import SourceWords, Span
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Retain, Scenario, Task, dated_line
+
+if TYPE_CHECKING:
+    from memeval.evaluation.withholding.words import SourceWords, Span
 
 _MARK_GRAMMAR = re.compile(
     r"(?P<address>.+?)(?: (?P<first>\d{1,9})-(?P<end>\d{1,9})(?: (?P<case>lower|upper))?| (?P<dated>dated))?"
@@ -163,6 +165,8 @@ class Quoter:
 
     @cached_property
     def _source(self) -> SourceWords:
+        from memeval.evaluation.withholding.words import SourceWords  # loads NumPy
+
         return SourceWords(self._texts)
 
     def _stretches(self, text: str, item_id: str | None, *, every: bool = False) -> str:
