@@ -49,7 +49,15 @@ NOW = Invented(names=("Ada",), seconds=1.5)
     ids=lambda older: f"version {older['schema_version']}",
 )
 def test_each_older_version_is_read_as_what_it_means_today(older: dict[str, Any]) -> None:
-    assert Invented.parse(json.dumps(older), "f") == NOW
+    text = json.dumps(older)
+    assert Invented.parse(text, "f") == Invented.parse(text.encode(), "f") == NOW
+
+
+def test_a_lone_surrogate_is_refused_however_it_is_written() -> None:
+    text = '{"schema_version": 3, "names": ["%s"], "seconds": 1.5}'
+    for given in (text % "\ud800", text % "\\ud800", (text % "\\ud800").encode()):
+        with pytest.raises(BadInput, match="unexpected end of hex escape"):
+            Invented.parse(given, "f")
 
 
 def test_what_is_written_names_the_version_it_is_written_in() -> None:

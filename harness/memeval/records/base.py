@@ -163,11 +163,17 @@ class Stored(Record):
             ) from None
         if not isinstance(data, dict):
             raise BadInput(f"expected a JSON object, found {type(data).__name__}.", where=where)
-        return cls.from_data(data, where)
+        return cls.from_data(data, where, text if isinstance(text, bytes) else None)
 
     @classmethod
-    def from_data(cls, data: dict[str, Any], where: object) -> Self:
-        """Read one record from plain JSON data; see :meth:`parse`."""
+    def from_data(cls, data: dict[str, Any], where: object, text: bytes | None = None) -> Self:
+        """Read one record from plain JSON data; see :meth:`parse`.
+
+        Args:
+            data: the data.
+            where: its source, named in errors.
+            text: the JSON text from which it was read, if there is one.
+        """
         version = data.get("schema_version")
         if not isinstance(version, int) or isinstance(version, bool):
             raise BadInput(
@@ -187,7 +193,7 @@ class Stored(Record):
                 data = upgrade(data) | {"schema_version": step + 1}
             except (AttributeError, LookupError, TypeError, ValueError) as error:
                 raise BadInput(f"no {cls.__name__} of schema version {step} ({error!r}).", where=where) from None
-        return validated(cls, data, where)
+        return validated(cls, data, where, text if version == cls.SCHEMA else None)
 
 
 def comparable_digest(rows: Iterable[Stored]) -> Digest:
@@ -208,19 +214,20 @@ def subclasses(record: type[R]) -> Iterator[type[R]]:
         yield from subclasses(each)
 
 
-def validated(model: type[R], data: Any, where: object) -> R:
+def validated(model: type[R], data: Any, where: object, text: bytes | None = None) -> R:
     """Build ``model`` from plain JSON data.
 
     Args:
         model: the record to build.
         data: plain JSON data, as ``json.loads`` gives it.
         where: the source of the data, a file or ``file:line``; named in errors.
+        text: the text from which it was read, if there is one: else it is written again.
 
     Raises:
         BadInput: the data does not match the record; the message names the first problem.
     """
     try:
-        return model.model_validate_json(json.dumps(data))
+        return model.model_validate_json(json.dumps(data) if text is None else text)
     except ValidationError as error:
         raise BadInput(misfit(model, error), where=where) from None
     except RecursionError:

@@ -10,6 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from memeval.archive.run_cache import kept_by_name
+from memeval.leaderboard.board import BoardRow
 from memeval.records.base import Digest, digest_of
 from memeval.site.files import Asset, Heading, Page
 from memeval.site.rendering import templates_digest
@@ -29,6 +30,14 @@ def kept_files(name: str, inputs: object, make: Callable[[], Iterable[Page | Ass
     depends: Digest = digest_of([inputs, templates_digest()])
     content = kept_by_name(name, KIND, depends, lambda: json.dumps([_data(file) for file in make()]).encode())
     return [_file(data) for data in json.loads(content)]
+
+
+def row_inputs(row: BoardRow) -> list[str]:
+    """Return all that can be shown of a run, as plain data: its digest and what the board says about it."""
+    return [row.folder.digest, repr([getattr(row, each.name) for each in _ROW_FIELDS])]
+
+
+_ROW_FIELDS = [each for each in fields(BoardRow) if each.name not in ("folder", "run")]
 
 
 def _data(file: Page | Asset) -> dict[str, Any]:

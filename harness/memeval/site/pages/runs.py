@@ -25,7 +25,7 @@ from memeval.site.figures import Figure, figure
 from memeval.site.files import Asset, FramedPage, GeneratedFile, Heading, Page, digest_file, shared
 from memeval.site.flags import RowFlag, marks, observer, sample_note
 from memeval.site.judges import JudgeNote, judge_note
-from memeval.site.kept_files import kept_files
+from memeval.site.kept_files import kept_files, row_inputs
 from memeval.site.labels import FLAG_MEANINGS, INTERFACES, label
 from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.publisher import Publisher
@@ -146,7 +146,7 @@ class RunPage:
     def inputs(self) -> list[object]:
         """Return all that the page depends on, as plain data: each field, with the run by its digest."""
         known = {
-            "row": [self.row.folder.digest, repr([getattr(self.row, each.name) for each in _ROW_FIELDS])],
+            "row": row_inputs(self.row),
             "benchmark": self.benchmark.described,
             "failures": self.failures and self.failures.digest,
         }
@@ -220,9 +220,6 @@ class RunPage:
             ),
             searchable=False,
         )
-
-
-_ROW_FIELDS = [each for each in fields(BoardRow) if each.name not in ("folder", "run")]
 
 
 def _categories(benchmark: BenchmarkView, row: BoardRow) -> Figure:

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from memeval.conformance import SUITES
 from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.records.conformance import Conformance
+from memeval.records.finding import Finding
 from memeval.records.run import SystemKind
 from memeval.site import charts
 from memeval.site.badges import badge_of
 from memeval.site.charts import Point
 from memeval.site.figures import Figure, figure
-from memeval.site.files import GeneratedFile, Heading, Page
+from memeval.site.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.findings import BADGES, claimed_text, counted_text
 from memeval.site.flags import observer
 from memeval.site.judges import judge_note
+from memeval.site.kept_files import kept_files, row_inputs
 from memeval.site.labels import INTERFACES
 from memeval.site.model import SiteModel
 from memeval.site.overview import overviews
 from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
-from memeval.site.system_results import SPENT, claims_about, headline_tables, system_results
+from memeval.site.system_results import SPENT, SystemResult, claims_about, headline_tables, system_results
 from memeval.site.trend_groups import trends_of
 from memeval.site.urls import segment, system_url
 from memeval.statistics.steps import LEAST_POINTS
@@ -51,25 +54,72 @@ class SystemPages(Publisher):
     def _system(
         self, site: SiteModel, slug: str, rows: tuple[BoardRow, ...], tables: Sequence[BoardTable]
     ) -> Iterator[GeneratedFile]:
-        url, system = system_url(slug), rows[0].run.system
-        control = all_controls().get(slug) if system.kind is SystemKind.CONTROL else None
-        results = system_results(site, tables, slug, system.kind)
-        claims = [] if system.kind is SystemKind.CONTROL else claims_about(site, system.name)
-        submission = site.submissions.get(slug)
+        system = rows[0].run.system
+        page = SystemPage(
+            site=site,
+            slug=slug,
+            rows=rows,
+            standings=_standings(site, slug),
+            results=system_results(site, tables, slug, system.kind),
+            claims=[] if system.kind is SystemKind.CONTROL else claims_about(site, system.name),
+        )
+        yield from kept_files(system_url(slug), page.inputs(), page.made)
+
+
+@dataclass(frozen=True)
+class SystemPage:
+    """All that the page of a system shows."""
+
+    site: SiteModel
+    """Of the site itself, only what :meth:`inputs` names."""
+    slug: str
+    rows: tuple[BoardRow, ...]
+    """Its runs, newest first."""
+    standings: list[tuple[BoardTable, BoardRow]]
+    results: list[SystemResult]
+    claims: list[Finding]
+
+    def inputs(self) -> dict[str, object]:
+        """Return all that the page depends on, as plain data: runs by their digests."""
+        site, runs = self.site, {row.run.run_id for row in self.rows}
+        return {
+            "rows": [[*row_inputs(row), row.folder.has_rows] for row in self.rows],
+            "judges": [repr(judge_note(site, table.track)) for table, _row in self.standings],
+            "results": [
+                [each.table.track.id, each.table.baseline and each.table.baseline.system.name]
+                + [repr(part) for part in (each.better, each.worse, each.untested, each.evidence)]
+                for each in self.results
+            ],
+            "claims": repr(self.claims),
+            "submission": repr(site.submissions.get(self.slug)),
+            "conformance": repr(site.conformance.get(self.slug)),
+            "benchmarks": sorted({site.benchmark_of(row.run.track).described for row in self.rows}),
+            "releases": [
+                [release.version, release.date]
+                + [[row.run_id, row.best_rank, row.worst_rank] for row in release.rows if row.run_id in runs]
+                for release in site.releases
+            ],
+            "site": [site.version, site.settings.colours.data()],
+        }
+
+    def made(self) -> Iterator[Page | Asset]:
+        """Yield the page, its charts and its badges."""
+        site, rows, standings, results = self.site, self.rows, self.standings, self.results
+        url, system, submission = system_url(self.slug), rows[0].run.system, site.submissions.get(self.slug)
+        control = all_controls().get(self.slug) if system.kind is SystemKind.CONTROL else None
         summary = (submission.summary if submission else None) or (control.calibrates if control else None)
-        standings = _standings(site, slug)
         categories = [(table, row, _categories(site, row)) for table, row in standings]
         for _table, _row, chart in categories:
             yield chart.asset()
         badges = [(table, badge) for table, row in standings if (badge := badge_of(site, table, row)) is not None]
         for _table, badge in badges:
             yield badge.asset()
-        conformance = site.conformance.get(slug)
+        conformance = site.conformance.get(self.slug)
         tested = [] if control else results
         headings = [Heading("strengths", "Strengths and weaknesses")] if tested else []
         headings += [Heading("evidence", "Evidence")] if any(each.evidence for each in results) else []
         headings += [Heading("cost", "Cost and speed")] if results else []
-        headings += [Heading("claims", "Published scores")] if claims else []
+        headings += [Heading("claims", "Published scores")] if self.claims else []
         headings += [Heading("matrix", "Results by benchmark"), Heading("categories", "Score by category")]
         if conformance:
             headings.append(Heading("conformance", "Conformance checks"))
@@ -89,7 +139,7 @@ class SystemPages(Publisher):
                 observed=observer(rows[0]),
                 standings=[(table, row, judge_note(site, table.track)) for table, row in standings],
                 categories=categories,
-                trends=trends_of(site, slug),
+                trends=trends_of(site, self.slug),
                 least=LEAST_POINTS,
                 badges=badges,
                 conformance=conformance,
@@ -100,7 +150,7 @@ class SystemPages(Publisher):
                 tested=tested,
                 results=results,
                 spent=SPENT,
-                claims=claims,
+                claims=self.claims,
                 claimed=claimed_text,
                 counted_value=counted_text,
                 verdict_badges=BADGES,
