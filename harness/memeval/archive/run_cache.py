@@ -59,8 +59,12 @@ def kept_by_name(name: str, kind: str, depends: str, make: Callable[[], bytes]) 
         depends: the digest of all that the content depends on besides memeval's code.
         make: computes the content.
     """
-    file = f"{digest_of(name).removeprefix('sha256:')}-{kind}"
-    return _kept(_folder() / file, _key(kind, depends), make)
+    return _kept(_named(name, kind), _key(kind, depends), make)
+
+
+def keep_by_name(name: str, kind: str, content: bytes) -> None:
+    """Keep a content that depends on memeval's code alone, in the place of the one that had its name."""
+    _keep(_named(name, kind), _key(kind, ""), content)
 
 
 def _kept(path: Path, key: str, make: Callable[[], bytes]) -> bytes:
@@ -69,10 +73,14 @@ def _kept(path: Path, key: str, make: Callable[[], bytes]) -> bytes:
         if first.decode("ascii", "replace") == f"{key} {digest_bytes(content)}":
             return content
     content = make()
+    _keep(path, key, content)
+    return content
+
+
+def _keep(path: Path, key: str, content: bytes) -> None:
     with contextlib.suppress(OSError, BadInput):  # without a cache, the next build computes it again
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, f"{key} {digest_bytes(content)}\n".encode() + content, synced=False)
-    return content
 
 
 def is_kept(folder: RunFolder, kind: str, depends: str) -> bool:
@@ -84,6 +92,10 @@ def is_kept(folder: RunFolder, kind: str, depends: str) -> bool:
 
 def _place(folder: RunFolder, kind: str) -> Path:
     return _folder() / f"{folder.digest.removeprefix('sha256:')}-{kind}"
+
+
+def _named(name: str, kind: str) -> Path:
+    return _folder() / f"{digest_of(name).removeprefix('sha256:')}-{kind}"
 
 
 def _folder() -> Path:

@@ -198,7 +198,11 @@ def build_board(
     entries = tuple(ledger.entries())
     folders = list(folders)
     across = marks_across(folders if compare_responses else [], entries, traces)
-    rows = [_row(folder, entries, across) for folder in folders]
+    of_run: dict[str | None, list[LedgerEntry]] = defaultdict(list)
+    for entry in entries:
+        of_run[entry.run_id].append(entry)
+    # An edit of run.json voids its trust, but not its invalidation: otherwise an edit would restore the run.
+    rows = [_row(folder, tuple(of_run.get(folder.run.run_id, ())), across) for folder in folders]
     rows.sort(key=lambda row: (row.run.timing.started, row.run.run_id), reverse=True)
     tracks: dict[str, list[BoardRow]] = defaultdict(list)
     for row in rows:
@@ -234,11 +238,10 @@ def check_track(folder: RunFolder) -> None:
         )
 
 
-def _row(folder: RunFolder, entries: Sequence[LedgerEntry], across: AcrossRuns) -> BoardRow:
+def _row(folder: RunFolder, mine: tuple[LedgerEntry, ...], across: AcrossRuns) -> BoardRow:
+    """Return the row of a run, given its ledger entries, oldest first."""
     check_track(folder)
     run = folder.run
-    # An edit of run.json voids its trust, but not its invalidation: otherwise an edit would restore the run.
-    mine = tuple(entry for entry in entries if entry.run_id == run.run_id)
     marks = () if is_reviewed(folder, mine) else across.marks.get(folder.path, ())
     marks += tuple(marks_of_samples(folder, mine))
     standing = _standing(folder, mine)

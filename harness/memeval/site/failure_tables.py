@@ -48,12 +48,21 @@ class RunFailures:
     @cached_property
     def digest(self) -> Digest:
         """Digest of the file."""
-        return str(json.loads(self.head)["digest"])
+        return str(self._head["digest"])
+
+    @property
+    def says_something(self) -> bool:
+        """Whether its counts say something; see :class:`~memeval.records.failure.FailureSummary`."""
+        return bool(self._head["says_something"])
+
+    @cached_property
+    def _head(self) -> dict[str, Any]:
+        return dict(json.loads(self.head))
 
     @property
     def summary(self) -> FailureSummary:
         """Its counts."""
-        found = FailureSummary.model_validate_json(json.dumps(json.loads(self.head)["summary"]))
+        found = _summary(self._head["summary"])
         # The file's keys are sorted by name; the page lists causes in the order in which they are tested.
         return found.model_copy(
             update={"causes": {cause: found.causes[cause] for cause in Cause if cause in found.causes}}
@@ -62,6 +71,10 @@ class RunFailures:
     def by_item(self) -> dict[str, dict[str, Any]]:
         """Return its rows by item, as plain data."""
         return {row["item_id"]: row for row in json.loads(self.read())["items"]}
+
+
+def _summary(counts: dict[str, Any]) -> FailureSummary:
+    return FailureSummary.model_validate_json(json.dumps(counts))
 
 
 def run_failures(site: SiteModel, row: BoardRow) -> RunFailures | None:
@@ -85,7 +98,11 @@ def failures_head(folder: RunFolder, view: BenchmarkView) -> bytes | None:
 
     def made() -> bytes:
         file = failures_file(folder, view)
-        return b"" if file is None else encode({"digest": digest_bytes(file), "summary": json.loads(file)["summary"]})
+        if file is None:
+            return b""
+        counts = json.loads(file)["summary"]
+        says = _summary(counts).says_something
+        return encode({"digest": digest_bytes(file), "says_something": says, "summary": counts})
 
     return kept(folder, "failure-counts", _depends(folder, view), made) or None if folder.has_rows else None
 

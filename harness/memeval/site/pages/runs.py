@@ -91,7 +91,7 @@ class RunPages(Publisher):
         run, url = row.run, run_url(row.run.run_id)
         words = site.text_allowed(row)
         failures = run_failures(site, row)
-        if failures is not None and not failures.summary.says_something:
+        if failures is not None and not failures.says_something:
             failures = None
         if failures is not None:
             yield Asset(f"{url}{FAILURES}", failures.read, failures.digest)
