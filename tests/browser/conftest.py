@@ -1,12 +1,14 @@
 """A real Chromium on a real server, which serves the site under a sub-path.
 
-The tests of a worker share one browser, and those of a module one window: to start either takes longer than a page.
-A test leaves the page of the test before it only when it opens its own: an empty page between them costs as much as
-half a page.
+The tests of a worker share one browser and one window, whose cache has the scripts and styles: to start either takes
+longer than a page. A test leaves the page of the test before it only when it opens its own. A file that a test
+replaces comes from the server too: to intercept one request costs more than the whole page.
 """
 
 from __future__ import annotations
 
+import mimetypes
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,16 +18,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import (
-    Browser,
-    BrowserContext,
-    ConsoleMessage,
-    Page,
-    Request,
-    Route,
-    ViewportSize,
-    sync_playwright,
-)
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, ViewportSize, sync_playwright
 
 from tests.site.conftest import Built, cache_of_the_tests, compiled_templates, shared_board
 from tests.tools.install_tools import find_chromium
@@ -33,7 +27,9 @@ from tests.tools.install_tools import find_chromium
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
-    "--js-flags=--no-opt --no-sparkplug --max-lazy",  # to compile scripts that run for milliseconds takes longer
+    "--force-gpu-mem-available-mb=1",  # nothing is drawn: layout, styles and what is under the pointer need no pixels
+    # To compile what runs for milliseconds takes longer; only axe runs for seconds.
+    "--js-flags=--no-opt --no-sparkplug --max-lazy --interrupt-budget-for-maglev=600000",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
@@ -49,19 +45,48 @@ FLAGS = [
 __all__ = ["cache_of_the_tests", "compiled_templates"]
 
 EMPTY = "empty-page-between-tests"
+AXE = "axe.js"
 WIDE: ViewportSize = {"width": 1440, "height": 900}
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What the server sends instead of a file of the site."""
+
+    body: bytes | None
+    """``None`` if the file is missing."""
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+ALWAYS = {
+    EMPTY: Answer(b'<link rel="icon" href="data:,">', {"Content-Type": "text/html"}),  # else it asks for an icon, once
+    AXE: Answer(AXE_SCRIPT.encode(), {"Content-Type": "text/javascript", "Cache-Control": "max-age=3600"}),
+}
+
+
 class SubPath(SimpleHTTPRequestHandler):
-    """Serves a folder and an empty page under ``/deep/board/``, and nothing elsewhere."""
+    """Serves a folder under ``/deep/board/``, and nothing elsewhere."""
+
+    protocol_version = "HTTP/1.1"  # a connection and a thread for each request cost more than the request
+    disable_nagle_algorithm = True
+    server: Host
 
     def do_GET(self) -> None:
-        if self.path != f"/deep/board/{EMPTY}":
+        answer = self.server.instead.get(self.path.partition("?")[0].removeprefix("/deep/board/"))
+        if answer is None:
             return super().do_GET()
+        if answer.body is None:
+            return self.send_error(404)
         self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(b'<link rel="icon" href="data:,">')  # else the browser asks for one, once
+        for name, value in {"Cache-Control": "no-store", "Content-Length": len(answer.body), **answer.headers}.items():
+            self.send_header(name, str(value))
+        super().end_headers()
+        self.wfile.write(answer.body)
+
+    def end_headers(self) -> None:
+        kept = "/assets/" in self.path
+        self.send_header("Cache-Control", "max-age=3600" if kept else "no-cache")
+        super().end_headers()
 
     def translate_path(self, path: str) -> str:
         if not path.startswith("/deep/board/"):
@@ -72,18 +97,58 @@ class SubPath(SimpleHTTPRequestHandler):
         """Keep quiet."""
 
 
+class Host(ThreadingHTTPServer):
+    """Serves a built site until the ``with`` block ends."""
+
+    def __init__(self, folder: Path, handler: type[SubPath] = SubPath) -> None:
+        super().__init__(("127.0.0.1", 0), partial(handler, directory=str(folder)))
+        self.folder = folder
+        self.base = f"http://127.0.0.1:{self.server_port}/deep/board/"
+        self.instead = dict(ALWAYS)
+        """Answers by path. Files below ``assets/`` are asked for once, so they cannot be replaced."""
+
+    def __enter__(self) -> Host:
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+        self.server_close()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Let the browser hang up, and print any other error."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+    def replace(self, path: str, change: Change, headers: dict[str, str] | None = None) -> None:
+        """Serve other bytes for a file, until the test ends."""
+        kind, _ = mimetypes.guess_type(path)
+        self.instead[path.removesuffix("index.html")] = Answer(
+            change((self.folder / path).read_bytes()), {"Content-Type": kind or "text/html", **(headers or {})}
+        )
+
+
+Change = Callable[[bytes], bytes | None]
+"""Returns other bytes for a file; ``None`` if the file is missing."""
+
+
 @dataclass
 class Visit:
     """A page in a browser, and everything that went wrong on it."""
 
     page: Page
-    base: str
+    host: Host
     faults: list[str] = field(default_factory=list)
+
+    @property
+    def base(self) -> str:
+        """The address of the site."""
+        return self.host.base
 
     def go(self, path: str = "") -> Page:
         """Open a page afresh, also where the browser would only move on the page that is open."""
         address = self.base + path
-        if address.partition("#")[0] == self.page.url.partition("#")[0]:
+        if "#" in address and address.partition("#")[0] == self.page.url.partition("#")[0]:
             self.page.goto(self.base + EMPTY)
         self.page.goto(address, wait_until="load")
         return self.page
@@ -108,12 +173,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 @pytest.fixture(scope="session")
-def base(site: Built) -> Iterator[str]:
-    """Serve the site under a sub-path and give its address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SubPath, directory=str(site.out)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/deep/board/"
-    server.shutdown()
+def host(site: Built) -> Iterator[Host]:
+    """Serve the site under a sub-path."""
+    with Host(site.out) as host:
+        yield host
 
 
 @contextmanager
@@ -131,8 +194,25 @@ def started() -> Iterator[Browser]:
         browser.close()
 
 
-RUNNING: list[Browser] = []
-"""The browser of this process, once a test needed it."""
+@dataclass
+class Running:
+    """The browser of this process, and the pages that its tests share."""
+
+    browser: Browser
+    windows: dict[bool, Visit] = field(default_factory=dict)
+    """With scripts, and without."""
+
+    def window(self, host: Host, *, scripts: bool = True) -> Visit:
+        """Return a window on a site."""
+        if scripts not in self.windows:
+            context = self.browser.new_context(viewport=WIDE, java_script_enabled=scripts)
+            self.windows[scripts] = visit(context, host)
+        self.windows[scripts].host = host
+        return self.windows[scripts]
+
+
+RUNNING: list[Running] = []
+"""Once a test needed it."""
 
 ENDING = ExitStack()
 """What ends it."""
@@ -144,12 +224,12 @@ def end_browser() -> None:
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Browser:
+def running() -> Running:
     """Return the browser of this process."""
-    if RUNNING and not RUNNING[0].is_connected():
+    if RUNNING and not RUNNING[0].browser.is_connected():
         end_browser()
     if not RUNNING:
-        RUNNING.append(ENDING.enter_context(started()))
+        RUNNING.append(Running(ENDING.enter_context(started())))
     return RUNNING[0]
 
 
@@ -166,30 +246,23 @@ def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
             end_browser()
 
 
-def visit(context: BrowserContext, base: str) -> Visit:
-    """Open a page that notes console errors and requests to other sites."""
-    seen = Visit(context.new_page(), base)
+def visit(context: BrowserContext, host: Host) -> Visit:
+    """Open a page that notes console errors and requests to other sites, which ``FLAGS`` let fail."""
+    seen = Visit(context.new_page(), host)
 
     def console(message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             seen.faults.append(f"console: {message.text}")
 
-    def requested(request: Request) -> None:
-        if not request.url.startswith((base, "data:", "blob:")):
+    def failed(request: Request) -> None:
+        if not request.url.startswith((seen.base, "data:", "blob:")):
             seen.faults.append(f"outside: {request.url}")
 
     seen.page.on("console", console)
     seen.page.on("pageerror", lambda error: seen.faults.append(f"error: {error}"))
     seen.page.on("dialog", lambda dialog: seen.faults.append(f"dialog: {dialog.message}"))
-    seen.page.on("request", requested)  # a route would do as well, but would switch off the cache
+    seen.page.on("requestfailed", failed)  # as all outside fail; to hear of every request takes a tenth of a page
     return seen
-
-
-@pytest.fixture(scope="module")
-def window(chromium: Browser, base: str) -> Iterator[Visit]:
-    """Return the window that the tests of a module share."""
-    with chromium.new_context(viewport=WIDE) as context:
-        yield visit(context, base)
 
 
 @contextmanager
@@ -200,43 +273,47 @@ def afresh(window: Visit) -> Iterator[Visit]:
     window.faults.clear()
     yield window
     window.forget()
+    window.host.instead = dict(ALWAYS)
 
 
 @pytest.fixture
-def wide(window: Visit) -> Iterator[Visit]:
-    """Return a page in a wide window, which remembers nothing; nothing may go wrong on it."""
-    with afresh(window):
+def served(running: Running, host: Host) -> Iterator[Visit]:
+    """Return a page in the shared window, which remembers nothing; requests may fail on it."""
+    with afresh(running.window(host)) as window:
         yield window
-    assert window.faults == []
 
 
 @pytest.fixture
-def served(window: Visit) -> Iterator[Visit]:
-    """Return the shared window for a test that gives it other bytes: requests may fail on it."""
-    with afresh(window):
-        yield window
-    window.page.unroute_all()
+def wide(served: Visit) -> Iterator[Visit]:
+    """Return the same, on which nothing may go wrong."""
+    yield served
+    assert served.faults == []
 
 
 @pytest.fixture
-def alone(chromium: Browser, base: str) -> Iterator[Visit]:
-    """Return a page of its own, which may get scripts of the test; requests may fail on it."""
-    with chromium.new_context() as context:
-        yield visit(context, base)
+def unscripted(running: Running, host: Host) -> Visit:
+    """Return a page that runs no scripts."""
+    return running.window(host, scripts=False)
 
 
-Change = Callable[[bytes], bytes | None]
-"""Returns other bytes for a file; ``None`` if the file is missing."""
+@pytest.fixture
+def alone(running: Running, host: Host) -> Iterator[Visit]:
+    """Return a page of its own, which may get scripts of the test and remembers nothing; requests may fail on it."""
+    shared = running.window(host)
+    seen = visit(shared.page.context, host)
+    yield seen
+    seen.page.close()
+    shared.page.goto(host.base + EMPTY)
+    shared.forget()
+    host.instead = dict(ALWAYS)
 
 
-def serve(page: Page, site: Built, path: str, change: Change, headers: dict[str, str] | None = None) -> None:
-    """Give a page other bytes for a file of the site."""
+BLOCKED = """for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, {
+    configurable: true, get() { throw new DOMException("The operation is insecure.", "SecurityError"); } });"""
 
-    def answer(route: Route) -> None:
-        body = change((site.out / path).read_bytes())
-        if body is None:
-            route.fulfill(status=404)
-        else:
-            route.fulfill(body=body, headers=headers or {})
 
-    page.route(f"**/{path}", answer)
+@pytest.fixture
+def blocked(alone: Visit) -> Visit:
+    """Return a page of its own in a browser that stores nothing."""
+    alone.page.add_init_script(BLOCKED)
+    return alone

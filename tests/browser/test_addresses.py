@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Visit
-from tests.browser.test_site import BOARD, board, kinds, shown
+from tests.browser.test_site import BOARD, board, shown
 from tests.site.conftest import Built
 
 pytestmark = pytest.mark.browser
@@ -51,22 +51,13 @@ def test_a_tab_that_is_chosen_ends_the_complaint(wide: Visit) -> None:
     expect(page.locator(".mv-problem")).to_have_count(0)
 
 
-BLOCKED = """for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, {
-    configurable: true, get() { throw new DOMException("The operation is insecure.", "SecurityError"); } });"""
-
-
-def test_with_storage_blocked_every_page_works(alone: Visit, site: Built) -> None:
-    page = alone.page
-    page.add_init_script(BLOCKED)
-    for path in kinds(site):
-        alone.go(path)
-        expect(page.locator("h1").first).to_be_visible()
-    alone.go(BOARD)
+def test_with_storage_blocked_a_board_items_and_the_search_work(blocked: Visit, site: Built) -> None:
+    page = blocked.go(BOARD)
     page.get_by_label("Find system").fill("bore")
     expect(board(page).locator("tbody tr:visible")).to_have_count(1)
-    alone.go(f"items/?run={shown(site, 'acme')}#q=belief-update-03")
+    blocked.go(f"items/?run={shown(site, 'acme')}#q=belief-update-03")
     expect(page.locator(".mv-item h2")).to_be_visible()
     page.locator("input.md-search__input").click()
     page.locator("input.md-search__input").press_sequentially("acme")
     expect(page.locator(".md-search-result__item").first).to_be_visible(timeout=15_000)
-    assert alone.faults == []
+    assert blocked.faults == []

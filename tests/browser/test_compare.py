@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 from typer.testing import CliRunner
 
 from memeval.cli.main import app
 from tests.browser.conftest import Visit
-from tests.browser.test_site import VIOLATIONS, inaccessible, shown, too_wide
+from tests.browser.looks import inaccessible, too_wide
+from tests.browser.test_site import shown
 from tests.site.conftest import Built
 
 BOARD = "benchmarks/fake@1/"
@@ -88,13 +89,12 @@ def test_a_hostile_name_is_shown_as_text(wide: Visit, site: Built) -> None:
     expect(page.locator(".mv-pair h2")).to_contain_text("<script>alert(1)</script> {{ config }}")
 
 
-def test_missing_data_is_named(chromium: Browser, base: str, site: Built) -> None:
-    with chromium.new_context() as context:
-        page = context.new_page()
-        page.route("**/data/sha256/**", lambda route: route.fulfill(status=404))
-        page.goto(base + address(site, "acme", "borealis"))
-        expect(page.get_by_role("alert")).to_contain_text("Cannot compare: ")
-        expect(page.locator(".mv-pair")).to_have_count(0)
+def test_missing_data_is_named(served: Visit, site: Built) -> None:
+    for path in (site.out / "data/sha256").rglob("*.*"):
+        served.host.replace(str(path.relative_to(site.out)), lambda _data: None)
+    page = served.go(address(site, "acme", "borealis"))
+    expect(page.get_by_role("alert")).to_contain_text("Cannot compare: ")
+    expect(page.locator(".mv-pair")).to_have_count(0)
 
 
 def test_systems_are_chosen_by_keyboard_and_stand_in_the_address(wide: Visit, site: Built) -> None:
@@ -135,14 +135,11 @@ def test_comparing_is_accessible_and_fits_a_phone(wide: Visit, site: Built) -> N
     page.set_viewport_size({"width": 375, "height": 812})
     wide.go(address(site, "acme", "borealis", "oracle-evidence"))
     expect(page.locator(".mv-pair")).to_have_count(2)
-    assert too_wide(page) + inaccessible(page, VIOLATIONS) == []
+    assert too_wide(page) + inaccessible(wide) == []
 
 
-def test_without_javascript_the_page_names_the_command(chromium: Browser, base: str) -> None:
-    with chromium.new_context(java_script_enabled=False) as context:
-        page = context.new_page()
-        page.goto(base + "compare/")
-        expect(page.get_by_role("link", name="memeval compare")).to_be_visible()
+def test_without_javascript_the_page_names_the_command(unscripted: Visit) -> None:
+    expect(unscripted.go("compare/").get_by_role("link", name="memeval compare")).to_be_visible()
 
 
 def test_ticked_rows_are_compared(wide: Visit) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Change, Visit, serve
+from tests.browser.conftest import Change, Visit
 from tests.site.conftest import Built
 
 pytestmark = pytest.mark.browser
@@ -51,7 +51,7 @@ def forged(data: bytes) -> bytes:
 )
 def test_a_bad_shard_is_named_and_never_shown(served: Visit, site: Built, change: Change, said: str) -> None:
     path = shard(site)
-    serve(served.page, site, path, change)
+    served.host.replace(path, change)
     page = opened(served, site)
     expect(page.get_by_role("alert")).to_contain_text(said)
     expect(page.get_by_role("alert")).to_contain_text(Path(path).name)
@@ -61,7 +61,7 @@ def test_a_bad_shard_is_named_and_never_shown(served: Visit, site: Built, change
 
 def test_a_bad_index_is_named_and_no_list_is_shown(served: Visit, site: Built) -> None:
     index = json.loads(site.read("items/runs.json"))[site.runs[0].run.run_id]
-    serve(served.page, site, index, lambda data: data[:200])
+    served.host.replace(index, lambda data: data[:200])
     page = opened(served, site)
     expect(page.get_by_role("alert")).to_contain_text("Cannot show this run")
     expect(page.locator(".mv-list")).to_have_count(0)
@@ -69,21 +69,21 @@ def test_a_bad_index_is_named_and_no_list_is_shown(served: Visit, site: Built) -
 
 def test_a_shard_that_failed_once_is_asked_for_again(served: Visit, site: Built) -> None:
     path = shard(site)
-    serve(served.page, site, path, lambda data: None)
+    served.host.replace(path, lambda data: None)
     page = opened(served, site)
     expect(page.get_by_role("alert")).to_be_visible()
-    page.unroute(f"**/{path}")
+    del served.host.instead[path]
     page.get_by_role("link", name="belief-update-04").click()
     expect(page.locator(".mv-item h2")).to_have_text("belief-update-04")
 
 
 def test_a_host_that_decompresses_files_serves_them_as_well(served: Visit, site: Built) -> None:
-    serve(served.page, site, shard(site), gzip.decompress)
+    served.host.replace(shard(site), gzip.decompress)
     expect(opened(served, site).locator(".mv-item h2")).to_have_text(ITEM)
 
 
 def test_a_host_that_names_the_encoding_serves_them_as_well(served: Visit, site: Built) -> None:
-    serve(served.page, site, shard(site), lambda data: data, {"Content-Encoding": "gzip"})
+    served.host.replace(shard(site), lambda data: data, {"Content-Encoding": "gzip"})
     expect(opened(served, site).locator(".mv-item h2")).to_have_text(ITEM)
 
 

@@ -33,17 +33,14 @@ def test_cheapest_within_two_points_of_the_best(wide: Visit) -> None:
     expect(page.get_by_role("columnheader", name="Cheapest within 2 points").first).to_be_visible()
 
 
-def test_who_loses_to_a_simple_baseline(wide: Visit, site: Built) -> None:
-    address = re.compile(rf"{re.escape(wide.base)}(\?|$)")
-    served = site.read("index.html").replace('data-worse="0"', 'data-worse="1"', 1)
-    wide.page.route(address, lambda route: route.fulfill(body=served, content_type="text/html"))
+def test_who_loses_to_a_simple_baseline(wide: Visit) -> None:
+    wide.host.replace("index.html", lambda data: data.replace(b'data-worse="0"', b'data-worse="1"', 1))
     page = wide.go("?only=worse")
     expect(page.get_by_label("Worse than the baseline")).to_be_checked()
     expect(page.locator("[data-overview] tbody tr[data-worse='1']")).to_have_count(1)
     expect(overview(page).locator("tbody tr:visible")).to_have_count(1)
     page.get_by_role("button", name="Reset").click()
     expect(overview(page).locator("tbody tr:visible")).not_to_have_count(1)
-    page.unroute(address)
 
 
 def test_whether_one_system_is_better_than_another(wide: Visit) -> None:
@@ -68,18 +65,16 @@ def test_a_wrong_answer_and_how_to_repeat_the_score(wide: Visit) -> None:
 
 
 def test_a_wrong_answer_with_what_was_retrieved_is_three_clicks_from_a_front_page_without_links_to_runs(
-    wide: Visit, site: Built
+    wide: Visit,
 ) -> None:
-    address = re.compile(rf"{re.escape(wide.base)}$")
-    served = re.sub(r'(<td class="mv-cell[^>]*>)<a [^>]*>([^<]*)</a>', r"\1\2", site.read("index.html"))
-    wide.page.route(address, lambda route: route.fulfill(body=served, content_type="text/html"))
+    cell = rb'(<td class="mv-cell[^>]*>)<a [^>]*>([^<]*)</a>'
+    wide.host.replace("index.html", lambda data: re.sub(cell, rb"\1\2", data))
     page = wide.go()
     page.get_by_label("Find system").fill("Acme")
     expect(overview(page).locator("td.mv-cell a")).to_have_count(0)
     overview(page).locator("tbody tr:visible th a").first.click()
     page.get_by_role("region", name="Evidence").locator("a[href*='verdict=missed']").first.click()
     expect(page.locator(".mv-item details[open] > summary", has_text="Retrieved")).to_be_visible()
-    page.unroute(address)
 
 
 def test_what_was_retrieved_for_a_right_answer_is_shown_when_asked(wide: Visit, site: Built) -> None:

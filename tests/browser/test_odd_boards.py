@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import ThreadingHTTPServer
 
 import pytest
 from playwright.sync_api import expect
@@ -13,8 +10,9 @@ from playwright.sync_api import expect
 from memeval.records.grade import Grade
 from memeval.records.run import SystemKind
 from memeval.site import build
-from tests.browser.conftest import SubPath, Visit
-from tests.browser.test_site import BOARD, overview, too_wide
+from tests.browser.conftest import Host, Visit
+from tests.browser.looks import too_wide
+from tests.browser.test_site import BOARD, overview
 from tests.site.conftest import Built
 from tests.site.factory import FakeBenchmark, Made, make_board
 
@@ -62,12 +60,10 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 @pytest.fixture(scope="module")
-def base(odd: Built) -> Iterator[str]:
+def host(odd: Built) -> Iterator[Host]:
     """Serve it."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SubPath, directory=str(odd.out)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/deep/board/"
-    server.shutdown()
+    with Host(odd.out) as host:
+        yield host
 
 
 def test_names_of_any_kind_fit_every_page(wide: Visit, odd: Built) -> None:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Response, expect
 
 from memeval.archive.runs import sealed_runs
 from memeval.site.targets import FolderTarget
-from tests.browser.conftest import SubPath, Visit, afresh
+from tests.browser.conftest import Host, SubPath, Visit
+from tests.browser.looks import inaccessible
 from tests.support.boards import add_run, published
 
 pytestmark = pytest.mark.browser
 
 
-class Host(SubPath):
+class AsPages(SubPath):
     """Serves a board as GitHub Pages does: unknown addresses get its ``404.html``."""
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
@@ -37,11 +34,15 @@ class Host(SubPath):
 class Served:
     """A published board."""
 
-    base: str
+    host: Host
     first: str
     """Run of both releases."""
     second: str
     """Run of the second release only."""
+
+    @property
+    def base(self) -> str:
+        return self.host.base
 
 
 @pytest.fixture(scope="module")
@@ -61,20 +62,18 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         add_run(results, "always-hedge")
         published(results, FolderTarget(public), "1.1")
     [second] = {run.run.run_id for run in sealed_runs(results)} - {first.run.run_id}
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Host, directory=str(public)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield Served(f"http://127.0.0.1:{server.server_port}/deep/board/", first.run.run_id, second)
-    server.shutdown()
+    with Host(public, AsPages) as host:
+        yield Served(host, first.run.run_id, second)
 
 
 @pytest.fixture(scope="module")
-def base(board: Served) -> str:
-    """Return the address of the published board."""
-    return board.base
+def host(board: Served) -> Host:
+    """Return the server of the published board."""
+    return board.host
 
 
 @pytest.fixture
-def opened(window: Visit) -> Iterator[Visit]:
+def opened(served: Visit) -> Iterator[Visit]:
     """Return a page on which nothing may go wrong."""
     missing: list[str] = []
 
@@ -82,14 +81,13 @@ def opened(window: Visit) -> Iterator[Visit]:
         if reply.status == 404:
             missing.append(reply.url)
 
-    window.page.on("response", answered)
-    with afresh(window):
-        yield window
-    window.page.remove_listener("response", answered)
+    served.page.on("response", answered)
+    yield served
+    served.page.remove_listener("response", answered)
     assert {url.rpartition("/")[2] for url in missing} <= {"sitemap.xml"}, (
         "the theme asks for it before it follows a link"
     )
-    assert len(window.faults) == len(missing), window.faults
+    assert len(served.faults) == len(missing), served.faults
 
 
 def test_the_root_and_the_alias_lead_to_the_newest_release(opened: Visit, board: Served) -> None:
@@ -105,8 +103,7 @@ def test_an_older_release_says_so_on_every_page_and_leads_to_the_latest(opened: 
         page = opened.go(path)
         banner = page.get_by_role("complementary", name="Release")
         expect(banner).to_have_text("This is 1.0, an older release. See the latest: 1.1.")
-    found = Axe().run(page)
-    assert [each["id"] for each in found.response["violations"] if each["impact"] in ("critical", "serious")] == []
+    assert inaccessible(opened) == []
     banner.get_by_role("link").click()
     page.wait_for_url(f"{board.base}1.1/")
     expect(page.locator(".mv-older")).to_have_count(0)
@@ -133,25 +130,23 @@ def test_both_releases_load_the_shared_data(opened: Visit, board: Served) -> Non
     expect(page.get_by_role("alert")).to_contain_text("no such run")
 
 
-def test_an_address_below_the_alias_leads_to_the_same_page_of_the_newest(window: Visit, board: Served) -> None:
-    with afresh(window):
-        page = window.go(f"latest/items/?run={board.second}#q=tiny-000-q01")
-        page.wait_for_url(f"{board.base}1.1/items/?run={board.second}#q=tiny-000-q01")
-        expect(page.locator(".mv-item h2")).to_be_visible()
-        window.go("nowhere/")
-        expect(page.get_by_role("heading")).to_have_text("Page not found")
+def test_an_address_below_the_alias_leads_to_the_same_page_of_the_newest(served: Visit, board: Served) -> None:
+    page = served.go(f"latest/items/?run={board.second}#q=tiny-000-q01")
+    page.wait_for_url(f"{board.base}1.1/items/?run={board.second}#q=tiny-000-q01")
+    expect(page.locator(".mv-item h2")).to_be_visible()
+    served.go("nowhere/")
+    expect(page.get_by_role("heading")).to_have_text("Page not found")
 
 
-def test_a_missing_page_leads_back_and_searches_for_what_was_asked(window: Visit, board: Served) -> None:
-    with afresh(window):
-        page = window.go("1.1/systems/no-memory-2/")
-        expect(page.get_by_role("heading")).to_have_text("Page not found")
-        assert [each["id"] for each in Axe().run(page).response["violations"]] == []
-        page.get_by_role("link", name="Go to the leaderboard").click()
-        page.wait_for_url(f"{board.base}1.1/")
-        page = window.go("1.1/systems/no-memory-2/")
-        page.get_by_role("link", name="All systems").click()
-        page.wait_for_url(f"{board.base}1.1/systems/")
-        page = window.go("1.1/systems/no-memory.html")
-        page.get_by_role("link", name="Search for “no memory”").click()
-        expect(page.locator(".md-search-result__item").first).to_contain_text("memory", timeout=15_000)
+def test_a_missing_page_leads_back_and_searches_for_what_was_asked(served: Visit, board: Served) -> None:
+    page = served.go("1.1/systems/no-memory-2/")
+    expect(page.get_by_role("heading")).to_have_text("Page not found")
+    assert inaccessible(served, lesser=True) == []
+    page.get_by_role("link", name="Go to the leaderboard").click()
+    page.wait_for_url(f"{board.base}1.1/")
+    page = served.go("1.1/systems/no-memory-2/")
+    page.get_by_role("link", name="All systems").click()
+    page.wait_for_url(f"{board.base}1.1/systems/")
+    page = served.go("1.1/systems/no-memory.html")
+    page.get_by_role("link", name="Search for “no memory”").click()
+    expect(page.locator(".md-search-result__item").first).to_contain_text("memory", timeout=15_000)

@@ -7,13 +7,13 @@ from dataclasses import replace
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from memeval.site.model import read_site
 from memeval.site.overview import overviews
 from memeval.site.rendering import environment
 from tests.browser.conftest import Visit
+from tests.browser.looks import COLOURS, inaccessible, too_wide
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, HOSTILE_REPLY
 
@@ -82,58 +82,27 @@ def replayed(site: Built) -> str:
     return next(run.run.run_id for run in site.runs if run.run.replayed)
 
 
-VIOLATIONS: dict[str, object] = {"resultTypes": ["violations"]}
-"""Of what passes, axe then describes one element a rule: to describe all takes longer than the checks."""
-
-COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"], **VIOLATIONS}
-"""The rules of axe that look at colours; all others say the same of a page in its other colours."""
-
-
-TOO_WIDE = """[...document.querySelectorAll("main *")].filter((one) => {
-    if (one.getBoundingClientRect().right <= window.innerWidth) return false;
-    for (let above = one.parentElement; above; above = above.parentElement)
-        if (above.tagName !== "HTML" && getComputedStyle(above).overflowX !== "visible") return false;
-    return true;
-}).slice(0, 4).map((one) => one.outerHTML.slice(0, 150))"""
-"""The first elements that reach beyond the window."""
-
-
-def too_wide(page: Page) -> list[str]:
-    """Return what reaches beyond the window."""
-    over = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-    return [f"{page.url}: {over} px too wide: {page.evaluate(TOO_WIDE)}"] if over > 0 else []
-
-
-def inaccessible(page: Page, options: dict[str, object]) -> list[str]:
-    """Return what axe calls serious."""
-    violations = Axe().run(page, options=options).response["violations"]
-    serious = [each for each in violations if each["impact"] in ("serious", "critical")]
-    return [f"{page.url}: {each['id']}: {[node['html'][:90] for node in each['nodes'][:3]]}" for each in serious]
-
-
-SETTLED = """new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))
-    .then(() => Promise.allSettled(document.getAnimations().map((each) => each.finished))).then(() => null)"""
-"""Resolves when the page is drawn and its colours no longer fade."""
-
-
 @pytest.mark.slow
-def test_no_page_fails_overflows_or_is_inaccessible(wide: Visit, site: Built) -> None:
-    page, found = wide.page, []
-    for number, (path, schemes) in enumerate(kinds(site).items()):
-        width, then = (1440, 375) if number % 2 else (375, 1440)
-        dark = number % 4 > 1
-        page.set_viewport_size({"width": width, "height": 812})
-        page.emulate_media(color_scheme="dark" if dark else "light")
-        wide.go(path)
+def test_no_page_fails_overflows_or_is_inaccessible(wide: Visit, blocked: Visit, site: Built) -> None:
+    """Each page opens twice: on a phone and on a desktop, in the dark and in the light, with storage and without."""
+    found: list[str] = []
+
+    def look(seen: Visit, path: str, width: int, *, dark: bool, rules: tuple[str, ...] | None) -> None:
+        seen.page.set_viewport_size({"width": width, "height": 812})
+        seen.page.emulate_media(color_scheme="dark" if dark else "light")
+        page = seen.go(path)
+        expect(page.locator("h1").first).to_be_visible()
         if path.startswith("items/"):
             expect(page.locator(".mv-item h2")).to_be_visible()
             page.evaluate("document.querySelectorAll('.mv-item details').forEach((fold) => { fold.open = true; })")
-        found += too_wide(page) + (inaccessible(page, VIOLATIONS) if schemes else [])
-        page.set_viewport_size({"width": then, "height": 812})
-        page.emulate_media(color_scheme="dark" if dark is (schemes < 2) else "light")
-        page.evaluate(SETTLED)
-        found += too_wide(page) + (inaccessible(page, COLOURS) if schemes > 1 else [])
-    assert found == []
+        found.extend(too_wide(page) + ([] if rules is None else inaccessible(seen, rules)))
+
+    for number, (path, schemes) in enumerate(kinds(site).items()):
+        width, then = (1440, 375) if number % 2 else (375, 1440)
+        dark = number % 4 > 1
+        look(wide, path, width, dark=dark, rules=() if schemes else None)
+        look(blocked, path, then, dark=dark is (schemes < 2), rules=COLOURS if schemes > 1 else None)
+    assert found == blocked.faults == []
 
 
 BOARD = "benchmarks/fake@1/"
@@ -207,21 +176,18 @@ def test_the_tables_of_a_benchmark_are_tabs_and_the_address_names_one(wide: Visi
     expect(page.locator(f"#track-{track}")).to_be_visible()
 
 
-def test_before_its_scripts_run_a_page_lays_out_one_tab_and_without_scripts_all(chromium: Browser, base: str) -> None:
-    with chromium.new_context() as context:
-        page = context.new_page()
-        page.route("**/main.js", lambda route: route.abort())
-        page.goto(base + BOARD)
-        panels = page.locator("[data-panel]")
-        assert panels.count() > 1
-        expect(page.locator("[data-panel]:visible")).to_have_count(1)
-        expect(panels.first).to_be_visible()
-        page.goto(f"{base}{BOARD}#{panels.last.get_attribute('id')}")
-        expect(panels.last).to_be_visible()
-    with chromium.new_context(java_script_enabled=False) as context:
-        page = context.new_page()
-        page.goto(base + BOARD)
-        expect(page.locator("[data-panel]:visible")).to_have_count(page.locator("[data-panel]").count())
+def test_before_its_scripts_run_a_page_lays_out_one_tab_and_without_scripts_all(
+    alone: Visit, unscripted: Visit
+) -> None:
+    alone.page.route("**/main.js", lambda route: route.abort())
+    panels = alone.go(BOARD).locator("[data-panel]")
+    assert panels.count() > 1
+    expect(alone.page.locator("[data-panel]:visible")).to_have_count(1)
+    expect(panels.first).to_be_visible()
+    alone.page.goto(f"{alone.base}{BOARD}#{panels.last.get_attribute('id')}")
+    expect(panels.last).to_be_visible()
+    page = unscripted.go(BOARD)
+    expect(page.locator("[data-panel]:visible")).to_have_count(page.locator("[data-panel]").count())
 
 
 @pytest.mark.parametrize("fragment", ["#%", "#track-nowhere", "#%E0%A4%A"])
@@ -317,9 +283,7 @@ def test_a_long_table_shows_its_first_rows_in_any_order_and_all_on_request(
     page = wide.go(path)
     table = page.locator("[data-panel]:visible .mv-scroll[id]").first
     name = str(table.get_attribute("id")).removeprefix("table-")
-    body = longer(site, f"{path}index.html", name, many)
-    address = f"{wide.base}{path}"
-    page.route(address, lambda route: route.fulfill(body=body, content_type="text/html"))
+    wide.host.replace(f"{path}index.html", lambda _data: longer(site, f"{path}index.html", name, many))
     page.reload()
     rows = table.locator("tbody tr:visible")
     expect(rows).to_have_count(30)
@@ -344,7 +308,6 @@ def test_a_long_table_shows_its_first_rows_in_any_order_and_all_on_request(
     assert orders == list(range(many - 1, many - 31, -1)), "the best of all rows, not of those shown before"
     page.get_by_text("Show all rows", exact=True).click()
     expect(rows).to_have_count(many)
-    page.unroute(address)
 
 
 def broad(site: Built, columns: int) -> str:
@@ -368,8 +331,7 @@ def broad(site: Built, columns: int) -> str:
 def test_an_overview_of_many_benchmarks_fits_the_window_until_a_person_asks_for_more(
     wide: Visit, site: Built, columns: int, width: int, fits: int
 ) -> None:
-    address = re.compile(rf"{re.escape(wide.base)}$")
-    wide.page.route(address, lambda route: route.fulfill(body=broad(site, columns), content_type="text/html"))
+    wide.host.replace("index.html", lambda _data: broad(site, columns).encode())
     wide.page.set_viewport_size({"width": width, "height": 900})
     page = wide.go()
     scores = overview(page).locator("thead th.mv-scored:visible")
@@ -383,7 +345,6 @@ def test_an_overview_of_many_benchmarks_fits_the_window_until_a_person_asks_for_
     if fits < columns:
         more.click()
         expect(scores).to_have_count(columns)
-    page.unroute(address)
 
 
 def test_a_cell_of_the_overview_leads_to_its_run_and_a_heading_to_its_board(wide: Visit) -> None:
@@ -450,8 +411,8 @@ def test_an_item_can_be_reported_where_the_board_names_a_repository(
     page, run = wide.go(f"items/?run={shown(site, 'acme')}#q=belief-update-03"), shown(site, "acme")
     expect(page.locator(".mv-item h2")).to_have_text("belief-update-03")
     expect(page.get_by_text("Report this item")).to_have_count(0)
-    served = site.read("items/index.html").replace("<div data-items ", f'<div data-items data-report="{form}" ')
-    page.route("**/items/?run=*", lambda route: route.fulfill(body=served, content_type="text/html"))
+    named = f'<div data-items data-report="{form}" '.encode()
+    wide.host.replace("items/index.html", lambda data: data.replace(b"<div data-items ", named))
     page.reload()
     link = page.get_by_role("link", name="Report this item")
     expect(link).to_have_attribute("rel", "noopener noreferrer nofollow")
@@ -460,7 +421,6 @@ def test_an_item_can_be_reported_where_the_board_names_a_repository(
     assert f"{address.scheme}://{address.netloc}{address.path}" == form
     assert asked[fields[0]] == [f"Item belief-update-03 of run {run}"]
     assert f"Item: belief-update-03\nPage: {page.url}\n" in asked[fields[1]][0]
-    page.unroute("**/items/?run=*")
 
 
 @pytest.mark.parametrize("path", ["", "benchmarks/fake@1/", "systems/acme/"])
@@ -637,28 +597,25 @@ def test_a_system_is_put_on_a_chart_and_taken_off_by_keyboard(wide: Visit) -> No
     assert box.get_attribute("type") == "checkbox" and section.get_by_label(name).count() == 1
 
 
-def test_everything_but_the_drill_down_reads_without_scripts(chromium: Browser, base: str, site: Built) -> None:
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(base)
+def test_everything_but_the_drill_down_reads_without_scripts(unscripted: Visit, site: Built) -> None:
+    page = unscripted.go()
     expect(page.locator("form.mv-tools")).to_be_hidden()
     page.get_by_role("link", name="Fake").first.click()
     expect(board(page).locator("tbody tr")).to_have_count(9)
     expect(page.locator("figure svg").first).to_be_visible()
-    page.goto(base)
+    unscripted.go()
     page.get_by_role("link", name="Acme Memory").first.click()
     expect(page.locator("h1")).to_have_text("Acme Memory")
-    page.goto(f"{base}runs/{shown(site, 'acme')}/")
+    unscripted.go(f"runs/{shown(site, 'acme')}/")
     expect(page.get_by_text("memeval reproduce").first).to_be_visible()
     expect(page.get_by_role("table", name="Cost and time")).to_be_visible()
-    page.goto(f"{base}trends/")
+    unscripted.go("trends/")
     expect(page.locator("[data-trends] figure svg").first).to_be_visible()
     expect(page.locator("ol.mv-trend-breaks").first).to_contain_text("changed from")
-    page.goto(f"{base}benchmarks/fake@1/")
+    unscripted.go("benchmarks/fake@1/")
     expect(page.get_by_role("table", name="Audit of rules@1, 2026-11-03")).to_contain_text("12 of 390")
-    page.goto(f"{base}items/?run={shown(site, 'acme')}")
+    unscripted.go(f"items/?run={shown(site, 'acme')}")
     expect(page.get_by_text("This page needs JavaScript")).to_be_visible()
-    context.close()
 
 
 def test_the_first_column_stays_while_a_phone_scrolls_a_table(wide: Visit) -> None:

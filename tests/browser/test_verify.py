@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 from memeval.grading.scoring import score
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.track import CategoryPlan
-from tests.browser.conftest import Change, Visit, serve
+from tests.browser.conftest import Change, Visit
 from tests.site.conftest import Built
 
 pytestmark = pytest.mark.browser
@@ -36,14 +36,18 @@ def head(site: Built) -> str:
 
 
 def verified(page: Page) -> Locator:
-    """Press the button and return the result."""
-    page.get_by_role("button", name="Verify in this browser").click()
+    """Press the button, which removes the last result at once, and return the next one."""
+    button = page.get_by_role("button", name="Verify in this browser")
+    button.click()
     expect(page.locator(".mv-verdict")).to_be_visible()
+    expect(button).to_be_enabled()
     return page.locator(".mv-verified")
 
 
 def page_of(seen: Visit, site: Built) -> Page:
-    return seen.go(f"runs/{run_id(site)}/")
+    """Open the page of a run, unless it is open: each press of its button loads the files again."""
+    path = f"runs/{run_id(site)}/"
+    return seen.page if seen.page.url == seen.base + path else seen.go(path)
 
 
 def test_an_honest_run_is_equal_and_its_composite_is_named(wide: Visit, site: Built) -> None:
@@ -75,7 +79,7 @@ def with_first_row(change: Callable[[dict[str, Any]], None]) -> Change:
 
 
 def test_a_forged_grade_is_named_with_every_number_that_it_changes(served: Visit, site: Built) -> None:
-    serve(served.page, site, grades(site), with_first_row(flipped))
+    served.host.replace(grades(site), with_first_row(flipped))
     result = verified(page_of(served, site))
     expect(result.locator(".mv-verdict")).to_contain_text("Not equal")
     expect(result).to_contain_text("grades.jsonl: SHA-256 differs from the digest in run.json.")
@@ -85,7 +89,7 @@ def test_a_forged_grade_is_named_with_every_number_that_it_changes(served: Visit
 
 
 def test_a_grade_of_another_category_is_refused_with_a_sentence(served: Visit, site: Built) -> None:
-    serve(served.page, site, grades(site), with_first_row(renamed))
+    served.host.replace(grades(site), with_first_row(renamed))
     result = verified(page_of(served, site))
     expect(result).to_contain_text("is in a category that is not planned: made-up.")
 
@@ -99,7 +103,7 @@ def test_a_forged_number_in_run_json_is_named_with_both_values(served: Visit, si
         run["scores"]["composite"]["value"] = 0.987654321
         return json.dumps(run).encode()
 
-    serve(served.page, site, head(site), raised)
+    served.host.replace(head(site), raised)
     result = verified(page_of(served, site))
     expect(result.locator(".mv-verdict")).to_contain_text("Not equal: 2 checks failed.")
     expect(result).to_contain_text("run.json: SHA-256 differs from the digest on this page.")
@@ -112,7 +116,7 @@ def test_a_forged_weight_changes_the_composite_and_is_named(served: Visit, site:
         run["scores"]["categories"][0]["weight"] = 0.9
         return json.dumps(run).encode()
 
-    serve(served.page, site, head(site), heavier)
+    served.host.replace(head(site), heavier)
     expect(verified(page_of(served, site))).to_contain_text("› weight: run.json says 0.9, the grades give")
 
 
@@ -131,7 +135,7 @@ def test_a_forged_weight_changes_the_composite_and_is_named(served: Visit, site:
 def test_a_missing_or_cut_file_is_named(
     served: Visit, site: Built, path: Callable[[Built], str], change: Change, said: str
 ) -> None:
-    serve(served.page, site, path(site), change)
+    served.host.replace(path(site), change)
     result = verified(page_of(served, site))
     expect(result.locator(".mv-verdict")).to_contain_text("Not equal")
     expect(result).to_contain_text(said)
@@ -145,7 +149,7 @@ def test_without_https_nothing_is_called_equal(alone: Visit, site: Built) -> Non
 
 SCORED = """async ([module, cases]) => {
     const { scored } = await import(module);
-    return cases.map(([plan, grades]) => scored(plan, grades));
+    return JSON.stringify(JSON.parse(cases).map(([plan, grades]) => scored(plan, grades)));
 }"""
 
 
@@ -194,11 +198,6 @@ def drawn(seed: int) -> tuple[list[CategoryPlan], list[Grade]]:
 def test_scores_are_computed_as_python_computes_them_to_the_last_digit(wide: Visit) -> None:
     cases = [drawn(seed) for seed in range(300)]
     page = wide.go("ledger/")
-    made = page.evaluate(
-        SCORED,
-        [
-            f"{wide.base}assets/js/scores.js",
-            [[[category.data() for category in plan], [grade.data() for grade in found]] for plan, found in cases],
-        ],
-    )
+    rows = [[[category.data() for category in plan], [grade.data() for grade in found]] for plan, found in cases]
+    made = json.loads(page.evaluate(SCORED, [f"{wide.base}assets/js/scores.js", json.dumps(rows)]))
     assert made == [score(plan, found).data() for plan, found in cases]
