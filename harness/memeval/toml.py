@@ -111,14 +111,26 @@ def read_toml(path: Path, largest: int = LARGEST) -> Toml:
     Raises:
         BadInput: it cannot be read, is too large, or is not UTF-8 text or valid TOML.
     """
+    return parse_toml(toml_content(path, largest), path)
+
+
+def toml_content(path: Path, largest: int = LARGEST) -> bytes:
+    """Return the content of a TOML file.
+
+    Args:
+        path: the file.
+        largest: its maximum size, in bytes.
+
+    Raises:
+        BadInput: it cannot be read, or is too large.
+    """
     try:
         size = path.stat().st_size
         if size > largest:
             raise BadInput(f"has {size} bytes; the limit is {largest}.", where=path)
-        content = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise BadInput(f"cannot be read ({error.strerror}).", where=path) from None
-    return parse_toml(content, path)
 
 
 def parse_toml(content: bytes, where: object) -> Toml:

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from memeval.records.base import SLUG, Digest
@@ -25,7 +26,7 @@ from memeval.systems.manifest import MANIFEST_BYTES, examined_manifest, line_of
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.output import visible
 from memeval.systems.process import SystemProcess
-from memeval.toml import read_toml
+from memeval.toml import parse_toml, toml_content
 
 SUBMISSIONS = Path("submissions")
 """The folder in which slugs are looked up, relative to the working folder."""
@@ -291,9 +292,14 @@ def _slug_clashes(submission: Submission, folder: Path) -> Iterator[BadInput]:
 def _slugs_in(manifest: Path) -> tuple[object, tuple[str, ...]]:
     """Return the slugs of another submission and its variants, even if its manifest is invalid."""
     try:
-        data = read_toml(manifest, MANIFEST_BYTES).data
+        return _slugs_of(toml_content(manifest, MANIFEST_BYTES))
     except BadInput:
         return None, ()
+
+
+@lru_cache(maxsize=1024)  # whoever looks at all submissions asks it of each manifest as often as there are submissions
+def _slugs_of(content: bytes) -> tuple[object, tuple[str, ...]]:
+    data = parse_toml(content, MANIFEST).data
     slug, variants = data.get("slug"), data.get("variants")
     names = variants if isinstance(slug, str) and isinstance(variants, dict) else {}
     return slug, tuple(variant_slug(str(slug), name) for name in names)
