@@ -15,24 +15,32 @@ from memeval.gateway.limits import GatewayOptions
 from tests.evaluation.asking import PickyServer, benchmark_session
 
 
-@pytest.fixture
-def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_models(patch: pytest.MonkeyPatch) -> None:
     """Remove all keys and endpoints from the environment."""
     for prefix in ("OPENAI", "MEMEVAL_JUDGE", "MEMEVAL_READER"):
         for name in ("BASE_URL", "API_KEY"):
-            monkeypatch.delenv(f"{prefix}_{name}", raising=False)
+            patch.delenv(f"{prefix}_{name}", raising=False)
 
 
-@pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+def with_the_tiny_benchmark(patch: pytest.MonkeyPatch) -> None:
     """Register the tiny benchmark for stored runs, and shorten the retries of failing calls."""
     for module in (session, sessions, judges):
-        monkeypatch.setattr(module, "find", lambda _name: benchmark_session().benchmark)
+        patch.setattr(module, "find", lambda _name: benchmark_session().benchmark)
 
     def hasty(*given: Any, **named: Any) -> GatewayOptions:
         return replace(GatewayOptions(*given, **named), tries=2, first_wait_seconds=0.01, longest_wait_seconds=0.05)
 
-    monkeypatch.setattr(models, "GatewayOptions", hasty)
+    patch.setattr(models, "GatewayOptions", hasty)
+
+
+@pytest.fixture
+def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_models(monkeypatch)
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_the_tiny_benchmark(monkeypatch)
 
 
 @pytest.fixture

@@ -38,7 +38,8 @@ from tests.evaluation.asking import (
     said_to,
     searching_system,
 )
-from tests.evaluation.test_trust import edit_head, edit_rows
+from tests.evaluation.conftest import with_the_tiny_benchmark, without_models
+from tests.evaluation.test_trust import copied, edit_head, edit_rows
 from tests.support.adapters import plain_adapter
 
 
@@ -54,6 +55,22 @@ def judged(folder: Path) -> RunFolder:
     """Return a model-judged run of a system with one wrong answer."""
     source = file_source(plain_adapter(folder, on_query="if 'Oslo' in self.told[0]: return 'Nowhere.'"))
     return run_system(source, benchmark_session(), options(folder))
+
+
+@pytest.fixture(scope="module")
+def once_judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a model-judged run that no test edits."""
+    with pytest.MonkeyPatch.context() as patch, PickyServer() as server:
+        without_models(patch)
+        with_the_tiny_benchmark(patch)
+        patch.setenv("OPENAI_BASE_URL", server.url)
+        return judged(tmp_path_factory.mktemp("judged")).path
+
+
+@pytest.fixture
+def to_edit(once_judged: Path, tmp_path: Path, no_models: None, tiny: None) -> RunFolder:
+    """A copy of the run. Neither to verify it nor to reproduce it asks its judge."""
+    return RunFolder(copied(once_judged, tmp_path))
 
 
 # -- sealing ------------------------------------------------------------------------------------------------
@@ -142,18 +159,16 @@ def dearer(call: Json) -> None:
     ],
 )  # fmt: skip
 def test_an_edit_is_found_even_where_its_digest_is_forged(
-    tmp_path: Path, server: PickyServer, name: str, edit: Callable[[list[Json]], object], said: str
+    to_edit: RunFolder, name: str, edit: Callable[[list[Json]], object], said: str
 ) -> None:
-    run = judged(tmp_path)
-
     def change(rows: list[Json]) -> list[Json]:
         edit(rows)
         return rows
 
-    edit_rows(run.path, name, change)
-    assert f"{name}.gz: does not match its digest" in findings(run)
-    edit_rows(run.path, name, lambda rows: rows, cover=True)
-    found = findings(run)
+    edit_rows(to_edit.path, name, change)
+    assert f"{name}.gz: does not match its digest" in findings(to_edit)
+    edit_rows(to_edit.path, name, lambda rows: rows, cover=True)
+    found = findings(to_edit)
     assert "digest" not in found
     assert said in found
 
@@ -170,16 +185,13 @@ def test_an_edit_is_found_even_where_its_digest_is_forged(
         (lambda head: head["files"].pop("judgments.jsonl"), "judgments.jsonl.gz: does not belong to the run"),
     ],
 )
-def test_other_sums_than_the_rows_make_are_found(
-    tmp_path: Path, server: PickyServer, edit: Callable[[Json], object], said: str
-) -> None:
-    run = judged(tmp_path)
-    edit_head(run.path, edit)
-    assert said in findings(run)
+def test_other_sums_than_the_rows_make_are_found(to_edit: RunFolder, edit: Callable[[Json], object], said: str) -> None:
+    edit_head(to_edit.path, edit)
+    assert said in findings(to_edit)
 
 
-def test_a_judgment_that_was_removed_is_named_when_a_run_is_reproduced(tmp_path: Path, server: PickyServer) -> None:
-    run = judged(tmp_path)
+def test_a_judgment_that_was_removed_is_named_when_a_run_is_reproduced(to_edit: RunFolder) -> None:
+    run = to_edit
     key = str(next(iter(run.grades())).judgment_key)
     edit_rows(run.path, "judgments.jsonl", lambda rows: [row for row in rows if row["key"] != key], cover=True)
     found = differences(run)
@@ -187,8 +199,8 @@ def test_a_judgment_that_was_removed_is_named_when_a_run_is_reproduced(tmp_path:
     assert key in found
 
 
-def test_an_edited_reply_contradicts_the_stored_verdict(tmp_path: Path, server: PickyServer) -> None:
-    run = judged(tmp_path)
+def test_an_edited_reply_contradicts_the_stored_verdict(to_edit: RunFolder) -> None:
+    run = to_edit
     key = list(run.grades())[1].judgment_key
 
     def turn(rows: list[Json]) -> list[Json]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,14 +29,25 @@ from tests.support.tiny import TinyBenchmark
 Json = dict[str, Any]
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run of the recency control, with contexts, that no test edits."""
+    options = RunOptions(results=tmp_path_factory.mktemp("finished") / "results")
+    return run_system(find_system("full-context"), BenchmarkSession.open(TinyBenchmark()), options).path
+
+
 @pytest.fixture
-def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a finished run of the recency control, with contexts."""
+def stored(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a copy of the run."""
     for module in (session, sessions):
         monkeypatch.setattr(module, "find", lambda name: TinyBenchmark())
-    return run_system(
-        find_system("full-context"), BenchmarkSession.open(TinyBenchmark()), RunOptions(results=tmp_path / "results")
-    ).path
+    return copied(finished, tmp_path)
+
+
+def copied(run: Path, folder: Path) -> Path:
+    """Copy the results that hold a run, and return the folder of the run there."""
+    results = run.parents[2]
+    return shutil.copytree(results, folder / "results") / run.relative_to(results)
 
 
 def edit_rows(folder: Path, name: str, edit: Callable[[list[Json]], list[Json]], *, cover: bool = False) -> None:
