@@ -225,8 +225,9 @@ def cut_and_finish(
     results = board.parent / f"results-{kind}-{number}" / "results"
     shutil.copytree(board / "results", results)
     own = f"{place}-{kind}-{number}"
+    before = open_target(board, own)
     for path, content in old.items():
-        assert open_target(board, own).create(NewFile(path, content))
+        assert before.create(NewFile(path, content))
     fault = Fault(".*", after=number, reply_bytes=5 if kind == "body" else None, in_headers=kind == "headers")
     faulty.faults[:] = [fault]
     with pytest.raises(BadInput):
