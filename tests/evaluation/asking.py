@@ -100,10 +100,11 @@ def judge(named: str = JUDGE) -> ChosenJudge:
 
 
 def options(folder: Path, *caps: str, **more: Any) -> RunOptions:
-    """Return options of a run that the model judges; ``caps`` as on the command line."""
+    """Return options of a run that the model judges; ``caps`` as on the command line. No system is probed before."""
     usual: Json = {
         "results": folder / "results",
         "concurrency": 2,
+        "conformance": False,
         "judge": JUDGE,
         "judge_label": LABEL,
         "models": ModelOptions(caps=parse_caps(caps)),
