@@ -8,6 +8,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import build_board
@@ -15,6 +17,7 @@ from memeval.leaderboard.releases import frozen, keep
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import SystemKind
+from memeval.site import trend_groups
 from memeval.site.files import Asset, Page
 from memeval.site.model import read_site
 from memeval.site.pages.systems import SystemPages
@@ -192,3 +195,19 @@ def test_the_download_has_every_measure_of_every_run(tmp_path: Path) -> None:
     lines = made.content.decode().splitlines()
     assert lines[0].startswith("benchmark,system,measure,unit,at,version,value")
     assert sum(",composite," in line for line in lines) == sum(",category_kept," in line for line in lines) == 2
+
+
+def test_the_page_of_a_system_takes_the_trends_of_the_page_of_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs(tmp_path, "acme", [30, 31])
+    runs(tmp_path, "borealis", [40, 41])
+    site = read_site(tmp_path, find=unknown)  # type: ignore[arg-type]
+    [group] = trends_of(site).groups
+    with monkeypatch.context() as patch:
+        patch.setattr(trend_groups, "trend_of", None)
+        [own] = trends_of(site, "acme").groups
+    assert own.views[0].trends == tuple(each for each in group.views[0].trends if each.series.system == "acme")
+    measure, series = own.measures[0], own.series[0]
+    for other in (replace(measure, title="Another title"), replace(own.measures[1], title=measure.title)):
+        assert trend_groups._series_trend(site, series, other, {}).trend.measure is other

@@ -99,7 +99,7 @@ class Frame:
             _HEADING.id: first.id,
             _PARTS["title"]: escape(visible(page.title)),
             _PARTS["description"]: escape(visible(page.description)),
-            _PARTS["body"]: page.body.encode(errors="xmlcharrefreplace").decode(),
+            _PARTS["body"]: str(page.body),
         }
         entries = self._gap.join(
             _filled(self._entry, {_HEADING.id: each.id, _HEADING.title: escape(visible(each.title))})

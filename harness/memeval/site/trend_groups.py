@@ -158,7 +158,7 @@ def _series_trend(
     site: SiteModel, series: RunSeries, measure: TrendMeasure, folders: Mapping[str, RunFolder]
 ) -> SeriesTrend:
     """Return the trend of a measure over a series, computed once for the page of trends and that of the system."""
-    key = tuple(map(id, series.runs)), series.superseded, measure.name, measure.title
+    key = tuple(map(id, series.runs)), measure.name, measure.title
     if key not in site.trend_cache:
         trend = trend_of(series, measure)
         tests = neighbour_tests(trend, folders) if measure.name == COMPOSITE else ()
