@@ -120,6 +120,10 @@ class Host(ThreadingHTTPServer):
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
+    def write(self, path: str, text: str) -> None:
+        """Serve other text for a file, until the test ends."""
+        self.replace(path, lambda _data: text.encode())
+
     def replace(self, path: str, change: Change, headers: dict[str, str] | None = None) -> None:
         """Serve other bytes for a file, until the test ends."""
         kind, _ = mimetypes.guess_type(path)

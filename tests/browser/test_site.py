@@ -263,7 +263,7 @@ def test_the_overview_is_sorted_by_a_benchmark_and_its_tabs_are_in_the_address(w
         expect(overview(page)).to_have_count(1)
 
 
-def longer(site: Built, path: str, table: str, rows: int) -> bytes:
+def longer(site: Built, path: str, table: str, rows: int) -> str:
     """Return a page on which the first row of a table stands often, as the templates write a long one."""
     tools = environment().get_template("parts/tools.html").module
     page = site.read(path)
@@ -273,7 +273,7 @@ def longer(site: Built, path: str, table: str, rows: int) -> bytes:
     after = page.index("</div>", end) + len("</div>")
     before = page[:start] + str(tools.rest(table, rows)) + page[start:first]  # type: ignore[attr-defined]
     below = page[end:after] + str(tools.all_rows(table, rows)) + page[after:]  # type: ignore[attr-defined]
-    return (before + row * rows + below).encode()
+    return before + row * rows + below
 
 
 @pytest.mark.parametrize(("path", "column", "many"), [("", "fake@1", 500), (BOARD, "composite", 80)])
@@ -283,7 +283,7 @@ def test_a_long_table_shows_its_first_rows_in_any_order_and_all_on_request(
     page = wide.go(path)
     table = page.locator("[data-panel]:visible .mv-scroll[id]").first
     name = str(table.get_attribute("id")).removeprefix("table-")
-    wide.host.replace(f"{path}index.html", lambda _data: longer(site, f"{path}index.html", name, many))
+    wide.host.write(f"{path}index.html", longer(site, f"{path}index.html", name, many))
     page.reload()
     rows = table.locator("tbody tr:visible")
     expect(rows).to_have_count(30)
@@ -327,11 +327,15 @@ def broad(site: Built, columns: int) -> str:
     return page[:start] + table + page[page.index("</table>\n</div>", start) + len("</table>\n</div>") :]
 
 
-@pytest.mark.parametrize(("columns", "width", "fits"), [(10, 1440, 7), (10, 1920, 7), (10, 1300, 6), (7, 1440, 7)])
-def test_an_overview_of_many_benchmarks_fits_the_window_until_a_person_asks_for_more(
-    wide: Visit, site: Built, columns: int, width: int, fits: int
-) -> None:
-    wide.host.replace("index.html", lambda _data: broad(site, columns).encode())
+def test_an_overview_of_many_benchmarks_fits_the_window_until_a_person_asks_for_more(wide: Visit, site: Built) -> None:
+    for columns, widths in ((10, {1440: 7, 1920: 7, 1300: 6}), (7, {1440: 7})):
+        wide.host.write("index.html", broad(site, columns))
+        for width, fits in widths.items():
+            expect_overview(wide, columns, width, fits)
+
+
+def expect_overview(wide: Visit, columns: int, width: int, fits: int) -> None:
+    """Expect that as many columns as fit are shown, and all of them when asked."""
     wide.page.set_viewport_size({"width": width, "height": 900})
     page = wide.go()
     scores = overview(page).locator("thead th.mv-scored:visible")
@@ -398,29 +402,24 @@ def test_the_position_of_an_item_counts_the_filtered_items(wide: Visit, site: Bu
     expect(position).to_contain_text("4 of 10 filtered items")
 
 
-@pytest.mark.parametrize(
-    ("form", "fields"),
-    [
-        ("https://git.example/o/r/issues/new", ("title", "body")),
-        ("https://gitlab.example/o/r/-/issues/new", ("issue[title]", "issue[description]")),
-    ],
-)
-def test_an_item_can_be_reported_where_the_board_names_a_repository(
-    wide: Visit, site: Built, form: str, fields: tuple[str, str]
-) -> None:
+def test_an_item_can_be_reported_where_the_board_names_a_repository(wide: Visit, site: Built) -> None:
     page, run = wide.go(f"items/?run={shown(site, 'acme')}#q=belief-update-03"), shown(site, "acme")
     expect(page.locator(".mv-item h2")).to_have_text("belief-update-03")
     expect(page.get_by_text("Report this item")).to_have_count(0)
-    named = f'<div data-items data-report="{form}" '.encode()
-    wide.host.replace("items/index.html", lambda data: data.replace(b"<div data-items ", named))
-    page.reload()
-    link = page.get_by_role("link", name="Report this item")
-    expect(link).to_have_attribute("rel", "noopener noreferrer nofollow")
-    address = urlsplit(str(link.get_attribute("href")))
-    asked = parse_qs(address.query)
-    assert f"{address.scheme}://{address.netloc}{address.path}" == form
-    assert asked[fields[0]] == [f"Item belief-update-03 of run {run}"]
-    assert f"Item: belief-update-03\nPage: {page.url}\n" in asked[fields[1]][0]
+    for form, fields in (
+        ("https://git.example/o/r/issues/new", ("title", "body")),
+        ("https://gitlab.example/o/r/-/issues/new", ("issue[title]", "issue[description]")),
+    ):
+        named = f'<div data-items data-report="{form}" '
+        wide.host.write("items/index.html", site.read("items/index.html").replace("<div data-items ", named))
+        page.reload()
+        link = page.get_by_role("link", name="Report this item")
+        expect(link).to_have_attribute("rel", "noopener noreferrer nofollow")
+        address = urlsplit(str(link.get_attribute("href")))
+        asked = parse_qs(address.query)
+        assert f"{address.scheme}://{address.netloc}{address.path}" == form
+        assert asked[fields[0]] == [f"Item belief-update-03 of run {run}"]
+        assert f"Item: belief-update-03\nPage: {page.url}\n" in asked[fields[1]][0]
 
 
 @pytest.mark.parametrize("path", ["", "benchmarks/fake@1/", "systems/acme/"])
@@ -461,13 +460,15 @@ def test_a_tab_without_a_table_has_no_link_to_one(wide: Visit) -> None:
     expect(page.get_by_role("link", name="Skip to the table")).to_be_hidden()
 
 
-@pytest.mark.parametrize("words", ["cheapest", "mem0"])
-def test_the_search_answers_what_newcomers_ask(wide: Visit, words: str) -> None:
+def test_the_search_answers_what_newcomers_ask(wide: Visit) -> None:
     page = wide.go()
-    page.locator("input.md-search__input").click()
-    page.locator("input.md-search__input").press_sequentially(words)
-    result = page.locator(".md-search-result__item").filter(has=page.locator("a[href*='/faq/']"))
-    expect(result.first).to_contain_text(re.compile(words, re.IGNORECASE))
+    box = page.locator("input.md-search__input")
+    box.click()
+    for words in ("cheapest", "mem0"):
+        box.clear()
+        box.press_sequentially(words)
+        result = page.locator(".md-search-result__item").filter(has=page.locator("a[href*='/faq/']"))
+        expect(result.first).to_contain_text(re.compile(words, re.IGNORECASE))
 
 
 def test_evidence_counts_of_a_system_open_as_many_questions(wide: Visit, site: Built) -> None:
@@ -524,10 +525,6 @@ def test_hostile_text_is_shown_and_never_run(wide: Visit, site: Built) -> None:
     assert page.title().startswith("<script>alert(1)</script> {{ config }} [x](javascript:1)")
     page = wide.go(f"items/?run={shown(site, 'hostile')}#q=belief-update-00")
     expect(page.locator(".mv-item .mv-said").nth(1)).to_contain_text(HOSTILE.replace("\x00", "␀"))
-    page = wide.go()
-    page.locator("input.md-search__input").click()
-    page.locator("input.md-search__input").press_sequentially("hostile")
-    expect(page.locator(".md-search-result__item").first).to_contain_text("<script>alert(1)", timeout=15_000)
 
 
 def test_a_judges_hostile_reply_is_shown_as_text_with_what_was_read_from_it(wide: Visit, site: Built) -> None:
