@@ -12,7 +12,7 @@ import pytest
 
 from memeval.benchmarks.beliefs2.wording.__main__ import HERE, main
 from memeval.benchmarks.beliefs2.wording.editions import FILENAME, Wordings, mixed, opened, wording, wordings
-from memeval.benchmarks.beliefs2.wording.packs import LARGEST, WordingPack, faults, read_pack, shared
+from memeval.benchmarks.beliefs2.wording.packs import LARGEST, WordingPack, faults, read_pack, says, shared
 from memeval.records.errors import BadInput
 from memeval.toml import parse_toml
 
@@ -32,6 +32,23 @@ def test_a_published_pack_breaks_no_rule(name: str) -> None:
 def test_published_packs_share_no_topic_sentence_or_value() -> None:
     packs = [pack(name) for name in REVEALED]
     assert [fault for i, one in enumerate(packs) for other in packs[i + 1 :] for fault in shared(one, other)] == []
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text", "said"),
+    [
+        ("green tea", "I drink GREEN Tea.", True),
+        ("tea", "A steam engine; teas.", False),
+        ("tea", "A steam engine, and tea.", True),
+        ("Kiel", "Off to \N{KELVIN SIGN}iel.", True),
+        ("\N{KELVIN SIGN}iel", "Off to kiel.", True),
+        ("\N{LATIN SMALL LETTER LONG S}oap", "Soap.", True),
+        ("caf\u00e9", "The CAF\u00c9\u2026", True),
+        ("cafe", "The caf\u00e9.", False),
+    ],
+)
+def test_a_phrase_is_said_as_whole_words_in_any_case_and_script(phrase: str, text: str, said: bool) -> None:
+    assert says(("never said", phrase), text) is said
 
 
 def changed(change: Callable[[dict[str, Any]], object]) -> WordingPack:
