@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation import isolation_probe
 from memeval.evaluation.isolation_probe import probe_isolation
+from memeval.evaluation.running import RunOptions, run_system
 from memeval.execution.model_access import SystemInstance
 from memeval.records.errors import BadInput
 from memeval.systems import Launch, SystemProcess
 from memeval.systems.output import Log
+from memeval.systems.source import file_source
+from tests.support.tiny import TinyBenchmark
 from tests.systems.helpers import PATIENT
 
 MEMORY = """
@@ -88,6 +95,20 @@ def test_a_memory_that_recalls_another_scenario_is_refused_with_what_it_recalled
     assert "the item “" in refused.value.problem
     assert len(refused.value.problem) < 600
     assert refused.value.remedy is not None
+
+
+def test_a_run_of_such_a_memory_is_refused_before_anything_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(isolation_probe, "probe_isolation", partial(probe_isolation, seconds=60))
+    adapter = tmp_path / "adapter.py"
+    adapter.write_text(MEMORY.format(**PARTS | {"reset": "getattr(self, 'kept', [])"}), "utf-8")
+    options = RunOptions(results=tmp_path / "results", limit=1)
+    with pytest.raises(BadInput, match=r"'adapter' recalls texts of other scenarios.* after reset"):
+        run_system(file_source(adapter), BenchmarkSession.open(TinyBenchmark()), options)
+    assert not list(tmp_path.rglob("run.json")) and not list(tmp_path.rglob("journal"))
+    unprobed = replace(options, conformance=False)
+    assert run_system(file_source(adapter), BenchmarkSession.open(TinyBenchmark()), unprobed).run.coverage.done == 1
 
 
 def test_a_slow_system_is_not_probed_for_long(instances: Instances) -> None:

@@ -43,7 +43,8 @@ def benchmark_session(scenarios: int = 8, questions: int = 1) -> BenchmarkSessio
 
 
 def options(folder: Path, **more: Any) -> RunOptions:
-    return RunOptions(results=folder / "results", concurrency=2, **more)
+    usual: dict[str, Any] = {"results": folder / "results", "concurrency": 2, "conformance": False}
+    return RunOptions(**usual | more)
 
 
 def outcomes(run: RunFolder) -> dict[str, Outcome]:
