@@ -105,13 +105,14 @@ def test_a_rebuild_reads_every_run(indexed: IndexedFrames, results: Path) -> Non
     assert again.items == first.items
 
 
-def test_two_processes_that_build_one_index_leave_one_whole_file(cache: Path, results: Path) -> None:
+def test_two_processes_that_build_one_index_leave_one_whole_file(
+    indexed: IndexedFrames, cache: Path, results: Path
+) -> None:
     for day in range(3, 9):
         run(results, day)
-    with IndexedFrames(cache) as one, IndexedFrames(cache) as other:
-        with ThreadPoolExecutor(2) as pool:
-            first, second = pool.map(lambda process: process.build(results), (one, other))
-        third = one.build(results)
+    with IndexedFrames(cache) as other, ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda process: process.build(results), (indexed, other))
+    third = indexed.build(results)
     assert first.items == second.items == third.items
     assert first.warnings == second.warnings == third.warnings == []
     assert third.read == []
