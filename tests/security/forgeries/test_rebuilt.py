@@ -5,7 +5,7 @@ The forger copies a stored run of this repository, edits it, and computes every 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,21 @@ import pytest
 
 from memeval.analysis.failures import failures_of
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks import find
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.findings import CheckStatus
 from memeval.evaluation.verification import CHECKS, MOST, checks_of_run
+from memeval.evaluation.verifying import contexts as verified_contexts
 from memeval.evaluation.verifying import rows as verified_rows
+from memeval.evaluation.verifying import scores as verified_scores
 from memeval.evaluation.verifying.sessions import Sessions
 from memeval.evaluation.verifying.subject import Subject
+from memeval.execution.contexts import digest_of_text
+from memeval.grading.scoring import score
 from memeval.records.failure import Failure
+from memeval.records.grade import Grade
+from memeval.records.scores import Scores
+from memeval.records.track import CategoryPlan
 from tests.support.forging import Forger
 
 RETRIEVES, ANSWERS = "beliefs/bm25s", "astrocyte-basic/bm25s"
@@ -229,6 +238,60 @@ def test_rows_are_analysed_once_and_any_other_row_is_analysed_again(
     assert len(analysed) == 1
     found("rows", forged(forgery, ANSWERS, tmp_path / "forged"), sessions)
     assert len(analysed) == 2
+
+
+def test_equal_contexts_are_counted_once_and_any_other_file_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed: list[str] = []
+
+    def counted(text: str) -> str:
+        hashed.append(text)
+        return digest_of_text(text)
+
+    monkeypatch.setattr(verified_contexts, "digest_of_text", counted)
+    sessions = Sessions()
+    assert found("contexts", forged(lambda forger: None, ANSWERS, tmp_path / "one"), sessions) == ""
+    once = len(hashed)
+    assert found("contexts", forged(lambda forger: None, ANSWERS, tmp_path / "other"), sessions) == ""
+    assert len(hashed) == once > 0
+    shortened = found("contexts", forged(shorten_contexts, ANSWERS, tmp_path / "shortened"), sessions)
+    assert " context tokens, but its context has " in shortened
+    for name in ("forged", "again"):
+        contexts = found("contexts", forged(write_another_context, ANSWERS, tmp_path / name), sessions)
+        assert "contexts.jsonl.gz:1: does not match the text of its digest." in contexts
+
+
+def test_equal_contexts_of_other_data_are_read_again(tmp_path: Path, sessions: Sessions) -> None:
+    other = BenchmarkSession.open(find("beliefs@1"), None, {"seed": 77})
+
+    def other_data(forger: Forger) -> None:
+        forger.track.update(parameters={"seed": 77}, data_digest=other.dataset.digest)
+
+    assert found("contexts", forged(lambda forger: None, RETRIEVES, tmp_path / "honest"), sessions) == ""
+    contexts = found("contexts", forged(other_data, RETRIEVES, tmp_path / "forged"), sessions)
+    assert "does not match the text of its digest." in contexts
+
+
+def pass_one(forger: Forger) -> None:
+    wrong = next(grade for grade in forger.grades if grade["verdict"] is False or grade["credit"] == 0)
+    wrong.update(verdict=None if wrong["verdict"] is None else True, credit=None if wrong["credit"] is None else 1.0)
+
+
+def test_equal_grades_of_a_plan_are_scored_once_and_any_others_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scored: list[int] = []
+
+    def counted(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> Scores:
+        scored.append(1)
+        return score(plan, grades)
+
+    monkeypatch.setattr(verified_scores, "score", counted)
+    sessions = Sessions()
+    for number, forgery in enumerate((lambda forger: None, lambda forger: None, pass_one, swap_weights)):
+        assert found("scores", forged(forgery, RETRIEVES, tmp_path / str(number)), sessions) == ""
+    assert len(scored) == 3
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,15 @@ def check_contexts(subject: Subject) -> Check:
     session = subject.session
     if isinstance(session, NoData):
         return Check(NAME, tuple(findings), None if _has_none(subject) else session.reason)
-    counts: dict[Digest, int] = {}
-    findings += [*_read(subject, session), *_texts(subject, session, counts)]
+    inputs = id(session), subject.run.redistribution, subject.digests["contexts.jsonl"].digest
+    counts = subject.sessions.contexts.get(inputs)
+    findings += _read(subject, session)
+    if counts is None:
+        counts = {}
+        differing = [*_texts(subject, session, counts)]
+        findings += differing
+        if not differing:
+            subject.sessions.contexts[inputs] = counts
     if subject.run.track.tokenizer != tokenizer_name():
         return Check(NAME, tuple(findings), f"tokens were counted by {subject.run.track.tokenizer}")
     return Check(NAME, (*findings, *_tokens(subject, counts)))

@@ -9,6 +9,7 @@ from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.seal import cost, coverage
 from memeval.evaluation.verifying.subject import Subject
 from memeval.grading.scoring import score
+from memeval.records.scores import Scores
 
 NAME = "scores"
 
@@ -22,7 +23,7 @@ def _sums(subject: Subject) -> Iterator[Finding]:
     """Check the fields of the head that are computed from the rows."""
     run, responses, grades, judgments = subject.run, subject.responses, subject.grades, subject.judgments
     try:
-        scores = score(run.track.categories, grades)
+        scores = _scores(subject)
     except (ValueError, OverflowError) as error:
         yield Finding(f"{subject.head}: track.categories", f"do not match the grades: {error}.")
         return
@@ -45,6 +46,15 @@ def _sums(subject: Subject) -> Iterator[Finding]:
         if stated != computed:
             where, was, now = _first_difference(name, _plain(stated), _plain(computed))
             yield Finding(f"{subject.head}: {where}", f"is {was}, but the rows give {now}.")
+
+
+def _scores(subject: Subject) -> Scores:
+    """Return the scores of the grades, which are computed once for runs with equal plans and equal grades."""
+    plan, known = subject.run.track.categories, subject.sessions.scores
+    inputs = plan, subject.digests["grades.jsonl"].digest
+    if inputs not in known:
+        known[inputs] = score(plan, subject.grades)
+    return known[inputs]
 
 
 def _plain(value: object) -> object:

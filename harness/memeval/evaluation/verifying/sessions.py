@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
     from memeval.benchmarks.base import Parameters
     from memeval.evaluation.findings import Check
-    from memeval.records.track import Track
+    from memeval.records.scores import Scores
+    from memeval.records.track import CategoryPlan, Redistribution, Track
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,13 @@ class Sessions:
     _opened: dict[str, BenchmarkSession | NoData] = field(default_factory=dict)
     counts: dict[Digest, int] = field(default_factory=dict)
     """Tokens of the contexts that were counted, by digest of their text."""
+
+    contexts: dict[tuple[int, Redistribution, Digest], dict[Digest, int]] = field(default_factory=dict)
+    """Tokens of the contexts of files without problems: by the identity of the open benchmark, which stays open here,
+    by whether its text is withheld, and by the digest of the file."""
+
+    scores: dict[tuple[tuple[CategoryPlan, ...], Digest], Scores] = field(default_factory=dict)
+    """Scores by the plan and by the digest of the grades."""
 
     rows: SharedRows = field(default_factory=SharedRows)
     """The rows of files that several runs have."""
