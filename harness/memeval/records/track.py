@@ -94,9 +94,14 @@ class Track(Record):
     """Whether the benchmark's authors released this data; runs on other data are never ranked."""
 
     @property
+    def digest(self) -> Digest:
+        """Digest of its parts."""
+        return digest_of(self.identity())
+
+    @property
     def id(self) -> str:
-        """Id of the track: twelve hexadecimal digits of the hash of its parts."""
-        return digest_of(self.identity())[7:19]
+        """Id of the track: the first twelve hexadecimal digits of its digest. Two can be found that have the same."""
+        return self.digest[7:19]
 
     @property
     def planned(self) -> int:

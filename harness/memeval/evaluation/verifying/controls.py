@@ -116,7 +116,7 @@ class _Rerun:
                 if key.scenario_id in together:
                     together[key.scenario_id].append(key.item_id)
             asked = [tuple(items) for items in together.values()]
-        track = folder.run.track.id
+        track = folder.run.track.digest
         parts = {item: (control.slug, track, one) for one in asked for item in one}
         return cls(folder, control, frozenset(key.item_id for key in drawn), parts)
 

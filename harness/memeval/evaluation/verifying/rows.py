@@ -152,7 +152,7 @@ def _failures(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
         return
     stored = subject.failures()
     rows = subject.responses_digest, *(subject.digests[name].digest for name in ("contexts.jsonl", "grades.jsonl"))
-    inputs = run.track.id, *rows, stored.digest.digest
+    inputs = run.track.digest, *rows, stored.digest.digest
     if inputs in subject.sessions.analysed:
         return
     full = subject.with_text(session)

@@ -31,7 +31,7 @@ class NoData:
 
 
 Part = tuple[str, str, tuple[str, ...]]
-"""What decides answers of a control: its name, the id of the track, and the items that one instance is asked."""
+"""What decides answers of a control: its name, the digest of the track, and the items that one instance is asked."""
 
 ControlAnswers = dict[Part, dict[str, Digest]]
 """Digests of the answers of controls, by what decides them and by question."""
