@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,9 @@ def test_a_damaged_row_in_the_middle_is_refused_by_line(folder: Path) -> None:
         journal.write([finished(response("a")), finished(response("b")), finished(response("c"))])
     path = folder / "journal" / "responses.jsonl"
     lines = path.read_bytes().split(b"\n")
-    lines[1] = b'{"schema_version":1}'
+    row = response("b").data()
+    del row["item_id"]
+    lines[1] = json.dumps(row).encode()
     path.write_bytes(b"\n".join(lines))
     with pytest.raises(BadInput, match=r"responses\.jsonl:2: 'item_id' is missing"), Journal(folder):
         pass
