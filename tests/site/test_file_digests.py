@@ -10,17 +10,17 @@ import pytest
 
 from memeval.archive import run_cache
 from memeval.records.base import digest_bytes
-from memeval.site import files
-from memeval.site.files import digest_file, files_read_once
+from memeval.site import file_digests
+from memeval.site.file_digests import digest_file, files_read_once
 
-REAL = files.JUST_BEFORE
+REAL = file_digests.JUST_BEFORE
 
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file, and a cache folder; no time passes before its digest is kept."""
     monkeypatch.setattr(run_cache, "cache_home", lambda: tmp_path / "cache")
-    monkeypatch.setattr(files, "JUST_BEFORE", 0)
+    monkeypatch.setattr(file_digests, "JUST_BEFORE", 0)
     path = tmp_path / "file"
     path.write_bytes(b"one")
     return path
@@ -30,13 +30,13 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The files that are read."""
     found: list[Path] = []
-    real = files._digest
+    real = file_digests._digest
 
     def digest(path: Path) -> str:
         found.append(path)
         return real(path)
 
-    monkeypatch.setattr(files, "_digest", digest)
+    monkeypatch.setattr(file_digests, "_digest", digest)
     return found
 
 
@@ -62,7 +62,7 @@ def test_a_file_with_equal_size_and_time_and_other_bytes_is_read_again(file: Pat
 def test_a_file_that_changed_just_before_is_read_each_time(
     file: Path, read: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "JUST_BEFORE", REAL)
+    monkeypatch.setattr(file_digests, "JUST_BEFORE", REAL)
     old = file.stat().st_mtime - 60
     os.utime(file, (old, old))  # which is a change of its state
     with files_read_once():
@@ -75,7 +75,7 @@ def test_each_part_of_the_state_of_a_file_counts(name: str, file: Path, read: li
     class Stated(type(file)):  # type: ignore[misc]  # a path whose state is not what it is
         def stat(self, **_: object) -> SimpleNamespace:
             state = super().stat()
-            real = {each: getattr(state, each) for each in files.STATE}
+            real = {each: getattr(state, each) for each in file_digests.STATE}
             return SimpleNamespace(**real | {name: real[name] - self.less})
 
     with files_read_once():

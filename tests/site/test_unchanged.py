@@ -10,7 +10,7 @@ import pytest
 from memeval.archive import run_cache
 from memeval.benchmarks.registry import Origin
 from memeval.records.base import Digest, digest_bytes
-from memeval.site import build, building, files, unchanged
+from memeval.site import build, building, file_digests, unchanged
 from memeval.site.unchanged import contents_of, inputs_of, is_current, remember
 from tests.site.test_one_run_more import add_run
 from tests.site.test_page_frame import files_of
@@ -132,6 +132,6 @@ def test_a_file_changed_added_or_removed_in_the_site_is_seen(tmp_path: Path, res
 
 
 def test_large_and_small_files_have_the_digests_of_their_bytes(tmp_path: Path) -> None:
-    for size in (0, files.SMALL - 1, files.SMALL, files.SMALL + 1):
+    for size in (0, file_digests.SMALL - 1, file_digests.SMALL, file_digests.SMALL + 1):
         (tmp_path / "file").write_bytes(b"x" * size)
-        assert files.digest_file(tmp_path / "file") == digest_bytes(b"x" * size)
+        assert file_digests.digest_file(tmp_path / "file") == digest_bytes(b"x" * size)

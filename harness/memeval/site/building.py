@@ -21,7 +21,8 @@ from memeval.processes import without_garbage_collection
 from memeval.project import project
 from memeval.records.errors import BadInput
 from memeval.records.release import Release
-from memeval.site.files import assets_root, files_read_once
+from memeval.site.file_digests import files_read_once
+from memeval.site.files import assets_root
 from memeval.site.kept_contents import keep_contents
 from memeval.site.model import FindBenchmark, SiteModel, read_site, runs_of
 from memeval.site.pages.board_files import COLOURS_FILE, has_colours

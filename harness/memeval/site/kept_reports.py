@@ -19,7 +19,8 @@ from memeval.records.base import Digest, digest_of
 from memeval.records.finding import FindingsReport
 from memeval.records.label import LabelReport
 from memeval.records.regraded import RegradedFile
-from memeval.site.files import digest_file, encode
+from memeval.site.file_digests import digest_file
+from memeval.site.files import encode
 from memeval.statistics.ranks import RankRange
 
 KIND = "reports"

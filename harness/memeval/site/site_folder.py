@@ -10,7 +10,8 @@ import shutil
 from pathlib import Path
 
 from memeval.records.base import Digest, digest_bytes
-from memeval.site.files import Asset, digest_file, entries_of, file_bytes
+from memeval.site.file_digests import digest_file
+from memeval.site.files import Asset, entries_of, file_bytes
 
 
 class SiteFolder:

@@ -12,7 +12,8 @@ from memeval.benchmarks.data import data_folder
 from memeval.benchmarks.registry import known_ids, origin
 from memeval.records.base import Digest, digest_of
 from memeval.settings import SETTINGS
-from memeval.site.files import assets_root, digest_file, entries_of
+from memeval.site.file_digests import digest_file
+from memeval.site.files import assets_root, entries_of
 from memeval.storage import cache_home
 
 KIND = "built"

@@ -22,7 +22,8 @@ from memeval.site.charts import Point
 from memeval.site.commands import repeat_commands
 from memeval.site.failure_tables import MEANINGS, RunFailures, run_failures
 from memeval.site.figures import Figure, figure
-from memeval.site.files import Asset, FramedPage, GeneratedFile, Heading, Page, digest_file, shared
+from memeval.site.file_digests import digest_file
+from memeval.site.files import Asset, FramedPage, GeneratedFile, Heading, Page, shared
 from memeval.site.flags import RowFlag, marks, observer, sample_note
 from memeval.site.judges import JudgeNote, judge_note
 from memeval.site.kept_files import kept_files, row_inputs
