@@ -65,6 +65,16 @@ def test_garbage_of_a_task_is_collected_at_its_end() -> None:
     assert gc.isenabled() and left() is None
 
 
+def test_a_task_that_ends_its_process_leaves_its_garbage() -> None:
+    with without_garbage_collection(ends_here=True):
+        left = weakref.ref(Cycle())
+    assert gc.isenabled()
+    gc.collect()
+    found = left()
+    assert found is not None
+    del found.itself
+
+
 def test_a_collector_that_was_off_stays_off() -> None:
     gc.disable()
     try:

@@ -32,11 +32,14 @@ def cores() -> int:
 
 
 @contextmanager
-def without_garbage_collection() -> Iterator[None]:
+def without_garbage_collection(ends_here: bool = False) -> Iterator[None]:
     """Collect no garbage meanwhile, but the new objects that are left at the end.
 
     For a task that makes many objects which it needs until its end, and few cycles: looking for garbage among them
     would find none.
+
+    Args:
+        ends_here: whether the process ends with the task: then nobody looks for garbage at all.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -45,7 +48,10 @@ def without_garbage_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-            gc.collect(1)
+            if ends_here:
+                gc.freeze()
+            else:
+                gc.collect(1)
 
 
 def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) -> Iterator[Result]:

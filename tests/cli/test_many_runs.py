@@ -13,7 +13,7 @@ from memeval.archive.runs import sealed_runs
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.cli.main import main
-from memeval.evaluation.many_runs import FEW, processes
+from memeval.evaluation.batches import FEW, processes
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.processes import cores
 from memeval.systems.source import find_system

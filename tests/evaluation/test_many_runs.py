@@ -9,7 +9,8 @@ import pytest
 
 from bench.many_runs import made, stored_on
 from memeval.archive.runs import RunFolder, runs_under
-from memeval.evaluation.many_runs import Batch, reproduced_runs, shares_of
+from memeval.evaluation.batches import Batch, shares_of
+from memeval.evaluation.many_runs import reproduced_runs
 from memeval.records.errors import BadInput
 
 

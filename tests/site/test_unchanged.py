@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,9 +99,12 @@ def test_templates_packages_and_settings_of_the_environment_count(
     seen.add(known(results))
     written("site/index.md")(tmp_path)
     seen.add(known(results))
-    monkeypatch.setattr(unchanged, "distributions", list)
-    seen.add(known(results))
-    assert len(seen) == 5
+    packages = tmp_path / "packages"
+    monkeypatch.setattr(sys, "path", [*sys.path, str(packages)])
+    for name in ("theme-1.0.dist-info", "theme-1.1.dist-info", "old-1.0.egg-info"):
+        (packages / name).mkdir(parents=True)
+        seen.add(known(results))
+    assert len(seen) == 7
 
 
 def test_a_link_or_a_benchmark_of_another_package_is_no_known_state(

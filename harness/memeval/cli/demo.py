@@ -112,7 +112,7 @@ def demo(every: bool = False) -> None:
         every: run on all benchmarks whose data is on this machine, not only on the built-in one.
     """
     from memeval.benchmarks import all_benchmarks, quick_benchmark
-    from memeval.evaluation.many_runs import processes
+    from memeval.evaluation.batches import processes
     from memeval.site import build
 
     began = time.monotonic()

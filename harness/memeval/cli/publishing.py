@@ -45,13 +45,15 @@ def build_site(
     """
     warn_of_incomplete_line(results)
     from memeval.archive.runs import sealed_runs
-    from memeval.evaluation.many_runs import processes
+    from memeval.evaluation.batches import processes
+    from memeval.processes import without_garbage_collection
     from memeval.site import build
 
     to = renamed("--out", "--to", out, to)
-    runs = sealed_runs(results)
-    fetch_for(runs)
-    build(results, to, jobs=processes(jobs, len(runs)), sealed=runs)
+    with without_garbage_collection(ends_here=True):
+        runs = sealed_runs(results)
+        fetch_for(runs)
+        build(results, to, jobs=processes(jobs, len(runs)), sealed=runs)
     print(to)
 
 

@@ -7,8 +7,10 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args
 
+import jiter
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints, ValidationError
 from pydantic_core import CoreSchema, ErrorDetails
 
@@ -156,7 +158,7 @@ class Stored(Record):
             BadInput: the text is not a valid record.
         """
         try:
-            data = json.loads(text if isinstance(text, str) else text.decode(), object_pairs_hook=once_each)
+            data = parsed(text)
         except (ValueError, RecursionError) as error:
             raise BadInput(
                 f"not valid JSON ({error}).", where=where, remedy="Restore the file, or record a new run."
@@ -232,6 +234,22 @@ def validated(model: type[R], data: Any, where: object, text: bytes | None = Non
         raise BadInput(misfit(model, error), where=where) from None
     except RecursionError:
         raise BadInput("the data is nested too deep to be a record.", where=where) from None
+
+
+def parsed(text: str | bytes) -> Any:
+    """Return the data of JSON text, in which each object has each key once.
+
+    Python's own parser names what is wrong. The quicker one takes nothing that Python's does not take.
+
+    Raises:
+        ValueError: it is not valid JSON, or a key occurs twice.
+        RecursionError: it is nested too deep.
+    """
+    if isinstance(text, bytes):
+        with suppress(ValueError):
+            return jiter.from_json(text, catch_duplicate_keys=True)
+        text = text.decode()
+    return json.loads(text, object_pairs_hook=once_each)
 
 
 class RepeatedKey(ValueError):

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from memeval.analysis.failures import summary
 from memeval.archive.run_cache import kept
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.reproduction import failures_of_run
 from memeval.leaderboard.board import BoardRow
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput, MemevalError
@@ -125,6 +123,9 @@ def _depends(folder: RunFolder, view: BenchmarkView) -> str:
 
 def _analysed(folder: RunFolder, view: BenchmarkView) -> bytes:
     """Return the analysis as a file; empty if its rows or data cannot be read."""
+    from memeval.analysis.failures import summary
+    from memeval.evaluation.reproduction import failures_of_run
+
     run = folder.run
     try:
         rows = failures_of_run(folder, lambda: _benchmark_session(view, run))

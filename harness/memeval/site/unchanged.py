@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
-from importlib.metadata import distributions
 from pathlib import Path
 
 from memeval.archive.run_cache import kept_by_name
@@ -40,7 +40,7 @@ def inputs_of(results: Path) -> Digest | None:
                 [contents_of(place) for place in (*read, assets / "mkdocs.yml")],
                 # Large files; what was downloaded never changes in place.
                 [_states(place) for place in (data_folder(), cache_home() / "rows")],
-                sorted((each.name, each.version) for each in distributions()),
+                sorted(_packages()),
                 sorted(item for item in os.environ.items() if item[0].startswith("MEMEVAL_")),
             ]
         )
@@ -84,6 +84,16 @@ def contents_of(place: Path) -> list[tuple[str, Digest]]:
         _UnknownError: the folder has a link or a special file.
     """
     return [(name, digest_file(path)) for name, path in _files(place)]
+
+
+def _packages() -> Iterator[str]:
+    """Yield the folders in which installed packages describe themselves, which have their names and versions."""
+    return (
+        each.name
+        for place in sys.path
+        for pattern in ("*.dist-info", "*.egg-info")
+        for each in Path(place).glob(pattern)
+    )
 
 
 def _states(place: Path) -> list[tuple[str, int, int]]:

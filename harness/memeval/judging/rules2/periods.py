@@ -8,6 +8,7 @@ from __future__ import annotations
 from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cache
 
 import regex
 
@@ -56,7 +57,7 @@ _CORE = "|".join(
 _WEEKDAY = "|".join(_WEEKDAYS)
 _SIDE = r"(?:right |just |immediately |shortly )?(?P<side>before|prior to|preceding|after|following|of|in)"
 _N = r"(?P<n>\d{1,2}|a couple(?: of)?|a few|(?:" + "|".join(_COUNTS) + r")(?: of)?)"
-_PERIOD = regex.compile(
+_PERIOD = (
     r"(?<![\w$.:/-])(?:"
     rf"(?:(?:last|previous) )?(?P<named>{_WEEKDAY}),? {_SIDE} (?:the )?"
     rf"|(?:(?P<nth>{'|'.join(_NTH)}|previous|prior) )?(?:{_N} )?(?P<unit>day|week|weekend|month|year)s? {_SIDE}"
@@ -128,6 +129,12 @@ def _month_like(word: str) -> str:
     return next((name for name in _LONG_MONTHS if one_slip(word, name)), word)
 
 
+@cache
+def _pattern() -> regex.Pattern[str]:
+    """Compile what finds a period, for the first text that may have one: this takes as long as to import NumPy."""
+    return regex.compile(_PERIOD)
+
+
 def periods(text: str, year: int | None = None) -> list[Period]:
     """Return the periods of a text in order.
 
@@ -138,7 +145,7 @@ def periods(text: str, year: int | None = None) -> list[Period]:
     found: list[Period] = []
     if _HINT.search(text) is None:
         return found
-    for words in _PERIOD.finditer(text):
+    for words in _pattern().finditer(text):
         try:
             core = _core(words, year)
             period = _related(words, core)
