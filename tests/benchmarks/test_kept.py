@@ -9,7 +9,8 @@ import pytest
 
 from memeval.benchmarks import kept as module
 from memeval.benchmarks.base import Dataset
-from memeval.benchmarks.beliefs.benchmark import HISTORIES, KINDS
+from memeval.benchmarks.beliefs.benchmark import KINDS
+from memeval.benchmarks.beliefs.histories import HISTORIES
 from memeval.benchmarks.beliefs2 import benchmark as beliefs2
 from memeval.benchmarks.kept import Generated, Generation, generated
 

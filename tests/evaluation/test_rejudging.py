@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,9 @@ from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.run_folders import unfinished_runs
 from memeval.evaluation.running import run_system
 from memeval.evaluation.verification import verify_run
+from memeval.gateway.gateway import Gateway
 from memeval.gateway.stops import BudgetSpent
-from memeval.records.call import Phase
+from memeval.records.call import Call, Phase
 from memeval.records.errors import BadInput
 from memeval.records.grade import GradeState
 from memeval.systems.source import SystemSource, file_source
@@ -69,6 +71,26 @@ def test_the_answers_are_the_same_bytes_on_another_track(tmp_path: Path, run: Ru
     assert server.requests == 4
     assert [line["event"] for line in rows_of(again, "log.jsonl")] == ["judged"]
     assert holds(again)
+
+
+def test_a_request_is_written_shortly_before_it_can_be_sent(
+    tmp_path: Path, run: RunFolder, server: PickyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting: list[int] = []
+    under_way = 0
+    real = Gateway.ask
+
+    async def ask(*given: Any) -> Call:
+        nonlocal under_way
+        waiting.append(under_way := under_way + 1)
+        call = await real(*given)
+        under_way -= 1
+        return call
+
+    monkeypatch.setattr(Gateway, "ask", ask)
+    again = rejudge_run(run, judge(), rejudging(tmp_path, judge_concurrency=1))
+    assert holds(again)
+    assert len(waiting) == len(list(run.responses())) > max(waiting) == 2
 
 
 def test_recorded_judgments_are_reused_even_with_fresh(tmp_path: Path, run: RunFolder, server: PickyServer) -> None:

@@ -178,10 +178,12 @@ class Answering:
         return self.reply(request)
 
 
-def asked(cases: list[Case], ask: Callable[[ModelRequest], Awaitable[Call]]) -> tuple[dict[str, Call], int]:
+def asked(
+    cases: list[Case], ask: Callable[[ModelRequest], Awaitable[Call]], at_once: int = 1000
+) -> tuple[dict[str, Call], int]:
     """Return what came of asking, and how often progress was reported."""
     done = Counter[str]()
-    calls = asyncio.run(ask_all(JUDGE, cases, ask, lambda: done.update(["case"])))
+    calls = asyncio.run(ask_all(JUDGE, cases, ask, lambda: done.update(["case"]), at_once))
     return calls, done["case"]
 
 
@@ -218,11 +220,14 @@ class TestAskingAll:
         states = Counter(RecordedJudge(JUDGE, calls).rule(each).state for each in self.CASES)
         assert states == {GradeState.GRADED: 20, GradeState.UNPARSED: 20, GradeState.JUDGE_ERROR: 10}
 
-    def test_requests_are_made_as_they_are_needed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize(("at_once", "most"), [(3, 3), (9, 7), (1000, 7)])
+    def test_requests_are_made_as_they_are_needed(
+        self, at_once: int, most: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr("memeval.judging.model.MOST_CONCURRENT_CASES", 7)
         ask = Answering(lambda request: recorded(request, "no"))
-        calls, done = asked(self.CASES, ask)
-        assert (ask.most, len(calls), done) == (7, 50, 50)
+        calls, done = asked(self.CASES, ask, at_once)
+        assert (ask.most, len(calls), done) == (most, 50, 50)
 
     def test_no_cases_make_no_requests(self) -> None:
         ask = Answering(lambda request: recorded(request, "no"))

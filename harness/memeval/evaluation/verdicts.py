@@ -70,7 +70,7 @@ def judgments(
 
     progress.start(title, len(cases), 0)
     try:
-        return gateway.run(ask_all(judge.model, cases, ask, advance))
+        return gateway.run(ask_all(judge.model, cases, ask, advance, 2 * gateway.most_in_flight(Caller.JUDGE)))
     finally:
         progress.stop()
 

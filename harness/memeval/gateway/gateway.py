@@ -59,7 +59,8 @@ class Gateway:
         self._own = CallRecord(None)
         self._run_id: str | None = None
         self._budget = budget or Budget({})
-        self._sender = Sender(options or GatewayOptions(), self._budget, note)
+        self._options = options or GatewayOptions()
+        self._sender = Sender(self._options, self._budget, note)
         self._reused: dict[Digest, Call] = {}
         self._replay = None if replay is None else _by_key(replay)
         self._in_flight: dict[Digest, asyncio.Task[Call]] = {}
@@ -68,6 +69,10 @@ class Gateway:
         self._thread = threading.Thread(target=self._loop.run_forever, name="memeval-gateway", daemon=True)
         self._usd: float | None = 0.0
         self._made = self._cached = 0
+
+    def most_in_flight(self, caller: Caller) -> int:
+        """Return the maximum number of a caller's calls in flight."""
+        return self._options.most_in_flight(caller)
 
     @property
     def made(self) -> int:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 DOWN_AFTER = 5
 """An endpoint counts as down after this many failed calls in a row."""
 
+MOST_IN_FLIGHT = 16
+"""Default maximum of a caller's calls in flight."""
+
 REFUSALS = 5
 """Default number of equal refusals in a row after which a run stops."""
 
@@ -26,7 +29,7 @@ REFUSALS = 5
 class GatewayOptions:
     """Limits on calls, and how often a call is retried."""
 
-    concurrency: Mapping[Caller, int] = field(default_factory=lambda: dict.fromkeys(Caller, 16))
+    concurrency: Mapping[Caller, int] = field(default_factory=lambda: dict.fromkeys(Caller, MOST_IN_FLIGHT))
     """Maximum calls in flight, per caller."""
     requests_per_minute: float | None = None
     """Maximum requests per minute, evenly spread; ``None`` for no limit."""
@@ -43,12 +46,16 @@ class GatewayOptions:
     refusals: int = REFUSALS
     """The run stops after this many equal refusals in a row that no retry can change; 0 for never."""
 
+    def most_in_flight(self, caller: Caller) -> int:
+        """Return the maximum number of a caller's calls in flight."""
+        return self.concurrency.get(caller, MOST_IN_FLIGHT)
+
 
 class CallLimits:
     """Concurrency and rates of all calls of one gateway; belongs to its loop."""
 
     def __init__(self, options: GatewayOptions) -> None:
-        self._slots = {caller: asyncio.Semaphore(options.concurrency.get(caller, 16)) for caller in Caller}
+        self._slots = {caller: asyncio.Semaphore(options.most_in_flight(caller)) for caller in Caller}
         self._requests: AsyncLimiter | None = None
         self._tokens: AsyncLimiter | None = None
         if options.requests_per_minute or options.tokens_per_minute:

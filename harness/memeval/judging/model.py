@@ -203,6 +203,7 @@ async def ask_all(
     cases: Sequence[Case],
     ask: Callable[[ModelRequest], Awaitable[Call]],
     progress: Callable[[], None],
+    at_once: int = MOST_CONCURRENT_CASES,
 ) -> dict[Digest, Call]:
     """Ask a judge about all cases, and again if a reply is neither yes nor no.
 
@@ -211,6 +212,8 @@ async def ask_all(
         cases: the answers to judge.
         ask: makes one call, or returns the recorded one; it limits the calls in flight, and joins equal ones.
         progress: called after each case.
+        at_once: maximum cases in work. With more than the calls in flight, the next request is ready when a reply
+            comes; with all of them, none is sent before the last one is written.
 
     Returns:
         The calls by key, including failed ones: the input of :class:`RecordedJudge`.
@@ -232,7 +235,8 @@ async def ask_all(
             progress()
 
     remaining = iter(cases)
-    workers = [asyncio.ensure_future(ask_remaining(remaining)) for _ in range(min(MOST_CONCURRENT_CASES, len(cases)))]
+    places = min(at_once, MOST_CONCURRENT_CASES, len(cases))
+    workers = [asyncio.ensure_future(ask_remaining(remaining)) for _ in range(places)]
     try:
         await asyncio.gather(*workers)
     finally:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
-from memeval.benchmarks.beliefs.generate import generate
 from memeval.benchmarks.beliefs.long import EACH, SIZES
-from memeval.benchmarks.beliefs.shared import ASKED, shared
-from memeval.benchmarks.beliefs.stored import stored
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.generated import SeedAndSize
 from memeval.benchmarks.kept import Generated, Generation, generated
@@ -43,16 +40,6 @@ GRADERS = {"delta-efficiency": DeliveredDelta(headline="gated")}
 
 KINDS = (BeliefKey, CascadeKey, DeltaKey, NoiseKey, StoreKey, TemporalKey, UncertaintyKey)
 """The types of its answer keys."""
-
-
-def separate(seed: int, size: int) -> Generation:
-    """Return a scenario and a key for each item, by category and number."""
-    items = generate(seed, size)
-    return tuple(item.scenario for item in items), tuple(item.key for item in items)
-
-
-HISTORIES: Mapping[str, Callable[[int, int], Generation]] = {"judge": separate, "shared": shared, "stored": stored}
-"""Generator of the histories of each protocol."""
 
 
 class BeliefsDataset(Dataset):
@@ -89,7 +76,14 @@ class BeliefsDataset(Dataset):
 def _generation(seed: int, size: int, protocol: str) -> Generated:
     """Return the data of a protocol; caches two of them, because often many runs of the same data are graded."""
     parameters: dict[str, str | int] = {"seed": seed, "size": size, "protocol": protocol}
-    return generated(INFO.id, parameters, KINDS, lambda: HISTORIES[protocol](seed, size))
+    return generated(INFO.id, parameters, KINDS, partial(_histories, protocol, seed, size))
+
+
+def _histories(protocol: str, seed: int, size: int) -> Generation:
+    """Generate the data. The generator and its words take as long to import as kept data takes to read."""
+    from memeval.benchmarks.beliefs.histories import HISTORIES
+
+    return HISTORIES[protocol](seed, size)
 
 
 ELSEWHERE = frozenset({"delta-efficiency"})
@@ -156,9 +150,11 @@ class BeliefsBenchmark(Benchmark):
 _ALONE = BeliefsBenchmark.categories
 _SHARED = next(each for each in INFO.protocols if each.name == "shared")
 _STORED = next(each for each in INFO.protocols if each.name == "stored")
+_ASKED = 1.0 - sum(each.weight or 0.0 for each in _ALONE if each.name in _SHARED.apart)
+"""Total weight of the categories that the protocol "shared" asks; each keeps its share."""
 _TABLES: Mapping[str, tuple[Category, ...]] = {
     "shared": tuple(
-        replace(each, weight=0.0 if each.name in _SHARED.apart else (each.weight or 0.0) / ASKED) for each in _ALONE
+        replace(each, weight=0.0 if each.name in _SHARED.apart else (each.weight or 0.0) / _ASKED) for each in _ALONE
     ),
     "stored": tuple(Category.of(category, StoredFacts()) for category in _STORED.categories),
 }

@@ -20,7 +20,6 @@ from functools import lru_cache
 from memeval.benchmarks.beliefs.checks import BrokenRule
 from memeval.benchmarks.beliefs.generate import generate
 from memeval.benchmarks.beliefs.history import DraftSession, Made
-from memeval.benchmarks.beliefs.plan import WEIGHTS
 from memeval.benchmarks.beliefs.timeline import TimelineEvent
 from memeval.keys import BeliefKey, CascadeKey, Fact, ItemKey, NoiseKey, TemporalKey, UncertaintyKey
 from memeval.records.scenario import Ask, Ingest, Scenario, Step, Turn
@@ -29,9 +28,6 @@ SCENARIO = "beliefs-1-shared"
 """Id of the only scenario; systems never see it."""
 
 LEFT_OUT = "delta-efficiency"
-
-ASKED = 1.0 - WEIGHTS[LEFT_OUT][1]
-"""Total weight of the asked categories; each keeps its share."""
 
 
 Named = tuple[int, int]
