@@ -6,7 +6,10 @@ import os
 import shutil
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
 from multiprocessing import forkserver
 from pathlib import Path
 
@@ -80,8 +83,36 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FilesAndF
     return FilesAndFolders(config, log) if config.getoption("dist") == "loadfile" else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: next((n for n, folder in enumerate(DEAR) if item.nodeid.startswith(folder)), len(DEAR)))
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Let each worker of a whole suite compile a share of the tests first, then use what the others have compiled.
+
+    Otherwise, on a fresh clone, each of them would compile all tests.
+    """
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or session.config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    files = sorted(Path(__file__).parent.rglob("test_*.py"))
+    for file in files[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
+        with suppress(Exception, pytest.skip.Exception):  # the collection names what is wrong
+            import_module(".".join(file.with_suffix("").relative_to(session.config.rootpath).parts))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> tuple[int, int]:
+    """Return the place of a test: the dear folders, then all other files in an order that mixes their folders.
+
+    Some folders' tests mostly wait, for processes or clocks, and some compute: in the order of the alphabet, workers
+    would wait together.
+    """
+    for place, folder in enumerate(DEAR):
+        if item.nodeid.startswith(folder):
+            return place, 0
+    return len(DEAR), zlib.crc32(item.nodeid.partition("::")[0].encode())
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
