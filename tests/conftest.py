@@ -6,9 +6,9 @@ import os
 import shutil
 import sys
 import tempfile
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from multiprocessing import forkserver
 from pathlib import Path
@@ -64,8 +64,15 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
-DEAR = ("tests/evaluation/cluster/", "tests/browser/", "tests/integration/", "tests/site/", "tests/submissions/")
-"""Folders whose files take longest: first, so that at the end no worker waits for another one's."""
+DEAR = (
+    "tests/evaluation/cluster/",
+    "tests/browser/",
+    "tests/integration/",
+    "tests/site/",
+    "tests/submissions/",
+    "tests/test_lifecycle_page.py",
+)
+"""Folders whose files take longest, and a short file that does: first, so that at the end no worker is idle."""
 
 TOGETHER = "tests/evaluation/cluster/", "tests/statistics/"
 """Folders whose files share what takes long to start, or to import: one worker runs them all."""
@@ -103,16 +110,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=_place)
 
 
-def _place(item: pytest.Item) -> tuple[int, int]:
-    """Return the place of a test: the dear folders, then all other files in an order that mixes their folders.
+def _place(item: pytest.Item) -> tuple[int, int, str]:
+    """Return the place of a test: what is dear, then all other files, the longest first, with their folders mixed.
 
     Some folders' tests mostly wait, for processes or clocks, and some compute: in the order of the alphabet, workers
-    would wait together.
+    would wait together. At the end, short files keep all workers busy.
     """
-    for place, folder in enumerate(DEAR):
-        if item.nodeid.startswith(folder):
-            return place, 0
-    return len(DEAR), zlib.crc32(item.nodeid.partition("::")[0].encode())
+    file = item.nodeid.partition("::")[0]
+    for place, name in enumerate(DEAR):
+        if file.startswith(name):
+            return place, 0, ""
+    return len(DEAR), -_size(item.path), file
+
+
+@cache
+def _size(file: Path) -> int:
+    return file.stat().st_size
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
