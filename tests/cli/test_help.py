@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from memeval.cli import publishing
-from memeval.cli.main import app
-from memeval.cli.plain_help import COMMAND_PANELS, OPTION_PANELS, PANEL_THRESHOLD, command_of
+from memeval.cli.main import app, main
+from memeval.cli.plain_help import COMMAND_PANELS, OPTION_PANELS, PANEL_THRESHOLD, command_of, names_of
 from memeval.cli.reference import COMMANDS, help_of
 
 
@@ -25,6 +25,34 @@ def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[
 
 
 ALL = dict(commands(command_of(app)))
+
+
+def test_one_command_alone_is_what_it_is_among_all() -> None:
+    def told(command: Any) -> Any:
+        given = [
+            (each.opts, each.help, each.metavar, getattr(each, "rich_help_panel", None)) for each in command.params
+        ]
+        below = [(name, told(each)) for name, each in getattr(command, "commands", {}).items()]
+        return command.help, command.short_help, command.rich_help_panel, given, below
+
+    assert {*names_of(app)} == {*command_of(app).commands}
+    for name in names_of(app):
+        alone = command_of(app, name)
+        assert [*alone.commands] == [name]
+        assert told(alone.commands[name]) == told(command_of(app).commands[name])
+        assert [each.name for each in alone.params] == [each.name for each in command_of(app).params]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [(["rejudg"], "Did you mean 'rejudge'"), (["ledger", "shw"], "No such command 'shw'")]
+)
+def test_a_mistyped_command_is_named_with_the_one_that_may_be_meant(
+    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["memeval", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2 and said in capsys.readouterr().err
 
 
 def test_the_reference_page_has_every_command() -> None:

@@ -17,7 +17,7 @@ import memeval.api
 import memeval.gateway.serving.model_server  # noqa: F401
 from memeval.benchmarks import all_benchmarks
 from memeval.cli.main import app
-from memeval.cli.plain_help import command_of
+from memeval.cli.plain_help import command_of, names_of
 from memeval.tokens import count_tokens
 
 for name in ("archive", "benchmarks", "cli", "evaluation", "leaderboard", "systems.environments"):
@@ -26,7 +26,8 @@ for name in ("archive", "benchmarks", "cli", "evaluation", "leaderboard", "syste
         import_module(module.name)
 
 all_benchmarks()
-command_of(app)
+for word in (None, *names_of(app)):
+    command_of(app, word)
 count_tokens("one")
 genai_prices.data_snapshot.get_snapshot()
 openai.DefaultAioHttpClient(verify=False)

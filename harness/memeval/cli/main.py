@@ -30,7 +30,7 @@ from memeval.cli import (
     submitting,
     trust,
 )
-from memeval.cli.plain_help import command_of
+from memeval.cli.plain_help import command_of, names_of
 from memeval.cli.shared import RESUME_HINT
 from memeval.records.errors import ExitCode, MemevalError
 
@@ -89,7 +89,9 @@ def main() -> None:
     debug = "--debug" in sys.argv
     reported: MemevalError | None = None
     try:
-        code = command_of(app)(prog_name="memeval", standalone_mode=False)
+        word = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
+        command = command_of(app, word if word in names_of(app) else None)
+        code = command(prog_name="memeval", standalone_mode=False)
     except MemevalError as error:
         if debug:
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -78,16 +79,35 @@ PANEL_THRESHOLD = 8
 """Number of options from which a command shows them in panels."""
 
 
-@cache  # most of the time of a short command goes into making it
-def command_of(app: typer.Typer) -> Any:
-    """Return the command line of an application, with panels and placeholders."""
-    command: Any = typer.main.get_command(app)
+def names_of(app: typer.Typer) -> list[str | None]:
+    """Return the names of an application's commands and groups of commands."""
+    commands = [each.name for each in app.registered_commands]
+    return commands + [each.name for each in app.registered_groups]
+
+
+@cache
+def command_of(app: typer.Typer, only: str | None = None) -> Any:
+    """Return the command line of an application, with panels and placeholders.
+
+    Args:
+        app: the application.
+        only: the one command that it has, which is made ten times as fast as all; ``None`` for all.
+    """
+    command: Any = typer.main.get_command(app if only is None else _with_one(app, only))
     panels = {name: panel for panel, names in COMMAND_PANELS.items() for name in names}
-    for name, panel in panels.items():
-        command.commands[name].rich_help_panel = panel
-    command.commands = {name: command.commands[name] for name in (*panels, *command.commands)}
+    for name in command.commands:
+        command.commands[name].rich_help_panel = panels.get(name)
+    order = [name for name in panels if name in command.commands]
+    command.commands = {name: command.commands[name] for name in (*order, *command.commands)}
     _arrange(command, command.make_context(app.info.name, [], resilient_parsing=True))
     return command
+
+
+def _with_one(app: typer.Typer, name: str) -> typer.Typer:
+    some = copy(app)
+    some.registered_commands = [each for each in app.registered_commands if each.name == name]
+    some.registered_groups = [each for each in app.registered_groups if each.name == name]
+    return some
 
 
 def _arrange(command: Any, context: Any) -> None:
