@@ -91,7 +91,7 @@ def command_of(app: typer.Typer, only: str | None = None) -> Any:
 
     Args:
         app: the application.
-        only: the one command that it has, which is made ten times as fast as all; ``None`` for all.
+        only: the name of the only command to make; ``None`` makes all, which takes ten times as long.
     """
     command: Any = typer.main.get_command(app if only is None else _with_one(app, only))
     panels = {name: panel for panel, names in COMMAND_PANELS.items() for name in names}
