@@ -51,8 +51,9 @@ def test_bytecode_and_the_place_do_not_count_and_the_python_does(
     tmp_path: Path, digest: Digest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = digest()
-    (tmp_path / "here" / "package" / "__pycache__").mkdir()
-    (tmp_path / "here" / "package" / "__pycache__" / "storage.pyc").write_bytes(b"bytecode")
+    for name in ("storage.cpython-311.pyc", "storage.cpython-311.pyc.139871"):  # the second while it is being written
+        (tmp_path / "here" / "package" / "words" / "__pycache__").mkdir(exist_ok=True)
+        (tmp_path / "here" / "package" / "words" / "__pycache__" / name).write_bytes(b"bytecode")
     assert digest() == first
     (tmp_path / "here").rename(tmp_path / "there")
     monkeypatch.setattr(storage, "__file__", str(tmp_path / "there" / "package" / "storage.py"))

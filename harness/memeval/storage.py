@@ -30,7 +30,11 @@ def code_digest() -> str:
     """Return a digest of memeval's code with its data, and of the version of Python, which caches depend on."""
     root = str(Path(__file__).parent)
     digest = hashlib.sha256(platform.python_version().encode())
-    files = (f"{folder}/{name}" for folder, _, names in os.walk(root) for name in names if not name.endswith(".pyc"))
+    files: list[str] = []
+    for folder, inside, names in os.walk(root):
+        if "__pycache__" in inside:  # Python writes its bytecode under other names there, which are gone at once
+            inside.remove("__pycache__")
+        files += (f"{folder}/{name}" for name in names)
     for file in sorted(files):  # plain strings: every process does this, and paths take three times as long
         with open(file, "rb", buffering=0) as stream:  # noqa: PTH123
             content = stream.read()
