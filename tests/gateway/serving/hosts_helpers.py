@@ -34,6 +34,10 @@ class Vendor:
 
     def __init__(self, secure: ssl.SSLContext | None = None) -> None:
         self.seen: list[dict[str, Any]] = []
+        """The requests that arrived whole."""
+        self.called = threading.Event()
+        self.broken = threading.Event()
+        """A request ended before its body did."""
         self.go_on = threading.Event()
         outer = self
 
@@ -71,7 +75,12 @@ class Vendor:
         self._server.server_close()
 
     def handle(self, call: BaseHTTPRequestHandler) -> None:
-        body = _body(call)
+        self.called.set()
+        try:
+            body = _body(call)
+        except OSError:
+            self.broken.set()
+            raise
         told = {"method": call.command, "path": call.path, "headers": call.headers.items(), "size": len(body)}
         self.seen.append(told)
         what, _, rest = call.path.partition("?")[0].lstrip("/").partition("/")
@@ -134,14 +143,33 @@ class Vendor:
 
 
 def _body(call: BaseHTTPRequestHandler) -> bytes:
+    """Return the body of a request.
+
+    Raises:
+        OSError: the connection ended before the body did.
+    """
     if call.headers.get("Transfer-Encoding") != "chunked":
-        return call.rfile.read(int(call.headers.get("Content-Length", 0)))
+        return _exactly(call, int(call.headers.get("Content-Length", 0)))
     parts = []
-    while size := int(call.rfile.readline().split(b";")[0], 16):
-        parts.append(call.rfile.read(size))
-        call.rfile.readline()
-    call.rfile.readline()
+    while size := int(_line(call).split(b";")[0], 16):
+        parts.append(_exactly(call, size))
+        _line(call)
+    _line(call)
     return b"".join(parts)
+
+
+def _exactly(call: BaseHTTPRequestHandler, size: int) -> bytes:
+    data = call.rfile.read(size)
+    if len(data) < size:
+        raise ConnectionError
+    return data
+
+
+def _line(call: BaseHTTPRequestHandler) -> bytes:
+    line = call.rfile.readline()
+    if not line.endswith(b"\n"):
+        raise ConnectionError
+    return line
 
 
 def start(

@@ -428,15 +428,23 @@ def test_a_system_with_models_and_hosts_has_both(hosts: OpenHosts) -> None:
     assert opened.send("GET", "/echo").status == 200
 
 
-def test_a_system_that_disconnects_leaves_a_traffic_row(hosts: OpenHosts) -> None:
+@pytest.mark.parametrize(
+    ("header", "value", "half"),
+    [("Content-Length", "100", b"x" * 10), ("Transfer-Encoding", "chunked", b"a\r\n" + b"x" * 10 + b"\r\n")],
+)
+def test_half_a_request_stays_half_at_the_host_and_leaves_a_traffic_row(
+    hosts: OpenHosts, header: str, value: str, half: bytes
+) -> None:
     opened = hosts()
     connection = opened.connect()
     connection.putrequest("POST", f"/{opened.endpoint.token}/hosts/{NAME}/echo")
-    connection.putheader("Content-Length", "100")
+    connection.putheader(header, value)
     connection.endheaders()
-    connection.send(b"x" * 10)
+    connection.send(half)
+    assert opened.vendor.called.wait(20)
     connection.close()
     row = last(opened)
-    assert (row.status, row.error) == (None, "The body cannot be read.")
+    assert (row.status, row.error, row.sent_bytes) == (None, "The body cannot be read.", 10)
+    assert opened.vendor.broken.wait(20)
     assert not opened.vendor.seen, "half a request was not taken for a whole"
     assert opened.send("GET", "/echo").status == 200

@@ -40,8 +40,10 @@ def test_five_equal_requests_stay_five_rows(rig: Open) -> None:
 
 def test_waiting_time_is_separate_from_service_time(rig: Open) -> None:
     served = rig(latency=0.3)
-    assert [served.post(CHAT, chat()).status for _ in range(2)] == [200] * 2
-    assert served.endpoint.waited() < 0.2
+    assert served.post(CHAT, chat("The client is loaded for the first call.")).status == 200
+    before = served.endpoint.waited()
+    assert served.post(CHAT, chat()).status == 200
+    assert served.endpoint.waited() - before < 0.3, "the endpoint's latency is not waiting time"
     held = rig(faults={"429": 1.0}, most_faults=1, retry_after=0.3)
     assert held.post(CHAT, chat()).status == 200
     assert 0.01 < held.endpoint.waited() < 5, "the pause that the endpoint asked for"
