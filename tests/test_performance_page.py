@@ -79,6 +79,13 @@ def test_a_measurement_that_a_commit_lacks_is_a_dash() -> None:
     assert "| new, beside a bare pipe | – | 1.00 × |" in table
 
 
+def test_each_commit_has_its_day_and_its_python() -> None:
+    machine = {"cores": 2, "python": "3.13.1", "system": "Linux"}
+    later = {**entry("b", measured(1.2)), "machine": machine, "measured": "2026-11-26"}
+    (head, *_) = commits_table([entry("a", measured(1.2)), later]).splitlines()
+    assert head.endswith("| `aaaaaaaa` 2026-11-25, Python 3.11.7 | `bbbbbbbb` 2026-11-26, Python 3.13.1 |")
+
+
 def test_a_commit_that_is_measured_again_is_replaced() -> None:
     first, second, again = entry("a", measured(1.0)), entry("b", measured(1.1)), entry("a", measured(1.2))
     assert added([first, second], again) == [second, again]
