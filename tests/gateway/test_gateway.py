@@ -325,13 +325,19 @@ def test_the_record_of_a_killed_process_can_be_resumed(tmp_path: Path) -> None:
         "with new_gateway(Path(sys.argv[1]), concurrency=8) as gateway: ask_all(gateway, server, range(100))"
     )
     path = tmp_path / "calls.jsonl"
+    answered = 50 - 8
     with ModelServer(latency=0.02) as server:
+        server.answer = lambda body: _slower_after(server, 50)
         child = subprocess.Popen([sys.executable, "-c", program, str(path), server.url])
-        server.wait_for(50, timeout=30)
+        deadline = time.monotonic() + 30
+        while not path.exists() or path.read_bytes().count(b"\n") < answered:
+            assert time.monotonic() < deadline, "what is answered is not on the disk"
+            time.sleep(0.01)
         child.kill()
         child.wait(10)
+        server.latency, server.answer = 0.0, yes_or_no
         kept = {row.key for row in CallRecord(path).rows()}
-        assert len(kept) >= 50 - 2 * 8
+        assert answered <= len(kept) < 100
         with new_gateway(path) as gateway:
             calls = ask_all(gateway, server, range(100))
             assert gateway.made == 100 - len(kept)
