@@ -125,7 +125,7 @@ def commits_table(entries: Sequence[Entry]) -> str:
     """Return the ratios of the newest commits as a table in Markdown. What became slower beyond noise is bold."""
     shown = entries[-SHOWN:]
     names = list(dict.fromkeys(_name(each) for one in reversed(shown) for each in one["measurements"]))
-    heads = [f"`{one['commit'][:8]}` {one['measured']}, Python {one['machine']['python']}" for one in shown]
+    heads = [f"`{one['commit'][:8]}`<br>{one['measured']}<br>Python {one['machine']['python']}" for one in shown]
     lines = [f"| Measurement | {' | '.join(heads)} |", f"|---|{'--:|' * len(shown)}"]
     slower = [set[str]()]
     for before, now in pairwise(shown):

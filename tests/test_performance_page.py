@@ -83,7 +83,7 @@ def test_each_commit_has_its_day_and_its_python() -> None:
     machine = {"cores": 2, "python": "3.13.1", "system": "Linux"}
     later = {**entry("b", measured(1.2)), "machine": machine, "measured": "2026-11-26"}
     (head, *_) = commits_table([entry("a", measured(1.2)), later]).splitlines()
-    assert head.endswith("| `aaaaaaaa` 2026-11-25, Python 3.11.7 | `bbbbbbbb` 2026-11-26, Python 3.13.1 |")
+    assert head.endswith("| `aaaaaaaa`<br>2026-11-25<br>Python 3.11.7 | `bbbbbbbb`<br>2026-11-26<br>Python 3.13.1 |")
 
 
 def test_a_commit_that_is_measured_again_is_replaced() -> None:
