@@ -65,7 +65,7 @@ def test_a_hanging_call_is_cut_off_and_the_process_can_be_started_again(system: 
         match=r"query took longer than 0\.2 s \(adapter\.py:\d+ in query\)\. Make it faster, or raise --ask",
     ):
         process.ask("hang")
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 10
     assert not process.alive
     assert gone(pid)
     with pytest.raises(SystemDied):
@@ -126,7 +126,7 @@ def test_a_crash_is_noticed_although_a_grandchild_holds_the_pipes_open(system: S
     started = time.monotonic()
     with pytest.raises(SystemDied, match="exit code 4"):
         system(body).ask("q")
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 10
 
 
 def test_what_is_printed_goes_to_the_log_and_not_into_the_protocol(system: Start, log: list[str]) -> None:
