@@ -80,7 +80,7 @@ class EvidenceFinder:
     """
 
     def __init__(self, scenario: Scenario, contexts: Mapping[str, Context], reader_tokens: int | None = None) -> None:
-        self.history = index_of(scenario, mixed=True)  # stored failure analyses depend on this
+        self.history = index_of(scenario)
         self._texts = texts_of(scenario)
         self._contexts = contexts
         self._reader_tokens = reader_tokens
