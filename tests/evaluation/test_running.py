@@ -381,7 +381,7 @@ def test_no_more_is_read_of_a_search_than_was_asked_for(tmp_path: Path) -> None:
     contexts = list(run.contexts())
     assert [[part.text for part in context.parts] for context in contexts] == [["item 0\nitem 1\nitem 2"]] * 2
     assert [context.scenario_id for context in contexts] == ["tiny-000", "tiny-001"]
-    assert run.run.track.reader == "extractive@1"
+    assert run.run.track.reader == "extractive@2"
 
 
 def test_a_results_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

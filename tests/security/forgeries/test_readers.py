@@ -68,7 +68,7 @@ def test_right_answers_under_an_offline_reader_are_found(tmp_path: Path) -> None
     assert len(findings) == ITEMS
     assert all(f"responses.jsonl.gz:{n}: " in text for n, text in enumerate(findings, start=1))
     assert "the answer is '" in findings[0]
-    assert "but the reader extractive@1 gives '" in findings[0]
+    assert "but the reader extractive@2 gives '" in findings[0]
 
 
 def test_an_answer_from_the_twentieth_context_alone_is_found(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_dropped_contexts_are_found(tmp_path: Path, drop: Callable[[Json], None]
     made.rows["contexts.jsonl"] = []
     findings = found(made)
     assert len(findings) == ITEMS
-    assert "but the reader extractive@1 gives ''." in findings[0]
+    assert "but the reader extractive@2 gives ''." in findings[0]
 
 
 def test_context_rows_that_are_missing_are_found(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_an_answer_beside_an_error_or_a_false_outcome_is_found(tmp_path: Path) -
     made.responses[0] |= {"outcome": "timeout", "error": "It took too long."}
     made.responses[1] |= {"outcome": "empty"}
     findings = found(made)
-    assert "but the reader extractive@1 gives ''." in findings[0]
+    assert "but the reader extractive@2 gives ''." in findings[0]
     assert "the outcome is 'empty', but the reader's answer makes it 'ok'." in findings[1]
 
 

@@ -70,8 +70,8 @@ def test_the_stored_reports_follow_from_their_suite(tmp_path: Path) -> None:
     [
         (pass_it, "is 'passed', but has a remedy."),
         (pass_what_depends, "is 'passed', but the check that it depends on failed."),
-        (drop_a_check, "checks: are not the checks of conformance@1."),
-        (excuse_it, "planted-fact is mandatory in conformance@1."),
+        (drop_a_check, "checks: are not the checks of conformance@2."),
+        (excuse_it, "planted-fact is mandatory in conformance@2."),
         (lambda report: report["checks"][1].update(outcome="declared"), "but no submission can declare it."),
         (lambda report: report.update(at="2999-01-01T00:00:00+00:00"), "which is not a UTC time of the past."),
         (lambda report: report.update(slug="acme"), "the file name does not match the slug 'acme'"),
