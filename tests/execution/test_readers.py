@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from memeval.evaluation.readers import reader_named
+import pytest
+
+from memeval.evaluation.readers import choose_reader, reader_named
+from memeval.execution.readers import ExtractiveReader
+from memeval.records.errors import BadInput
 
 
 def test_a_reader_is_found_with_or_without_its_version() -> None:
     assert reader_named("extractive") is reader_named("extractive@2") is not None
     assert reader_named("extractive@9") is None
+
+
+def test_a_removed_reader_is_refused_with_the_reason() -> None:
+    with pytest.raises(BadInput, match=r"^extractive@1 was removed: .*Readers: native, extractive, openai:MODEL\.$"):
+        choose_reader("extractive@1", ("search",), "acme", lambda _model: ExtractiveReader())
 
 
 def test_the_chunks_reader_answers_with_the_retrieved_text() -> None:

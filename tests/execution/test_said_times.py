@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memeval.execution.extractive.times import month_asked, said_time
 
 MONDAY = date(2023, 5, 8)

@@ -53,6 +53,12 @@ def test_an_unknown_suite_names_the_known_ones() -> None:
         ("beliefs@1", "believes@1", "believes@1", 7),
         ('protocol = "judge"', 'protocol = "jugde"', "beliefs@1 has no protocol 'jugde'.", 8),
         ('tier = "full"', 'tier = "whole"', "beliefs@1 has no tier 'whole'.", 9),
+        (
+            'reader = "extractive@2"',
+            'reader = "extractive@1"',
+            "extractive@1 was removed: it returned one sentence",
+            10,
+        ),
         ('ceiling = "oracle"', 'ceiling = "top"', "'oracle' or 'perfect'", 12),
         ('reader = "extractive@2"', 'reader = "native"', "the oracle only retrieves", 12),
         ('ceiling = "oracle"', 'ceiling = "oracle"\nweight = -1.0', "weight", 13),

@@ -122,17 +122,6 @@ def test_a_reader_that_does_not_exist_is_named(tmp_path: Path) -> None:
     assert "run.json: track.reader: this memeval has no reader 'extractive@9'." in finding
 
 
-def test_a_context_of_another_scenario_in_an_older_run_is_read(tmp_path: Path) -> None:
-    """An older memeval stored equal texts of several scenarios once."""
-    run = "beliefs/jeffs-brain/20261122T050914Z-ac84dd1d"
-    whole = copied(run)
-    owner = {row["digest"]: row["scenario_id"] for row in whole.rows["contexts.jsonl"]}
-    foreign = {row["item_id"] for row in whole.responses if owner[row["context_digest"]] != row["scenario_id"]}
-    made = of_items(run, tmp_path, sorted(foreign)[:2])
-    assert {row["scenario_id"] for row in made.rows["contexts.jsonl"]} - {row["scenario_id"] for row in made.responses}
-    assert found(made) == []
-
-
 def test_a_false_digest_of_the_responses_is_found(tmp_path: Path) -> None:
     made = forger(tmp_path)
     made.regrade()
