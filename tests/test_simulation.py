@@ -1,19 +1,17 @@
 """The simulation of the ranks: its made-up boards, its results and its page."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bench.simulation.__main__ as simulation
-from bench.simulation.__main__ import OUT, SYSTEMS, apart_1, board_of, coverage_of, pair_of, wide_board
+from bench.simulation.__main__ import OUT, SYSTEMS, board_of, coverage_of, pair_of, wide_board
 from bench.simulation.page import PAGE, page_of
 from bench.simulation.world import World, layouts
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.statistics.ranks_1 import rank_ranges_1
 from tests.support.commands import ROOT
 from tests.support.data import test_data
 
@@ -27,22 +25,11 @@ def test_systems_score_what_they_should() -> None:
     assert shares == pytest.approx(skills, abs=0.015)
 
 
-def test_the_quick_form_of_the_old_ranks_gives_the_old_ranks() -> None:
-    for name in ("beliefs@1", "longmemeval@1"):
-        world = World(layouts()[name])
-        samples = replace(world.layout, scores=world.scores(np.linspace(0.3, 0.7, 6), np.random.default_rng(5)))
-        first, second = np.triu_indices(6, 1)
-        apart = apart_1(samples, samples.parts()[:, 0], first, second)
-        ranges = rank_ranges_1(samples.layout, [samples.sample(system) for system in range(6)])
-        separated = sum(each.best - 1 for each in ranges)
-        assert 0 < separated == apart.sum()
-
-
 def test_a_small_simulation_keeps_its_error_rate_and_finds_large_differences() -> None:
     found = board_of("beliefs@1", 8, repeats=60, power_repeats=10)
-    assert isinstance(found["error"], dict) and isinstance(found["power"], dict)
-    assert found["error"]["ranks@2"] <= 0.15
-    assert found["power"]["ranks@2"]["2"] < found["power"]["ranks@2"]["8"]
+    assert isinstance(found["error"], float) and isinstance(found["power"], dict)
+    assert found["error"] <= 0.15
+    assert found["power"]["2"] < found["power"]["8"]
 
 
 def test_a_pair_compared_alone_is_told_apart_more_often_the_further_apart_it_is() -> None:
@@ -58,7 +45,7 @@ def test_intervals_hold_the_truth_in_most_boards() -> None:
 
 def test_ten_conversations_tell_88_from_18_among_200_systems() -> None:
     found = wide_board(1)
-    assert found["ends_apart"]["ranks@2"] == 1.0  # type: ignore[index]
+    assert found["ends_apart"] == 1.0
 
 
 def test_the_stored_result_keeps_what_it_promises() -> None:
@@ -67,11 +54,11 @@ def test_the_stored_result_keeps_what_it_promises() -> None:
         (name, systems) for name in layouts() for systems in SYSTEMS
     }
     spread = 3 * (0.05 * 0.95 / RESULT["repeats"]) ** 0.5
-    assert all(each["error"]["ranks@2"] <= 0.05 + spread for each in RESULT["boards"])
+    assert all(each["error"] <= 0.05 + spread for each in RESULT["boards"])
     power = {each["layout"]: each["power"] for each in RESULT["pairs"]}
     assert power["beliefs@2"]["3"] > 3 * power["beliefs@1"]["3"], "the second version tells more apart"
     assert power["beliefs@2"]["5"] > 0.9
-    assert RESULT["wide"]["ends_apart"]["ranks@2"] > 0.99
+    assert RESULT["wide"]["ends_apart"] > 0.99
     assert all(each["difference"] >= 0.93 and each["score"] >= 0.91 for each in RESULT["coverage"])
 
 

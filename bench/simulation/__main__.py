@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +17,9 @@ from bench.simulation.stored import stored_power
 from bench.simulation.world import World, layouts
 from memeval.leaderboard.samples import TrackSamples
 from memeval.statistics.composite import composite_interval
-from memeval.statistics.flips import ALL_PATTERNS, DRAWN_PATTERNS, Array, Places, pair_tests
+from memeval.statistics.flips import ALL_PATTERNS, DRAWN_PATTERNS, pair_tests
 from memeval.statistics.paired import paired_difference
 from memeval.statistics.ranks import ALPHA
-from memeval.statistics.student import critical
 
 Flags = NDArray[np.bool_]
 
@@ -86,21 +84,18 @@ def board_of(name: str, systems: int, repeats: int, power_repeats: int) -> dict[
         repeats: boards of equal systems, for the error rates.
         power_repeats: boards with two halves of equal systems, for each difference.
     """
-    wrong = np.array([[bool(apart.any()) for apart in methods] for methods in _boards(name, systems, 0, repeats)])
-    power: dict[str, dict[str, float]] = {"ranks@1": {}, "ranks@2": {}}
+    wrong = [bool(apart.any()) for apart in _boards(name, systems, 0, repeats)]
+    power: dict[str, float] = {}
     halves = np.arange(systems) < systems // 2
     first, second = np.triu_indices(systems, 1)
     across = halves[first] != halves[second]
     for points in POINTS:
-        found = [
-            [apart[0, across].mean() for apart in methods] for methods in _boards(name, systems, points, power_repeats)
-        ]
-        for method, share in zip(power, np.mean(found, axis=0).tolist(), strict=True):
-            power[method][str(points)] = round(share, 4)
+        found = [float(apart[0, across].mean()) for apart in _boards(name, systems, points, power_repeats)]
+        power[str(points)] = round(float(np.mean(found)), 4)
     return {
         "layout": name,
         "systems": systems,
-        "error": dict(zip(power, np.round(wrong.mean(axis=0), 4).tolist(), strict=True)),
+        "error": round(float(np.mean(wrong)), 4),
         "power": power,
     }
 
@@ -122,17 +117,11 @@ def wide_board(repeats: int) -> dict[str, object]:
     ends = gap > 69.9
     return {
         "repeats": repeats,
-        "ends_apart": {
-            method: float(np.mean([methods[place][0, ends].mean() for methods in found]))
-            for place, method in enumerate(("ranks@1", "ranks@2"))
-        },
+        "ends_apart": float(np.mean([apart[0, ends].mean() for apart in found])),
         "by_gap": {
-            f"{low} to {low + 10}": [
-                round(
-                    float(np.mean([methods[place][0, (gap > low) & (gap <= low + 10)].mean() for methods in found])), 4
-                )
-                for place in (0, 1)
-            ]
+            f"{low} to {low + 10}": round(
+                float(np.mean([apart[0, (gap > low) & (gap <= low + 10)].mean() for apart in found])), 4
+            )
             for low in range(0, 70, 10)
         },
     }
@@ -172,7 +161,7 @@ def pair_of(name: str, repeats: int) -> dict[str, object]:
     return {"layout": name, "power": power}
 
 
-def _boards(name: str, systems: int, points: float, repeats: int) -> Iterator[tuple[Flags, Flags]]:
+def _boards(name: str, systems: int, points: float, repeats: int) -> Iterator[Flags]:
     world = World(layouts()[name])
     skills = 0.5 + points / 200 * np.where(np.arange(systems) < systems // 2, 1, -1)
     for repeat in range(repeats):
@@ -184,52 +173,17 @@ def _random(name: str, systems: int, points: float, repeat: int) -> np.random.Ge
     return np.random.default_rng([SEED, *name.encode(), systems, int(100 * points), repeat])
 
 
-def _apart(samples: TrackSamples) -> tuple[Flags, Flags]:
-    """Return whether ``ranks@1`` and ``ranks@2`` separate each pair of systems.
+def _apart(samples: TrackSamples) -> Flags:
+    """Return whether the ranks separate each pair of systems, shape (values, pairs).
 
-    Returns:
-        Two arrays of shape (values, pairs). The first value is the composite. ``ranks@1`` tests it alone; ``ranks@2``
-        tests the categories too, except on large boards.
+    The first value is the composite. The categories are tested too, except on large boards.
     """
     systems = len(samples.scores)
     parts = samples.parts()
     first, second = np.triu_indices(systems, 1)
     patterns = PATTERNS[systems] if len(samples.clusters) > ALL_PATTERNS else DRAWN_PATTERNS
     tested = pair_tests(parts if systems <= WHOLE_FAMILY else parts[:, :1], samples.clusters, first, second, patterns)
-    return apart_1(samples, parts[:, 0], first, second)[None, :], tested.corrected < ALPHA
-
-
-def apart_1(samples: TrackSamples, parts: Array, first: Places, second: Places) -> Flags:
-    """Return whether ``ranks@1`` separates each pair: Holm's steps as limits of t, for all pairs at once."""
-    clusters = len(samples.clusters)
-    shares = np.zeros((len(samples.plan), clusters))
-    np.add.at(shares, (samples.category, samples.cluster), 1.0)
-    shares /= shares.sum(axis=1, keepdims=True)
-    centred = parts - _category_parts(samples) @ shares
-    squares = (centred**2).sum(axis=1)
-    variance = squares[first] + squares[second] - 2 * (centred @ centred.T)[first, second]
-    error = np.sqrt(np.maximum(variance, 1e-24) * clusters / (clusters - 1))
-    t = np.abs(parts[first].sum(axis=1) - parts[second].sum(axis=1)) / error
-    apart = np.zeros(len(t), dtype=bool)
-    for step, place in enumerate(np.argsort(-t)):
-        level = ALPHA / (len(t) - step)
-        if 2.0 ** (1 - clusters) >= level or t[place] <= _limit(clusters - 1, level):
-            break
-        apart[place] = True
-    return apart
-
-
-def _category_parts(samples: TrackSamples) -> Array:
-    """Return weight times share of each category, shape (systems, categories)."""
-    weights = samples.weights
-    in_category = samples.category == np.arange(len(samples.plan))[:, None]
-    found: Array = samples.scores @ (weights[0] * in_category).T
-    return found
-
-
-@lru_cache(maxsize=100_000)
-def _limit(degrees: int, level: float) -> float:
-    return critical(degrees, level)
+    return tested.corrected < ALPHA
 
 
 def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:

@@ -23,20 +23,13 @@ def write_page(result: dict[str, Any]) -> None:
 def page_of(result: dict[str, Any]) -> str:
     """Return the page as Markdown."""
     boards = result["boards"]
-    error = [
-        [
-            TITLES[each["layout"]],
-            str(each["systems"]),
-            *(_percent(each["error"][name]) for name in ("ranks@1", "ranks@2")),
-        ]
-        for each in boards
-    ]
-    points = list(boards[0]["power"]["ranks@2"])
+    error = [[TITLES[each["layout"]], str(each["systems"]), _percent(each["error"])] for each in boards]
+    points = list(boards[0]["power"])
     power = [
         [
             TITLES[each["layout"]],
             str(each["systems"]),
-            *(f"{_percent(each['power']['ranks@1'][p])} → {_percent(each['power']['ranks@2'][p])}" for p in points),
+            *(_percent(each["power"][p]) for p in points),
         ]
         for each in boards
     ]
@@ -50,8 +43,8 @@ def page_of(result: dict[str, Any]) -> str:
         for each in result["stored"]
     ]
     wide = result["wide"]
-    gaps = [[f"{name} points", *(_percent(share) for share in shares)] for name, shares in wide["by_gap"].items()]
-    gaps.append(["the ends: 88 and 18", *(_percent(wide["ends_apart"][name]) for name in ("ranks@1", "ranks@2"))])
+    gaps = [[f"{name} points", _percent(share)] for name, share in wide["by_gap"].items()]
+    gaps.append(["the ends: 88 and 18", _percent(wide["ends_apart"])])
     coverage = [
         [TITLES[each["layout"]], _percent(each["score"]), _percent(each["difference"])] for each in result["coverage"]
     ]
@@ -60,11 +53,11 @@ def page_of(result: dict[str, Any]) -> str:
         power_repeats=f"{result['power_repeats']:,}",
         wide_repeats=f"{wide['repeats']:,}",
         seed=result["seed"],
-        error=_table(["Benchmark", "Systems", "ranks@1", "ranks@2"], error),
+        error=_table(["Benchmark", "Systems", "Boards with an error"], error),
         power=_table(["Benchmark", "Systems", *(f"{p} points" for p in points)], power),
         pairs=_table(["Benchmark", *(f"{p} points" for p in points)], pairs),
         stored=_table(["Board", "Pairs", *(f"{p} points" for p in points)], stored),
-        gaps=_table(["Difference", "ranks@1", "ranks@2"], gaps),
+        gaps=_table(["Difference", "Pairs separated"], gaps),
         coverage=_table(["Benchmark", "Composite score", "Difference of two systems"], coverage),
     )
 
@@ -102,7 +95,7 @@ may have one. {repeats} boards each, so that an error rate of 5 % varies by ±1 
 ## Power
 
 Half of the systems are better than the other half, by a known difference. The table shows the share of such pairs that
-the ranks separate, before (`ranks@1`) and after (`ranks@2`). {power_repeats} boards each.
+the ranks separate. {power_repeats} boards each.
 
 {power}
 

@@ -38,7 +38,7 @@ class Reader(Protocol):
 
     @property
     def name(self) -> str:
-        """Name and version, such as ``extractive@1``; part of the track."""
+        """Name and version, such as ``extractive@2``; part of the track."""
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
         """Answer a question.

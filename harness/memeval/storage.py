@@ -61,8 +61,6 @@ def checked_line(row: str) -> bytes:
 def row_of(line: bytes, where: object, remedy: str) -> bytes:
     """Return the row of a line of :func:`checked_line`, given without its newline.
 
-    Lines that begin with a brace have no checksum: an older memeval wrote them.
-
     Args:
         line: the line.
         where: its source, ``file:line``; named in errors.
@@ -71,8 +69,6 @@ def row_of(line: bytes, where: object, remedy: str) -> bytes:
     Raises:
         BadInput: the line does not match its checksum.
     """
-    if line.startswith(b"{"):
-        return line
     if not _matches(line):
         raise BadInput("the line is damaged: it does not match its checksum.", where=where, remedy=remedy)
     return line[9:]

@@ -168,7 +168,7 @@ def test_one_person_says_nothing_of_others(made: Made) -> None:
 
 def test_what_cannot_be_compared_is_refused_with_the_reason(made: Made, sealed: RunFolder) -> None:
     first = made("a", right(0))
-    track = sealed.run.track.model_copy(update={"reader": "extractive@1", "tier": "other"})
+    track = sealed.run.track.model_copy(update={"reader": "extractive@2", "tier": "other"})
     other = made("b", right(0), track=track, track_id=track.id, files={})
     for folders, sentence in (
         ([first], "comparing needs at least two runs."),

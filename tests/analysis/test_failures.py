@@ -299,14 +299,6 @@ def test_graded_retrieval_searches_sessions_not_turns() -> None:
     assert (row.right, row.found, row.rank) == (True, EvidenceFound.ALL, 2)
 
 
-def test_a_context_of_another_scenario_counts_if_its_text_is_equal() -> None:
-    read = context("s003:t01")
-    elsewhere = read.model_copy(update={"scenario_id": "another"})
-    assert looked(HOW_MANY, "a few", None, elsewhere).found is EvidenceFound.ALL
-    other_words = elsewhere.model_copy(update={"digest": "sha256:" + "0" * 64})
-    assert looked(HOW_MANY, "a few", None, other_words).found is EvidenceFound.UNKNOWN
-
-
 # -- whole runs --------------------------------------------------------------------------------------------------
 
 

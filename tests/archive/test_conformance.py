@@ -32,7 +32,7 @@ def report(**changed: Any) -> Conformance:
         version="1.0",
         submission_digest=FILES,
         environment_digest=PLACE,
-        suite="conformance@1",
+        suite="conformance@2",
         isolation=Isolation.SANDBOXED,
         network=Network.NONE,
         at="2026-01-02T03:04:05Z",

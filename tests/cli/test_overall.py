@@ -22,7 +22,7 @@ ENTRY = """
 benchmark = "beliefs@1"
 protocol = "judge"
 tier = "full"
-reader = "extractive@1"
+reader = "extractive@2"
 judge = "rules@1"
 ceiling = "oracle"
 """
@@ -56,7 +56,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
 def mine(tmp_path: Path) -> tuple[str, ...]:
     """Runs of two systems and of the ends of the scale; gives the options that read them."""
     tracks = [
-        make_track(benchmark=name, protocol=protocol, reader="extractive@1")
+        make_track(benchmark=name, protocol=protocol, reader="extractive@2")
         for name, protocol in (("beliefs@1", "judge"), ("qa-smoke@1", "search-retrieve-only"))
     ]
     scores = {"no-memory": (0, 0), "oracle": (40, 50), "acme": (30, 20), "blue": (10, 25)}

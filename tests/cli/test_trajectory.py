@@ -111,7 +111,7 @@ def test_a_chart_file_needs_nothing_else_and_escapes_text(call: Call, results: P
 
 def test_runs_of_different_settings_need_charts_of_their_own(call: Call, results: Path, tmp_path: Path) -> None:
     make_run(results, "acme")
-    make_run(results, "acme", track=make_track(reader="extractive@1"))
+    make_run(results, "acme", track=make_track(reader="extractive@2"))
     code, _out, err = call("--chart", "trend.svg")
     assert (code, (tmp_path / "trend.svg").exists()) == (2, False)
     assert "need 2 charts" in err and "--track" in err

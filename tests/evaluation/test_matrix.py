@@ -275,6 +275,8 @@ def test_a_file_that_is_missing_huge_or_in_another_encoding_is_refused(read: Rea
             read_matrix(tmp_path / name)
     with pytest.raises(BadInput, match="cannot be read"):
         read_matrix(tmp_path / "nowhere.yaml")
+    with pytest.raises(BadInput, match="'readers' extractive@1 was removed: "):
+        read("benchmarks: [tiny@1]\nsystems: [bm25]\nreaders: [extractive@1]")
     with pytest.raises(BadInput, match="make 4040 runs"):
         read(
             "benchmarks: [tiny@1]\nreaders: ["

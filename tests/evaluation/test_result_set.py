@@ -70,6 +70,12 @@ def test_controls_run_under_each_of_their_readers_unless_the_group_names_readers
     assert [(run.source.slug, run.reader) for run in named] == [(s, EXTRACTIVE) for s in CONTROLS if s != "oracle"]
 
 
+def test_a_reader_that_was_removed_is_refused_with_the_reason(plan: Plan) -> None:
+    group = 'benchmark = "locomo@1"\nprotocols = ["f1"]\nsystems = ["no-memory"]\nreaders = ["extractive@1"]'
+    with pytest.raises(BadInput, match=r"extractive@1 was removed: .*The last commit with it is \w+\. Name another"):
+        plan(group)
+
+
 def test_a_protocol_with_one_reader_runs_each_system_once(plan: Plan) -> None:
     runs = plan('benchmark = "locomo@1"\nprotocols = ["retrieval"]\nsystems = ["no-memory"]\nreaders = ["native"]')
     assert [run.reader for run in runs] == [None]

@@ -19,6 +19,7 @@ from memeval.records.journal import Plan
 from memeval.records.response import Outcome
 from memeval.records.run import Inputs
 from memeval.records.track import Limits
+from memeval.storage import checked_line
 from memeval.systems.source import file_source, find_system
 from tests.support.adapters import plain_adapter
 from tests.support.tiny import TinyBenchmark
@@ -242,10 +243,11 @@ def interrupted(
         seeds=head.seeds,
         carries_over=again.run.run_id if again else None,
     )
-    (journal / "plan.json").write_text(plan.to_json() + "\n", encoding="utf-8")
-    stored = [row.to_json() + "\n" for row in (again or run).responses()]
+    (journal / "plan.json").write_bytes(checked_line(plan.to_json()))
+    stored = [checked_line(row.to_json()) for row in (again or run).responses()]
     kept = stored[: scenarios // 2 if rows is None else rows]
-    (journal / "responses.jsonl").write_text("".join(kept), encoding="utf-8")
+    (journal / "contexts.jsonl").write_bytes(b"".join(checked_line(row.to_json()) for row in (again or run).contexts()))
+    (journal / "responses.jsonl").write_bytes(b"".join(kept))
     for path in run.path.glob("*.gz"):
         path.unlink()
     (run.path / "run.json").unlink()
@@ -381,7 +383,7 @@ def test_no_more_is_read_of_a_search_than_was_asked_for(tmp_path: Path) -> None:
     contexts = list(run.contexts())
     assert [[part.text for part in context.parts] for context in contexts] == [["item 0\nitem 1\nitem 2"]] * 2
     assert [context.scenario_id for context in contexts] == ["tiny-000", "tiny-001"]
-    assert run.run.track.reader == "extractive@1"
+    assert run.run.track.reader == "extractive@2"
 
 
 def test_a_results_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from memeval.execution.journal import Journal
 from memeval.execution.work import FinishedItems
 from memeval.records.errors import BadInput
 from memeval.records.response import Outcome, Response, Timings
+from memeval.storage import checked_line
 from tests.support.tiny import scenario
 
 
@@ -81,7 +82,7 @@ def test_a_damaged_row_in_the_middle_is_refused_by_line(folder: Path) -> None:
     lines = path.read_bytes().split(b"\n")
     row = response("b").data()
     del row["item_id"]
-    lines[1] = json.dumps(row).encode()
+    lines[1] = checked_line(json.dumps(row)).removesuffix(b"\n")
     path.write_bytes(b"\n".join(lines))
     with pytest.raises(BadInput, match=r"responses\.jsonl:2: 'item_id' is missing"), Journal(folder):
         pass

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memeval.grading.base import ContextGrader, DeliveredContexts
 from memeval.grading.delivery import NOT_STORED, SELF_REPORTED, DeliveredDelta, checked_series
-from memeval.grading.delta import DeltaEfficiency, Headline
+from memeval.grading.delta import Headline
 from memeval.keys import Fact
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Outcome, Response
@@ -162,21 +162,8 @@ def test_without_stored_contexts_nothing_is_earned() -> None:
     assert DeliveredDelta("gated").grade(ITEM, conversation(), given_responses, NoJudge()).verdict is False
 
 
-def test_the_published_rule_is_that_of_version_2() -> None:
-    for texts in (honest(), ["pad " * 300] * 5 + ["x"] * 15, [HISTORY] * QUESTIONS):
-        before = DeltaEfficiency("published", 2).grade(ITEM, conversation(), answered(texts), NoJudge())
-        after = graded(texts, "published")
-        assert (after.verdict, after.value, after.state, after.reason) == (
-            before.verdict,
-            before.value,
-            before.state,
-            before.reason,
-        )
-
-
-def test_only_the_new_graders_look_at_contexts() -> None:
+def test_the_grader_looks_at_contexts() -> None:
     assert isinstance(DeliveredDelta("gated"), ContextGrader)
-    assert not isinstance(DeltaEfficiency("gated"), ContextGrader)
 
 
 def test_a_turn_of_several_lines_counts_line_by_line() -> None:

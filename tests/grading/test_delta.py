@@ -1,4 +1,4 @@
-"""Delta efficiency, published and gated."""
+"""Delta efficiency by token counts, as published, and the gate that reads the answers."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.grading.delta import DeltaEfficiency, Headline, Version, coverage, efficiency
-from memeval.keys import BeliefKey, Fact
+from memeval.grading.base import DeliveredContexts
+from memeval.grading.delivery import DeliveredDelta
+from memeval.grading.delta import Headline, coverage, efficiency
+from memeval.keys import BeliefKey
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Outcome, Response
 from tests.grading.builders import NoJudge, delta_item, fact, item, response, scenario
@@ -69,27 +71,19 @@ def responses(
     ]
 
 
-def graded(
-    given: list[Response],
-    headline: Headline = "published",
-    facts: list[tuple[Fact, ...]] | None = None,
-    version: Version = 2,
-) -> Grade:
+def graded(given: list[Response], headline: Headline = "published") -> Grade:
     questions = [f"Question {n}?" for n in range(len(given))]
-    return DeltaEfficiency(headline, version).grade(
-        delta_item(facts or [FACTS] * len(given)), scenario(questions=questions), given, NoJudge()
+    return DeliveredDelta(headline).grade_delivered(
+        delta_item([FACTS] * len(given)), scenario(questions=questions), given, DeliveredContexts(read=True)
     )
 
 
-def test_a_saving_with_good_answers_passes_under_both_rules() -> None:
-    published = graded(responses([ALL] * 20, SHRINKING))
-    assert (published.verdict, published.alternates) == (True, {"gated": True})
-    assert published.value == pytest.approx(0.9)
-    assert published.metrics == {"efficiency": pytest.approx(0.9), "early_coverage": 1.0, "late_coverage": 1.0}
-    assert published.flags == () and not published.answerable
-    gated = graded(responses([ALL] * 20, SHRINKING), "gated")
-    assert (gated.verdict, gated.alternates) == (True, {"published": True})
-    assert published.grader != gated.grader
+def test_a_saving_passes_under_the_published_rule() -> None:
+    grade = graded(responses([ALL] * 20, SHRINKING))
+    assert (grade.grader, grade.verdict, grade.flags) == ("delta-efficiency@3", True, ())
+    assert grade.value == grade.metrics["efficiency"] == pytest.approx(0.9)
+    assert (grade.metrics["early_coverage"], grade.metrics["late_coverage"]) == (1.0, 1.0)
+    assert not grade.answerable
 
 
 @pytest.mark.parametrize(
@@ -104,16 +98,17 @@ def test_a_saving_with_good_answers_passes_under_both_rules() -> None:
     ],
 )
 def test_the_gate_reads_the_answers(early: str, late: str, holds: bool) -> None:
-    grade = graded(responses([early] * 5 + [late] * 15, SHRINKING))
-    assert (grade.verdict, grade.alternates) == (True, {"gated": holds})
+    answers = [early] * 5 + [late] * 15
+    assert coverage(answers, [FACTS] * 20).holds is holds
+    assert graded(responses(answers, SHRINKING)).verdict is True
 
 
 def test_late_answers_may_lose_a_fifth_and_no_more() -> None:
     keeping = [ALL] * 5 + [ALL] * 3 + ["Jest, Redis and Svelte."] * 12
-    assert graded(responses(keeping, SHRINKING)).alternates == {"gated": True}
+    assert coverage(keeping, [FACTS] * 20).holds
     losing = [ALL] * 5 + [ALL] * 2 + ["Jest, Redis and Svelte."] * 13
-    assert coverage(losing, [FACTS] * 20).late == pytest.approx(0.7833333)
-    assert graded(responses(losing, SHRINKING)).alternates == {"gated": False}
+    found = coverage(losing, [FACTS] * 20)
+    assert (found.late, found.holds) == (pytest.approx(0.7833333), False)
 
 
 def test_turns_have_facts_of_their_own_and_those_without_any_are_left_out() -> None:
@@ -125,7 +120,7 @@ def test_turns_have_facts_of_their_own_and_those_without_any_are_left_out() -> N
 
 def test_no_saving_fails_however_good_the_answers() -> None:
     grade = graded(responses([ALL] * 20, [1000] * 20))
-    assert (grade.verdict, grade.alternates, grade.value) == (False, {"gated": False}, 0.0)
+    assert (grade.verdict, grade.value) == (False, 0.0)
 
 
 def test_an_undefined_efficiency_is_none_with_a_reason_and_fails() -> None:
@@ -154,9 +149,10 @@ def test_a_failed_question_fails_the_item_with_the_first_failure() -> None:
     given = responses([ALL] * 20, SHRINKING)
     given[7] = response(outcome=Outcome.TIMEOUT, number=8)
     given[9] = response(outcome=Outcome.ADAPTER_ERROR, number=10)
-    for headline, other in (("published", "gated"), ("gated", "published")):
-        grade = graded(given, headline)  # type: ignore[arg-type]
-        assert (grade.state, grade.verdict, grade.alternates) == (GradeState.TIMEOUT, None, {other: False})
+    grade = graded(given)
+    assert (grade.state, grade.verdict) == (GradeState.TIMEOUT, None)
+    assert grade.alternates == {"gated": False, "corrected": False}
+    assert graded(given, "gated").alternates == {"published": False}
 
 
 def with_a_blank_answer() -> list[Response]:
@@ -168,42 +164,27 @@ def with_a_blank_answer() -> list[Response]:
 def test_a_blank_answer_fails_only_the_gated_rule() -> None:
     # DeepMemEval's evaluate_delta_efficiency reads token_counts alone (specification, sections 3 and 6).
     grade = graded(with_a_blank_answer())
-    assert (grade.grader, grade.state, grade.verdict) == ("delta-efficiency@2", GradeState.GRADED, True)
-    assert grade.alternates == {"gated": False}
-    assert grade.reason == "Efficiency 0.900 is above 0.5."
+    assert (grade.state, grade.verdict, grade.reason) == (GradeState.GRADED, True, "Efficiency 0.900 is above 0.5.")
     gated = graded(with_a_blank_answer(), "gated")
     assert (gated.state, gated.verdict, gated.alternates) == (GradeState.EMPTY, False, {"published": True})
-
-
-def test_version_1_keeps_failing_an_item_with_a_blank_answer_for_stored_runs() -> None:
-    grade = graded(with_a_blank_answer(), version=1)
-    assert (grade.grader, grade.state, grade.verdict) == ("delta-efficiency@1", GradeState.EMPTY, False)
-    assert (grade.alternates, grade.reason) == ({"gated": False}, "The answer is blank.")
-    assert grade.value == pytest.approx(0.9)
-    gated = graded(with_a_blank_answer(), "gated", version=1)
-    assert (gated.grader, gated.verdict, gated.alternates) == (
-        "delta-efficiency-gated@1",
-        False,
-        {"published": False},
-    )
 
 
 def test_an_error_behind_a_blank_answer_fails_the_item_as_an_error() -> None:
     given = with_a_blank_answer()
     given[12] = response(outcome=Outcome.ADAPTER_ERROR, number=13)
     grade = graded(given)
-    assert (grade.state, grade.verdict, grade.alternates) == (GradeState.ADAPTER_ERROR, None, {"gated": False})
+    assert (grade.state, grade.verdict, grade.alternates["gated"]) == (GradeState.ADAPTER_ERROR, None, False)
 
 
 def test_other_keys_and_missing_responses_are_refused() -> None:
     with pytest.raises(TypeError, match="belief-update"):
-        DeltaEfficiency("published").grade(
+        DeliveredDelta("published").grade(
             item(BeliefKey(current=FACTS[0], stale=())), scenario(), [response()], NoJudge()
         )
     with pytest.raises(ValueError, match="1 responses to 20"):
-        DeltaEfficiency("published").grade(delta_item([FACTS] * 20), scenario(), [response()], NoJudge())
+        DeliveredDelta("published").grade(delta_item([FACTS] * 20), scenario(), [response()], NoJudge())
 
 
 def test_no_judge_is_asked() -> None:
     given = (delta_item([(fact("Jest"),)] * 20), scenario(questions=["?"] * 20))
-    assert DeltaEfficiency(headline="gated").cases(*given, [response("Jest", number=n) for n in range(1, 21)]) == ()
+    assert DeliveredDelta("gated").cases(*given, [response("Jest", number=n) for n in range(1, 21)]) == ()

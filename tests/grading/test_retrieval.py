@@ -54,10 +54,6 @@ class TestRetrieved:
     def test_a_session_named_beside_a_turn_of_it_leaves_turns_known(self) -> None:
         assert turns(*named(["s002", "s002:t01"], "gone")) == ("s002", "s002:t01", "gone")
 
-    def test_version_1_ranks_turns_among_sessions(self) -> None:
-        found = TurnIndex(HISTORY, mixed=True).retrieved(named("s001", "s002:t01"))
-        assert found.turns == ("s001", "s002:t01")
-
     @pytest.mark.parametrize("unknown", ["s009", "s002:t99", "S2", "D2:2", "answer_1", "s002:t02 ", "", "s002:"])
     def test_what_is_unknown_takes_a_rank_and_is_no_session(self, unknown: str) -> None:
         found = named(unknown, "s002:t02")
@@ -167,7 +163,7 @@ def test_the_same_grader_grades_one_history_after_the_other() -> None:
 
 
 def test_turn_metrics_of_a_system_that_returns_sessions_are_none_with_the_reason() -> None:
-    # The second item is the one turn of its session, word for word: version 1 took that for a system of turns.
+    # The second item is the one turn of its session, word for word: that makes no system of turns.
     items = (*named("s002"), RetrievedItem(turn_id="s003:t01", source_ids=("s003",)))
     grade = LocomoRetrieval().grade(ITEM, HISTORY, [answered(items=items)], NoJudge())
     assert {value for name, value in grade.metrics.items() if name.startswith("turn_")} == {None}
@@ -175,6 +171,3 @@ def test_turn_metrics_of_a_system_that_returns_sessions_are_none_with_the_reason
     assert grade.reason == (
         "2 of 2 sessions of evidence are among the first 5. The system returns sessions, so turn metrics are left out."
     )
-    before = LocomoRetrieval(version=1).grade(ITEM, HISTORY, [answered(items=items)], NoJudge())
-    assert (before.grader, before.metrics["turn_recall@1"], before.metrics["turn_recall@5"]) == ("retrieval@1", 0, 0.5)
-    assert before.reason == "2 of 2 sessions of evidence are among the first 5."

@@ -194,7 +194,7 @@ def shared(**items: int) -> list[CategoryPlan]:
     """Return categories whose items all count the same."""
     whole = sum(items.values())
     return [
-        CategoryPlan(name=name, weight=count / whole, items=count, grader="locomo-f1@1", shared=True)
+        CategoryPlan(name=name, weight=count / whole, items=count, grader="locomo-f1@2", shared=True)
         for name, count in items.items()
     ]
 

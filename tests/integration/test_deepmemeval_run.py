@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from memeval.archive.runs import RunFolder, sealed_runs
-from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
-from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.reproduction import reproduce_run
-from memeval.evaluation.running import RunOptions, run_system
-from memeval.systems.source import find_system
 from tests.support.adapters import plain_adapter
 from tests.support.commands import memeval
 from tests.support.data import test_data
@@ -62,26 +56,3 @@ def test_an_always_failing_system_is_all_errors_and_a_control_exits_0(tmp_path: 
     scores = run("always-error", tmp_path).run.scores
     assert scores.overall.errors == 500
     assert scores.overall.graded_accuracy is None
-
-
-@pytest.mark.parametrize("version", [1, 2])
-def test_a_run_graded_by_the_former_graders_reproduces_equal(
-    version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sample = test_data("deepmemeval/deepmemeval_sample.json")
-    system = plain_adapter(tmp_path, on_query='return "" if question[0] in "IW" else "a word"')
-    delta, judged = DeepMemEvalBenchmark.former[version - 1], DeepMemEvalBenchmark.former[-1]
-    former = tuple(
-        replace(each, grader=delta if each.name == "delta-efficiency" else judged)
-        for each in DeepMemEvalBenchmark.categories
-    )
-    with monkeypatch.context() as before:
-        before.setattr(DeepMemEvalBenchmark, "categories", former)
-        benchmark_session = BenchmarkSession.open(DeepMemEvalBenchmark(), sample)
-        stored = run_system(find_system(str(system)), benchmark_session, RunOptions(results=tmp_path / "results"))
-    assert {grade.grader for grade in stored.grades()} == {f"delta-efficiency@{version}", "judged@1"}
-    again = reproduce_run(stored, sample)
-    assert (again.equal, again.grades) == (True, 10)
-    now = BenchmarkSession.open(DeepMemEvalBenchmark(), sample)
-    assert now.graders["delta-efficiency"].name == "delta-efficiency@3"
-    assert now.graders["cascade-propagation"].name == now.graders["uncertainty-abstention"].name == "judged@2"

@@ -93,7 +93,7 @@ def data_of(run: RunFolder) -> Path | None:
     pytest.skip(f"the data of {benchmark.info.id} is not here, nor where MEMEVAL_TEST_DATA points")
 
 
-def score(slug: str, category: str, reader: str = "extractive@1") -> int:
+def score(slug: str, category: str, reader: str = "extractive@2") -> int:
     """Return how many items of a category a control got right."""
     (run,) = (each.run for each in beliefs() if each.run.system.slug == slug and each.run.track.reader == reader)
     return next(c.tally.correct for c in run.scores.categories if c.name == category)

@@ -20,7 +20,7 @@ from memeval.statistics.ranks import RankRange
 from tests.support.runs import make_run, make_track
 
 CONTROL = SystemKind.CONTROL
-READER = "extractive@1"
+READER = "extractive@2"
 ALPHA, BETA = (make_track(benchmark=f"{name}@1", reader=READER) for name in ("alpha", "beta"))
 
 

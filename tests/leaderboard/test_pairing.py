@@ -51,7 +51,7 @@ def test_each_system_is_held_against_itself_on_the_fresh_seed_best_first(tmp_pat
     [
         {"parameters": {"seed": 7, "size": 200}},
         {"parameters": {"seed": 7}},
-        {"reader": "extractive@1"},
+        {"reader": "extractive@2"},
         {"protocol": "shared"},
         {"tier": "small"},
         {"judge": "openai:made-up"},

@@ -13,16 +13,17 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.leaderboard import releases as module
 from memeval.leaderboard.board import build_board
+from memeval.leaderboard.board_settings import BOARD_FILE, board_file, page_settings
 from memeval.leaderboard.releases import completed, frozen, keep, releases
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.ledger import LedgerEvent
 from memeval.records.release import Release
 from memeval.records.run import SystemKind
+from memeval.settings import read_settings
 from tests.support.runs import edit_head, make_run
 
 TODAY = "2026.11.21"
-OLD_STATE = "sha256:" + "0" * 64
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +48,8 @@ def freeze(results: Path, version: str | None = None, memeval: str = "0.1.0") ->
 def freeze_and_keep(results: Path, version: str | None = None) -> Release:
     release, is_new = freeze(results, version)
     assert is_new
+    board = digest_bytes(board_file(page_settings(read_settings(results.parent))))
+    release = completed(release, {BOARD_FILE: board}, None)
     keep(release, results)
     return release
 
@@ -170,18 +173,6 @@ def test_a_release_is_named_in_the_ledger_once(tmp_path: Path, acme: RunFolder) 
     (line,) = Ledger(tmp_path).entries()
     assert (line.deed, line.release_version, line.run_id) == (LedgerEvent.RELEASED, TODAY, None)
     assert line.release_digest == digest_bytes((tmp_path / "releases" / f"{TODAY}.json").read_bytes())
-
-
-def test_a_release_of_schema_version_1_stays_readable(tmp_path: Path, acme: RunFolder) -> None:
-    data = freeze(tmp_path)[0].data()
-    for name in ("files", "runs", "weights", "price_lists", "ranks_method", "signature"):
-        del data[name]
-    (tmp_path / "releases").mkdir()
-    (tmp_path / "releases" / f"{TODAY}.json").write_text(json.dumps(data | {"schema_version": 1, "state": OLD_STATE}))
-    (release,) = releases(tmp_path)
-    assert (release.files, release.ranks_method, release.state) == (None, None, OLD_STATE)
-    assert [row.system for row in release.rows] == ["acme"]
-    assert freeze(tmp_path)[0].version == f"{TODAY}.2"
 
 
 def test_there_are_no_releases_before_the_first(tmp_path: Path) -> None:

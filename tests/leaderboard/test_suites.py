@@ -14,7 +14,7 @@ ENTRY = """
 benchmark = "beliefs@1"
 protocol = "judge"
 tier = "full"
-reader = "extractive@1"
+reader = "extractive@2"
 judge = "rules@1"
 ceiling = "oracle"
 """
@@ -53,8 +53,14 @@ def test_an_unknown_suite_names_the_known_ones() -> None:
         ("beliefs@1", "believes@1", "believes@1", 7),
         ('protocol = "judge"', 'protocol = "jugde"', "beliefs@1 has no protocol 'jugde'.", 8),
         ('tier = "full"', 'tier = "whole"', "beliefs@1 has no tier 'whole'.", 9),
+        (
+            'reader = "extractive@2"',
+            'reader = "extractive@1"',
+            "extractive@1 was removed: it returned one sentence",
+            10,
+        ),
         ('ceiling = "oracle"', 'ceiling = "top"', "'oracle' or 'perfect'", 12),
-        ('reader = "extractive@1"', 'reader = "native"', "the oracle only retrieves", 12),
+        ('reader = "extractive@2"', 'reader = "native"', "the oracle only retrieves", 12),
         ('ceiling = "oracle"', 'ceiling = "oracle"\nweight = -1.0', "weight", 13),
         ('ceiling = "oracle"', 'ceiling = "oracle"\nweight = 0.0', "weight", 13),
         ('ceiling = "oracle"', 'ceiling = "oracle"\nweight = nan', "weight", 13),
@@ -78,7 +84,7 @@ def test_a_wrong_value_is_refused_with_its_line(tmp_path: Path, old: str, new: s
         (2 * (SUITE + ENTRY), "the suite 'mine@1' occurs twice."),
         (SUITE + "benchmarks = []\n", "benchmarks"),
         (
-            SUITE + ENTRY + ENTRY.replace("beliefs@1", "qa-smoke@1").replace("extractive@1", "native"),
+            SUITE + ENTRY + ENTRY.replace("beliefs@1", "qa-smoke@1").replace("extractive@2", "native"),
             "mine@1 mixes systems that write answers",
         ),
         ("suites = 3\n", "suites"),

@@ -49,7 +49,7 @@ OTHER: list[tuple[dict[str, Any], ChangedPart, str]] = [
         "Number of items of kept changed from 50 to 9.",
     ),
     ({"categories": plans("changed", "kept")}, ChangedPart.GRADING, "Order of categories changed."),
-    ({"reader": "extractive@1"}, ChangedPart.READER, "Reader changed from native to extractive@1."),
+    ({"reader": "extractive@2"}, ChangedPart.READER, "Reader changed from native to extractive@2."),
     ({"reader_endpoint": "https://a"}, ChangedPart.READER, "Endpoint of the reader changed from none to https://a."),
     ({"judge": "rules@2"}, ChangedPart.JUDGE, "Judge changed from rules@1 to rules@2."),
     ({"judge_endpoint": "https://a"}, ChangedPart.JUDGE, "Endpoint of the judge changed from none to https://a."),

@@ -100,7 +100,7 @@ def test_readers_in_use_side_by_side_have_a_series_each(
 ) -> None:
     folders = [
         make_run(tmp_path, "acme", started=day(number, hour), track=make_track(reader=reader))
-        for reader, numbers in zip(("native", "extractive@1"), days, strict=True)
+        for reader, numbers in zip(("native", "extractive@2"), days, strict=True)
         for hour, number in enumerate(numbers, start=1 if reader == "native" else 5)
     ]
     found = history(tmp_path, folders).series
@@ -130,12 +130,12 @@ def test_two_readers_that_get_a_new_judge_go_on_each_in_its_own_series(tmp_path:
     folders = [
         make_run(tmp_path, "acme", started=day(number, hour), track=track(reader, judge))
         for number, judge in ((1, "rules@1"), (5, "openai:m@1"))
-        for hour, reader in enumerate(("native", "extractive@1"))
+        for hour, reader in enumerate(("native", "extractive@2"))
     ]
     found = history(tmp_path, folders).series
     assert [[run.track.reader for run in series.runs] for series in found] == [
         ["native", "native"],
-        ["extractive@1", "extractive@1"],
+        ["extractive@2", "extractive@2"],
     ]
 
 

@@ -26,7 +26,7 @@ OTHER_PARTS: dict[str, Any] = {
     "protocol": "f1",
     "tier": "small",
     "categories": TRACK.categories[::-1],
-    "reader": "extractive@1",
+    "reader": "extractive@2",
     "judge": "rules@2",
     "judge_endpoint": "https://judge.example",
     "reader_endpoint": "https://reader.example",

@@ -464,8 +464,8 @@ BOARD = (
     Made("full-context", "Full context", 0.78, SystemKind.CONTROL, tokens=9800, cost=0.0),
     Made("oracle-evidence", "Oracle evidence", 0.95, SystemKind.CONTROL, view=View.EVIDENCE, tokens=300, cost=0.0),
     Made("no-memory", "No memory", 0.08, SystemKind.CONTROL, tokens=0, cost=0.0),
-    Made("bm25", "BM25", 0.6, SystemKind.CONTROL, reader="extractive@1", tokens=450, cost=0.0),
-    Made("acme", "Acme Memory", 0.72, reader="extractive@1", started="2026-11-02T10:00:00+00:00", tokens=420),
+    Made("bm25", "BM25", 0.6, SystemKind.CONTROL, reader="extractive@2", tokens=450, cost=0.0),
+    Made("acme", "Acme Memory", 0.72, reader="extractive@2", started="2026-11-02T10:00:00+00:00", tokens=420),
     Made(
         "acme",
         "Acme Memory",

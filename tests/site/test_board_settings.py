@@ -30,7 +30,7 @@ primary = "#5b2a86"
 accent = "#5b2a86"
 accent_dark = "#c9a7eb"
 [headline."fake@1"]
-reader = "extractive@1"
+reader = "extractive@2"
 """
 
 
@@ -40,7 +40,7 @@ def results(tmp_path: Path) -> Path:
     for benchmark, slug, reader in (
         ("fake@1", "ours", "native"),
         ("fake@1", "theirs", "native"),
-        ("fake@1", "third", "extractive@1"),
+        ("fake@1", "third", "extractive@2"),
         ("other@1", "ours", "native"),
     ):
         make_run(folder, Made(slug, slug.title(), reader=reader), FakeBenchmark(id=benchmark))
@@ -104,7 +104,7 @@ def test_a_run_whose_grades_are_elsewhere_has_no_own_score_and_says_why(results:
 
 
 def test_a_headline_track_comes_first(results: Path) -> None:
-    for reader in ("extractive@1", "native"):
+    for reader in ("extractive@2", "native"):
         made = site(results, f'[headline."fake@1"]\nreader = "{reader}"\n')
         page = pages(BenchmarkPages().publish(made))[benchmark_url("fake@1")]
         order = re.findall(r'<section class="mv-track" id="track-(\w+)"', page)
@@ -130,6 +130,7 @@ def test_a_board_shows_only_its_benchmarks(results: Path) -> None:
         ),
         ('[headline."fake@1"]\nprotocol = "f1"\n', "2: fake@1 has no protocol 'f1'. Choose one of: judge."),
         ('[headline."fake@1"]\ntier = "fulll"\n', "2: fake@1 has no tier 'fulll'. Did you mean 'full'?"),
+        ('[headline."fake@1"]\nreader = "extractive@1"\n', "2: extractive@1 was removed: it returned one sentence"),
         ('[headline."fake@1"]\ntrack = "abc"\n', "1: no run of fake@1 has this headline track. Choose one of: "),
     ],
 )
@@ -160,7 +161,7 @@ def test_title_repository_and_colours_reach_every_page(results: Path) -> None:
     assert "--mv-accent: #5b2a86;" in light and "--mv-accent: #c9a7eb;" in dark
     assert "--md-primary-fg-color: #5b2a86;" in light and "--md-primary-fg-color: #5b2a86;" in dark
     published = BoardSettings.model_validate_json((out / "board.json").read_bytes())
-    assert published.title == "Memory & more" and published.headline["fake@1"].reader == "extractive@1"
+    assert published.title == "Memory & more" and published.headline["fake@1"].reader == "extractive@2"
     assert json.loads((out / "board.json").read_bytes()).keys().isdisjoint({"archive", "publish", "check"})
 
 

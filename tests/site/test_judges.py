@@ -222,7 +222,7 @@ def test_model_calls_are_offered_as_files(built: Built) -> None:
 
 def test_where_answers_are_measured_no_judge_is_named_for_the_score(built: Built) -> None:
     site, track = model(built.results), built.runs[0].run.track
-    categories = tuple(each.model_copy(update={"grader": "locomo-f1@1"}) for each in track.categories)
+    categories = tuple(each.model_copy(update={"grader": "locomo-f1@2"}) for each in track.categories)
     measured = track.model_copy(update={"benchmark": "locomo@1", "categories": categories})
     assert judge_note(site, track).asked
     note = judge_note(site, measured)

@@ -112,7 +112,7 @@ def oracle(results: Path, correct: int, track: Track, **told: Any) -> RunFolder:
     return make_run(results, "oracle", {"kept": correct}, track=track, kind=SystemKind.CONTROL, **told)
 
 
-@pytest.mark.parametrize("reader", ["extractive@1", "extractive@2", "openai:gpt-4o-2024-08-06"])
+@pytest.mark.parametrize("reader", ["extractive@2", "openai:gpt-4o-2024-08-06"])
 def test_the_reader_of_a_table_has_a_ceiling_that_the_evidence_alone_shows(tmp_path: Path, reader: str) -> None:
     track = make_track(reader=reader)
     table = table_of(make_run(tmp_path, "acme", {"kept": 45}, track=track), oracle(tmp_path, 40, track))
@@ -124,7 +124,7 @@ def test_the_reader_of_a_table_has_a_ceiling_that_the_evidence_alone_shows(tmp_p
 
 
 def test_no_ceiling_is_invented(tmp_path: Path) -> None:
-    track = make_track(reader="extractive@1")
+    track = make_track(reader="extractive@2")
     acme = make_run(tmp_path, "acme", {"kept": 45}, track=track)
     assert reader_ceiling(table_of(acme, make_run(tmp_path, "bm25", track=track, kind=SystemKind.CONTROL))) is None
     named_like_it = make_run(tmp_path, "oracle", {"kept": 50}, track=track)

@@ -56,7 +56,7 @@ def report(run: RunFolder, **changes: Any) -> Conformance:
         version=HOSTILE,
         submission_digest=run.run.system.submission_digest,
         environment_digest=run.run.system.environment_digest,
-        suite="conformance@1",
+        suite="conformance@2",
         isolation=Isolation.SANDBOXED,
         network=Network.NONE,
         at="2026-11-20T10:00:00.000+00:00",
@@ -96,7 +96,7 @@ def told(run: RunFolder, **head: Any) -> RunFolder:
 def test_each_check_is_shown_with_its_outcome_and_what_was_seen(tmp_path: Path, run: RunFolder) -> None:
     store(tmp_path, report(run))
     said = text(page(tmp_path, SystemPages))
-    assert "Suite conformance@1, 2026-11-20" in said
+    assert "Suite conformance@2, 2026-11-20" in said
     for wanted in (
         "Ingested facts are found as soon as settle returns. planted-fact · required passed Saw planted-fact",
         "Dates of sessions are stored and used. event-time failed Saw event-time",

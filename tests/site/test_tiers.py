@@ -52,7 +52,7 @@ def test_a_tier_of_one_cluster_shows_no_difference_and_unknown_clusters_are_unkn
 def test_a_tier_with_runs_has_the_difference_of_its_largest_table(tmp_path: Path) -> None:
     tables = [
         table_of(tmp_path / "one", systems=2, benchmark="locomo@1", protocol="f1"),
-        table_of(tmp_path / "two", systems=3, benchmark="locomo@1", protocol="f1", reader="extractive@1"),
+        table_of(tmp_path / "two", systems=3, benchmark="locomo@1", protocol="f1", reader="extractive@2"),
         table_of(tmp_path / "other", systems=4, benchmark="locomo@1", protocol="retrieval"),
     ]
     powers = {power.tier.name: power for power in tier_powers(find("locomo").info, tables)}

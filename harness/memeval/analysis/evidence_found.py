@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from memeval.execution.contexts import TurnTexts, digest_of_text, texts_of
+from memeval.execution.contexts import TurnTexts, texts_of
 from memeval.grading.evidence import Retrieved, index_of
 from memeval.keys import ItemKey
 from memeval.records.failure import EvidenceFound
@@ -80,7 +80,7 @@ class EvidenceFinder:
     """
 
     def __init__(self, scenario: Scenario, contexts: Mapping[str, Context], reader_tokens: int | None = None) -> None:
-        self.history = index_of(scenario, mixed=True)  # stored failure analyses depend on this
+        self.history = index_of(scenario)
         self._texts = texts_of(scenario)
         self._contexts = contexts
         self._reader_tokens = reader_tokens
@@ -137,13 +137,11 @@ class EvidenceFinder:
         return self._context_texts[digest]
 
     def _full_text(self, context: Context) -> _ContextText | None:
-        """Return the full text of a context; ``None`` if it belongs to a scenario with other turns."""
+        """Return the full text of a context; ``None`` if it names a turn that the scenario does not have."""
         try:
-            found = _ContextText(context, self._texts)
+            return _ContextText(context, self._texts)
         except KeyError:
             return None
-        is_own = context.scenario_id == self.history.scenario.scenario_id
-        return found if is_own or digest_of_text(found.text) == context.digest else None
 
     def _holds(self, context: _ContextText, piece: str) -> bool:
         """Return whether a piece of evidence is in a context."""

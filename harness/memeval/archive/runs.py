@@ -119,7 +119,7 @@ class RunFolder:
         return self._rows("traffic.jsonl", Traffic)
 
     def failures(self) -> Iterator[Failure]:
-        """Yield the failure analysis of every graded item; empty for old runs without one."""
+        """Yield the failure analysis of every graded item; empty without one."""
         return self._rows("failures.jsonl", Failure)
 
     def _rows(self, name: str, model: type[T]) -> Iterator[T]:

@@ -168,8 +168,6 @@ class Benchmark(ABC):
     """Its own readers, which need no model."""
     formats: tuple[ExchangeFormat, ...] = ()
     """Its own import and export formats."""
-    former: tuple[Grader, ...] = ()
-    """Graders of earlier versions. They regrade stored runs whose track names them."""
 
     @abstractmethod
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
@@ -218,9 +216,9 @@ class Benchmark(ABC):
         return self.categories
 
     def judged_graders(self) -> frozenset[str]:
-        """Return the names of the graders whose grades need verdicts of a judge, earlier versions included."""
+        """Return the names of the graders whose grades need verdicts of a judge."""
         tables = [self.table(protocol.name) for protocol in self.info.protocols]
-        graders = [*self.former, *(category.grader for table in tables for category in table)]
+        graders = [category.grader for table in tables for category in table]
         return frozenset(grader.name for grader in graders if grader.asks_judge)
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:

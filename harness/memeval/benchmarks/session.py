@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 from typing import overload
 
-from memeval.benchmarks import find
+from memeval.benchmarks import find, known_ids
 from memeval.benchmarks.base import Benchmark, Dataset, Parameters
 from memeval.benchmarks.checking import check_items
 from memeval.benchmarks.errata import read_errata
@@ -29,6 +29,7 @@ from memeval.records.errors import BadInput
 from memeval.records.run import Run, View
 from memeval.records.scenario import Ingest, Scenario, Step
 from memeval.records.track import Limits, Track
+from memeval.removed import why_removed
 from memeval.systems.output import visible
 from memeval.tokens import tokenizer_name
 
@@ -59,8 +60,6 @@ class BenchmarkSession:
     tier: str
     errata: Errata | None = None
     """Errata for corrected scores; ``None`` for no corrected scores."""
-    stored: Track | None = None
-    """The track of the stored run that is regraded; ``None`` for a new run."""
 
     @classmethod
     def open(
@@ -122,14 +121,8 @@ class BenchmarkSession:
 
     @cached_property
     def graders(self) -> dict[str, Grader]:
-        """The graders by category; for a stored run, the grader versions of its track that still exist."""
-        current = {category.name: category.grader for category in self.benchmark.table(self.protocol, self.tier)}
-        for plan in () if self.stored is None else self.stored.categories:
-            for grader in self.benchmark.former:
-                same = plan.name in current and _family(current[plan.name]) == _family(grader)
-                if same and grader.name == plan.grader:
-                    current[plan.name] = grader
-        return current
+        """The graders by category."""
+        return {category.name: category.grader for category in self.benchmark.table(self.protocol, self.tier)}
 
     def corrections(self) -> dict[str, ItemKey | None]:
         """Return the corrected key of each item in the errata; ``None`` for an excluded item.
@@ -222,6 +215,19 @@ class BenchmarkSession:
         return _Works(self.scenarios, view, open_passes)
 
 
+def refuse_removed(track: Track) -> None:
+    """Refuse a track that names an edition that memeval no longer has.
+
+    Raises:
+        BadInput: it does.
+    """
+    names = [name for name in (track.benchmark, track.judge) if name not in (*known_ids(), RulesJudge.name)]
+    graders = dict.fromkeys(category.grader for category in track.categories)
+    why = next(filter(None, map(why_removed, (*names, track.reader, *graders))), None)
+    if why is not None:
+        raise BadInput(why, remedy="Record a new run.")
+
+
 def session_of_run(
     run: Run, data: Path | None = None, errata: Path | None = None, *, with_errata: bool = True
 ) -> BenchmarkSession:
@@ -234,9 +240,11 @@ def session_of_run(
         with_errata: whether the errata are needed. A failure analysis does not depend on them.
 
     Raises:
-        BadInput: the data is missing, or the data or the errata have another digest than the run's.
+        BadInput: the run is of an edition that was removed, its data is missing, or the data or the errata have another
+            digest than the run's.
     """
     track = run.track
+    refuse_removed(track)
     benchmark_session = BenchmarkSession.open(
         _benchmark_of(run),
         data,
@@ -257,7 +265,7 @@ def session_of_run(
             f"run {run.run_id} used errata {track.errata}, but these errata are {errata_digest}.",
             remedy="Name the right errata with --errata.",
         )
-    return replace(benchmark_session, stored=track)
+    return benchmark_session
 
 
 class _Works(Sequence[ScenarioWork]):
@@ -306,11 +314,6 @@ def _with_turns(step: Step, turns: frozenset[str]) -> Step:
         return step
     kept = tuple(turn for turn in step.session.turns if turn.turn_id in turns)
     return step.model_copy(update={"session": step.session.model_copy(update={"turns": kept})})
-
-
-def _family(grader: Grader) -> str:
-    """Return the name of a grader without its version."""
-    return grader.name.partition("@")[0]
 
 
 def _one_of(kind: str, name: str | None, names: Sequence[str], benchmark: str) -> str:

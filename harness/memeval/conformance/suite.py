@@ -25,7 +25,7 @@ from memeval.records.conformance import CheckOutcome, ConformanceCheck
 from memeval.systems.errors import SystemFailure
 from memeval.systems.output import Log
 
-CHECKS_1 = (
+CHECKS = (
     Check(
         "planted-fact",
         "Ingested facts are found as soon as settle returns.",
@@ -96,11 +96,6 @@ CHECKS_1 = (
         asking.context_tokens,
         needs=("get_context_tokens", "query"),
     ),
-)
-"""The checks of conformance@1, in their order."""
-
-CHECKS = (
-    *CHECKS_1,
     Check("banks-apart", "Banks with similar names are kept apart.", promises.banks_apart, needs=("retain", "recall")),
     Check(
         "forget-keeps-others",
@@ -131,13 +126,10 @@ CHECKS = (
     ),
     Check("sources-named", "Retrieved items name the session or text that they are from.", promises.sources_named),
 )
-"""The checks of the present suite, in their order."""
+"""The checks, in their order."""
 
 SUITE = "conformance@2"
 """The suite and its version. The version changes when the result of any system could change."""
-
-SUITES = {"conformance@1": CHECKS_1, SUITE: CHECKS}
-"""The checks of every version of the suite."""
 
 
 class CallCounts(NamedTuple):

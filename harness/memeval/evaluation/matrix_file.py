@@ -19,6 +19,7 @@ from memeval.records.base import SLUG
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
 from memeval.records.matrix import Gate, MatrixBenchmark, MatrixPlan, MatrixSystem
+from memeval.removed import why_removed
 from memeval.systems.output import visible
 from memeval.systems.source import SystemSource, altered_source, find_system
 
@@ -228,9 +229,8 @@ class _MatrixParser:
                 self._root.problem("readers", f"names '{visible(name)}' twice.")
             known = name in (NATIVE, OFFLINE) or (name.startswith(PREFIX) and len(name) > len(PREFIX))
             if not known and reader_named(name) is None:
-                self._root.problem(
-                    "readers", f"has '{visible(name)}'. Readers are {NATIVE}, {OFFLINE} and {PREFIX}MODEL."
-                )
+                problem = f"has '{visible(name)}'. Readers are {NATIVE}, {OFFLINE} and {PREFIX}MODEL."
+                self._root.problem("readers", why_removed(name) or problem)
         return readers
 
     def _judge(self) -> str | None:

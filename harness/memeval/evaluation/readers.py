@@ -10,6 +10,7 @@ from memeval.execution.readers import NATIVE, OFFLINE, READERS
 from memeval.reading import Reader
 from memeval.records.benchmark import BenchmarkInfo, ProtocolInfo
 from memeval.records.errors import BadInput, NotApplicable
+from memeval.removed import why_removed
 from memeval.systems.output import visible
 
 
@@ -75,7 +76,8 @@ def choose_reader(
     if name.startswith(PREFIX):
         reader = make_model_reader(name)
     elif name != NATIVE and (reader := reader_named(name)) is None:
-        raise BadInput(f"there is no reader '{visible(name)}'.", remedy=f"Readers: {NATIVE}, {OFFLINE}, {PREFIX}MODEL.")
+        problem = why_removed(name) or f"there is no reader '{visible(name)}'."
+        raise BadInput(problem, remedy=f"Readers: {NATIVE}, {OFFLINE}, {PREFIX}MODEL.")
     if protocol is not None and (missing := [need for need in protocol.needs if need not in capabilities]):
         *first, last = map(repr, missing)
         methods = f"{', '.join(first)} or {last}" if first else last

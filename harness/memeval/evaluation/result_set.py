@@ -12,6 +12,7 @@ from memeval.benchmarks import find
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
 from memeval.records.result_set import ResultGroup, ResultSet
+from memeval.removed import why_removed
 from memeval.systems.controls import controls_of
 from memeval.systems.source import MANIFEST, SUBMISSIONS, SystemSource, find_system, folder_source
 from memeval.toml import Keys, Toml, read_toml
@@ -148,7 +149,10 @@ def _readers(info: BenchmarkInfo, protocol: str, group: ResultGroup, source: Sys
     if fixed is not None:
         yield None
     elif group.readers:
-        yield from group.readers
+        for name in group.readers:
+            if why := why_removed(name):
+                raise BadInput(why, remedy="Name another reader.")
+            yield name
     elif source.control is not None:
         yield from source.control.readers
     else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from memeval.benchmarks.formats.answers import UNKNOWN_SOURCE, ImportedAnswer, ImportedAnswers
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.grades import grade_items
-from memeval.grading.evidence import TurnIndexes
+from memeval.grading.evidence import index_of
 from memeval.grading.ranking import measures
 from memeval.grading.scoring import headline
 from memeval.judging.rules import RulesJudge
@@ -121,9 +121,8 @@ def _ranked(
 ) -> dict[str, dict[str, float]]:
     """Return the measures of sessions, and of turns if the ranking names them, by name and item."""
     found: dict[str, dict[str, float]] = {f"session_{name}": {} for name in NAMES}
-    histories = TurnIndexes()
     for key in present:
-        retrieved = histories.of(session.scenarios[key.scenario_id]).retrieved(responses[key.item_id].items or ())
+        retrieved = index_of(session.scenarios[key.scenario_id]).retrieved(responses[key.item_id].items or ())
         rankings = {"session": (retrieved.sessions, set(key.evidence or ()))}
         if retrieved.turns is not None and key.key.relevant_turns:
             rankings["turn"] = (retrieved.turns, set(key.key.relevant_turns))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks.session import refuse_removed
 from memeval.evaluation.findings import REMEDY, Check, Finding
 from memeval.evaluation.verifying import (
     calls,
@@ -58,6 +59,14 @@ def checks_of_run(folder: RunFolder, sessions: Sessions | None = None, on_read: 
         One result a check, always in the same order. A check that was not made says why.
     """
     try:
+        head = folder.run
+    except MemevalError as error:
+        return _unreadable(folder, error)
+    try:
+        refuse_removed(head.track)
+    except MemevalError as error:
+        return _removed(folder, error)
+    try:
         subject = Subject.read(folder, sessions or Sessions())
         digests = files.check_files(folder, subject.digests)
         if digests.findings and not folder.has_rows:
@@ -92,6 +101,14 @@ def _unreadable(folder: RunFolder, error: MemevalError) -> list[Check]:
     if digests.findings and not folder.has_rows:
         return _missing(digests)
     return [Check(files.NAME, (*digests.findings, found)), *_not_made("a file cannot be read")]
+
+
+def _removed(folder: RunFolder, error: MemevalError) -> list[Check]:
+    """Return the checks of a run of a removed edition."""
+    found = Finding(f"{folder.path / 'run.json'}: track", error.problem, error.remedy or REMEDY)
+    reason = "memeval no longer has what the track names"
+    others = (each for each in _not_made(reason) if each.name != track.NAME)
+    return [Check(files.NAME, (), reason), Check(track.NAME, (found,)), *others]
 
 
 def _missing(digests: Check) -> list[Check]:

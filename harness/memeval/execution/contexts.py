@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -18,16 +17,12 @@ from memeval.tokens import begins_apart, count_tokens
 class Contexts:
     """The contexts of a run, by scenario and digest.
 
-    An older memeval stored equal texts of several scenarios once, with the turns of the scenario that came first. So a
-    context that is missing in its own scenario is looked up by its digest alone.
-
     Args:
         rows: the stored contexts.
     """
 
     def __init__(self, rows: Iterable[Context] = ()) -> None:
         self._in_scenario: dict[str, dict[Digest, Context]] = {}
-        self._in_any: dict[Digest, Context] = {}
         for row in rows:
             self.add(row)
 
@@ -45,7 +40,6 @@ class Contexts:
         if known is not None and (known == context or known.to_json() <= context.to_json()):
             return False
         own[context.digest] = context
-        self._in_any.setdefault(context.digest, context)
         return True
 
     def has(self, response: Response) -> bool:
@@ -60,7 +54,7 @@ class Contexts:
 
     def of_scenario(self, scenario_id: str) -> Mapping[Digest, Context]:
         """Return the contexts that responses of a scenario may name, by digest."""
-        return ChainMap(self._in_scenario.get(scenario_id, {}), self._in_any)
+        return self._in_scenario.get(scenario_id, {})
 
 
 class TurnTexts:

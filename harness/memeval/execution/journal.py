@@ -55,8 +55,6 @@ class Journal:
         self.contexts = Contexts()
         self.log_lines: list[LogLine] = []
         self.exchanges: list[Traffic] = []
-        self._is_older = False
-        """Whether an older memeval wrote lines: without checksums, and each context for one scenario only."""
         self._traffic_lock = threading.Lock()
         self._lock = contextlib.ExitStack()
         self._streams: dict[str, IO[bytes]] = {}
@@ -103,9 +101,8 @@ class Journal:
                 self.contexts.add(context)
             self.log_lines.extend(self._reopen("log.jsonl", LogLine))
             self.exchanges.extend(self._reopen("traffic.jsonl", Traffic))
-            if not self._is_older:
-                # The line of a missing context was damaged and removed, so its item is asked again.
-                self.responses = {key: row for key, row in self.responses.items() if self.contexts.has(row)}
+            # The line of a missing context was damaged and removed, so its item is asked again.
+            self.responses = {key: row for key, row in self.responses.items() if self.contexts.has(row)}
         except BaseException:
             self._close()
             raise
@@ -152,7 +149,6 @@ class Journal:
         stream.seek(0)
         data, remedy = stream.read(), REMEDIES[name]
         lines, whole = whole_lines(data, path, remedy)
-        self._is_older |= any(line.startswith(b"{") for line in lines)
         places = [f"{path}:{number}" for number in range(1, len(lines) + 1)]
         rows = [row_of(line, where, remedy) for line, where in zip(lines, places, strict=True)]
         if whole < len(data):

@@ -37,8 +37,8 @@ NOT_STORED = "Not every question has a stored context."
 class DeliveredDelta(RuleGrader):
     """Grades the questions of one scenario together, by the contexts that a reader answered from.
 
-    The published rule is DeepMemEval's own and reads token counts only, as version 2 of
-    :class:`memeval.grading.delta.DeltaEfficiency` does. The gated rule reads the contexts: see :func:`checked_series`.
+    The published rule is DeepMemEval's own and reads token counts only, so blank answers have no effect. The gated rule
+    reads the contexts: see :func:`checked_series`.
 
     Args:
         headline: the rule of the verdict; the other rule gives the alternate.

@@ -1,7 +1,7 @@
-"""Delta efficiency: whether the context shrinks once the facts are known, and whether the answers stay right.
+"""Delta efficiency by counts: whether the context shrinks once the facts are known, and whether the answers stay right.
 
 Formulas: DeepMemEval, delta-efficiency as its evaluation code computes it (nambok/DeepMemEval, ``evaluate.py``), and
-memeval's gate, which also reads the answers.
+memeval's gate, which also reads the answers. :mod:`memeval.grading.delivery` has the grader.
 """
 
 from __future__ import annotations
@@ -13,18 +13,13 @@ from functools import reduce
 from operator import add
 from typing import Literal
 
-from memeval.grading.base import RuleGrader
 from memeval.grading.rows import first_failure
-from memeval.judging.base import Judge
 from memeval.judging.text import stated
 from memeval.keys import DeltaKey, Fact, ItemKey
-from memeval.records.grade import Flag, Grade, GradeState
+from memeval.records.grade import Flag, GradeState
 from memeval.records.response import Response
-from memeval.records.scenario import Scenario
 
 Headline = Literal["published", "gated"]
-Version = Literal[1, 2]
-"""Versions that grade by token counts and answers; :mod:`memeval.grading.delivery` has the later ones."""
 
 EARLY_TURNS = 5
 """Number of early questions; their mean context is the baseline for later ones."""
@@ -115,58 +110,6 @@ def coverage(answers: Sequence[str], facts_by_turn: Sequence[tuple[Fact, ...]]) 
         early=_mean([share for is_early, share in shares if is_early]),
         late=_mean([share for is_early, share in shares if not is_early]),
     )
-
-
-class DeltaEfficiency(RuleGrader):
-    """Grades the questions of one scenario together, without a judge.
-
-    The published rule of version 2 is DeepMemEval's own: it reads token counts only, so blank answers have no effect.
-    Version 1 fails every item with a blank answer, under both rules. Stored runs need it, and beliefs@1 keeps it: its
-    headline is the gated rule, whose verdicts are the same in both versions.
-
-    Args:
-        headline: the rule of the verdict; the other rule gives the alternate.
-        version: the version of the grader.
-    """
-
-    def __init__(self, headline: Headline, version: Version = 1) -> None:
-        self.headline = headline
-        self.version = version
-        self.name = f"delta-efficiency{'' if headline == 'published' else '-gated'}@{version}"
-
-    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
-
-        An item with a failed question has no verdict. A blank answer is wrong under the gated rule. In version 1 it is
-        wrong under the published rule too.
-
-        Raises:
-            TypeError: the item's key is not a delta-efficiency key.
-            ValueError: the numbers of questions and responses differ.
-        """
-        key = delta_key(item, responses, self.name)
-        series, flags = token_series(responses)
-        found = Efficiency(None, "Not every question has a token count.") if series is None else efficiency(series)
-        facts = coverage([response.answer for response in responses], key.facts_by_turn)
-        verdicts = {"published": found.passes, "gated": found.passes and facts.holds}
-        reason = verdict_reason(found, facts if self.headline == "gated" else None)
-        errors = [response for response in responses if self.version == 1 or response.outcome.is_error]
-        state, reason = apply_failures(verdicts, self.headline, reason, errors, responses)
-        return Grade(
-            item_id=item.item_id,
-            category=item.category,
-            cluster=item.cluster,
-            slices=item.slices,
-            grader=self.name,
-            state=state,
-            verdict=None if state.is_error else verdicts[self.headline],
-            value=found.value,
-            reason=reason,
-            flags=flags,
-            answerable=False,
-            alternates={name: value for name, value in verdicts.items() if name != self.headline},
-            metrics={"efficiency": found.value, "early_coverage": facts.early, "late_coverage": facts.late},
-        )
 
 
 def delta_key(item: ItemKey, responses: Sequence[Response], grader: str) -> DeltaKey:

@@ -19,7 +19,7 @@ class DoubtJudged(Judged):
     doubts less where a plain answer is right; see :meth:`settled`. The published score always counts them.
     """
 
-    name = "judged@2"
+    name = "judged-doubt@1"
 
     def settled(self, grades: Sequence[Grade]) -> list[Grade]:
         """Return all grades of a run, with a corrected verdict for every graded item of this grader.

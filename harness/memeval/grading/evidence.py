@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
-from typing import Literal
+from functools import cached_property, lru_cache
 
 from memeval.grading.ranking import DEPTHS, measures
 from memeval.keys import ItemKey
 from memeval.records.response import Response, RetrievedItem
 from memeval.records.scenario import Scenario, Session, Turn, dated_line
 from memeval.remembered import OfScenarios
-
-Version = Literal[1, 2]
-"""Version of the graders that measure turns; see :class:`TurnIndex` for the difference."""
 
 CACHED_TURNS = 1024
 """Size of the cache of a streamed history's turns; the items of one question are read repeatedly."""
@@ -45,12 +41,10 @@ class TurnIndex:
 
     Args:
         scenario: the complete scenario.
-        mixed: whether turns are ranked among sessions, as in version 1 of the graders.
     """
 
-    def __init__(self, scenario: Scenario, *, mixed: bool = False) -> None:
+    def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
-        self._mixed = mixed
         self.turns: Mapping[str, tuple[Session, Turn]] = (
             StreamedTurns(scenario)
             if scenario.is_streamed
@@ -97,10 +91,9 @@ class TurnIndex:
 
     def _are_turns(self, sources: Sequence[str]) -> bool:
         turns = [source for source in sources if source in self.turns]
-        if self._mixed or not turns:
-            return bool(turns)
         named = {self.session_of(turn) for turn in turns}
-        return all(source in self.turns or source in named or not self.knows(source) for source in sources)
+        others = (source for source in sources if source not in self.turns)
+        return bool(turns) and all(source in named or not self.knows(source) for source in others)
 
     def knows(self, source: str) -> bool:
         """Return whether a source is a session or a turn of the scenario."""
@@ -157,26 +150,8 @@ def _session(scenario: Scenario, session_id: str) -> Session | None:
         return None
 
 
-class TurnIndexes:
-    """Provides the turn index of a scenario, the same for each run on it.
-
-    Args:
-        mixed: see :class:`TurnIndex`.
-    """
-
-    def __init__(self, *, mixed: bool = False) -> None:
-        self._mixed = mixed
-
-    def of(self, scenario: Scenario) -> TurnIndex:
-        return index_of(scenario, mixed=self._mixed)
-
-
-_INDEXES = {mixed: OfScenarios(partial(TurnIndex, mixed=mixed)) for mixed in (False, True)}
-
-
-def index_of(scenario: Scenario, *, mixed: bool) -> TurnIndex:
-    """Return the turn index of a scenario, which nobody may change; see :class:`TurnIndex`."""
-    return _INDEXES[mixed](scenario)
+index_of = OfScenarios(TurnIndex)
+"""Returns the turn index of a scenario, the same for each run on it. Nobody may change it."""
 
 
 def evidence_measures(item: ItemKey, retrieved: Retrieved) -> dict[str, float | None]:

@@ -8,9 +8,8 @@ from memeval.grading.base import RuleGrader
 from memeval.grading.evidence import (
     Retrieved,
     TurnIndex,
-    TurnIndexes,
-    Version,
     evidence_measures,
+    index_of,
     without_choice,
 )
 from memeval.grading.rows import first_failure, only, row
@@ -28,19 +27,9 @@ NO_TURNS = "The system returns sessions, so turn metrics are left out."
 
 
 class Retrieval(RuleGrader):
-    """Grades the retrieved items of one question, without a judge.
+    """Grades the retrieved items of one question, without a judge."""
 
-    Args:
-        version: 1 ranks turns among sessions if a system returns both; see :class:`TurnIndex`.
-    """
-
-    family = "retrieval"
-    """The grader's name without its version."""
-
-    def __init__(self, version: Version = 2) -> None:
-        self.version = version
-        self.name = f"{self.family}@{version}"
-        self._histories = TurnIndexes(mixed=version == 1)
+    name = "retrieval@2"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
@@ -54,7 +43,7 @@ class Retrieval(RuleGrader):
         if response.outcome.is_error and (failure := first_failure(responses)):
             state, reason = failure
             return row(item, self.name, state, verdict=None, reason=reason, answerable=False)
-        history = self._histories.of(scenario)
+        history = index_of(scenario)
         metrics: dict[str, float | None] = {
             "context_tokens": response.context_tokens,
             **without_choice(history),
@@ -69,7 +58,7 @@ class Retrieval(RuleGrader):
             credit = metrics[HEADLINE] or 0.0
             found = round(credit * len(item.evidence))
             reason = f"{found} of {len(item.evidence)} sessions of evidence are among the first 5."
-            if self.version > 1 and item.key.relevant_turns and retrieved.turns is None and response.items:
+            if item.key.relevant_turns and retrieved.turns is None and response.items:
                 reason += f" {NO_TURNS}"
         return row(
             item,

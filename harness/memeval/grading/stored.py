@@ -38,7 +38,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from memeval.grading.base import RuleGrader
-from memeval.grading.evidence import TurnIndex, TurnIndexes
+from memeval.grading.evidence import TurnIndex, index_of
 from memeval.grading.rows import first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.judging.text import normal, words
@@ -154,9 +154,6 @@ class StoredFacts(RuleGrader):
     headline = HEADLINE
     """The metric that is the credit of an item."""
 
-    def __init__(self) -> None:
-        self._histories = TurnIndexes()
-
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
 
@@ -170,7 +167,7 @@ class StoredFacts(RuleGrader):
         if failure := first_failure(responses):
             state, reason = failure
             return row(item, self.name, state, verdict=None, reason=reason, answerable=False)
-        history = self._histories.of(scenario)
+        history = index_of(scenario)
         memories = [_text(history, memory) for memory in response.items or ()]
         claims = claimed(item.key, memories)
         metrics = self.measured(item.key, claims)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
-from pathlib import Path
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
@@ -170,15 +169,10 @@ class Board:
         return tuple(sorted({row.run.system.slug for row in self.runs}))
 
 
-OtherRanks = Callable[[Sequence[RunFolder]], Mapping[Path, RankRange]]
-"""Returns the rank range of each ranked run of a track, by folder."""
-
-
 def build_board(
     folders: Iterable[RunFolder],
     ledger: Ledger,
     traces: Traces | None = None,
-    other_ranks: OtherRanks | None = None,
     *,
     compare_responses: bool = True,
 ) -> Board:
@@ -188,7 +182,6 @@ def build_board(
         folders: the sealed runs.
         ledger: the ledger.
         traces: what is known of the responses already, and receives what is read.
-        other_ranks: the ranks of an older method; the board then has no tests.
         compare_responses: whether to search for copied responses, which takes most of the time; else runs have no marks
             that need other runs.
 
@@ -207,7 +200,7 @@ def build_board(
     tracks: dict[str, list[BoardRow]] = defaultdict(list)
     for row in rows:
         tracks[row.run.track_id].append(row)
-    tables = [_table(members, other_ranks) for members in tracks.values()]
+    tables = [_table(members) for members in tracks.values()]
     tables.sort(key=_table_order)
     placed = {row.folder.path: row for table in tables for row in table.rows}
     return Board(
@@ -341,7 +334,7 @@ def is_unlabelled(track: Track) -> bool:
     return not is_makers(track.judge_endpoint, model)
 
 
-def _table(members: Sequence[BoardRow], other_ranks: OtherRanks | None) -> BoardTable:
+def _table(members: Sequence[BoardRow]) -> BoardTable:
     """Return a track's table from its runs, which are sorted newest first."""
     shown: dict[tuple[str, bool], BoardRow] = {}
     for row in members:
@@ -353,11 +346,8 @@ def _table(members: Sequence[BoardRow], other_ranks: OtherRanks | None) -> Board
     track = members[0].run.track
     ranked = [row for row in shown.values() if row.standing is RankStatus.RANKED]
     baseline = _baseline(shown.values())
-    if other_ranks is None:
-        tests = track_tests([row.folder for row in ranked], baseline.folder if baseline else None)
-        ranks = tests.ranks if tests else {}
-    else:
-        tests, ranks = None, other_ranks([row.folder for row in ranked])
+    tests = track_tests([row.folder for row in ranked], baseline.folder if baseline else None)
+    ranks = tests.ranks if tests else {}
     floor = max(
         (
             row.run.scores.composite.value

@@ -18,6 +18,7 @@ from memeval.records.errors import BadInput
 from memeval.records.scores import Composite
 from memeval.records.settings import BoardSettings, Settings, TrackChoice
 from memeval.records.track import CategoryPlan, Track
+from memeval.removed import why_removed
 from memeval.settings import SettingsFile, settings_file
 
 BOARD_FILE = "board.json"
@@ -47,6 +48,8 @@ def board_settings(results: Path, find: Callable[[str], Benchmark] = registered)
         info = info_of(name, "headline", name)
         for key, known in (("protocol", info.protocols), ("tier", info.tiers)):
             _refuse_unknown(file, getattr(choice, key), [each.name for each in known], ("headline", name, key))
+        if choice.reader is not None and (why := why_removed(choice.reader)):
+            raise BadInput(why, where=file.place("headline", name, "reader"), remedy="Name another reader.")
     for name, weights in file.settings.weights.items():
         info = info_of(name, "weights", name)
         categories = [category.name for category in info.every_category]

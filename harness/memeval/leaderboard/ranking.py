@@ -15,7 +15,6 @@ from memeval.leaderboard.detectable_differences import DetectableDifferences, de
 from memeval.leaderboard.samples import TrackSamples, read_samples
 from memeval.statistics.flips import Array, Tested, pair_tests
 from memeval.statistics.ranks import ALPHA, RankRange, rank_ranges
-from memeval.statistics.ranks_1 import rank_ranges_1
 
 
 @dataclass(frozen=True)
@@ -122,16 +121,3 @@ def sample_tests(samples: TrackSamples, runs: Sequence[Path], ranked: int) -> Tr
         tested=tested,
         samples=samples,
     )
-
-
-def ranks_1(ranked: Sequence[RunFolder]) -> dict[Path, RankRange]:
-    """Return the rank ranges of a track as ``ranks@1`` gave them.
-
-    Raises:
-        BadInput: a run has grades of other items than the track.
-    """
-    if not ranked:
-        return {}
-    samples = read_samples(ranked)
-    ranges = rank_ranges_1(samples.layout, [samples.sample(run) for run in range(len(ranked))])
-    return {folder.path: rank for folder, rank in zip(ranked, ranges, strict=True)}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -20,8 +19,7 @@ from memeval.archive.signatures import (
     signed_bytes,
 )
 from memeval.evaluation.findings import Check, Finding
-from memeval.leaderboard.board import Board, build_board
-from memeval.leaderboard.ranking import ranks_1
+from memeval.leaderboard.board import build_board
 from memeval.leaderboard.releases import (
     RANKS_METHOD,
     ReleaseFile,
@@ -33,15 +31,10 @@ from memeval.leaderboard.releases import (
 from memeval.leaderboard.traces import Traces
 from memeval.records.errors import MemevalError
 from memeval.records.ledger import LedgerEvent
+from memeval.removed import why_removed
 
 RESTORE = "Restore the file from version control."
 RESTORE_LEDGER = "Restore the ledger from version control."
-
-METHODS: Mapping[str, Callable[[Iterable[RunFolder], Ledger, Traces], Board]] = {
-    "ranks@1": partial(build_board, other_ranks=ranks_1),
-    RANKS_METHOD: build_board,
-}
-"""The methods that ever made the rows of a release, by name. A method is never changed once it made a release."""
 
 
 def check_results(results: Path, signers: Signers, traces: Traces | None = None) -> list[Check]:
@@ -153,14 +146,12 @@ def signature_check(found: Iterable[tuple[str, SignatureResult]], signers: Signe
 def check_form(file: ReleaseFile) -> Check:
     """Check a release by its file alone: its state, and the paths of its published files."""
     release = file.release
-    if release.files is None:
-        return Check("state", not_checked=f"release {release.version} has schema version 1, without published files")
     findings = []
     if (problem := file.wrong_state()) is not None:
         findings.append(Finding(f"{file.path}: state", problem, RESTORE))
     if file.content != file_bytes(file.data):
         findings.append(Finding(str(file.path), "is not written as memeval writes it.", RESTORE))
-    for path in (*release.files, *(release.data_files or ())):
+    for path in (*release.files, *release.data_files):
         if not is_safe(path):
             problem = f"names {path!r}, which is not a path inside the published folder."
             findings.append(Finding(f"{file.path}: files", problem, "Do not use this release. " + RESTORE))
@@ -179,10 +170,8 @@ def file_checks(file: ReleaseFile, results: Path, traces: Traces | None = None) 
     """Yield the checks of a release, without that of its signature; see :func:`check_release`."""
     release = file.release
     yield check_form(file)
-    old = release.files is None
     folders = {folder.path.name: folder for folder in runs_under(results) if folder.path.name in release.runs}
-    if not old:
-        yield Check("runs", tuple(_run_findings(file, folders)))
+    yield Check("runs", tuple(_run_findings(file, folders)))
     ledger = Ledger(results)
     try:
         entries = ledger.entries()
@@ -199,14 +188,11 @@ def file_checks(file: ReleaseFile, results: Path, traces: Traces | None = None) 
         for number, entry in named
         if entry.release_digest != file.digest
     ]
-    if not named and not old:
+    if not named:
         publish = f"Restore the ledger from version control, or publish again: --release {release.version}."
         findings.append(Finding(str(file.path), f"no line of {ledger.path} names this release.", publish))
     yield Check("ledger", tuple(findings))
-    if old:
-        yield Check("rows", not_checked=f"release {release.version} has schema version 1, without its runs")
-    else:
-        yield _rows(file, folders, ledger.until(release.ledger_digest), traces or Traces())
+    yield _rows(file, folders, ledger.until(release.ledger_digest), traces or Traces())
 
 
 def _run_findings(file: ReleaseFile, folders: Mapping[str, RunFolder]) -> Iterator[Finding]:
@@ -223,12 +209,12 @@ def _run_findings(file: ReleaseFile, folders: Mapping[str, RunFolder]) -> Iterat
 
 def _rows(file: ReleaseFile, folders: Mapping[str, RunFolder], ledger: Ledger, traces: Traces) -> Check:
     """Compute the rows again, from the runs of the release and the ledger before it."""
-    method = METHODS.get(str(file.release.ranks_method))
-    if method is None:
-        reason = f"release {file.release.version} has ranks by {file.release.ranks_method}, which this memeval lacks"
-        return Check("rows", not_checked=reason)
+    method = file.release.ranks_method
+    if method != RANKS_METHOD:
+        problem = why_removed(method) or f"is {method}, and this memeval has {RANKS_METHOD}."
+        return Check("rows", (Finding(f"{file.path}: ranks_method", problem, "Publish the board again."),))
     try:
-        computed = derived(method(folders.values(), ledger, traces))
+        computed = derived(build_board(folders.values(), ledger, traces))
     except MemevalError as error:
         return Check("rows", (_finding(error, file.path),))
     data = file.data

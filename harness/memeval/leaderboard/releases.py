@@ -18,7 +18,6 @@ from memeval.records.base import Digest, digest_bytes, digest_of
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent
 from memeval.records.release import Release, ReleaseRow
-from memeval.records.settings import BoardSettings
 from memeval.settings import read_settings
 from memeval.storage import unwritable, write_whole
 
@@ -28,7 +27,7 @@ LARGEST = 64_000_000
 """Maximum size of a release file in bytes: a release lists thousands of published files."""
 
 RANKS_METHOD = "ranks@2"
-"""Name of the method of :mod:`memeval.leaderboard.board`. A better method gets the next name, and this one stays."""
+"""Name of the method of :mod:`memeval.leaderboard.board`. A better method gets the next name."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class ReleaseFile:
     content: bytes
     """Its bytes."""
     release: Release
-    """The release in it, in the current schema."""
+    """The release in it."""
 
     @classmethod
     def read(cls, path: Path) -> ReleaseFile:
@@ -64,7 +63,7 @@ class ReleaseFile:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The plain JSON data of the file, in the schema version that it was written in."""
+        """The plain JSON data of the file."""
         data: dict[str, Any] = json.loads(self.content)
         return data
 
@@ -73,11 +72,8 @@ class ReleaseFile:
         return digest_bytes(self.content)
 
     def wrong_state(self) -> str | None:
-        """Return the problem of a state that the file does not give; ``None`` for schema version 1, or if it is right.
-
-        In schema version 1, the state does not follow from the file.
-        """
-        if self.release.files is None or (state := state_of(self.data)) == self.release.state:
+        """Return the problem of a state that the file does not give; ``None`` if it is right."""
+        if (state := state_of(self.data)) == self.release.state:
             return None
         return f"is {self.release.state}, but the file gives {state}: the release was edited."
 
@@ -233,9 +229,9 @@ def derived(board: Board) -> dict[str, Any]:
     }
 
 
-def _settings_digest(release: Release) -> Digest:
-    """Return the digest of a release's ``board.json``; older releases have the default settings."""
-    return (release.files or {}).get(BOARD_FILE) or digest_bytes(board_file(BoardSettings()))
+def _settings_digest(release: Release) -> Digest | None:
+    """Return the digest of a release's ``board.json``; ``None`` without one."""
+    return release.files.get(BOARD_FILE)
 
 
 def _is_of(release: Release, parts: Mapping[str, Any], ledger: Ledger) -> bool:
@@ -261,9 +257,7 @@ def keep(release: Release, results: Path, key: Path | None = None, by: str = "me
     """
     path = release_path(results, release.version)
     content = file_bytes(release.data())
-    if path.exists() and (stored := ReleaseFile.read(path)).release == release:
-        content = stored.content  # perhaps in the schema of an older memeval
-    elif path.exists():
+    if path.exists() and ReleaseFile.read(path).release != release:
         raise BadInput(
             f"release {release.version} is frozen, and this board differs from it.",
             where=path,
@@ -276,7 +270,7 @@ def keep(release: Release, results: Path, key: Path | None = None, by: str = "me
     if not path.exists():
         write_whole(path, content)
     ledger = Ledger(results, key)
-    reason = f"{len(release.rows)} rows, {len(release.runs)} runs, {len(release.files or ())} files"
+    reason = f"{len(release.rows)} rows, {len(release.runs)} runs, {len(release.files)} files"
     named = Details(release_version=release.version, release_digest=digest_bytes(content))
     if ledger.earlier(LedgerEvent.RELEASED, None, by=by, reason=reason, **named) is None:
         ledger.append(LedgerEvent.RELEASED, None, by=by, reason=reason, **named)
@@ -289,11 +283,7 @@ def before(release: Release, results: Path) -> list[Release]:
         BadInput: a file cannot be read, or the ledger lacks lines that the release depends on.
     """
     named = {entry.release_version for entry in Ledger(results).until(release.ledger_digest).entries()}
-    return [
-        each
-        for each in releases(results)
-        if each.version != release.version and (each.version in named or each.files is None)
-    ]
+    return [each for each in releases(results) if each.version != release.version and each.version in named]
 
 
 def hold(results: Path) -> None:

@@ -11,6 +11,7 @@ from memeval.benchmarks.base import Benchmark
 from memeval.execution.readers import NATIVE
 from memeval.records.errors import BadInput
 from memeval.records.overall import BenchmarkSuite, Ceiling, SuiteFile
+from memeval.removed import why_removed
 from memeval.toml import Keys, Toml, read_toml
 
 FILE = Path(__file__).with_name("suites.toml")
@@ -32,7 +33,8 @@ def read_suites(path: Path = FILE, find: Callable[[str], Benchmark] = registered
 
     Raises:
         BadInput: the file is not valid, two suites or benchmarks are equal, a benchmark, protocol or tier is unknown,
-            or a suite mixes systems that answer and systems that only retrieve.
+            a reader was removed, or a suite mixes
+            systems that answer and systems that only retrieve.
     """
     file = read_toml(path)
     suites = file.record(SuiteFile, _REMEDIES).suites
@@ -46,6 +48,8 @@ def read_suites(path: Path = FILE, find: Callable[[str], Benchmark] = registered
             except BadInput as error:
                 place_of = file.place(*keys, "benchmark")
                 raise BadInput(error.problem, where=place_of, remedy=error.remedy) from None
+            if why := why_removed(each.reader):
+                raise BadInput(why, where=file.place(*keys, "reader"), remedy="Name another reader.")
             for key, known in (("protocol", info.protocols), ("tier", info.tiers)):
                 _refuse_unknown(file, each.benchmark, getattr(each, key), [one.name for one in known], (*keys, key))
     return suites

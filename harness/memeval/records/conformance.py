@@ -50,7 +50,7 @@ class Conformance(Stored):
     environment_digest: Digest
     """Digest of its environment."""
     suite: str
-    """Version of the suite of checks, such as ``conformance@1``."""
+    """Version of the suite of checks, such as ``conformance@2``."""
     isolation: Isolation
     """What the system could reach during the checks."""
     network: Network

@@ -51,7 +51,7 @@ class TrackChoice(Record):
     tier: str | None = None
     """Name of the tier."""
     reader: str | None = None
-    """The reader, with its version: ``extractive@1``, or ``native``."""
+    """The reader, with its version: ``extractive@2``, or ``native``."""
     judge: str | None = None
     """The judge, with its version: ``rules@1``."""
 

@@ -102,7 +102,7 @@ def differences(
         folder: the folder of its pages; ``None`` for that of its version.
         known: the digests of shared files that were read already; new ones are added.
     """
-    base, files = f"{folder or release.version}/", release.files or {}
+    base, files = f"{folder or release.version}/", release.files
     own = [path for path in entries if path.startswith(base) and path != base + RELEASE_FILE]
     for path, digest in _digests(target, own, entries):
         name = path.removeprefix(base)
@@ -114,7 +114,7 @@ def differences(
             yield Finding(f"{target.url}/{path}", "differs from the release.", AGAIN)
     for name in sorted(files.keys() - {path.removeprefix(base) for path in own}):
         yield Finding(f"{target.url}/{base}{name}", "is missing.", AGAIN)
-    yield from _shared_findings(target, release.data_files or (), entries, {} if known is None else known)
+    yield from _shared_findings(target, release.data_files, entries, {} if known is None else known)
 
 
 def _shared_findings(
@@ -185,9 +185,6 @@ def _check_version(
     if file.release.version != name:
         problem = f"contains release {file.release.version}, not {name}."
         return Check(name, (*findings, Finding(str(file.path), problem, AGAIN))), None
-    if file.release.files is None:
-        reason = f"release {name} has schema version 1, without a list of its files"
-        return Check(name, tuple(findings), reason), file
     if not findings and (own is None or own.content != file.content):
         problem = "is missing." if own is None else f"differs from {kept}."
         findings.append(Finding(copied, problem, AGAIN))
@@ -213,7 +210,7 @@ def _root_findings(
     newest_first = sorted(files.values(), key=lambda file: age(file.release), reverse=True)
     versions = [file.release.version for file in newest_first]
     wanted = {VERSIONS_FILE: selector(versions), INDEX: ROOT_PAGE}
-    if NOT_FOUND in entries or any(file.release.data_files is not None for file in newest_first):
+    if NOT_FOUND in entries or newest_first:
         wanted[NOT_FOUND] = NOT_FOUND_PAGE
     for name, content in wanted.items():
         found = _content(target, name, entries)
@@ -224,7 +221,7 @@ def _root_findings(
             yield Finding(f"{target.url}/{name}", f"differs from what memeval publishes: {listed}.", AGAIN)
     if versions:
         yield from _latest_findings(target, newest_first[0], entries)
-    shared = {path for file in newest_first for path in file.release.data_files or ()}
+    shared = {path for file in newest_first for path in file.release.data_files}
     known = {LATEST, *wanted, *HOST_FILES, *folders}
     strays = {path.partition("/")[0] for path in entries if not path.startswith(SHARED)} - known
     strays |= {path for path in entries if path.startswith(SHARED)} - shared
@@ -247,7 +244,7 @@ def _latest_findings(target: Target, newest: ReleaseFile, entries: Entries) -> I
     elif inside == [LATEST_PAGE]:
         if _content(target, LATEST_PAGE, entries) != latest_page(version):
             yield Finding(f"{target.url}/{LATEST_PAGE}", f"does not lead to {version}, the newest release.", AGAIN)
-    elif newest.release.files is not None:
+    else:
         yield from differences(target, newest.release, entries, LATEST, {})
         path = f"{LATEST}/{RELEASE_FILE}"
         found = _content(target, path, entries)

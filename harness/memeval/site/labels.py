@@ -124,10 +124,6 @@ READERS = {
     "native": ("own answers", "The system writes each answer itself."),
     "extractive": (
         "retrieval only, fixed extractive reader",
-        "The system only retrieves. A fixed reader without an LLM copies the sentence that best matches the question.",
-    ),
-    "extractive@2": (
-        "retrieval only, fixed extractive reader 2",
         "The system only retrieves. A fixed reader without an LLM copies the sentence that best states what is asked, "
         "and expresses doubt if the basis of a fact changed.",
     ),
@@ -135,16 +131,16 @@ READERS = {
     "habits": ("retrieval only, rule-based reader", "The system only retrieves. Fixed rules write each answer."),
     "none": ("retrieval only, no answers", "Only what the system retrieves is measured."),
 }
-"""By the name of a reader, with or without its version, a label of a track and what it means."""
+"""By the name of a reader without its version, a label of a track and what it means."""
 
 
 def reader_label(reader: str) -> str:
     """Return who writes the answers of a track, by its reader's name."""
-    known = READERS.get(reader) or READERS.get(reader.partition("@")[0])
+    known = READERS.get(reader.partition("@")[0])
     return known[0] if known else f"retrieval only, answers by {reader}"
 
 
 def reader_meaning(reader: str) -> str:
     """Return the same as a sentence."""
-    known = READERS.get(reader) or READERS.get(reader.partition("@")[0])
+    known = READERS.get(reader.partition("@")[0])
     return known[1] if known else f"The system only retrieves. The model {reader} writes each answer."

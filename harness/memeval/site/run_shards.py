@@ -19,7 +19,7 @@ from memeval.archive.run_cache import kept
 from memeval.archive.runs import RunFolder
 from memeval.execution.contexts import Contexts, TurnTexts
 from memeval.records.grade import Grade
-from memeval.records.response import Context, Response
+from memeval.records.response import Response
 from memeval.site.benchmark_data import BenchmarkData
 from memeval.site.calls import CallTables, PromptTable
 from memeval.site.files import SHARD_BYTES, SHARD_ITEMS, Asset, Data, encode, joined, lean, packed, withheld
@@ -240,7 +240,7 @@ class _Shard:
 
     def _context(self, answer: Response, contexts: Contexts) -> int | None:
         """Return the place of a response's context; ``None`` without one."""
-        context = _context_of(answer, contexts)
+        context = contexts.of(answer)
         if context is None:
             return None
         key = (answer.scenario_id, context.digest)
@@ -271,11 +271,3 @@ class _Shard:
 
 def _score(score: float | None) -> float | None:
     return None if score is None else _shown_number(score)
-
-
-def _context_of(answer: Response, contexts: Contexts) -> Context | None:
-    """Return the context of a response; ``None`` if it names turns of another scenario, as in some older runs."""
-    context = contexts.of(answer)
-    if context is None or context.scenario_id == answer.scenario_id:
-        return context
-    return None if any(part.turn_id for part in context.parts) else context

@@ -40,12 +40,12 @@ class Stage:
 
     def data_files(self) -> Iterator[NewFile]:
         """Yield the files that releases share."""
-        for path in self.release.data_files or ():
+        for path in self.release.data_files:
             yield NewFile(path, self.folder / path)
 
     def pages(self) -> Iterator[NewFile]:
         """Yield the files of the version's folder, without the release itself."""
-        for path in self.release.files or ():
+        for path in self.release.files:
             yield NewFile(f"{self.release.version}/{path}", self.folder / path)
 
 
@@ -99,9 +99,7 @@ def stage_again(results: Path, folder: Path, release: Release, traces: Traces) -
         "the data on this machine has changed since.",
         remedy=f"Check out the commit that froze release {release.version}, or publish under another version.",
     )
-    if release.data_files is None:
-        raise refusal
-    wanted = (dict(release.files or {}), list(release.data_files))
+    wanted = (dict(release.files), list(release.data_files))
     if site.is_dir() and _split(manifest(site)) == wanted:
         return Stage(site, release)
     ledger = Ledger(results).until(release.ledger_digest)

@@ -29,8 +29,8 @@ TRIES = 20
 
 def paths_of(release: Release) -> set[str]:
     """Return the paths of all published files of a release, relative to the root of the board."""
-    own = {f"{release.version}/{path}" for path in (*(release.files or ()), RELEASE_FILE)}
-    return own | set(release.data_files or ())
+    own = {f"{release.version}/{path}" for path in (*release.files, RELEASE_FILE)}
+    return own | set(release.data_files)
 
 
 def complete_releases(target: Target, results: Path, entries: Mapping[str, Entry]) -> list[Release]:

@@ -167,7 +167,7 @@ class TestJudged:
             LocomoJudged().grade(locomo_item(), HISTORY, [answered("Lima", outcome=outcome)], NoJudge()).metrics["f1"]
         )
         assert score == (1.0 if outcome is Outcome.EMPTY else None)
-        assert find("locomo@1").judged_graders() == {"locomo-judged@1", "locomo-judged@2"}
+        assert find("locomo@1").judged_graders() == {"locomo-judged@2"}
 
 
 @pytest.mark.parametrize(

@@ -145,14 +145,3 @@ def test_without_the_damaged_line_all_other_rows_are_read(tmp_path: Path, name: 
     assert len(after[place]) == 2, "an item without its context is asked again"
     others = {1, 3, 4, 5} - {place}
     assert [after[each] for each in others] == [before[each] for each in others]
-
-
-def test_a_journal_of_an_older_memeval_is_read_and_goes_on(tmp_path: Path) -> None:
-    older = {name: re.sub(rb"(?m)^[0-9a-f]{8} ", b"", data) for name, data in written().items()}
-    assert all(data.startswith(b"{") for data in older.values())
-    before = everything_in(laid_out(tmp_path / "older", older))
-    assert before == everything_in(laid_out(tmp_path / "newer", dict(written())))
-    with Journal(tmp_path / "older") as journal:
-        journal.write([finished(3)])
-    with Journal(tmp_path / "older") as journal:
-        assert len(journal.responses) == 4

@@ -113,7 +113,7 @@ def other_data(forger: Forger) -> None:
         (lambda forger: forger.track.update(sample="sha256:" + "1" * 64), "run.json: track.sample: is sha256:1111"),
         (lambda forger: forger.track.update(judge="rules@7"), "run.json: track.judge: is rules@7"),
         (lambda forger: forger.track.update(judge_label="vendor"), "run.json: track.judge_label: is vendor, but"),
-        (lambda forger: forger.track.update(reader="extractive@1"), "run.json: track.reader: is extractive@1, but"),
+        (lambda forger: forger.track.update(reader="extractive@2"), "run.json: track.reader: is extractive@2, but"),
         (lambda forger: forger.track.update(reader="magic@1"), "run.json: track.reader: is magic@1, which is not a"),
         (lambda forger: forger.head.update(seeds={"PYTHONHASHSEED": 1}), "run.json: seeds: are {'PYTHONHASHSEED': 1}"),
         (lambda forger: forger.head.update(redistribution="ids"), "run.json: redistribution: is ids, but"),
@@ -159,7 +159,7 @@ def drop_contexts(forger: Forger) -> None:
 
 def test_dropped_contexts_are_found_where_a_reader_read(tmp_path: Path, sessions: Sessions) -> None:
     contexts = found("contexts", forged(drop_contexts, RETRIEVES, tmp_path), sessions)
-    assert "was read by extractive@1, but has no context." in contexts
+    assert "was read by extractive@2, but has no context." in contexts
 
 
 def write_another_context(forger: Forger) -> None:

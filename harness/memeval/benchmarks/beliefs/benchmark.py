@@ -13,7 +13,6 @@ from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.generated import SeedAndSize
 from memeval.benchmarks.kept import Generated, Generation, generated
 from memeval.grading.delivery import DeliveredDelta
-from memeval.grading.delta import DeltaEfficiency
 from memeval.grading.judged import Judged
 from memeval.grading.stored import StoredFacts
 from memeval.keys import (
@@ -95,7 +94,6 @@ class BeliefsBenchmark(Benchmark):
 
     info = INFO
     categories = tuple(Category.of(category, GRADERS.get(category.name, Judged())) for category in INFO.categories)
-    former = (DeltaEfficiency(headline="gated"),)
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
         """Generate the data.

@@ -9,7 +9,7 @@ from math import fsum, inf, log2
 
 from memeval.benchmarks.beliefs2.keys import EvidenceKey, Kind, StatedValue
 from memeval.grading.base import DeliveredContexts, RuleGrader
-from memeval.grading.evidence import TurnIndex, TurnIndexes
+from memeval.grading.evidence import TurnIndex, index_of
 from memeval.grading.rows import first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.judging.text import states
@@ -112,9 +112,6 @@ class ExpectedTurns(RuleGrader):
     company = False
     """Whether several people share the memory."""
 
-    def __init__(self) -> None:
-        self._histories = TurnIndexes()
-
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
 
@@ -124,7 +121,7 @@ class ExpectedTurns(RuleGrader):
         response, key = only(item, responses, self.name), evidence_key(item, self.name)
         if response.outcome.is_error and (failure := first_failure(responses)):
             return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
-        history = self._histories.of(scenario)
+        history = index_of(scenario)
         texts = texts_of(response.items or (), history, company=self.company)
         budget = BUDGET * smallest(key, history)
         places = [next((i for i, text in enumerate(texts) if text.states(part)), None) for part in key.expected]
@@ -223,9 +220,6 @@ class LeanContext(RuleGrader):
     company = False
     """Whether several people share the memory."""
 
-    def __init__(self) -> None:
-        self._histories = TurnIndexes()
-
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one search by its texts; see :class:`memeval.grading.base.Grader`.
 
@@ -245,7 +239,7 @@ class LeanContext(RuleGrader):
         response, key = only(item, responses, self.name), evidence_key(item, self.name)
         if response.outcome.is_error and (failure := first_failure(responses)):
             return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
-        history = self._histories.of(scenario)
+        history = index_of(scenario)
         texts: Sequence[Text] | None = None
         if delivered.read and any(delivered.texts):
             texts = [Text(text, None, count_tokens(text)) for text in delivered.texts if text]

@@ -12,7 +12,6 @@ from memeval.benchmarks.deepmemeval.formats import FORMATS
 from memeval.benchmarks.deepmemeval.released import read
 from memeval.grading.base import Grader
 from memeval.grading.delivery import DeliveredDelta
-from memeval.grading.delta import DeltaEfficiency
 from memeval.grading.doubted import DoubtJudged
 from memeval.grading.judged import Judged
 from memeval.records.errata import Errata
@@ -34,7 +33,6 @@ class DeepMemEvalBenchmark(Benchmark):
     info = INFO
     formats = FORMATS
     categories = tuple(Category.of(category, GRADERS.get(category.name, Judged())) for category in INFO.categories)
-    former = (DeltaEfficiency(headline="published"), DeltaEfficiency(headline="published", version=2), Judged())
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
         """Open the released file; see :meth:`memeval.benchmarks.base.Benchmark.open`.

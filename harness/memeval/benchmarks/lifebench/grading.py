@@ -29,11 +29,7 @@ _MARKED = re.compile(rf"^\W*answer\W*:\W*{_LETTERS}(?:\W*$|[.):;])", re.IGNORECA
 class LifeBenchRetrieval(Retrieval):
     """Grades retrieved items by day (a session is a day) and by record. A chat is one record of several turns."""
 
-    family = "lifebench-retrieval"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.name = f"{self.family}@1"
+    name = "lifebench-retrieval@1"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.retrieval.Retrieval`. Turns are measured as records."""

@@ -9,7 +9,7 @@ from math import inf
 from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeRule, ProbeStage, ProbeStatement
 from memeval.benchmarks.lifecycle.wording.words import FRAMES
 from memeval.grading.base import RuleGrader
-from memeval.grading.evidence import TurnIndex, TurnIndexes
+from memeval.grading.evidence import TurnIndex, index_of
 from memeval.grading.rows import first_failure, row
 from memeval.judging.base import Judge
 from memeval.judging.text import normal, states
@@ -64,9 +64,6 @@ class _ProbeGrader(RuleGrader):
 
     name: str
 
-    def __init__(self) -> None:
-        self._histories = TurnIndexes()
-
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
 
@@ -79,7 +76,7 @@ class _ProbeGrader(RuleGrader):
         failure = first_failure([each for each in responses if each.outcome.is_error])
         if failure is not None:
             return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
-        history = self._histories.of(scenario)
+        history = index_of(scenario)
         faults: list[str] = []
         metrics: dict[str, float | None] = {}
         for number, (stage, response) in enumerate(zip(key.stages, responses, strict=True), start=1):

@@ -35,7 +35,6 @@ class LocomoBenchmark(Benchmark):
     info = INFO
     prompts = __package__
     formats = FORMATS
-    former = (Chosen(LocomoF1(version=1)), Chosen(LocomoJudged(version=1)), LocomoRetrieval(version=1))
 
     def __init__(self) -> None:
         self._tables = {

@@ -16,7 +16,7 @@ import regex
 
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.grading.base import RuleGrader
-from memeval.grading.evidence import Retrieved, TurnIndex, TurnIndexes, Version, few_measures
+from memeval.grading.evidence import Retrieved, TurnIndex, few_measures, index_of
 from memeval.grading.judged import Judged
 from memeval.grading.retrieval import Retrieval
 from memeval.grading.rows import first_failure, only, row
@@ -165,17 +165,9 @@ def recall_upstream(evidence: Sequence[str], retrieved: Sequence[str] | None) ->
 
 
 class LocomoF1(RuleGrader):
-    """Scores one answer like LoCoMo's code, without a judge.
-
-    Args:
-        version: 1 ranks turns among sessions if a system returns both; see :class:`memeval.grading.evidence.TurnIndex`.
-    """
+    """Scores one answer like LoCoMo's code, without a judge."""
 
     name = "locomo-f1@2"
-
-    def __init__(self, version: Version = 2) -> None:
-        self.name = f"locomo-f1@{version}"
-        self._histories = TurnIndexes(mixed=version == 1)
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
@@ -203,27 +195,19 @@ class LocomoF1(RuleGrader):
             reason=reason,
             answerable=False,
             alternates={"unrounded": unrounded or 0.0, "without-adversarial": None if adversarial else credit or 0.0},
-            metrics=_measured(key, response, unrounded) | few_measures(item, self._histories.of(scenario), response),
+            metrics=_measured(key, response, unrounded) | few_measures(item, index_of(scenario), response),
         )
 
 
 class LocomoJudged(Judged):
-    """Submits LoCoMo's answers to a judge, and adds the score of LoCoMo's code as a metric.
-
-    Args:
-        version: see :class:`LocomoF1`.
-    """
+    """Submits LoCoMo's answers to a judge, and adds the score of LoCoMo's code as a metric."""
 
     name = "locomo-judged@2"
-
-    def __init__(self, version: Version = 2) -> None:
-        self.name = f"locomo-judged@{version}"
-        self._histories = TurnIndexes(mixed=version == 1)
 
     def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
         key = _key(item, self.name)
         score = None if response.outcome.is_error else official_f1(key, response.answer)
-        return _measured(key, response, score) | few_measures(item, self._histories.of(scenario), response)
+        return _measured(key, response, score) | few_measures(item, index_of(scenario), response)
 
 
 class LocomoRetrieval(Retrieval):

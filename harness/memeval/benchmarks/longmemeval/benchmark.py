@@ -39,7 +39,6 @@ class LongMemEvalBenchmark(Benchmark):
     prompts = __package__
     formats = FORMATS
     categories = tuple(Category.of(category, LongMemEvalJudged()) for category in info.categories)
-    former = (LongMemEvalJudged(version=1), LongMemEvalRetrieval(version=1))
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
         """Open one of the released files, or other data with questions of LongMemEval.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from memeval.benchmarks.qa.keys import QaKey
 from memeval.benchmarks.qa.needles import holds, holds_anywhere
 from memeval.grading.base import RuleGrader
-from memeval.grading.evidence import TurnIndexes, few_measures
+from memeval.grading.evidence import few_measures, index_of
 from memeval.grading.judged import Judged
 from memeval.grading.rows import first_failure, only, row
 from memeval.judging.base import Judge
@@ -26,9 +26,6 @@ class QaExact(RuleGrader):
 
     name = "exact-wb@1"
 
-    def __init__(self) -> None:
-        self._histories = TurnIndexes()
-
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`.
 
@@ -37,7 +34,7 @@ class QaExact(RuleGrader):
         """
         response = only(item, responses, self.name)
         key = _key(item, self.name)
-        metrics = few_measures(item, self._histories.of(scenario), response)
+        metrics = few_measures(item, index_of(scenario), response)
         verdict: bool | None
         if failure := first_failure(responses):
             state, reason = failure
@@ -65,12 +62,9 @@ class QaJudged(Judged):
 
     name = "qa-judged@1"
 
-    def __init__(self) -> None:
-        self._histories = TurnIndexes()
-
     def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
         _key(item, self.name)
-        return few_measures(item, self._histories.of(scenario), response)
+        return few_measures(item, index_of(scenario), response)
 
     def alternates(self, item: ItemKey, verdict: bool | None) -> Mapping[str, bool | None]:
         return {"without-echo": None if _key(item, self.name).echoed else verdict is True}

@@ -9,7 +9,7 @@ from pathlib import Path
 from memeval.archive.audits import AuditFolder
 from memeval.archive.conformance import CHECK_AGAIN, read_report
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.conformance.suite import SUITES
+from memeval.conformance.suite import CHECKS, SUITE
 from memeval.evaluation.auditing import REMEDY, audit_identity, verify_audit
 from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.judges import ChosenJudge
@@ -24,6 +24,7 @@ from memeval.records.conformance import CheckOutcome, Conformance, ConformanceCh
 from memeval.records.errors import MemevalError
 from memeval.records.grade import GradeState
 from memeval.records.track import Redistribution
+from memeval.removed import why_removed
 
 CONFORMANCE, AUDITS = "conformance", "audits"
 
@@ -38,21 +39,22 @@ def check_report(path: Path) -> Check:
         report = read_report(path)
     except MemevalError as error:
         return Check(CONFORMANCE, (Finding(error.where or str(path), error.problem, error.remedy or CHECK_AGAIN),))
-    if report.suite not in SUITES:
+    if (why := why_removed(report.suite)) is not None:
+        return Check(CONFORMANCE, (Finding(f"{path}: suite", why, CHECK_AGAIN),))
+    if report.suite != SUITE:
         return Check(CONFORMANCE, (), f"the suite {report.suite} is not here")
     return Check(CONFORMANCE, tuple(_contradictions(report, str(path))))
 
 
 def _contradictions(report: Conformance, path: str) -> Iterator[Finding]:
-    names, checks = [check.name for check in report.checks], SUITES[report.suite]
-    if names != [check.name for check in checks]:
+    if [check.name for check in report.checks] != [check.name for check in CHECKS]:
         yield Finding(f"{path}: checks", f"are not the checks of {report.suite}.", CHECK_AGAIN)
         return
     at = utc_time(report.at)
     if at is None or at > datetime.now(UTC) + SKEW:
         yield Finding(f"{path}: at", f"is {report.at!r}, which is not a UTC time of the past.", CHECK_AGAIN)
     failed: set[str] = set()
-    for number, (stated, check) in enumerate(zip(report.checks, checks, strict=True)):
+    for number, (stated, check) in enumerate(zip(report.checks, CHECKS, strict=True)):
         where = f"{path}: checks[{number}]"
         if stated.mandatory is not check.mandatory:
             yield Finding(

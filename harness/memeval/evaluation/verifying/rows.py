@@ -19,9 +19,6 @@ from memeval.records.response import Outcome, Response
 
 NAME = "rows"
 
-FAILURES_SINCE = "2026-11-22T08:20"
-"""Runs that started later have a failure analysis. Until then, memeval stored none."""
-
 
 def check_rows(subject: Subject) -> Check:
     """Check that responses, grades and failures are those of the planned items, in their order."""
@@ -147,8 +144,7 @@ def _failures(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
     """Compute the failure analysis again, and compare it with the stored one."""
     run = subject.run
     if FAILURES not in run.files:
-        if run.timing.started > FAILURES_SINCE:
-            yield Finding(f"{subject.head}: files", f"does not list {FAILURES}.")
+        yield Finding(f"{subject.head}: files", f"does not list {FAILURES}.")
         return
     stored = subject.failures()
     rows = subject.responses_digest, *(subject.digests[name].digest for name in ("contexts.jsonl", "grades.jsonl"))

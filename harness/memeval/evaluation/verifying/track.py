@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib.resources import files
 
 from memeval.benchmarks.session import BenchmarkSession
@@ -63,8 +62,7 @@ def _differences(subject: Subject, session: BenchmarkSession) -> Iterator[Findin
         stated, expected = getattr(track.limits, limit), getattr(rebuilt.limits, limit)
         if stated != expected:
             yield _finding(subject, f"limits.{limit}", f"is {stated:g}, but {benchmark} has {expected:g}.")
-    graders = {name: grader.name for name, grader in replace(session, stored=track).graders.items()}
-    yield from _plans(subject, rebuilt, graders)
+    yield from _plans(subject, rebuilt)
     if subject.run.seeds != (seeds := _seeds(subject)):
         yield Finding(f"{subject.head}: seeds", f"are {subject.run.seeds}, but a run has {seeds}.", RECORD_A_NEW_RUN)
     redistribution = session.benchmark.info.redistribution
@@ -73,13 +71,12 @@ def _differences(subject: Subject, session: BenchmarkSession) -> Iterator[Findin
         yield Finding(f"{subject.head}: redistribution", problem, RECORD_A_NEW_RUN)
 
 
-def _plans(subject: Subject, rebuilt: Track, graders: dict[str, str]) -> Iterator[Finding]:
+def _plans(subject: Subject, rebuilt: Track) -> Iterator[Finding]:
     """Compare the categories: items, weights and graders.
 
     Args:
         subject: the run.
-        rebuilt: its track, built again with the current graders.
-        graders: the names of the graders of the stored track that still exist, else of the current ones.
+        rebuilt: its track, built again.
     """
     stated = {plan.name: plan for plan in subject.run.track.categories}
     expected = {plan.name: plan for plan in rebuilt.categories}
@@ -90,9 +87,8 @@ def _plans(subject: Subject, rebuilt: Track, graders: dict[str, str]) -> Iterato
         if name not in expected:
             yield _finding(subject, "categories", f"has {_shown(name)}, which {rebuilt.benchmark} does not have.")
             continue
-        plan = expected[name].model_copy(update={"grader": graders[name]})
         for field in CategoryPlan.model_fields:
-            one, other = getattr(stated[name], field), getattr(plan, field)
+            one, other = getattr(stated[name], field), getattr(expected[name], field)
             if one != other:
                 problem = f"is {_shown(one)}, but {rebuilt.benchmark} has {_shown(other)}."
                 yield _finding(subject, f"categories.{name}.{field}", problem)

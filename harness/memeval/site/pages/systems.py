@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from memeval.conformance import SUITES
+from memeval.conformance import CHECKS, SUITE
 from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.records.conformance import Conformance
 from memeval.records.finding import Finding
@@ -178,8 +178,8 @@ def _categories(site: SiteModel, row: BoardRow) -> Figure:
 
 
 def _check_titles(report: Conformance | None) -> dict[str, str]:
-    """Return what each check of a report tests; in today's words if its suite is here."""
+    """Return what each check of a report tests; in today's words if its suite is today's."""
     if report is None:
         return {}
-    today = {check.name: check.title for check in SUITES.get(report.suite, ())}
+    today = {check.name: check.title for check in CHECKS if report.suite == SUITE}
     return {check.name: today.get(check.name, check.title) for check in report.checks}

@@ -1,4 +1,4 @@
-"""The extractive reader, version 2: how people state facts, in talk with an assistant and with each other."""
+"""The extractive reader: how people state facts, in talk with an assistant and with each other."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.evaluation.readers import reader_named
-from memeval.execution.extractive2.cues import Force, force_of, news_of
-from memeval.execution.extractive2.reader import ExtractiveReader2
-from memeval.execution.readers import ExtractiveReader
+from memeval.execution.extractive.cues import Force, force_of, news_of
+from memeval.execution.extractive.reader import ExtractiveReader
 
 DOUBT = "It is not certain any more. Then: "
 
@@ -29,7 +28,7 @@ def talk(*sessions: tuple[str, str]) -> str:
 
 
 def read(question: str, context: str, timestamp: str | None = None) -> str:
-    return ExtractiveReader2().read(question, timestamp, [context]).answer
+    return ExtractiveReader().read(question, timestamp, [context]).answer
 
 
 TEA = ("2025-01-05", "I drink tea at work. / Tea it is.")
@@ -220,7 +219,7 @@ QUESTIONS = st.one_of(
 def test_any_text_is_read_and_a_repeated_context_changes_nothing(
     question: str, lines: list[str], timestamp: str | None
 ) -> None:
-    reader, context = ExtractiveReader2(), "\n".join(lines)
+    reader, context = ExtractiveReader(), "\n".join(lines)
     answer = reader.read(question, timestamp, [context]).answer
     assert reader.read(question, timestamp, [context, context]).answer == answer
 
@@ -228,7 +227,7 @@ def test_any_text_is_read_and_a_repeated_context_changes_nothing(
 @given(st.text(), LINES)
 def test_each_word_of_an_answer_is_from_the_context_or_a_fixed_phrase(question: str, lines: list[str]) -> None:
     context = "\n".join(lines)
-    answer = ExtractiveReader2().read(question, None, [context]).answer
+    answer = ExtractiveReader().read(question, None, [context]).answer
     fixed = "It is not certain any more. Then: But later: Yes. …"
     assert all(word.strip(",") in context + fixed for word in answer.replace("…", " ").split())
 
@@ -251,7 +250,7 @@ def test_many_reasons_and_changes_are_read_in_a_short_time() -> None:
 
 def test_answers_do_not_depend_on_the_order_of_sets() -> None:
     program = (
-        "from memeval.execution.extractive2.reader import ExtractiveReader2 as R\n"
+        "from memeval.execution.extractive.reader import ExtractiveReader as R\n"
         "lines = [f'[2025-01-{1 + i % 28:02}] Ada: w{i % 7} w{i % 5} w{i % 3} w{i % 11} now.' for i in range(99)]\n"
         "print([R().read(f'Does Ada like w1 w{i} w3 w4?', None, lines).answer for i in range(11)])\n"
     )
@@ -264,6 +263,7 @@ def test_answers_do_not_depend_on_the_order_of_sets() -> None:
     assert len(outputs) == 1
 
 
-def test_the_version_is_chosen_by_its_full_name() -> None:
-    assert isinstance(reader_named("extractive@2"), ExtractiveReader2)
+def test_it_is_the_only_extractive_reader() -> None:
+    assert isinstance(reader_named("extractive@2"), ExtractiveReader)
     assert isinstance(reader_named("extractive"), ExtractiveReader)
+    assert reader_named("extractive@1") is None

@@ -1,4 +1,4 @@
-"""The offline reader, version 2: it prefers what is true at the asked time, and doubts facts whose basis changed."""
+"""The offline reader: it prefers what is true at the asked time, and doubts facts whose basis changed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from functools import cached_property
 from heapq import nlargest
 from math import fsum, log
 
-from memeval.execution.extractive2.cues import MOVES, Force, news_of
-from memeval.execution.extractive2.statements import Statement, statements, stems
-from memeval.execution.extractive2.times import day_in_words, month_asked, said_time
+from memeval.execution.extractive.cues import MOVES, Force, news_of
+from memeval.execution.extractive.statements import Statement, statements, stems
+from memeval.execution.extractive.times import day_in_words, month_asked, said_time
 from memeval.reading import ReaderAnswer
 
 NEAR = 0.35
@@ -68,8 +68,8 @@ _NEIGHBOUR = re.compile(
 _EARLIER = ("before", "prior to", "until")
 
 
-class ExtractiveReader2:
-    """Answers with a sentence of the context, as version 1 does, and reads how people state facts.
+class ExtractiveReader:
+    """Answers with the sentence of the context that fits a question best, and reads how people state facts.
 
     - Daydreams, memories of long before, plans that were taken back, and facts of other people are not answers.
     - Of several statements on a subject, the latest up to the asked time counts; *before* and *after* name a neighbour.

@@ -9,7 +9,7 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from memeval.execution.extractive2 import cues
+from memeval.execution.extractive import cues
 
 CACHED_CHARACTERS = 10_000
 """Longer lines are not cached."""
