@@ -31,8 +31,8 @@ from memeval.records.base import digest_of
 
 INFO = load(__package__)
 
-RETRIEVAL = INFO.protocols[0].name
-"""The protocol without a reader."""
+JUDGE, RETRIEVAL = "judge", "retrieval"
+"""The default protocol, and the one without a reader."""
 
 PARAMETERS = SeedAndSize({"seed": 42, "size": 260}, largest=2000, counted="people")
 """Its parameters."""
@@ -48,7 +48,7 @@ _GRADERS: Mapping[str, tuple[type[Grader], type[Grader]]] = {
 QUICK, QUICK_PEOPLE = "quick", 20
 """A tier with the first people of the full tier, for demos and for slow systems; and their number."""
 
-SEPARATE = (RETRIEVAL, "judge")
+SEPARATE = (JUDGE, RETRIEVAL)
 """Protocols that ask each person separately. They have all tiers."""
 
 
@@ -85,7 +85,7 @@ def _separate(seed: int, size: int, words: Vocabulary, *, searched: bool, first:
 
 HISTORIES: Mapping[str, Callable[[int, int, Vocabulary], Generation]] = {
     RETRIEVAL: partial(_separate, searched=True),
-    "judge": partial(_separate, searched=False),
+    JUDGE: partial(_separate, searched=False),
     "shared": shared,
     "stored": stored,
 }
@@ -119,7 +119,7 @@ class BeliefsBenchmark(Benchmark):
 
     def __init__(self) -> None:
         self._tables = {each.name: _table(each.name) for each in INFO.protocols}
-        self.categories = self._tables[RETRIEVAL]
+        self.categories = self._tables[JUDGE]
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
         """Generate the data.
@@ -131,7 +131,7 @@ class BeliefsBenchmark(Benchmark):
         Raises:
             BadInput: a path was given, or a parameter that is unknown or out of range.
         """
-        return self.opened(path, parameters, RETRIEVAL, INFO.tiers[0].name)
+        return self.opened(path, parameters, JUDGE, INFO.tiers[0].name)
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
         """Generate the data of a protocol and a tier; see :meth:`open`.

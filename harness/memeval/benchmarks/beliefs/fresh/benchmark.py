@@ -6,7 +6,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from memeval.benchmarks.base import Dataset, Parameters
-from memeval.benchmarks.beliefs.benchmark import INFO, RETRIEVAL, BeliefsBenchmark
+from memeval.benchmarks.beliefs.benchmark import INFO, JUDGE, BeliefsBenchmark
 from memeval.benchmarks.beliefs.fresh.editions import Beacon, Edition, EditionTexts, editions
 from memeval.benchmarks.beliefs.fresh.seed import FreshSeed
 from memeval.benchmarks.beliefs.wording.editions import FILENAME, Wordings, folder, vocabulary
@@ -50,7 +50,7 @@ class FreshBeliefsBenchmark(FreshSeed, BeliefsBenchmark):
             BadInput: the value is missing or of another edition; a pack is withheld or differs from its digest; or a
                 parameter is unknown or invalid.
         """
-        return self.opened(path, parameters, RETRIEVAL, self.info.tiers[0].name)
+        return self.opened(path, parameters, JUDGE, self.info.tiers[0].name)
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
         """Generate the data of a protocol; see :meth:`open`.
