@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
-from memeval.benchmarks.beliefs2.benchmark import PARAMETERS
-from memeval.benchmarks.beliefs2.grading import evidence_key
+from memeval.benchmarks.beliefs.benchmark import PARAMETERS
+from memeval.benchmarks.beliefs.grading import evidence_key
 from memeval.benchmarks.registry import find
 from memeval.execution.readers import NATIVE
 from memeval.keys import ItemKey, Stance, StanceKey

@@ -1,4 +1,4 @@
-"""Checks and regrades many runs: ``python -m bench.many_runs FOLDER --runs 1000 --benchmark beliefs@1``.
+"""Checks and regrades many runs: ``python -m bench.many_runs FOLDER --runs 1000 --benchmark beliefs@2``.
 
 The runs are the repository's own of one track, each several times: a copy starts some seconds earlier, and has its own
 id and its line in the ledger. So ``verify`` and ``reproduce`` find no problem. Caches are empty before each command.
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.many_runs", description=__doc__)
     parser.add_argument("folder", type=Path, help="where the runs are made, or were made before")
     parser.add_argument("--runs", type=int, default=1000, help="number of runs")
-    parser.add_argument("--benchmark", default="beliefs@1", help="the benchmark with its version")
+    parser.add_argument("--benchmark", default="beliefs@2", help="the benchmark with its version")
     parser.add_argument("--protocol", default="judge", help="its protocol")
     parser.add_argument("--tier", default="full", help="its tier")
     parser.add_argument("--only", nargs="+", choices=("verify", "reproduce"), default=["verify", "reproduce"])

@@ -24,9 +24,9 @@ ROOT = Path(__file__).parents[1]
 
 
 def measure(scratch: Path) -> list[Ratio]:
-    """Measure on the released data where it is here, else on ``beliefs@1``, which has as many judged items."""
+    """Measure on the released data where it is here, else on ``beliefs@2``."""
     data = released()
-    name = "deepmemeval" if data or find("deepmemeval").available() else "beliefs@1"
+    name = "deepmemeval" if data or find("deepmemeval").available() else "beliefs@2"
     given = ["--data", str(data)] if data and name == "deepmemeval" else []
     (scratch / "trivial.py").write_text(ADAPTER, encoding="utf-8")
     cost_of([PYTHON, "-m", "memeval", "run", "trivial.py", "--benchmark", name, "--results", "source", *given], scratch)

@@ -45,13 +45,13 @@ def released() -> Path | None:
 
 
 def measure(scratch: Path) -> list[Ratio]:
-    """Measure on the released data where it is here, else on ``beliefs@1``, which has the same sizes.
+    """Measure on the released data where it is here, else on ``beliefs@2``.
 
     Two references: a bare pipe that has each answer on disk before it counts it, which is what a run promises, and one
     that flushes an answer's whole scenario at once. A run shares flushes between the scenarios in flight.
     """
     data = released()
-    name = "deepmemeval" if data or find("deepmemeval").available() else "beliefs@1"
+    name = "deepmemeval" if data or find("deepmemeval").available() else "beliefs@2"
     (scratch / "trivial.py").write_text(ADAPTER, encoding="utf-8")
     questions = 0
     with (scratch / "scenarios.jsonl").open("w", encoding="utf-8") as lines:

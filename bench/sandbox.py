@@ -16,14 +16,14 @@ PAIRS = 7
 
 
 def measure(scratch: Path) -> list[Ratio]:
-    """Measure on the released data where it is here, else on ``beliefs@1``; nothing where there is no sandbox."""
+    """Measure on the released data where it is here, else on ``beliefs@2``; nothing where there is no sandbox."""
     try:
         sandbox = find_sandbox(SandboxMode.BWRAP, print)
     except BadInput as error:
         print(error)
         return []
     data = released()
-    name = "deepmemeval" if data or find("deepmemeval").available() else "beliefs@1"
+    name = "deepmemeval" if data or find("deepmemeval").available() else "beliefs@2"
     (scratch / "trivial.py").write_text(ADAPTER, encoding="utf-8")
     command = [PYTHON, "-m", "memeval", "run", "trivial.py", "--benchmark", name, "--results", "out"]
     command += ["--data", str(data)] if data and name == "deepmemeval" else []

@@ -26,14 +26,14 @@ def test_systems_score_what_they_should() -> None:
 
 
 def test_a_small_simulation_keeps_its_error_rate_and_finds_large_differences() -> None:
-    found = board_of("beliefs@1", 8, repeats=60, power_repeats=10)
+    found = board_of("deepmemeval@1", 8, repeats=60, power_repeats=10)
     assert isinstance(found["error"], float) and isinstance(found["power"], dict)
     assert found["error"] <= 0.15
     assert found["power"]["2"] < found["power"]["8"]
 
 
 def test_a_pair_compared_alone_is_told_apart_more_often_the_further_apart_it_is() -> None:
-    found = pair_of("beliefs@1", 60)["power"]
+    found = pair_of("deepmemeval@1", 60)["power"]
     assert isinstance(found, dict)
     assert found["2"] < found["5"] < found["8"]
 
@@ -56,7 +56,7 @@ def test_the_stored_result_keeps_what_it_promises() -> None:
     spread = 3 * (0.05 * 0.95 / RESULT["repeats"]) ** 0.5
     assert all(each["error"] <= 0.05 + spread for each in RESULT["boards"])
     power = {each["layout"]: each["power"] for each in RESULT["pairs"]}
-    assert power["beliefs@2"]["3"] > 3 * power["beliefs@1"]["3"], "the second version tells more apart"
+    assert power["beliefs@2"]["3"] > 3 * power["deepmemeval@1"]["3"], "more people and items tell more apart"
     assert power["beliefs@2"]["5"] > 0.9
     assert RESULT["wide"]["ends_apart"] > 0.99
     assert all(each["difference"] >= 0.93 and each["score"] >= 0.91 for each in RESULT["coverage"])
@@ -70,7 +70,6 @@ def test_the_page_says_what_the_result_says() -> None:
 @pytest.mark.parametrize(
     ("name", "file", "protocol"),
     [
-        ("beliefs@1", None, "judge"),
         ("beliefs@2", None, "retrieval"),
         ("deepmemeval@1", "deepmemeval/deepmemeval_500.json", "judge"),
         ("locomo@1", "locomo/locomo10.json", "f1"),

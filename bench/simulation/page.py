@@ -7,7 +7,6 @@ from typing import Any
 
 PAGE = Path("site/simulation.md")
 TITLES = {
-    "beliefs@1": "beliefs@1",
     "beliefs@2": "beliefs@2",
     "deepmemeval@1": "DeepMemEval",
     "locomo@1": "LoCoMo",

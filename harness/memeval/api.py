@@ -88,7 +88,7 @@ def run(
 
     Args:
         system: a slug under ``submissions/``, a shipped control, a folder, or a ``.py`` file with an adapter class.
-        benchmark: ids such as ``beliefs@1``; ``None`` for every benchmark whose data is on this machine and that the
+        benchmark: ids such as ``beliefs@2``; ``None`` for every benchmark whose data is on this machine and that the
             system supports, except those that run by name only.
         data: your own copy of the benchmark's data; needs one benchmark.
         parameters: seed and size of a generated benchmark.
@@ -358,7 +358,7 @@ def audit(
 
     Args:
         judge: ``rules`` or ``openai:MODEL``.
-        benchmark: ids such as ``beliefs@1``; ``None`` for every benchmark whose data is on this machine.
+        benchmark: ids such as ``beliefs@2``; ``None`` for every benchmark whose data is on this machine.
         label: who serves the judge model, if not its maker.
         prompts: folder with other prompts for a judge model.
         data: your own copy of the benchmark's data; needs one benchmark.

@@ -23,7 +23,7 @@ REMEDIES = {
     "primary_dark": _COLOUR,
     "accent": _COLOUR,
     "accent_dark": _COLOUR,
-    "benchmarks": 'Write a list, such as ["beliefs@1"]. Remove the line to show all.',
+    "benchmarks": 'Write a list, such as ["beliefs@2"]. Remove the line to show all.',
     "weights": "Write a number above 0, up to 1. A category without a weight does not count.",
 }
 """The remedy for an invalid value, by a key of its path."""

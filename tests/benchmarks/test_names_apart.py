@@ -61,6 +61,18 @@ def test_no_code_outside_its_folder_names_a_benchmark() -> None:
     assert found == []
 
 
+def test_no_benchmark_imports_from_the_folder_of_another() -> None:
+    found = []
+    for name in FOLDERS:
+        for path in sorted((PACKAGE / "benchmarks" / name).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                modules = [node.module] if isinstance(node, ast.ImportFrom) else []
+                modules += [each.name for each in node.names] if isinstance(node, ast.Import) else []
+                folders = [(each or "").split(".")[2:3] for each in modules if (each or "").startswith(f"{GROUP}.")]
+                found += [f"{path}: {folder}" for (folder,) in folders if folder in FOLDERS and folder != name]
+    assert found == []
+
+
 def test_a_name_is_found_wherever_it_hides() -> None:
     sources = (
         'A = "locomo@1"',

@@ -15,7 +15,7 @@ import memeval
 from memeval.archive import run_cache
 from memeval.archive.runs import runs_under
 from memeval.benchmarks import find
-from memeval.benchmarks.beliefs2.benchmark import Beliefs2Benchmark
+from memeval.benchmarks.beliefs.benchmark import BeliefsBenchmark
 from memeval.site import build, files, kept_pages, rendering
 from memeval.site.benchmark_data import OpenData, data_of
 from memeval.site.benchmark_shards import kept_benchmark_shards
@@ -183,7 +183,7 @@ def test_a_kept_page_is_rendered_again_with_another_template(board: Board, monke
 
 def test_other_parameters_give_data_with_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_cache, "cache_home", lambda: tmp_path)
-    benchmark = Beliefs2Benchmark()
+    benchmark = BeliefsBenchmark()
     small, smaller = ({"seed": 42, "size": size} for size in (3, 2))
     assert (
         OpenData(benchmark, small, "judge", "full").digest() != OpenData(benchmark, smaller, "judge", "full").digest()

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from memeval.records.errors import BadInput
 from memeval.records.run import Run
+from memeval.removed import why_removed
 
 if TYPE_CHECKING:
     from memeval.benchmarks.base import Benchmark
@@ -105,10 +106,10 @@ def find(name: str) -> Benchmark:
     """Return a benchmark by its name or id.
 
     Args:
-        name: ``beliefs`` for the newest version, or with its version ``beliefs@1``.
+        name: ``beliefs`` for the newest version, or with its version ``beliefs@2``.
 
     Raises:
-        BadInput: the name or the version is unknown, or the benchmark cannot be used.
+        BadInput: the name or the version is unknown or was removed, or the benchmark cannot be used.
     """
     known: dict[str, list[str]] = {}
     for each in sorted(known_ids(), key=_version):
@@ -116,6 +117,8 @@ def find(name: str) -> Benchmark:
     found = known[name][-1] if name in known else name
     if found in known_ids():
         return load(found)
+    if reason := why_removed(name):
+        raise BadInput(reason)
     wanted, _, version = name.partition("@")
     if version and wanted in known:
         raise BadInput(f"{wanted} has no version {version!r}.", remedy=f"This memeval has {', '.join(known[wanted])}.")
@@ -138,6 +141,8 @@ def not_installed(run: Run) -> BadInput | None:
     """Return that the benchmark of a run is not installed here, and what had it; ``None`` if it is installed."""
     if run.track.benchmark in known_ids():
         return None
+    if reason := why_removed(run.track.benchmark):
+        return BadInput(reason)
     needed = [f"{name}=={at}" for name, at in run.harness.packages.items() if name not in PACKAGES]
     if _is_stale(run.track.benchmark.partition("@")[0]):
         remedy = REINSTALL

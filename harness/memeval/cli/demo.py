@@ -1,4 +1,4 @@
-"""``make demo``: runs the controls and the light systems on the built-in benchmark, and builds the site."""
+"""``make demo``: runs the controls and the light systems on the built-in quick tier, and builds the site."""
 
 from __future__ import annotations
 
@@ -6,15 +6,23 @@ import gc
 import shutil
 import sys
 import time
-from itertools import product
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.cli.recording import verify_and_record
+from memeval.cli.results import FILE
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, MemevalError
 
+if TYPE_CHECKING:
+    from memeval.evaluation.result_set import PlannedRun
+    from memeval.systems.source import SystemSource
+
+TIER = "quick"
+"""The tier of the built-in benchmark."""
 STORED = Path("results")
 """The stored board of this checkout."""
 RESULTS = Path("build/results")
@@ -32,35 +40,58 @@ NEXT_STEPS = (
 )
 
 
-def run_all(results: Path, benchmarks: list[str], light_only: bool) -> list[RunFolder]:
-    """Run the controls, with each of their readers, and the submissions that need no key.
+def quick_runs(file: Path = FILE) -> list[PlannedRun]:
+    """Return the runs of the controls and the light systems on the quick tier of the built-in benchmark.
 
     Args:
-        results: folder for the runs.
-        benchmarks: ids of the benchmarks.
-        light_only: skip submissions that are not marked ``light``.
+        file: the set of runs.
     """
-    from memeval import api
-    from memeval.evaluation.result_set import offline_submissions
-    from memeval.execution.progress import Bar
+    from memeval.benchmarks import quick_benchmark
+    from memeval.evaluation.result_set import planned_runs
+
+    benchmark = quick_benchmark().info.id
+    runs = [run for run in planned_runs(file) if (run.benchmark, run.tier) == (benchmark, TIER)]
+    return [run for run in runs if run.source.control is not None or run.source.light]
+
+
+def all_runs() -> list[PlannedRun]:
+    """Return the runs of every system that needs no key, with each of its readers, on every benchmark that is here."""
+    from memeval.benchmarks import all_benchmarks
+    from memeval.evaluation.result_set import PlannedRun, offline_submissions
     from memeval.systems.controls import CONTROLS
     from memeval.systems.source import find_system
 
-    systems: list[tuple[str, str | None]] = [
-        *((slug, reader) for slug, control in CONTROLS.items() for reader in control.readers),
-        *((source.slug, None) for source in offline_submissions() if source.light or not light_only),
+    systems: list[tuple[SystemSource, str | None]] = [
+        *((find_system(slug), reader) for slug, control in CONTROLS.items() for reader in control.readers),
+        *((source, None) for source in offline_submissions()),
     ]
+    infos = [b.info for b in all_benchmarks() if b.available() and not (b.info.by_name_only or b.info.brought)]
+    return [
+        PlannedRun(info.id, info.protocols[0].name, info.tiers[0].name, source, reader)
+        for info in infos
+        for source, reader in systems
+    ]
+
+
+def run_all(results: Path, runs: Sequence[PlannedRun]) -> list[RunFolder]:
+    """Make runs. One that cannot be made, such as for a missing program, is skipped with a message.
+
+    Args:
+        results: folder for the runs.
+        runs: the planned runs.
+    """
+    from memeval import api
+    from memeval.execution.progress import Bar
+
     folders: list[RunFolder] = []
     with Bar() as progress:
-        for number, (benchmark, (slug, reader)) in enumerate(product(benchmarks, systems), 1):
-            progress.note(f"{number}/{len(benchmarks) * len(systems)} {slug} on {benchmark}")
-            options = api.RunOptions(results=results, reader=reader)
+        for number, run in enumerate(runs, 1):
+            progress.note(f"{number}/{len(runs)} {run}")
+            options = api.RunOptions(results=results, protocol=run.protocol, tier=run.tier, reader=run.reader)
             try:
-                folders += api.run(find_system(slug), benchmark, options=options, progress=progress)
+                folders += api.run(run.source, run.benchmark, options=options, progress=progress)
             except BadInput as error:
-                if light_only:
-                    raise
-                progress.note(f"{slug} skipped: {error}")  # such as a program that is missing on this machine
+                progress.note(f"{run.source.slug} skipped: {error}")
     return folders
 
 
@@ -111,20 +142,18 @@ def demo(every: bool = False) -> None:
     Args:
         every: run on all benchmarks whose data is on this machine, not only on the built-in one.
     """
-    from memeval.benchmarks import all_benchmarks, quick_benchmark
     from memeval.evaluation.batches import processes
     from memeval.site import build
 
     began = time.monotonic()
-    whole = [b for b in all_benchmarks() if not (b.info.by_name_only or b.info.brought)]
-    benchmarks = [b.info.id for b in whole if b.available()] if every else [quick_benchmark().info.id]
-    folders = run_all(RESULTS, benchmarks, light_only=not every)
+    folders = run_all(RESULTS, all_runs() if every else quick_runs())
     print("Checking the runs and building the site", file=sys.stderr)
     verify_and_record(RESULTS, folders, by="make demo")
     assemble(STORED, RESULTS, BOARD, {run.run.track_id for run in folders})
     runs = len(sealed_runs(BOARD))
     build(BOARD, SITE, jobs=processes(None, runs))
-    print(f"\n{len(folders)} runs on {', '.join(benchmarks)}, verified, in {time.monotonic() - began:.0f} s.")
+    names = ", ".join(dict.fromkeys(run.run.track.benchmark for run in folders))
+    print(f"\n{len(folders)} runs on {names}, verified, in {time.monotonic() - began:.0f} s.")
     print(f"The board is in {SITE}: these runs and the {runs - len(folders)} stored ones of the same tables.")
     if every_stored := len(sealed_runs(STORED)):
         print(f"To build it of all {every_stored} stored runs, in minutes: .venv/bin/memeval site build")

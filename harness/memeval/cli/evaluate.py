@@ -97,7 +97,7 @@ def evaluate(
 
     If something fails, the exit code is the worst of all: 2 bad input, 3 budget, 1 a regression or a failed run.
 
-    Example: memeval evaluate --systems my_memory.py --benchmarks beliefs@1
+    Example: memeval evaluate --systems my_memory.py --benchmarks beliefs@2
     """
     from memeval import api
     from memeval.benchmarks import quick_benchmark

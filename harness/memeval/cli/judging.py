@@ -116,7 +116,7 @@ def audit(
     The test answers come from the expected answers of the benchmark: some are correct in other words, others are wrong
     or attack the judge. With several judges, also prints the stored scores by judge.
 
-    Example: memeval judge audit --judge rules --benchmark beliefs@1
+    Example: memeval judge audit --judge rules --benchmark beliefs@2
     """
     from memeval import api
     from memeval.execution.progress import Bar

@@ -53,8 +53,8 @@ def init(
     print(f"created a board in {'this folder' if is_current else visible(str(folder))}. Next steps:")
     steps = [] if is_current else [(f"cd {shlex.quote(str(folder))}", "")]
     steps += [
-        (f"memeval run {first_slug()} --benchmark beliefs@1", "the sample system in submissions/"),
-        ("memeval run no-memory --benchmark beliefs@1", "the baseline without memory"),
+        (f"memeval run {first_slug()} --benchmark beliefs@2", "the sample system in submissions/"),
+        ("memeval run no-memory --benchmark beliefs@2", "the baseline without memory"),
         ("memeval publish", "verify, freeze a release, and build its site"),
         ("memeval site serve --site public", "the board on this machine"),
     ]

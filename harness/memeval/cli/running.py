@@ -156,7 +156,7 @@ def run(
 
     Prints the folder of each finished run. With --json, prints the outcome of each benchmark.
 
-    Example: memeval run my_memory.py --benchmark beliefs@1
+    Example: memeval run my_memory.py --benchmark beliefs@2
     """
     from memeval import api
     from memeval.archive.remote.automatic import push_after_run, pushes_after_run

@@ -64,7 +64,7 @@ def new(
     shown = visible(str(folder))
     print(f"{shown}: created. It works: replace the sample code with yours. Next steps:")
     print(f"  memeval submit check {shown}")
-    print(f"  memeval run {shown} --benchmark beliefs@1")
+    print(f"  memeval run {shown} --benchmark beliefs@2")
 
 
 def _option_or_prompt(value: str | None, question: str, default: str, kind: type[AdapterKind] | None = None) -> str:

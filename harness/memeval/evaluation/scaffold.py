@@ -166,5 +166,5 @@ def _readme(answers: ScaffoldAnswers, folder: Path) -> str:
         f"Sample code to replace with yours: {REPLACE[answers.kind]}.\n\n"
         "Describe here how it handles event time, both speakers and background indexing, and what it cannot do.\n"
         "State any conflict of interest with a system on the board.\n\n"
-        f"```\nmemeval submit check {folder}\nmemeval run {folder} --benchmark beliefs@1\n```\n"
+        f"```\nmemeval submit check {folder}\nmemeval run {folder} --benchmark beliefs@2\n```\n"
     )

@@ -45,8 +45,8 @@ def old_and_fresh(board: Board, known: str, fresh: str) -> tuple[TrackPair, ...]
 
     Args:
         board: the board.
-        known: the benchmark with the public seed: ``beliefs@1``.
-        fresh: the edition: ``beliefs-fresh-202612@1``.
+        known: the benchmark with the public seed: ``beliefs@2``.
+        fresh: the edition: ``beliefs-fresh-202701@2``.
 
     Only runs with equal protocol, tier, size, reader, judge and limits are paired.
     """
@@ -59,7 +59,7 @@ def old_and_fresh(board: Board, known: str, fresh: str) -> tuple[TrackPair, ...]
 
 
 def apart_and_shared(
-    board: Board, benchmark: str, apart: str = "judge", shared: str = "shared"
+    board: Board, benchmark: str, apart: str = "retrieval", shared: str = "shared"
 ) -> tuple[TrackPair, ...]:
     """Pair each system's run with a memory for each item and its run with one for all, best shared score first.
 

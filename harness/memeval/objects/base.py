@@ -42,7 +42,7 @@ class Headers:
 
 
 class ObjectStore(Protocol):
-    """Objects by key. A key is a relative path with slashes: ``runs/beliefs@1/bm25/…``.
+    """Objects by key. A key is a relative path with slashes: ``runs/beliefs@2/bm25/…``.
 
     Every method raises :class:`BadStore` if the store is missing, refuses, or does not answer after several tries.
     """

@@ -269,7 +269,7 @@ class BenchmarkInfo(Record):
     """The description of a benchmark."""
 
     id: str
-    """Name and version: ``beliefs@1``."""
+    """Name and version: ``beliefs@2``."""
     title: str
     """Its name for people."""
     summary: str

@@ -13,7 +13,7 @@ class MatrixBenchmark(Record):
     """A benchmark of a matrix, with one protocol, tier and data."""
 
     id: str
-    """Its id: ``beliefs@1``."""
+    """Its id: ``beliefs@2``."""
     protocol: str | None = None
     """The protocol; ``None`` for the default."""
     tier: str | None = None

@@ -10,8 +10,9 @@ from dataclasses import replace
 
 import pytest
 
+from memeval.benchmarks.kit.checks import BrokenRule
 from memeval.benchmarks.lifecycle.benchmark import INFO, LifecycleBenchmark
-from memeval.benchmarks.lifecycle.checks import LARGEST_CLUSTER, BrokenRule, check
+from memeval.benchmarks.lifecycle.checks import LARGEST_CLUSTER, check
 from memeval.benchmarks.lifecycle.generate import GROWTH, PROTOCOLS, generate
 from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeStage
 from memeval.benchmarks.lifecycle.script import Written
@@ -21,9 +22,19 @@ from memeval.records.errors import BadInput
 from memeval.records.scenario import Forget, Ingest, Retain
 
 DIGEST = (
-    "from memeval.benchmarks.lifecycle.benchmark import LifecycleDataset as D;"
-    "print([D(7, 1, p).digest for p in ('search', 'banks', 'export', 'topic')])"
+    "from memeval.benchmarks import find;"
+    "opened = find('lifecycle').opened;"
+    "print([opened(None, {'seed': 7, 'size': 1}, p, 'full').digest for p in ('search', 'banks', 'export', 'topic')])"
 )
+
+DIGESTS = {
+    "search": "sha256:672cd934b862e1e9e49a880cfa564c3f9580f053d73c43bbeb6ed9db80df0e5f",
+    "banks": "sha256:943fedab494e9aec9fee8a2c181c23811c4a78d5ac8daa7262ffca664bdda867",
+    "export": "sha256:3f646a97eadca738e2660bbfcefd5a578f77e165fdbd9faca72c3e2880f8d9ce",
+    "topic": "sha256:6390a929418fc4331375c3ed6f0e6fd7c900d61189b0b43869570e4505800ae8",
+    "at-once": "sha256:99638d45ddbb115e0d2b1ae0855a33794e1d9c9a43a235bb731dabce81653f2d",
+}
+"""Golden: our own generator at seed 42. Stored runs name these digests."""
 
 
 def stages(protocol: str) -> list[ProbeStage]:
@@ -44,6 +55,10 @@ def test_there_are_at_least_400_items_in_small_clusters() -> None:
     items = [item for written in generate(42, 14, "search") for item in written.items]
     assert len(items) >= 400
     assert max(Counter(item.cluster for item in items).values()) <= LARGEST_CLUSTER
+
+
+def test_the_data_is_what_it_was() -> None:
+    assert {each: LifecycleBenchmark().opened(None, None, each, "full").digest for each in DIGESTS} == DIGESTS
 
 
 def test_the_data_has_equal_bytes_under_every_hash_seed() -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from memeval.benchmarks.beliefs.long.history import LongHistory
 
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks.beliefs.long.history import LongHistory
 from memeval.evaluation.findings import Check, CheckStatus
 from memeval.evaluation.verifying import controls
 from memeval.evaluation.verifying.controls import FORMER, check_control

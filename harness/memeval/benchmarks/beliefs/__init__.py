@@ -1,4 +1,4 @@
-"""beliefs@1: memeval's own benchmark of changing beliefs, generated from timelines."""
+"""beliefs@2: changing facts of many lives, in wording packs of which some stay secret until an edition uses them."""
 
 from memeval.benchmarks.beliefs.benchmark import BeliefsBenchmark
 

@@ -1,127 +1,161 @@
-"""beliefs@1 as a benchmark: catalogue, graders and generated data."""
+"""beliefs@2 as a benchmark: catalogue, graders and generated data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
-from memeval.benchmarks.beliefs.long import EACH, SIZES
+from memeval.benchmarks.beliefs.generate import generate
+from memeval.benchmarks.beliefs.grading import ExpectedTurns, LeanContext, SharedExpectedTurns, SharedLeanContext
+from memeval.benchmarks.beliefs.keys import EvidenceKey
+from memeval.benchmarks.beliefs.long import PEOPLE
+from memeval.benchmarks.beliefs.plan import CONTEXT, counts
+from memeval.benchmarks.beliefs.shared import shared
+from memeval.benchmarks.beliefs.stored import stored
+from memeval.benchmarks.beliefs.wording.editions import wording
+from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
 from memeval.benchmarks.catalogue import load
-from memeval.benchmarks.generated import SeedAndSize
-from memeval.benchmarks.kept import Generated, Generation, generated
-from memeval.grading.delivery import DeliveredDelta
+from memeval.benchmarks.kit.dataset import GeneratedDataset
+from memeval.benchmarks.kit.kept import Generated, Generation, generated
+from memeval.benchmarks.kit.long import SHARED, SIZES
+from memeval.benchmarks.kit.parameters import SeedAndSize
+from memeval.benchmarks.kit.tiers import check_no_size, check_protocol
+from memeval.grading.base import Grader
 from memeval.grading.judged import Judged
-from memeval.grading.stored import StoredFacts
-from memeval.keys import (
-    BeliefKey,
-    CascadeKey,
-    DeltaKey,
-    ItemKey,
-    NoiseKey,
-    StoreKey,
-    TemporalKey,
-    UncertaintyKey,
-)
-from memeval.records.scenario import Scenario
-
-PARAMETERS = SeedAndSize({"seed": 42, "size": 500}, largest=5000)
-"""Its parameters."""
-
+from memeval.grading.stored import SelectedFacts
+from memeval.keys import BeliefKey, CascadeKey, NoiseKey, StoreKey, TemporalKey, UncertaintyKey
+from memeval.records.base import digest_of
 
 INFO = load(__package__)
 
-GRADERS = {"delta-efficiency": DeliveredDelta(headline="gated")}
-"""Graders of the categories without a judge."""
+JUDGE, RETRIEVAL = "judge", "retrieval"
+"""The default protocol, and the one without a reader."""
+
+PARAMETERS = SeedAndSize({"seed": 42, "size": 260}, largest=2000, counted="people")
+"""Its parameters."""
 
 
-KINDS = (BeliefKey, CascadeKey, DeltaKey, NoiseKey, StoreKey, TemporalKey, UncertaintyKey)
-"""The types of its answer keys."""
+_GRADERS: Mapping[str, tuple[type[Grader], type[Grader]]] = {
+    RETRIEVAL: (ExpectedTurns, LeanContext),
+    "shared": (SharedExpectedTurns, SharedLeanContext),
+}
+"""Graders of each protocol: of most categories, and of context efficiency."""
 
 
-class BeliefsDataset(Dataset):
-    """The generated data of a protocol.
+QUICK, QUICK_PEOPLE = "quick", 20
+"""A tier with the first people of the full tier, for demos and for slow systems; and their number."""
+
+SEPARATE = (JUDGE, RETRIEVAL)
+"""Protocols that ask each person separately. They have all tiers."""
+
+
+def _table(protocol: str, *, shared: bool = False) -> tuple[Category, ...]:
+    """Return the categories with their graders.
 
     Args:
-        seed: seed of the generator.
-        size: number of items.
         protocol: the protocol.
+        shared: whether several people share a memory in spite of the protocol.
     """
+    info = next(each for each in INFO.protocols if each.name == protocol)
+    if info.categories:
+        return tuple(Category.of(each, SelectedFacts()) for each in info.categories)
+    grader, lean = _GRADERS.get(protocol, (Judged, SharedLeanContext if shared else LeanContext))
+    if shared and grader is ExpectedTurns:
+        grader, lean = _GRADERS["shared"]
+    return tuple(Category.of(each, lean() if each.name == CONTEXT else grader()) for each in INFO.categories)
 
-    def __init__(self, seed: int, size: int, protocol: str) -> None:
-        self.parameters = {"seed": seed, "size": size}
-        self._scenarios, self._keys, self.digest = _generation(seed, size, protocol)
 
-    def scenarios(self) -> Iterator[Scenario]:
-        """Yield the scenarios, by category and number."""
-        return iter(self._scenarios)
+def _counted(table: Sequence[Category], people: int) -> tuple[Category, ...]:
+    """Return the categories with the items of a number of people."""
+    items = counts(people)
+    return tuple(replace(each, items=items[each.name]) for each in table)
 
-    def scenario(self, scenario_id: str) -> Scenario:
-        """See :class:`Dataset`."""
-        return self._scenarios.one(scenario_id)
 
-    def scenario_ids(self) -> Iterator[str]:
-        """See :class:`Dataset`."""
-        return self._scenarios.ids()
+KINDS = (BeliefKey, CascadeKey, EvidenceKey, NoiseKey, StoreKey, TemporalKey, UncertaintyKey)
+"""The types of the answer keys of all protocols."""
 
-    def keys(self) -> Iterator[ItemKey]:
-        """Yield the keys, by category and number."""
-        return iter(self._keys)
+
+def _separate(seed: int, size: int, words: Vocabulary, *, searched: bool, first: int | None = None) -> Generation:
+    lives = generate(seed, size, words, first)
+    return tuple(life.scenario for life in lives), tuple(key for life in lives for key in life.keys(searched=searched))
+
+
+HISTORIES: Mapping[str, Callable[[int, int, Vocabulary], Generation]] = {
+    RETRIEVAL: partial(_separate, searched=True),
+    JUDGE: partial(_separate, searched=False),
+    "shared": shared,
+    "stored": stored,
+}
+"""Generator of the histories of each protocol."""
 
 
 @lru_cache(maxsize=2)
-def _generation(seed: int, size: int, protocol: str) -> Generated:
-    """Return the data of a protocol; caches two of them, because often many runs of the same data are graded."""
-    parameters: dict[str, str | int] = {"seed": seed, "size": size, "protocol": protocol}
-    return generated(INFO.id, parameters, KINDS, partial(_histories, protocol, seed, size))
+def _generation(seed: int, size: int, protocol: str, vocabulary: Vocabulary, first: int | None = None) -> Generated:
+    """Return the data of a protocol; caches two of them, because often many runs of the same data are graded.
 
-
-def _histories(protocol: str, seed: int, size: int) -> Generation:
-    """Generate the data. The generator and its words take as long to import as kept data takes to read."""
-    from memeval.benchmarks.beliefs.histories import HISTORIES
-
-    return HISTORIES[protocol](seed, size)
-
-
-ELSEWHERE = frozenset({"delta-efficiency"})
-"""Categories without items in the tiers by length, because the length decides how much context grows."""
+    Args:
+        seed: seed of the generator.
+        size: number of people.
+        protocol: the protocol.
+        vocabulary: the wording.
+        first: number of people, from the first on, who are asked; ``None`` for all.
+    """
+    words = digest_of([pack.data() for pack in vocabulary.packs])
+    parameters: dict[str, str | int] = {"seed": seed, "size": size, "protocol": protocol, "words": words}
+    make = HISTORIES[protocol]
+    if first is not None:
+        parameters["first"] = first
+        make = partial(_separate, searched=protocol == RETRIEVAL, first=first)
+    return generated(INFO.id, parameters, KINDS, partial(make, seed, size, vocabulary))
 
 
 class BeliefsBenchmark(Benchmark):
-    """memeval's own benchmark of changing beliefs. It is generated, so it needs no download."""
+    """memeval's own benchmark of changing beliefs."""
 
     info = INFO
-    categories = tuple(Category.of(category, GRADERS.get(category.name, Judged())) for category in INFO.categories)
+
+    def __init__(self) -> None:
+        self._tables = {each.name: _table(each.name) for each in INFO.protocols}
+        self.categories = self._tables[JUDGE]
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
         """Generate the data.
 
         Args:
             path: must be ``None``; there is no file to read.
-            parameters: ``seed`` (default 42) and ``size`` (default 500), whole numbers.
+            parameters: ``seed`` (default 42) and ``size`` (people, default 260), whole numbers.
 
         Raises:
             BadInput: a path was given, or a parameter that is unknown or out of range.
         """
-        return BeliefsDataset(*self.chosen(path, parameters), INFO.protocols[0].name)
+        return self.opened(path, parameters, JUDGE, INFO.tiers[0].name)
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
         """Generate the data of a protocol and a tier; see :meth:`open`.
 
         Raises:
-            BadInput: as :meth:`open` does.
+            BadInput: as :meth:`open` does, or a pack of the tier is still withheld.
         """
         if tier in SIZES:
             return self._long(path, parameters, protocol, tier)
-        return BeliefsDataset(*self.chosen(path, parameters), protocol)
+        seed, size = self.chosen(path, parameters)
+        if tier == QUICK:
+            check_protocol(self.info.id, SEPARATE, protocol, tier)
+            data = _generation(seed, size, protocol, self.vocabulary(INFO.tiers[0].name), QUICK_PEOPLE)
+        else:
+            data = _generation(seed, size, protocol, self.vocabulary(tier))
+        return GeneratedDataset({"seed": seed, "size": size}, data)
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the categories of a protocol and a tier. In a tier by length, every item counts the same."""
+        """Return the categories with the graders of a protocol and a tier."""
+        if tier == QUICK:
+            return _counted(self._tables[protocol], QUICK_PEOPLE)
         if tier in SIZES:
-            return tuple(replace(each, weight=None, items=EACH) for each in _ALONE if each.name not in ELSEWHERE)
-        return _TABLES.get(protocol, self.categories)
+            return _counted(_table(protocol, shared=SIZES[tier] >= SHARED), PEOPLE)
+        return self._tables[protocol]
 
     def _long(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
         """Return the histories of a tier by length.
@@ -129,12 +163,22 @@ class BeliefsBenchmark(Benchmark):
         Raises:
             BadInput: the protocol has no such tier, or ``size`` is given, or as :meth:`open` does.
         """
-        from memeval.benchmarks.beliefs.long.dataset import LongDataset, check_long
         from memeval.benchmarks.beliefs.long.source import LongBeliefs
+        from memeval.benchmarks.kit.long.dataset import LongDataset
 
+        check_protocol(self.info.id, SEPARATE, protocol, tier)
+        check_no_size(self.info.id, tier, parameters)
         seed, _ = self.chosen(path, parameters)
-        check_long(INFO.id, (INFO.protocols[0].name,), protocol, tier, parameters)
-        return LongDataset(LongBeliefs(seed, tier))
+        words = self.vocabulary(INFO.tiers[0].name)
+        return LongDataset(LongBeliefs(seed, tier, protocol, words, searched=protocol == RETRIEVAL))
+
+    def vocabulary(self, tier: str) -> Vocabulary:
+        """Return the wording of a tier.
+
+        Raises:
+            BadInput: a pack of the tier is still withheld.
+        """
+        return wording(tier)
 
     def chosen(self, path: Path | None, parameters: Parameters | None) -> tuple[int, int]:
         """Return the requested seed and size.
@@ -143,16 +187,3 @@ class BeliefsBenchmark(Benchmark):
             BadInput: a path was given, or a parameter that is unknown or out of range.
         """
         return PARAMETERS.chosen(self.info.id, path, parameters)
-
-
-_ALONE = BeliefsBenchmark.categories
-_SHARED = next(each for each in INFO.protocols if each.name == "shared")
-_STORED = next(each for each in INFO.protocols if each.name == "stored")
-_ASKED = 1.0 - sum(each.weight or 0.0 for each in _ALONE if each.name in _SHARED.apart)
-"""Total weight of the categories that the protocol "shared" asks; each keeps its share."""
-_TABLES: Mapping[str, tuple[Category, ...]] = {
-    "shared": tuple(
-        replace(each, weight=0.0 if each.name in _SHARED.apart else (each.weight or 0.0) / _ASKED) for each in _ALONE
-    ),
-    "stored": tuple(Category.of(category, StoredFacts()) for category in _STORED.categories),
-}

@@ -1,141 +1,84 @@
-"""Collects dated sessions and turns them into the steps of a scenario."""
+"""The history of a life: its sessions in order, and the turns that state each event."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from memeval.benchmarks.beliefs.plan import Need
-from memeval.benchmarks.beliefs.streams import stream
-from memeval.benchmarks.beliefs.talk import USER, DraftTurn, Talker
-from memeval.benchmarks.beliefs.timeline import Act, TimelineEvent
-from memeval.benchmarks.beliefs.vocabulary import TOPICS
-from memeval.benchmarks.beliefs.world import Life
-from memeval.keys import ItemKey
-from memeval.records.scenario import Ingest, Scenario, Session, Turn
+from memeval.benchmarks.beliefs.lives import Life
+from memeval.benchmarks.beliefs.plan import STREAMS
+from memeval.benchmarks.beliefs.talk import Talker
+from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
+from memeval.benchmarks.kit.checks import says
+from memeval.benchmarks.kit.streams import stream
+from memeval.benchmarks.kit.talk import DraftTurn, session
+from memeval.benchmarks.kit.timeline import TimelineEvent
+from memeval.benchmarks.kit.values import TopicValue
+from memeval.records.scenario import Ingest, Session
 
-_STANDALONE = frozenset(topic.id for topic in TOPICS)
-
-
-@dataclass(frozen=True, slots=True)
-class DraftSession:
-    """A session before it has an id."""
-
-    on: date
-    lines: tuple[DraftTurn, ...]
-    event: TimelineEvent | None
-    """The event that it states; ``None`` for chatter."""
+CHATTER = (12, 18)
+"""Fewest and most sessions of small talk in a history."""
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """One item: what systems see, and its key."""
+@dataclass(frozen=True)
+class History:
+    """The sessions of a life."""
 
-    scenario: Scenario
-    key: ItemKey
-    drafts: tuple[DraftSession, ...] = ()
-    """Drafts of its sessions, in order."""
-
-
-class Writer:
-    """Collects the sessions of one scenario.
-
-    Args:
-        seed: seed of the generator.
-        life: the life that it is about.
-        need: the planned item.
-    """
-
-    def __init__(self, seed: int, life: Life, need: Need) -> None:
-        self.life = life
-        self.need = need
-        self.rng = stream(seed, "scenario", need.scenario_id)
-        self.talker = Talker(life.person, life.timeline, self.rng)
-        self._drafts: list[DraftSession] = []
-        self._days: set[date] = set()
-
-    @property
-    def first(self) -> date:
-        """Day of the first session."""
-        return min(self._days)
+    life: Life
+    steps: tuple[Ingest, ...]
+    """The sessions, in order."""
+    events: tuple[TimelineEvent | None, ...]
+    """The event of each session; ``None`` for small talk."""
 
     @property
     def last(self) -> date:
         """Day of the last session."""
-        return max(self._days)
+        return date.fromisoformat(self.steps[-1].session.date)
 
-    def __len__(self) -> int:
-        return len(self._drafts)
+    def session_of(self, event: TimelineEvent) -> Session:
+        """Return the session that states an event."""
+        return self.steps[self.events.index(event)].session
 
-    def tell(self, events: tuple[TimelineEvent, ...] | list[TimelineEvent]) -> None:
-        """Add a session for each event."""
-        for event in events:
-            self._add(DraftSession(event.on, tuple(self.talker.event(event)), event))
-
-    def background(self, number: int, start: date, end: date, avoid: frozenset[str]) -> int:
-        """Add up to ``number`` facts of the same life on topics outside ``avoid``. Return the number added."""
-        timeline = self.life.timeline
-        pool = [
-            event
-            for event in timeline.events
-            if event.topic in _STANDALONE
-            and event.topic not in avoid
-            and event.act is Act.ANNOUNCE
-            and event.about is None
-            and start <= event.on <= end
-            and event.on not in self._days
-            and event not in timeline.taken_back(event.topic)
-        ]
-        chosen = self.rng.sample(pool, min(number, len(pool)))
-        self.tell(sorted(chosen, key=lambda event: event.on))
-        return len(chosen)
-
-    def chatter(self, number: int, start: date, end: date) -> None:
-        """Add ``number`` sessions without facts on free days from ``start`` to ``end``, or later if necessary."""
-        while end - start < timedelta(days=2 * number + 4):
-            end += timedelta(days=1)
-        span = [start + timedelta(days=i) for i in range((end - start).days + 1)]
-        free = [day for day in span if day not in self._days]
-        for day in sorted(self.rng.sample(free, number)):
-            self._add(DraftSession(day, tuple(self.talker.chatter()), None))
-
-    def later(self, least: int = 2, most: int = 12) -> date:
-        """Return a day after the last session, the day of the question."""
-        return self.last + timedelta(days=self.rng.randint(least, most))
-
-    def sessions(self) -> tuple[tuple[DraftSession, Ingest], ...]:
-        """Return the drafts in order of days, with their steps."""
-        drafts = sorted(self._drafts, key=lambda item: item.on)
-        return tuple((item, self._step(item, f"s{i:03d}")) for i, item in enumerate(drafts, start=1))
-
-    def name(self) -> str:
-        """Return the full name or the first name of the person for a question."""
-        return self.life.person.name if self.rng.random() < 0.6 else self.life.person.first
-
-    def _add(self, draft: DraftSession) -> None:
-        if draft.on in self._days:
-            raise ValueError(f"{self.need.scenario_id}: two sessions on {draft.on}.")
-        self._days.add(draft.on)
-        self._drafts.append(draft)
-
-    def _step(self, draft: DraftSession, ordinal: str) -> Ingest:
-        turns = tuple(
-            Turn(
-                turn_id=f"{ordinal}:t{i:02d}",
-                role=line.role,
-                content=line.text,
-                speaker=self.life.person.name if line.role == USER else "Assistant",
-            )
-            for i, line in enumerate(draft.lines, start=1)
-        )
-        session = Session(session_id=ordinal, date=draft.on.isoformat(), turns=turns)
-        return Ingest(session=session, source_id=f"{self.need.scenario_id}:{draft.on.isoformat()}")
+    def stating(self, events: Iterable[TimelineEvent], value: TopicValue) -> tuple[str, ...]:
+        """Return the turns that state a value in the sessions of some events, the shortest first."""
+        turns = [turn for event in events for turn in self.session_of(event).turns if says(value.phrases, turn.content)]
+        return tuple(turn.turn_id for turn in sorted(turns, key=lambda turn: (len(turn.content), turn.turn_id)))
 
 
-def ordinals(
-    sessions: tuple[tuple[DraftSession, Ingest], ...], events: tuple[TimelineEvent, ...] | list[TimelineEvent]
-) -> tuple[str, ...]:
-    """Return the ids of the sessions that state ``events``, in order."""
-    return tuple(
-        step.session.session_id for draft, step in sessions if draft.event in events and draft.event is not None
-    )
+def write(
+    seed: int,
+    life: Life,
+    vocabulary: Vocabulary,
+    talkers: type[Talker] = Talker,
+    chatter: tuple[int, int] = CHATTER,
+) -> History:
+    """Write the sessions of a life: one for each event, and small talk on other days.
+
+    Args:
+        seed: seed of the generator.
+        life: the life.
+        vocabulary: topics and sentences.
+        talkers: class of the writer of its sessions.
+        chatter: fewest and most sessions of small talk.
+    """
+    rng = stream(STREAMS, seed, "history", life.person.slug)
+    talker = talkers(life, vocabulary, rng)
+    events = sorted(life.timeline.events, key=lambda event: event.on)
+    drafts: list[tuple[date, Sequence[DraftTurn], TimelineEvent | None]] = [
+        (event.on, talker.event(event), event) for event in events
+    ]
+    busy = {event.on for event in events}
+    days = [
+        events[0].on - timedelta(days=10) + timedelta(days=i) for i in range((events[-1].on - events[0].on).days + 20)
+    ]
+    for day in rng.sample([day for day in days if day not in busy], rng.randint(*chatter)):
+        drafts.append((day, talker.chatter(), None))
+    drafts.sort(key=lambda draft: draft[0])
+    steps = tuple(_step(life, f"s{number:03d}", on, lines) for number, (on, lines, _) in enumerate(drafts, start=1))
+    return History(life, steps, tuple(event for _, _, event in drafts))
+
+
+def _step(life: Life, ordinal: str, on: date, lines: Sequence[DraftTurn]) -> Ingest:
+    told = session(ordinal, on.isoformat(), lines, life.person)
+    return Ingest(session=told, source_id=f"{life.person.slug}:{on.isoformat()}")

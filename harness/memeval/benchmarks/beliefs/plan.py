@@ -1,52 +1,66 @@
-"""Plans the items: numbers per category, people and traits."""
+"""Plans the items: which a person gets, and their traits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from memeval.benchmarks.beliefs.streams import deck, shares, stream
-from memeval.benchmarks.beliefs.vocabulary.people import HE, SHE, SURNAMES, Person
+from memeval.benchmarks.kit.people import Person, people
+from memeval.benchmarks.kit.streams import deck, stream
+from memeval.benchmarks.kit.timeline import DependentStatus, Manner
 
-WEIGHTS = {
-    "belief-update": (100, 0.25),
-    "cascade-propagation": (80, 0.15),
-    "noise-resistance": (80, 0.20),
-    "temporal-belief": (80, 0.15),
-    "delta-efficiency": (80, 0.10),
-    "uncertainty-abstention": (80, 0.15),
+STREAMS = "beliefs@1/beliefs@2"
+"""First part of the name of every random stream. A shorter name would draw other data than the runs so far have."""
+
+BELIEF, TEMPORAL, NOISE = "belief-update", "temporal-belief", "noise-resistance"
+CASCADE, UNCERTAINTY, CONTEXT = "cascade-propagation", "uncertainty-abstention", "context-efficiency"
+"""The categories."""
+
+EACH: Mapping[str, tuple[int, int]] = {
+    BELIEF: (3, 3),
+    CASCADE: (2, 1),
+    NOISE: (2, 2),
+    TEMPORAL: (3, 3),
+    CONTEXT: (1, 0),
+    UNCERTAINTY: (1, 2),
 }
-"""Items at size 500 and weight of each category."""
+"""Items of a category for every person with an even number, and with an odd number."""
 
-ITEMS_PER_PERSON = 9
-"""Approximate number of items per person."""
+MONTH, BEFORE, AFTER, BEGAN = "month", "before", "after", "began"
+"""The kinds of questions about time."""
 
-_Traits = Mapping[str, Mapping[str, float] | Mapping[int, float]]
+RETRACTED, HYPOTHETICAL, LONG_AGO, NONE = "retracted", "hypothetical", "former", "none"
+"""What else is said about a topic, and misleads."""
 
-_BELIEF: _Traits = {
-    "announced": {"direct": 5, "indirect": 5, "retracted": 5, "hypothetical": 5},
-    "depth": {2: 8, 3: 6, 4: 4, 5: 2},
+_Cards = Mapping[str, Mapping[Any, float]]
+
+_DEPENDENT: _Cards = {
+    "twin": {DependentStatus.UNREVISITED: 4, DependentStatus.RECONFIRMED: 2, DependentStatus.UNCHANGED: 2},
+    "depth": {1: 5, 2: 6, 3: 4},
+    "manner": {Manner.DIRECT: 2, Manner.INDIRECT: 2, Manner.ELLIPTIC: 1},
+    "reminder": {"no": 2, "yes": 1},
 }
-_UNREVISITED: _Traits = {
-    "twin": {"changed": 4, "reconfirmed": 2, "unchanged": 2},
-    "depth": {1: 8, 2: 7, 3: 5},
-    "announced": {"direct": 1, "indirect": 1},
-    "decoy": {"plain": 2, "trap": 1},
-}
-TRAITS: Mapping[str, _Traits] = {
-    "belief-update": _BELIEF,
-    "cascade-propagation": _UNREVISITED,
-    "noise-resistance": {
-        "cell": {"light/early": 1, "heavy/late": 1, "light/late": 1, "heavy/early": 1},
-        "announced": {"direct": 1, "indirect": 1},
+TRAITS: Mapping[str, _Cards] = {
+    BELIEF: {
+        "manner": {
+            Manner.DIRECT: 4,
+            Manner.INDIRECT: 5,
+            Manner.CORRECTED: 2,
+            Manner.ELLIPTIC: 3,
+            Manner.THIRD_PERSON: 2,
+        },
+        "detour": {NONE: 4, RETRACTED: 4, HYPOTHETICAL: 3, LONG_AGO: 2},
+        "depth": {2: 5, 3: 6, 4: 4, 5: 1},
     },
-    "temporal-belief": {
-        "asked": {"explicit-date": 6, "before": 4, "after": 3, "when": 4, "current": 3},
-        "depth": {2: 4, 3: 8, 4: 5, 5: 3},
-        "announced": {"direct": 4, "indirect": 4, "retracted": 4, "hypothetical": 3},
+    TEMPORAL: {"asked": {MONTH: 5, BEFORE: 4, AFTER: 3, BEGAN: 3}},
+    NOISE: {
+        "manner": {Manner.DIRECT: 2, Manner.INDIRECT: 3, Manner.ELLIPTIC: 2, Manner.THIRD_PERSON: 2},
+        "others": {2: 1, 3: 2, 4: 1},
     },
-    "delta-efficiency": {"news": {4: 1, 5: 2, 6: 1}},
-    "uncertainty-abstention": _UNREVISITED,
+    CASCADE: _DEPENDENT,
+    UNCERTAINTY: _DEPENDENT,
+    CONTEXT: {"manner": {Manner.DIRECT: 2, Manner.CORRECTED: 1, Manner.THIRD_PERSON: 1}, "depth": {1: 1, 2: 1}},
 }
 """Traits of each category, with the share of each value."""
 
@@ -62,9 +76,19 @@ class Need:
     """Traits of the item."""
 
     @property
-    def scenario_id(self) -> str:
-        """Id of its scenario; systems never see it."""
-        return f"beliefs-1-{self.category}-{self.number:04d}"
+    def depth(self) -> int:
+        """The trait ``depth``: number of values, or of links."""
+        return int(self.traits["depth"])
+
+    @property
+    def manner(self) -> Manner:
+        """The trait ``manner``: how the asked value is announced."""
+        return Manner(str(self.traits["manner"]))
+
+    @property
+    def item_id(self) -> str:
+        """Id of the item; systems never see it."""
+        return f"beliefs-2-{self.category}-{self.number:04d}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,37 +98,32 @@ class Cast:
     person: Person
     needs: tuple[Need, ...]
 
+    def of(self, *categories: str) -> list[Need]:
+        """Return the items of some categories, in order."""
+        return [need for need in self.needs if need.category in categories]
+
 
 def counts(size: int) -> dict[str, int]:
-    """Return the number of items in each category for a total of ``size``."""
-    return dict(zip(WEIGHTS, shares(size, [items for items, _ in WEIGHTS.values()]), strict=True))
-
-
-def people(seed: int | str, number: int) -> tuple[Person, ...]:
-    """Return ``number`` people with distinct full names."""
-    rng = stream(seed, "people")
-    firsts = [(name, "she", "her") for name in SHE] + [(name, "he", "his") for name in HE]
-    rng.shuffle(firsts)
-    surnames = list(SURNAMES)
-    rng.shuffle(surnames)
-    cast = []
-    for i in range(number):
-        first, she, her = firsts[i % len(firsts)]
-        surname = surnames[(i + i // len(firsts)) % len(surnames)]
-        cast.append(Person(f"{first}-{surname}".lower(), first, surname, she, her))
-    return tuple(cast)
+    """Return the number of items in each category for a number of people."""
+    return {name: even * ((size + 1) // 2) + odd * (size // 2) for name, (even, odd) in EACH.items()}
 
 
 def plan(seed: int, size: int) -> tuple[Cast, ...]:
-    """Return the people, each with their planned items."""
-    cast = people(seed, max(1, round(size / ITEMS_PER_PERSON)))
-    needs: list[list[Need]] = [[] for _ in cast]
+    """Return the people, each with their planned items.
+
+    Args:
+        seed: seed of the generator.
+        size: number of people.
+    """
+    needs: list[list[Need]] = [[] for _ in range(size)]
     for category, count in counts(size).items():
-        rng = stream(seed, "plan", category)
+        rng = stream(STREAMS, seed, "plan", category)
         drawn = {trait: deck(rng, count, cards) for trait, cards in TRAITS[category].items()}
-        order = list(range(len(cast)))
-        rng.shuffle(order)
-        for i in range(count):
-            traits = {trait: cards[i] for trait, cards in drawn.items()}
-            needs[order[i % len(order)]].append(Need(category, i + 1, traits))
+        number = 0
+        for i, mine in enumerate(needs):
+            for _ in range(EACH[category][i % 2]):
+                traits = {trait: cards[number] for trait, cards in drawn.items()}
+                number += 1
+                mine.append(Need(category, number, traits))
+    cast = people(size, STREAMS, seed)
     return tuple(Cast(person, tuple(mine)) for person, mine in zip(cast, needs, strict=True))

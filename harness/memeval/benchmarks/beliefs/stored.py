@@ -1,4 +1,4 @@
-"""The protocol ``stored``: one whole life as sessions, then an export of all memories."""
+"""The protocol ``stored``: the history of a person, then an export of all memories."""
 
 from __future__ import annotations
 
@@ -7,104 +7,92 @@ from datetime import date
 from functools import lru_cache
 
 from memeval.benchmarks.beliefs import facts
-from memeval.benchmarks.beliefs.checks import BrokenRule, text_of
-from memeval.benchmarks.beliefs.history import Made, Writer
-from memeval.benchmarks.beliefs.plan import Need, plan
-from memeval.benchmarks.beliefs.timeline import DependentStatus
-from memeval.benchmarks.beliefs.vocabulary import BY_ID
-from memeval.benchmarks.beliefs.world import Life, live
+from memeval.benchmarks.beliefs.generate import MadeLife, generate
+from memeval.benchmarks.beliefs.lives import Life
+from memeval.benchmarks.beliefs.wording.packs import WordedTopic
+from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
+from memeval.benchmarks.kit.checks import BrokenRule, text_of
+from memeval.benchmarks.kit.timeline import Act, DependentStatus
 from memeval.grading.stored import Mentions
-from memeval.keys import Fact, ItemKey, StoredTopic, StoreKey
-from memeval.records.scenario import Export, Scenario
+from memeval.keys import ItemKey, StoredTopic, StoreKey
+from memeval.records.scenario import Export, Ingest, Scenario
 
 Phrases = tuple[str, ...]
 
 CATEGORY = "stored-facts"
 
-CHATTER = (12, 20)
-"""Minimum and maximum number of sessions without facts in a life."""
-
 QUESTION = "What do you keep?"
 """Placeholder for the question in rows; no system receives it."""
 
-_VALUES = Mentions(
-    (phrase, value.phrases) for topic in BY_ID.values() for value in topic.values for phrase in value.phrases
-)
-
 
 @lru_cache(maxsize=2)
-def stored(seed: int, size: int) -> tuple[tuple[Scenario, ...], tuple[ItemKey, ...]]:
-    """Return a scenario and a key for each person.
+def stored(seed: int, size: int, vocabulary: Vocabulary) -> tuple[tuple[Scenario, ...], tuple[ItemKey, ...]]:
+    """Return a scenario and a key for each person. The sessions are those of the other protocols.
 
     Args:
         seed: seed of the generator.
-        size: number of items, which determines the number of people.
+        size: number of people.
+        vocabulary: the packs of the edition.
 
     Raises:
         BrokenRule: a key contradicts its history.
     """
-    made = [_make(seed, live(seed, cast), number) for number, cast in enumerate(plan(seed, size), start=1)]
-    return tuple(item.scenario for item in made), tuple(item.key for item in made)
+    values = Mentions(
+        (phrase, value.phrases)
+        for topic in vocabulary.by_id.values()
+        for value in topic.values
+        for phrase in value.phrases
+    )
+    made = [_item(each, number, vocabulary, values) for number, each in enumerate(generate(seed, size, vocabulary), 1)]
+    return tuple(scenario for scenario, _ in made), tuple(key for _, key in made)
 
 
-def _make(seed: int, life: Life, number: int) -> Made:
-    """Return the item of one life."""
-    need = Need(CATEGORY, number, {})
-    writer = Writer(seed, life, need)
-    writer.tell(life.timeline.events)
-    writer.chatter(writer.rng.randint(*CHATTER), writer.first, writer.last)
-    export_day, sessions = writer.later(), writer.sessions()
-    question_id = f"{need.scenario_id}:q01"
-    export = Export(question_id=question_id, question=QUESTION, timestamp=export_day.isoformat())
-    scenario = Scenario(scenario_id=need.scenario_id, steps=(*(step for _, step in sessions), export))
-    said = _VALUES.within(text_of(scenario))
-    key = store_key(life, export_day, said)
-    _check(need.scenario_id, key, said)
-    item = ItemKey(
-        item_id=need.scenario_id,
-        scenario_id=need.scenario_id,
-        question_ids=(question_id,),
+def _item(made: MadeLife, number: int, words: Vocabulary, values: Mentions[Phrases]) -> tuple[Scenario, ItemKey]:
+    """Return the scenario and the key of one person."""
+    item_id = f"beliefs-2-{CATEGORY}-{number:04d}"
+    sessions = tuple(step for step in made.scenario.steps if isinstance(step, Ingest))
+    on = made.scenario.questions()[0].timestamp or ""
+    export = Export(question_id=item_id, question=QUESTION, timestamp=on)
+    scenario = Scenario(scenario_id=made.scenario.scenario_id, steps=(*sessions, export))
+    said = values.within(text_of(scenario))
+    key = store_key(made.life, date.fromisoformat(on), said, words)
+    for fact in (*key.current, *key.stale):
+        if fact.phrases not in said:
+            raise BrokenRule(f"{item_id}: {fact.phrases[0]!r} is nowhere said.")
+    return scenario, ItemKey(
+        item_id=item_id,
+        scenario_id=scenario.scenario_id,
+        question_ids=(item_id,),
         category=CATEGORY,
-        cluster=life.person.slug,
+        cluster=scenario.scenario_id,
         key=key,
     )
-    return Made(scenario, item, tuple(draft for draft, _ in sessions))
 
 
-def store_key(life: Life, now: date, said: Set[Phrases]) -> StoreKey:
+def store_key(life: Life, now: date, said: Set[Phrases], words: Vocabulary) -> StoreKey:
     """Return the facts that a memory of a life should contain.
 
-    Daydreams and facts of other people are neither required nor wrong. A fact is open if its basis changed and nobody
-    mentioned the fact again.
+    Daydreams, memories of long before and facts of other people are neither required nor wrong. A fact is open if its
+    basis changed and nobody mentioned the fact again.
 
     Args:
         life: the life.
         now: the day of the export.
         said: the values that occur in the sessions, for any person, each as its phrases.
+        words: the topics.
     """
-    topics = sorted({event.topic for event in life.timeline.events if event.about is None})
-    return StoreKey(subjects=tuple(_subject(life, topic, now, said) for topic in topics))
+    topics = sorted({e.topic for e in life.timeline.events if e.about is None and e.act is Act.ANNOUNCE})
+    return StoreKey(subjects=tuple(_subject(life, words.by_id[topic], now, said) for topic in topics))
 
 
-def _subject(life: Life, topic: str, now: date, said: Set[Phrases]) -> StoredTopic:
+def _subject(life: Life, topic: WordedTopic, now: date, said: Set[Phrases]) -> StoredTopic:
     person, timeline = life.person, life.timeline
-    *past, last = timeline.states(topic, now)
-    is_open = timeline.standing(topic, now) is DependentStatus.UNREVISITED
-    taken_back = (facts.never_held(person, event) for event in timeline.taken_back(topic, now))
+    *past, last = timeline.states(topic.id, now)
+    is_open = timeline.standing(topic.id, now) is DependentStatus.UNREVISITED
+    taken_back = (facts.never_held(person, topic, event) for event in timeline.taken_back(topic.id, now))
     return StoredTopic(
-        topic=topic,
+        topic=topic.id,
         current=None if is_open else facts.holds(person, topic, last.value),
         stale=(*taken_back, *(facts.held(person, topic, state.value) for state in past)),
-        never=tuple(facts.holds(person, topic, value) for value in BY_ID[topic].values if value.phrases not in said),
+        never=tuple(facts.holds(person, topic, value) for value in topic.values if value.phrases not in said),
     )
-
-
-def _check(where: str, key: StoreKey, said: Set[Phrases]) -> None:
-    """Check that all facts of a key occur in the sessions, and that no two facts share a phrase."""
-    stated: tuple[Fact, ...] = (*key.current, *key.stale)
-    for fact in stated:
-        if fact.phrases not in said:
-            raise BrokenRule(f"{where}: {fact.phrases[0]!r} is nowhere said.")
-    phrases = [phrase.lower() for fact in (*stated, *key.never) for phrase in fact.phrases]
-    if len(phrases) != len(set(phrases)):
-        raise BrokenRule(f"{where}: two facts share a phrase.")

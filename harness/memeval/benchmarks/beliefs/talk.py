@@ -1,273 +1,234 @@
-"""Writes conversations: sessions that state events, and sessions of chatter."""
+"""Writes the sessions of a life: those that state events, and those of small talk."""
 
 from __future__ import annotations
 
 import random
-import re
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from memeval.benchmarks.beliefs.streams import Hand
-from memeval.benchmarks.beliefs.timeline import Act, Manner, Timeline, TimelineEvent
-from memeval.benchmarks.beliefs.vocabulary import BY_ID, TOPICS, Form, Topic, TopicValue, clause
-from memeval.benchmarks.beliefs.vocabulary.frames import FRAMES
-from memeval.benchmarks.beliefs.vocabulary.people import Person
-from memeval.benchmarks.beliefs.vocabulary.smalltalk import THEMES, Theme
+from memeval.benchmarks.beliefs.lives import Life
+from memeval.benchmarks.beliefs.wording.packs import Theme, WordedTopic
+from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
+from memeval.benchmarks.kit.people import RELATIONS
+from memeval.benchmarks.kit.streams import Hand
+from memeval.benchmarks.kit.talk import ASSISTANT, USER, DraftTurn, mentioned, sentence, yours
+from memeval.benchmarks.kit.timeline import Act, Manner, TimelineEvent
+from memeval.benchmarks.kit.values import Form, TopicValue
 
-USER, ASSISTANT = "user", "assistant"
+CLOSED = 0.25
+"""Share of the sessions that end with a goodbye."""
 
-_GROUPED = frozenset(BY_ID) - {topic.id for topic in TOPICS}
-"""Topics that depend on one another. Their turns contain no question, because an answer that repeats the turn would
-look like one that asks back."""
+LENGTH = (420, 600)
+"""Fewest and most characters of a session without goodbye."""
 
+CHATTER = 340
+"""Characters of the first of two subjects in a session of small talk."""
 
-@dataclass(frozen=True, slots=True)
-class DraftTurn:
-    """One turn before it has an id."""
+VERSIONS = 8
+"""Versions of small talk of which the one with the fitting length is taken."""
 
-    role: str
-    text: str
-
-
-_LATER_START = re.compile(r"[.?!] [^\W\d_A-Z]")
-"""The start of a sentence after another one, without a capital."""
-
-
-def sentence(text: str) -> str:
-    """Return ``text`` with a capital at the start of every sentence."""
-    if text[:1].isalpha():
-        text = text[0].upper() + text[1:]
-    return _LATER_START.sub(lambda found: found.group().upper(), text)
+Slots = Mapping[str, str]
 
 
 class Talker:
-    """Writes the sessions of one scenario, without repeating its own wording.
+    """Writes the sessions of one life, and repeats a sentence only when all others are used up.
 
     Args:
-        person: the user.
-        timeline: the facts of the user.
-        rng: random stream of the scenario.
+        life: the life.
+        vocabulary: topics and sentences.
+        rng: random stream of the life.
     """
 
-    def __init__(self, person: Person, timeline: Timeline, rng: random.Random) -> None:
-        self.person = person
-        self.timeline = timeline
+    def __init__(self, life: Life, vocabulary: Vocabulary, rng: random.Random) -> None:
+        self.person, self.timeline = life.person, life.timeline
+        self.words, self.frames = vocabulary, vocabulary.frames
         self.rng = rng
         self.hand = Hand(rng)
+        self._free = {topic.id: self._unused(topic) for topic in vocabulary.by_id.values()}
 
     def event(self, event: TimelineEvent) -> list[DraftTurn]:
-        """Return a session that states ``event``."""
-        topic = BY_ID[event.topic]
-        if event.act is Act.ANNOUNCE and event.about is None and self._indirect(event, topic):
-            return self._in_passing(topic, event.value)
-        statement, noted = self._statement_and_reply(event, topic)
-        leads = event.about is None and event.act in (Act.ANNOUNCE, Act.CONFIRM)
-        return self._conversation(topic, statement, noted, leads)
+        """Return a session that states an event."""
+        topic = self.words.by_id[event.topic]
+        lines = self._lines(event, topic)
+        return self._closed(lines)
 
     def chatter(self) -> list[DraftTurn]:
-        """Return a session without facts."""
-        ask, reply, more, end = self._theme()
-        lines = [
-            DraftTurn(USER, ask),
-            DraftTurn(ASSISTANT, self._addressed(reply)),
-            DraftTurn(USER, more),
-            DraftTurn(ASSISTANT, end),
-        ]
-        return self._close(lines, 0.15)
+        """Return a session of small talk, as long as those that state an event."""
+        talk = self._small_talk(CHATTER)
+        return self._closed([*talk, *self._small_talk(self._room(*(line.text for line in talk)), 2)])
 
-    def _indirect(self, event: TimelineEvent, topic: Topic) -> bool:
-        """Return whether to state the event in passing; never if it will be taken back."""
-        gone = event in self.timeline.taken_back(event.topic)
-        return event.manner is Manner.INDIRECT and bool(topic.hints) and not gone
+    def _unused(self, topic: WordedTopic) -> list[TopicValue]:
+        said = {event.value for event in self.timeline.events if event.topic == topic.id}
+        return [value for value in topic.values if value not in said]
 
-    def _slots(self, topic: Topic, value: TopicValue) -> dict[str, str]:
-        return {
-            "v": value.text,
-            "bare": value.phrases[0],
-            "label": topic.label,
-            "first": self.person.first,
-            "do": clause(topic, value, Form.BASE, "my"),
-            "doing": clause(topic, value, Form.GERUND, "my"),
-            "you_do": clause(topic, value, Form.BASE, "your"),
-            "youing": clause(topic, value, Form.GERUND, "your"),
-        }
-
-    def _statement_and_reply(self, event: TimelineEvent, topic: Topic) -> tuple[str, str]:
-        """Return the sentence of the user and the reply of the assistant."""
-        slots = self._slots(topic, event.value)
+    def _lines(self, event: TimelineEvent, topic: WordedTopic) -> list[DraftTurn]:
+        slots = self._slots(topic, event)
         if event.about is not None:
-            return self._other(event, topic, slots)
-        if event.act is Act.MUSE:
-            return self._said(FRAMES.musing, slots), self._said(FRAMES.noted_musing, slots)
-        if event.act is Act.CONFIRM:
-            changed = self.timeline.ground_changed(topic.id, event.on)
-            pool = FRAMES.still if changed is None else FRAMES.still_all_the_same
-            return self._said(pool, slots), self._said(FRAMES.noted, slots)
-        if event.act is Act.RETRACT:
-            kept = self.timeline.current(topic.id, event.on)
-            if kept is None or self.rng.random() < 0.4:
-                return self._said(FRAMES.taken_back_bare, slots), self._said(FRAMES.noted_taken_back, slots)
-            slots |= {"cur": kept.value.text, "do_cur": clause(topic, kept.value, Form.BASE, "my")}
-            return self._said(FRAMES.taken_back, slots), self._said(FRAMES.noted_taken_back, slots)
-        return self._announcement(event, topic, slots)
+            pool = self.frames.quoted if event.manner is Manner.INDIRECT else self.frames.others
+            return self._around(topic, self._said(pool, slots), self._said(self.frames.noted_others, slots))
+        match event.act:
+            case Act.MUSE:
+                said, noted = self.frames.musing, self.frames.noted_musing
+            case Act.FORMER:
+                said, noted = self.frames.former, self.frames.noted_former
+            case Act.CONFIRM:
+                changed = self.timeline.ground_changed(topic.id, event.on)
+                said = self.frames.still if changed is None else self.frames.still_all_the_same
+                noted = self.frames.noted
+            case Act.RETRACT:
+                kept = self.timeline.current(topic.id, event.on)
+                bare = kept is None or self.rng.random() < 0.4
+                said = self.frames.taken_back_bare if bare else self.frames.taken_back
+                if kept is not None:
+                    slots = {**slots, "cur": kept.value.text, "do_cur": topic.clause(kept.value, Form.BASE, "my")}
+                noted = self.frames.noted_taken_back
+            case Act.ANNOUNCE:
+                return self._announced(event, topic, slots)
+        return self._around(topic, self._said(said, slots), self._said(noted, slots))
 
-    def _announcement(self, event: TimelineEvent, topic: Topic, slots: dict[str, str]) -> tuple[str, str]:
+    def _announced(self, event: TimelineEvent, topic: WordedTopic, slots: Slots) -> list[DraftTurn]:
+        """Return a session in which the user announces a value."""
         if event in self.timeline.taken_back(topic.id):
-            return self._said(FRAMES.plan, slots), self._said(FRAMES.noted_plan, slots)
-        noted = self._said(FRAMES.noted, slots)
+            return self._around(topic, self._said(self.frames.plan, slots), self._said(self.frames.noted_plan, slots))
         base = self.timeline.rests_on.get(topic.id)
         if base is not None:
             state = self.timeline.state_at(base, event.on, event.on)
             if state is None:
                 raise ValueError(f"{topic.id} rests on {base}, of which nothing was known on {event.on}.")
-            return self._said(topic.because, slots | {"base": state.value.text}), noted
+            said = self._said(topic.because, {**slots, "base": state.value.text})
+            return self._around(topic, said, self._said(self.frames.noted, slots))
+        if event.manner is Manner.INDIRECT and topic.hints:
+            return self._in_passing(self._said(topic.hints, slots))
         before = self.timeline.previous(topic.id, event.value)
-        if before is None:
-            return self._said(FRAMES.first, slots), noted
-        noted = self._said(FRAMES.noted_new, slots)
+        noted = self._said(self.frames.noted if before is None else self.frames.noted_new, slots)
+        if before is not None:
+            slots = {**slots, "old": before.value.text}
+        if event.manner is Manner.ELLIPTIC and before is not None:
+            return self._elliptic(topic, slots, noted)
+        return self._around(topic, self._statement(event, slots, first=before is None), noted)
+
+    def _statement(self, event: TimelineEvent, slots: Slots, *, first: bool) -> str:
+        """Return the sentence with which the user announces a value."""
+        free = self._free[event.topic]
+        if event.manner is Manner.CORRECTED and free:
+            return self._said(self.frames.corrected, {**slots, "slip": self.hand.draw(free).text})
+        if event.manner is Manner.THIRD_PERSON:
+            busy = {each.about for each in self.timeline.others(event.topic)}
+            who = self.rng.choice([each for each in RELATIONS if each not in busy])
+            people = {"rel": who.mine, "she": who.she, "her": who.her, "him": who.him}
+            return self._said(self.frames.third_person, {**slots, **people})
+        if first:
+            return self._said(self.frames.first, slots)
         if self.rng.random() < 0.35:
-            return self._said(FRAMES.update_naming_both, slots | {"old": before.value.text}), noted
-        return f"{self._said(FRAMES.update, slots)} {self.hand.draw(FRAMES.tails)}", noted
+            return self._said(self.frames.update_naming_both, slots)
+        said = self._said(self.frames.update, slots)
+        return f"{said} {self.hand.draw(self.frames.tails)}" if self.rng.random() < 0.7 else said
 
-    def _other(self, event: TimelineEvent, topic: Topic, slots: dict[str, str]) -> tuple[str, str]:
-        who = event.about
-        if who is None:
-            raise ValueError("an event about nobody else.")
-        slots |= {
-            "rel": who.mine,
-            "she": who.she,
-            "her": who.her,
-            "him": who.him,
-            "does": clause(topic, event.value, Form.THIRD, who.her),
+    def _slots(self, topic: WordedTopic, event: TimelineEvent) -> Slots:
+        value, who = event.value, event.about
+        slots = {
+            "v": value.text,
+            "bare": value.phrases[0],
+            "label": topic.label,
+            "first": self.person.first,
+            "do": topic.clause(value, Form.BASE, "my"),
+            "doing": topic.clause(value, Form.GERUND, "my"),
+            "did": topic.clause(value, Form.PAST, "my"),
+            "you_do": topic.clause(value, Form.BASE, "your"),
+            "youing": topic.clause(value, Form.GERUND, "your"),
         }
-        return self._said(FRAMES.others, slots), self._said(FRAMES.noted_others, slots)
+        if who is not None:
+            does = topic.clause(value, Form.THIRD, who.her)
+            slots |= {"rel": who.mine, "she": who.she, "her": who.her, "him": who.him, "does": does}
+        return slots
 
-    def _said(self, pool: tuple[str, ...], slots: dict[str, str]) -> str:
+    def _said(self, pool: tuple[str, ...], slots: Slots) -> str:
         return sentence(self.hand.draw(pool).format(**slots))
 
-    def _addressed(self, text: str) -> str:
-        """Return the text of the assistant, sometimes with the name of the person."""
-        shape = self.rng.randrange(4)
-        if shape == 0 and lowers(text):
-            return f"{self.person.first}, {text[0].lower()}{text[1:]}"
-        if shape == 1:
-            return f"{text} Does that help, {self.person.first}?"
-        return text
+    def _plain(self, pool: tuple[str, ...]) -> str:
+        return self._said(pool, {"first": self.person.first})
 
-    def _theme(self) -> tuple[str, str, str, str]:
-        """Return request, reply, addition and closing reply; the assistant says *your* for *my*."""
-        theme: Theme = self.hand.draw(THEMES)
-        slots = {"a": self.rng.choice(theme.a), "b": self.rng.choice(theme.b)}
-        slots |= {f"the_{name}": mentioned(text) for name, text in slots.items()}
-        theirs = {name: yours(text) for name, text in slots.items()}
-        more, end = self.rng.choice(list(zip(theme.more, theme.end, strict=True)))
-        ask, reply = self.rng.choice(theme.ask), self.rng.choice(theme.reply)
-        return (
-            sentence(ask.format(**slots)),
-            sentence(reply.format(**theirs)),
-            sentence(more.format(**slots)),
-            sentence(end.format(**theirs)),
-        )
-
-    def _in_passing(self, topic: Topic, value: TopicValue) -> list[DraftTurn]:
-        """Return a session about another subject, with a remark that implies the new value."""
-        slots = {"v": value.text, "bare": value.phrases[0]}
-        hint = sentence(self.hand.draw(topic.hints).format(**slots))
-        ask, reply, more, end = self._theme()
-        aside = self.hand.draw(FRAMES.aside).format(first=self.person.first)
-        turn = self.hand.draw(FRAMES.by_the_way)
-        shape = self.rng.randrange(2)
-        if topic.id in _GROUPED:
-            remark = [DraftTurn(USER, hint), DraftTurn(ASSISTANT, aside)]
-            asked = [DraftTurn(USER, ask), DraftTurn(ASSISTANT, self._addressed(reply))]
-            lines = [*remark, *asked] if shape else [*asked, *remark]
-        elif shape:
-            lines = [DraftTurn(USER, f"{hint} {turn} {ask}"), DraftTurn(ASSISTANT, f"{aside} {reply}")]
-            lines += [DraftTurn(USER, more), DraftTurn(ASSISTANT, end)]
-        else:
-            lines = [DraftTurn(USER, ask), DraftTurn(ASSISTANT, reply)]
-            lines += [DraftTurn(USER, f"{more} {hint}"), DraftTurn(ASSISTANT, f"{aside} {end}")]
-        return self._close(lines, 0.3)
-
-    def _conversation(self, topic: Topic, statement: str, noted: str, leads: bool) -> list[DraftTurn]:
-        """Return a session that contains ``statement``.
+    def _small_talk(self, room: int, turns: int = 4) -> list[DraftTurn]:
+        """Return request, reply, addition and closing reply; the assistant says *your* for *my*.
 
         Args:
-            topic: the topic of the statement.
-            statement: the sentence of the user.
-            noted: the reply of the assistant.
-            leads: whether it may answer a question of the assistant.
+            room: characters that the session has left; the closest of some versions is taken, so that the length of a
+                session says nothing about its event.
+            turns: 2 for request and reply alone.
         """
-        aside = f"{self.hand.draw(FRAMES.by_the_way)}"
-        if self.hand.left(topic.openers) == 0 or self.hand.left(topic.tips) == 0 or self.rng.random() < 0.25:
-            ask, reply, more, end = self._theme()
-            lines = [
-                DraftTurn(USER, ask),
-                DraftTurn(ASSISTANT, self._addressed(reply)),
-                DraftTurn(USER, more),
-                DraftTurn(ASSISTANT, end),
-            ]
-            return self._close([*lines, DraftTurn(USER, f"{aside} {statement}"), DraftTurn(ASSISTANT, noted)], 0.3)
-        tip, opener = self.hand.draw(topic.tips), self.hand.draw(topic.openers)
-        shape = self.rng.randrange(0 if leads else 1, 2 if topic.id in _GROUPED else 3)
+        theme = self.words.themes[self.hand.draw(range(len(self.words.themes)))]
+        versions = [self._version(theme)[:turns] for _ in range(VERSIONS)]
+        texts = min(versions, key=lambda each: abs(sum(map(len, each)) - room))
+        return [DraftTurn(role, text) for role, text in zip((USER, ASSISTANT) * 2, texts, strict=False)]
+
+    def _version(self, theme: Theme) -> tuple[str, str, str, str]:
+        a, b = self.rng.choice(theme.a), self.rng.choice(theme.b)
+        end = self.rng.choice(range(len(theme.end)))
+        ask, reply = self.rng.choice(theme.ask), self.rng.choice(theme.reply)
+        return (
+            _worded(USER, ask, a, b),
+            _worded(ASSISTANT, reply, a, b),
+            _worded(USER, theme.more[end], a, b),
+            _worded(ASSISTANT, theme.end[end], a, b),
+        )
+
+    def _room(self, *texts: str) -> int:
+        """Return how many characters of small talk a session has room for beside some texts."""
+        return self.rng.randint(*LENGTH) - sum(map(len, texts))
+
+    def _in_passing(self, hint: str) -> list[DraftTurn]:
+        """Return a session of small talk with a remark in it."""
+        aside, turn = self._plain(self.frames.aside), self.hand.draw(self.frames.by_the_way)
+        first, reply, more, end = self._small_talk(self._room(hint, aside))
+        shape = self.rng.choice((0, 1, 2, 2, 2))
         if shape == 0:
-            pool = FRAMES.answers if opener.endswith("?") else FRAMES.prompts
-            lines = [
-                DraftTurn(USER, opener),
-                DraftTurn(ASSISTANT, self.hand.draw(pool).format(first=self.person.first)),
-            ]
-            lines += [DraftTurn(USER, statement), DraftTurn(ASSISTANT, f"{noted} {tip}")]
-        elif shape == 1:
-            lines = [
-                DraftTurn(USER, statement),
-                DraftTurn(ASSISTANT, noted),
-                DraftTurn(USER, opener),
-                DraftTurn(ASSISTANT, tip),
-            ]
-        else:
-            ask, reply, _, _ = self._theme()
-            lines = [DraftTurn(USER, f"{statement} {aside} {ask}"), DraftTurn(ASSISTANT, f"{noted} {reply}")]
-            lines += [DraftTurn(USER, opener), DraftTurn(ASSISTANT, tip)]
-        return self._close(lines, 0.3)
+            opening = DraftTurn(USER, f"{hint} {turn} {first.text}")
+            return [opening, DraftTurn(ASSISTANT, f"{aside} {reply.text}"), more, end]
+        if shape == 1:
+            added = DraftTurn(USER, f"{more.text} {turn} {hint}")
+            return [first, reply, added, DraftTurn(ASSISTANT, f"{end.text} {aside}")]
+        return [first, reply, more, end, DraftTurn(USER, hint), DraftTurn(ASSISTANT, aside)]
 
-    def _close(self, lines: list[DraftTurn], chance: float) -> list[DraftTurn]:
-        """Return the lines, with a goodbye at the given probability."""
-        if self.rng.random() < chance:
-            thanks = f"{self.hand.draw(FRAMES.thanks)}. {self.hand.draw(FRAMES.partings)}"
-            lines += [
-                DraftTurn(USER, thanks),
-                DraftTurn(ASSISTANT, self.hand.draw(FRAMES.welcome).format(first=self.person.first)),
-            ]
-        return lines
+    def _elliptic(self, topic: WordedTopic, slots: Slots, noted: str) -> list[DraftTurn]:
+        """Return a session that announces a change over several turns."""
+        script = self.hand.draw(self.frames.elliptic)
+        roles = (USER, ASSISTANT) * len(script)
+        texts = [sentence(text.format(**slots)) for text in script]
+        if self.hand.left(topic.tips):
+            noted = f"{noted} {self.hand.draw(topic.tips)}"
+        talk = [] if len(script) > 3 else self._small_talk(self._room(*texts, noted), 2)
+        lines = [DraftTurn(role, text) for role, text in zip(roles, texts, strict=False)]
+        return [*talk, *lines, DraftTurn(ASSISTANT, noted)]
 
+    def _around(self, topic: WordedTopic, said: str, noted: str) -> list[DraftTurn]:
+        """Return a session with a statement and its reply."""
+        shape, turn = self.rng.choice((0, 1, 2, 3, 3)), self.hand.draw(self.frames.by_the_way)
+        if shape in (1, 2) and self.hand.left(topic.openers) and self.hand.left(topic.tips):
+            opener, tip = self.hand.draw(topic.openers), self.hand.draw(topic.tips)
+            talk = self._small_talk(self._room(said, noted, opener, tip), 2)
+            if shape == 1:
+                asked_back = self._plain(self.frames.answers if opener.endswith("?") else self.frames.prompts)
+                lines = [(USER, opener), (ASSISTANT, asked_back), (USER, said), (ASSISTANT, f"{noted} {tip}")]
+                return [*talk, *(DraftTurn(role, text) for role, text in lines)]
+            lines = [(USER, said), (ASSISTANT, noted), (USER, opener), (ASSISTANT, tip)]
+            return [*(DraftTurn(role, text) for role, text in lines), *talk]
+        talk = self._small_talk(self._room(said, noted))
+        if shape == 3:
+            first, reply, *rest = talk
+            opening = DraftTurn(USER, f"{said} {turn} {first.text}")
+            return [opening, DraftTurn(ASSISTANT, f"{noted} {reply.text}"), *rest]
+        return [*talk, DraftTurn(USER, f"{turn} {said}"), DraftTurn(ASSISTANT, noted)]
 
-@lru_cache(maxsize=4096)
-def mentioned(text: str) -> str:
-    """Return a noun phrase for its second mention: *the letter* for *a letter*."""
-    article, _, rest = text.partition(" ")
-    return f"the {rest}" if article in ("a", "an") else text
-
-
-_OURS = re.compile(r"\b(my|our)\b")
-
-
-@lru_cache(maxsize=4096)
-def yours(text: str) -> str:
-    """Return a noun phrase in the words of the other speaker: *your* for *my*."""
-    return _OURS.sub("your", text)
-
-
-def lowers(text: str) -> bool:
-    """Return whether the first word can be lower case: it is neither a name nor ``I``."""
-    word = text.partition(" ")[0]
-    return word.isalpha() and word in _PLAIN
+    def _closed(self, lines: Sequence[DraftTurn]) -> list[DraftTurn]:
+        """Return the lines, some with a goodbye."""
+        if self.rng.random() >= CLOSED:
+            return list(lines)
+        thanks = f"{self.hand.draw(self.frames.thanks)}. {self.hand.draw(self.frames.partings)}"
+        return [*lines, DraftTurn(USER, thanks), DraftTurn(ASSISTANT, self._plain(self.frames.welcome))]
 
 
-_PLAIN = frozenset(
-    {
-        *("A", "An", "As", "Ask", "Begin", "Break", "By", "Choose", "Draw", "Empty", "For", "Go", "In", "Keep", "Let"),
-        *("Look", "One", "Open", "Put", "Read", "Ring", "Round", "Say", "Something", "Start", "Switch", "Tell", "The"),
-        *("Three", "Try", "Usually", "With", "Write"),
-    }
-)
-"""First words of replies that are ordinary words."""
+@lru_cache(maxsize=1 << 16)  # of eight versions one is kept, so that most sentences come again
+def _worded(role: str, pattern: str, a: str, b: str) -> str:
+    if role == ASSISTANT:
+        a, b = yours(a), yours(b)
+    return sentence(pattern.format(a=a, b=b, the_a=mentioned(a), the_b=mentioned(b)))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.catalogue import load
-from memeval.benchmarks.generated import SeedAndSize
+from memeval.benchmarks.kit.dataset import GeneratedDataset
+from memeval.benchmarks.kit.kept import Generated, Generation, generated
+from memeval.benchmarks.kit.parameters import SeedAndSize
 from memeval.benchmarks.lifecycle.generate import STANDARD, generate
 from memeval.benchmarks.lifecycle.grading import AnsweredProbes, FoundProbes
-from memeval.keys import ItemKey
-from memeval.records.base import Digest, digest_bytes
-from memeval.records.scenario import Scenario
+from memeval.benchmarks.lifecycle.keys import ProbeKey
 
 INFO = load(__package__)
 
@@ -24,36 +23,20 @@ PARAMETERS = SeedAndSize({"seed": 42, "size": STANDARD}, largest=200)
 """Its parameters."""
 
 
-class LifecycleDataset(Dataset):
-    """The generated data of a protocol.
-
-    Args:
-        seed: seed of the generator.
-        size: number of scenarios of most parts.
-        protocol: the protocol.
-    """
-
-    def __init__(self, seed: int, size: int, protocol: str) -> None:
-        self.parameters = {"seed": seed, "size": size}
-        self._scenarios, self._keys, self.digest = _generation(seed, size, protocol)
-
-    def scenarios(self) -> Iterator[Scenario]:
-        """Yield the scenarios, part by part."""
-        return iter(self._scenarios)
-
-    def keys(self) -> Iterator[ItemKey]:
-        """Yield the keys, scenario by scenario."""
-        return iter(self._keys)
+KINDS = (ProbeKey,)
+"""The types of its answer keys."""
 
 
 @lru_cache(maxsize=2)
-def _generation(seed: int, size: int, protocol: str) -> tuple[tuple[Scenario, ...], tuple[ItemKey, ...], Digest]:
-    """Return scenarios, keys, and the digest of both as lines of canonical JSON."""
+def _generation(seed: int, size: int, protocol: str) -> Generated:
+    """Return the data of a protocol; caches two of them, because often many runs of the same data are graded."""
+    parameters: dict[str, str | int] = {"seed": seed, "size": size, "protocol": protocol}
+    return generated(INFO.id, parameters, KINDS, partial(_histories, seed, size, protocol))
+
+
+def _histories(seed: int, size: int, protocol: str) -> Generation:
     made = generate(seed, size, protocol)
-    scenarios = tuple(written.scenario for written in made)
-    keys = tuple(item for written in made for item in written.items)
-    lines = [*(scenario.to_json() for scenario in scenarios), *(key.to_json() for key in keys)]
-    return scenarios, keys, digest_bytes("".join(f"{line}\n" for line in lines).encode())
+    return tuple(each.scenario for each in made), tuple(item for each in made for item in each.items)
 
 
 class LifecycleBenchmark(Benchmark):
@@ -90,7 +73,8 @@ class LifecycleBenchmark(Benchmark):
         Raises:
             BadInput: as :meth:`open` does.
         """
-        return LifecycleDataset(*PARAMETERS.chosen(self.info.id, path, parameters), protocol)
+        seed, size = PARAMETERS.chosen(self.info.id, path, parameters)
+        return GeneratedDataset({"seed": seed, "size": size}, _generation(seed, size, protocol))
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
         """Return the categories with the graders of a protocol."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from memeval.benchmarks.kit.streams import stream
 from memeval.benchmarks.lifecycle.checks import check
 from memeval.benchmarks.lifecycle.parts.apart import apart
 from memeval.benchmarks.lifecycle.parts.at_once import at_once
@@ -97,5 +97,5 @@ def _part(seed: int, size: int, mode: Mode, part: str) -> Iterator[Written]:
         yield script.written()
 
 
-def _script(seed: int, part: str, name: str, mode: Mode, stream: str) -> Script:
-    return Script(part, name, mode, random.Random(f"lifecycle@1/{seed}/{stream}"))  # noqa: S311
+def _script(seed: int, part: str, name: str, mode: Mode, purpose: str) -> Script:
+    return Script(part, name, mode, stream("lifecycle@1", seed, purpose))

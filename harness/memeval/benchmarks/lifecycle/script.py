@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 
+from memeval.benchmarks.kit.months import month
 from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeRule, ProbeStage, ProbeStatement
 from memeval.benchmarks.lifecycle.wording.words import FRAMES, PEOPLE, Topic, phrases_of
 from memeval.keys import ItemKey
@@ -30,12 +31,6 @@ FIRST_DAY = date(2025, 1, 6)
 
 K = 10
 """Number of items that a search of a bank requests."""
-
-MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
-"""Names of the months, independent of the locale."""
 
 
 class Mode(StrEnum):
@@ -92,7 +87,7 @@ class Script:
     @property
     def month(self) -> str:
         """The current month with its year."""
-        return f"{MONTHS[self.day.month - 1]} {self.day.year}"
+        return month(self.day)
 
     def say(self, user: User, text: str, *, request: str = "", replies: str = "said", in_flight: int = 1) -> str:
         """Add what a user says or files. Return the ordinal of the turn with the text.

@@ -1,1 +1,1 @@
-"""A control of gaming: an adapter that knows the generator's templates."""
+"""Controls of gaming: adapters that know the public wording or the public data, and adapters that return too much."""

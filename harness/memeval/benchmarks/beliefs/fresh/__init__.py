@@ -1,9 +1,9 @@
-"""Fresh editions: beliefs@1 with a seed from a public random source, unknown when the edition was announced."""
+"""Fresh editions of beliefs@2: a seed from a public random source, and perhaps withheld wording packs."""
 
 from functools import partial
 
 from memeval.benchmarks.beliefs.fresh.benchmark import FreshBeliefsBenchmark
 
-DECEMBER_2026 = partial(FreshBeliefsBenchmark, "beliefs-fresh-202612@1")
+JANUARY_2027 = partial(FreshBeliefsBenchmark, "beliefs-fresh-202701@2")
 
-__all__ = ["DECEMBER_2026", "FreshBeliefsBenchmark"]
+__all__ = ["JANUARY_2027", "FreshBeliefsBenchmark"]

@@ -42,15 +42,17 @@ class Edition(Record):
     """One fresh edition."""
 
     id: str
-    """Name and version: ``beliefs-fresh-202612@1``."""
+    """Name and version: ``beliefs-fresh-202701@2``."""
     month: str
     """Month of the edition, for display."""
     at: str = Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
     """Time of the draw of its seed, UTC."""
     round: int = Field(ge=1)
     """Round of the beacon at that time."""
+    drawn: bool = False
+    """Whether the draw is past; its texts say so."""
     packs: tuple[str, ...] = ()
-    """Wording packs of an edition of beliefs@2; empty for beliefs@1, which has its own words."""
+    """Withheld wording packs; empty for the public wording of the full tier."""
 
     @property
     def moment(self) -> datetime:
@@ -75,10 +77,10 @@ class EditionTexts(Record):
 
 
 class Editions(EditionTexts):
-    """All editions, with the texts of those of beliefs@1."""
+    """All editions, with the texts of those in public wording."""
 
     packed: EditionTexts
-    """Texts of the editions of beliefs@2."""
+    """Texts of the editions with withheld packs."""
     beacon: Beacon
     """Source of the seeds."""
     editions: tuple[Edition, ...]

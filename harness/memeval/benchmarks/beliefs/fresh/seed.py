@@ -86,6 +86,7 @@ class FreshSeed:
             texts: its texts.
         """
         slots = {"month": self.edition.month, "at": self.edition.at, "round": self.edition.round}
+        slots |= {"draws": "drew" if self.edition.drawn else "will draw"}
         slots |= {"beacon": self.beacon.name, "chain": self.beacon.chain, "packs": " and ".join(self.edition.packs)}
         return info.model_copy(
             update={

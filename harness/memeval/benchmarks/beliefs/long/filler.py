@@ -1,36 +1,39 @@
-"""Filler sessions of long histories: errands, facts of other people, and facts that no question asks about.
+"""Filler sessions: small talk, facts of other people, and facts of the user that no question asks about.
 
-They never answer a question and never make another answer correct. On asked topics, other people have only values that
-a key lists as wrong, or values that do not occur elsewhere. Key phrases of correct answers never occur.
+They answer no question and change no answer: no value that a key expects or counts as misleading occurs in them. Other
+people have other values of the topics that are asked about, and the user's own facts are told in the same sentences as
+those that are asked, so that neither topic nor sentence tells filler from the rest.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from datetime import date
+from collections.abc import Sequence
+from datetime import date, timedelta
 
+from memeval.benchmarks.beliefs.lives import OTHERS, Life
 from memeval.benchmarks.beliefs.long.lives import LongLife
-from memeval.benchmarks.beliefs.long.talk import DetailedTalker, Loose
-from memeval.benchmarks.beliefs.long.vocabulary import WORDS
-from memeval.benchmarks.beliefs.streams import stream
-from memeval.benchmarks.beliefs.talk import DraftTurn
-from memeval.benchmarks.beliefs.timeline import Act, Manner, Timeline, TimelineEvent
-from memeval.benchmarks.beliefs.vocabulary import BY_ID, TOPICS, Topic, TopicValue
-from memeval.benchmarks.beliefs.vocabulary.people import RELATIONS, Relation
+from memeval.benchmarks.beliefs.long.talk import FillerTalker
+from memeval.benchmarks.beliefs.plan import STREAMS
+from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
+from memeval.benchmarks.kit.checks import says
+from memeval.benchmarks.kit.long.strangers import stranger
+from memeval.benchmarks.kit.streams import stream
+from memeval.benchmarks.kit.talk import DraftTurn
+from memeval.benchmarks.kit.timeline import Act, Manner, Timeline, TimelineEvent
 
-CHATTER, OTHERS = 0.5, 0.8
-"""Thresholds of a random number: below the first, a session is chatter; below the second, about another person; else
+CHATTER, ABOUT_OTHERS = 0.4, 0.7
+"""Thresholds of a random number: below the first, a session is small talk; below the second, about another person; else
 about a fact of the user that no question asks about."""
 
-KINS = {
-    "she": ("classmate", "dentist", "flute teacher", "choir friend", "niece", "tenant", "sister-in-law", "mentor"),
-    "he": ("barber", "nephew", "tutor", "bandmate", "stepfather", "plumber", "teammate", "brother-in-law"),
-}
-"""Relations of additional people, who have random names."""
+KNOWN = 0.25
+"""Share of sessions about others that are about relations of whom the life tells, too."""
 
-_NOTHING = Timeline((), {})
-_ANY_DAY = date(2024, 1, 1)
+_BEFORE = date(2024, 1, 1)
+"""Day of the value that a change replaces; a filler session has no other use for days."""
+
+_ACTS = (Act.ANNOUNCE, Act.ANNOUNCE, Act.ANNOUNCE, Act.CONFIRM, Act.MUSE, Act.FORMER)
+_MANNERS = tuple(Manner)
 
 
 class Filler:
@@ -40,68 +43,48 @@ class Filler:
         seed: seed of the generator.
         name: name of the history, part of the random streams.
         lives: the lives in the history.
+        vocabulary: topics and sentences.
     """
 
-    def __init__(self, seed: int, name: str, lives: Sequence[LongLife]) -> None:
-        self._seed, self._name, self._lives = seed, name, lives
-        values = {topic.id: _harmless(topic, lives) for topic in BY_ID.values()}
-        self._others = tuple((topic, values[topic.id]) for topic in BY_ID.values() if values[topic.id])
-        self._own = {life.life.person.slug: _own(seed, life, values) for life in lives}
+    def __init__(self, seed: int, name: str, lives: Sequence[LongLife], vocabulary: Vocabulary) -> None:
+        self._seed, self._name, self._lives, self._words = seed, name, lives, vocabulary
+        guarded = sorted(frozenset[str]().union(*(life.guarded for life in lives)))
+        topics = tuple(vocabulary.by_id.values())
+        self._harmless = {
+            topic.id: tuple(v for v in topic.values if not says(guarded, "\n".join((v.text, *v.phrases))))
+            for topic in topics
+        }
+        self._others = tuple(topic for topic in topics if self._harmless[topic.id])
+        self._own = tuple(
+            tuple(
+                topic
+                for topic in vocabulary.topics
+                if len(self._harmless[topic.id]) > 1 and not life.made.life.timeline.of(topic.id)
+            )
+            for life in lives
+        )
 
     def session(self, number: int) -> tuple[LongLife, list[DraftTurn]]:
         """Return the life and the turns of a session."""
-        rng = stream(self._seed, "long", "filler", self._name, number)
-        life = self._lives[int(rng.random() * len(self._lives))]
-        person = life.life.person
-        talker = DetailedTalker(person, _NOTHING, rng, Loose(rng))
-        kind = rng.random()
+        rng = stream(STREAMS, self._seed, "long", self._name, number)
+        who = int(rng.random() * len(self._lives))
+        life, kind = self._lives[who], rng.random()
         if kind < CHATTER:
-            return life, talker.chatter()
-        draw = talker.hand.draw
-        if kind < OTHERS:
-            topic, values = draw(self._others)
-            who = draw(RELATIONS) if rng.random() < 0.25 else somebody(rng)
-            event = TimelineEvent(_ANY_DAY, topic.id, Act.ANNOUNCE, draw(values), Manner.DIRECT, who)
-        else:
-            topic, value = draw(self._own[person.slug])
-            act, manner = draw((Act.ANNOUNCE, Act.CONFIRM)), draw((Manner.DIRECT, Manner.INDIRECT))
-            event = TimelineEvent(_ANY_DAY, topic.id, act, value, manner)
-        return life, talker.event(event)
+            return life, self._talker(life, (), rng).chatter()
+        if kind < ABOUT_OTHERS:
+            topic = rng.choice(self._others)
+            about = rng.choice(OTHERS) if rng.random() < KNOWN else stranger(rng)
+            manner = rng.choice((Manner.DIRECT, Manner.INDIRECT))
+            value = rng.choice(self._harmless[topic.id])
+            event = TimelineEvent(_BEFORE, topic.id, Act.ANNOUNCE, value, manner, about)
+            return life, self._talker(life, (event,), rng).event(event)
+        topic = rng.choice(self._own[who])
+        old, new = rng.sample(self._harmless[topic.id], 2)
+        before = TimelineEvent(_BEFORE, topic.id, Act.ANNOUNCE, old)
+        event = TimelineEvent(_BEFORE + timedelta(days=1), topic.id, rng.choice(_ACTS), new, rng.choice(_MANNERS))
+        events = (before, event) if rng.random() < 0.6 else (event,)
+        return life, self._talker(life, events, rng).event(event)
 
-
-def somebody(rng: random.Random) -> Relation:
-    """Return another person with a name of random syllables."""
-    draw = Loose(rng).draw
-    she, her, him = draw((("she", "her", "her"), ("he", "his", "him")))
-    return Relation(draw(KINS[she]), f"{draw(WORDS.first)}{draw(WORDS.middle)}{draw(WORDS.last)}", she, her, him)
-
-
-def _harmless(topic: Topic, lives: Sequence[LongLife]) -> tuple[TopicValue, ...]:
-    """Return the values of a topic that other people can have without an effect on any answer key."""
-    golds = {phrase for life in lives for item in life.items for phrase in item.gold.phrases}
-    fine = [value for value in topic.values if golds.isdisjoint(value.phrases)]
-    asking = [life for life in lives if topic.id in life.life.focus.values()]
-    if not asking:
-        return tuple(fine)
-    return tuple(value for value in fine if any(_is_wrong(topic, value, life) for life in asking))
-
-
-def _is_wrong(topic: Topic, value: TopicValue, life: LongLife) -> bool:
-    """Return whether a value is listed as wrong, or does not occur in the sessions of a life."""
-    named = {fact.phrases for item in life.items for fact in item.wrong}
-    said = {
-        draft.event.value.phrases for draft in life.drafts if draft.event is not None and draft.event.topic == topic.id
-    }
-    return value.phrases in named or (not said & named and value.phrases not in said)
-
-
-def _own(
-    seed: int, life: LongLife, values: Mapping[str, tuple[TopicValue, ...]]
-) -> tuple[tuple[Topic, TopicValue], ...]:
-    """Return the facts of a person that no question asks about: one constant value per topic."""
-    rng = stream(seed, "long", "own", life.life.person.slug)
-    return tuple(
-        (topic, rng.choice(values[topic.id]))
-        for topic in TOPICS
-        if topic.id not in life.life.focus.values() and values[topic.id]
-    )
+    def _talker(self, life: LongLife, events: tuple[TimelineEvent, ...], rng: random.Random) -> FillerTalker:
+        told = Life(life.person, Timeline(events, {}), {}, ())
+        return FillerTalker(told, self._words, rng, self._harmless)

@@ -1,249 +1,97 @@
-"""Ten lives with their relevant sessions and questions, the same at every size."""
+"""Ten lives with their sessions and questions, the same at every size."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 
-from memeval.benchmarks.beliefs import checks, facts
-from memeval.benchmarks.beliefs.history import DraftSession, Made, Writer
-from memeval.benchmarks.beliefs.items import belief, noise, revisit, temporal
-from memeval.benchmarks.beliefs.long import EACH, PEOPLE
-from memeval.benchmarks.beliefs.long.history import session
+from memeval.benchmarks.beliefs.generate import MadeLife, make_life
+from memeval.benchmarks.beliefs.keys import EvidenceKey
+from memeval.benchmarks.beliefs.long import PEOPLE
 from memeval.benchmarks.beliefs.long.talk import DetailedTalker
-from memeval.benchmarks.beliefs.plan import TRAITS, Cast, Need, people
-from memeval.benchmarks.beliefs.streams import deck, stream
-from memeval.benchmarks.beliefs.timeline import TimelineEvent
-from memeval.benchmarks.beliefs.vocabulary.people import Person
-from memeval.benchmarks.beliefs.world import Life, live
-from memeval.keys import AnswerKey, BeliefKey, CascadeKey, Fact, ItemKey, NoiseKey, TemporalKey, UncertaintyKey
-from memeval.records.scenario import Ask, Ingest, Scenario
-
-MAKERS: dict[str, Callable[[Writer], Made]] = {
-    "belief-update": belief.make,
-    "cascade-propagation": revisit.make,
-    "noise-resistance": noise.make,
-    "temporal-belief": temporal.make,
-    "uncertainty-abstention": revisit.make,
-}
-"""Maker of the items of each category."""
+from memeval.benchmarks.beliefs.plan import STREAMS, plan
+from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
+from memeval.benchmarks.kit.people import Person
+from memeval.benchmarks.kit.shared import FullNames
+from memeval.benchmarks.kit.streams import stream
+from memeval.benchmarks.kit.talk import DraftSession, DraftTurn
+from memeval.keys import ItemKey
+from memeval.records.scenario import Ask
 
 ASKED_AFTER = 14
-"""Days between the last day of the longest life and the day of all questions."""
-
-ATTEMPTS = 50
-"""Maximum number of attempts to draw a life whose sessions break no rule together."""
+"""Days between the last day of the longest life and the day of the first question."""
 
 
-@dataclass(frozen=True, slots=True)
-class LifeItem:
-    """A question with its key, before its evidence has ordinals."""
-
-    item_id: str
-    ask: Ask
-    category: str
-    slices: dict[str, str]
-    key: AnswerKey
-    rests_on: frozenset[date]
-    """Days of the evidence sessions; no two sessions of a life share a day."""
-
-    @property
-    def gold(self) -> Fact:
-        """The fact that a correct answer states or doubts."""
-        match self.key:
-            case BeliefKey(current=fact) | NoiseKey(reference=fact) | TemporalKey(reference=fact):
-                return fact
-            case CascadeKey(dependent=fact) | UncertaintyKey(dependent=fact):
-                return fact
-        raise TypeError(self.key.kind)
-
-    @property
-    def wrong(self) -> tuple[Fact, ...]:
-        """The facts that a correct answer must not state."""
-        match self.key:
-            case BeliefKey(stale=others) | NoiseKey(distractors=others) | TemporalKey(others=others):
-                return others
-        return ()
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LongLife:
     """A life in a long history."""
 
-    life: Life
+    made: MadeLife
     drafts: tuple[DraftSession, ...]
-    """The relevant sessions, in order of days."""
-    items: tuple[LifeItem, ...]
-    """The questions."""
+    """Its sessions, in order of days."""
+    asks: tuple[Ask, ...]
+    """The questions, after the last session of all lives."""
+    searched: bool
+    """Whether searches are graded, and not answers."""
 
     @property
     def person(self) -> Person:
         """See :class:`HistoryLife`."""
-        return self.life.person
-
-    @property
-    def asks(self) -> tuple[Ask, ...]:
-        """See :class:`HistoryLife`."""
-        return tuple(item.ask for item in self.items)
+        return self.made.life.person
 
     @property
     def guarded(self) -> frozenset[str]:
-        """The phrases of the right answers."""
-        return frozenset(phrase for item in self.items for phrase in item.gold.phrases)
+        """The phrases of all values that a question expects, or that mislead."""
+        keys = (item.evidence for item in self.made.items)
+        return frozenset(phrase for key in keys for v in (*key.expected, *key.misleading) for phrase in v.phrases)
 
     def keys(self, scenario_id: str, ordinals: Mapping[date, str]) -> Iterator[ItemKey]:
         """See :class:`HistoryLife`."""
-        for item in self.items:
-            yield ItemKey(
-                item_id=item.item_id,
-                scenario_id=scenario_id,
-                question_ids=(item.ask.question_id,),
-                category=item.category,
-                cluster=self.person.slug,
-                slices=item.slices,
-                evidence=tuple(sorted(ordinals[day] for day in item.rests_on)),
-                key=item.key,
-            )
+        sessions = self.made.scenario.each_session()
+        moved = {each.session_id: ordinals[date.fromisoformat(each.date)] for each in sessions}
+        for key in self.made.keys(searched=self.searched):
+            shape = key.key.moved(moved) if isinstance(key.key, EvidenceKey) else key.key
+            evidence = tuple(moved[each] for each in key.evidence or ())
+            yield key.model_copy(update={"scenario_id": scenario_id, "evidence": evidence, "key": shape})
 
 
 @lru_cache(maxsize=2)
-def lives(seed: int) -> tuple[LongLife, ...]:
-    """Return the ten lives of a seed.
-
-    Raises:
-        ValueError: no attempt gave a life that breaks no rule.
-    """
-    chosen = [_valid_life(seed, number, cast) for number, cast in enumerate(_casts(seed))]
-    asked = _asked([life for life, _ in chosen])
-    return tuple(LongLife(life, drafts, _items(seed, life, drafts, asked)) for life, drafts in chosen)
-
-
-def _casts(seed: int) -> tuple[Cast, ...]:
-    """Return the people, each with two items of every category."""
-    cast = people(f"{seed}/long", PEOPLE)
-    needs: list[list[Need]] = [[] for _ in cast]
-    for category in MAKERS:
-        rng = stream(seed, "long", "plan", category)
-        drawn = {trait: deck(rng, EACH, cards) for trait, cards in TRAITS[category].items()}
-        order = rng.sample(range(PEOPLE), PEOPLE)
-        for i in range(EACH):
-            traits = {trait: cards[i] for trait, cards in drawn.items()}
-            needs[order[i % PEOPLE]].append(Need(category, i + 1, traits))
-    return tuple(Cast(person, tuple(mine)) for person, mine in zip(cast, needs, strict=True))
-
-
-def _valid_life(seed: int, number: int, cast: Cast) -> tuple[Life, tuple[DraftSession, ...]]:
-    """Return a life whose sessions break no rule together."""
-    for attempt in range(ATTEMPTS):
-        life = live(f"{seed}/long/{attempt}", cast)
-        drafts = _relevant_sessions(seed, life)
-        try:
-            for item in _items(seed, life, drafts, _asked([life])):
-                checks.check_key(_alone(life, drafts, item))
-        except ValueError:
-            continue
-        return life, drafts
-    raise ValueError(f"beliefs@1: found no valid life for person {number + 1} of seed {seed}.")
-
-
-def _asked(every: Sequence[Life]) -> date:
-    """Return the day of all questions, after the last event of all lives."""
-    return max(life.timeline.events[-1].on for life in every) + timedelta(days=ASKED_AFTER)
-
-
-def _relevant_sessions(seed: int, life: Life) -> tuple[DraftSession, ...]:
-    """Return the sessions with all events on the asked topics and their basis."""
-    timeline = life.timeline
-    topics = {name for topic in life.focus.values() for name in (topic, *timeline.ground(topic))}
-    rng = stream(seed, "long", "told", life.person.slug)
-    talker = DetailedTalker(life.person, timeline, rng)
-    return tuple(
-        DraftSession(event.on, tuple(talker.event(event)), event) for event in timeline.events if event.topic in topics
-    )
-
-
-def _items(seed: int, life: Life, drafts: tuple[DraftSession, ...], asked: date) -> tuple[LifeItem, ...]:
-    return tuple(_item(MAKERS[need.category](_Writer(seed, life, need, drafts, asked))) for need in life.needs)
-
-
-def _item(made: Made) -> LifeItem:
-    """Return an item for long histories, without the slices on noise, which the size determines."""
-    key = made.key
-    (ask,) = made.scenario.questions()
-    assert isinstance(ask, Ask)  # noqa: S101 - the makers make no others
-    slices = {name: value for name, value in key.slices.items() if name not in ("noise", "position")}
-    if isinstance(key.key, NoiseKey):
-        points = (len(key.key.distractors) > 2) + (slices["announced"] == "indirect")
-        slices["difficulty"] = facts.difficulty(points)
-    item_id = key.item_id.replace("beliefs-1-", "beliefs-1-long-", 1)
-    return LifeItem(
-        item_id=item_id,
-        ask=ask.model_copy(update={"question_id": f"{item_id}:q01"}),
-        category=key.category,
-        slices=slices,
-        key=key.key,
-        rests_on=frozenset(
-            date.fromisoformat(session.date)
-            for session in made.scenario.sessions()
-            if session.session_id in (key.evidence or ())
-        ),
-    )
-
-
-def _alone(life: Life, drafts: tuple[DraftSession, ...], item: LifeItem) -> Made:
-    """Return an item in a history with only the relevant sessions of the life."""
-    steps = tuple(
-        Ingest(session=session(f"s{i:03d}", each.on.isoformat(), each.lines, life.person), source_id="")
-        for i, each in enumerate(drafts, start=1)
-    )
-    key = ItemKey(
-        item_id=item.item_id,
-        scenario_id=item.item_id,
-        question_ids=(item.ask.question_id,),
-        category=item.category,
-        cluster=life.person.slug,
-        slices=item.slices,
-        evidence=tuple(f"s{i:03d}" for i, each in enumerate(drafts, start=1) if each.on in item.rests_on),
-        key=item.key,
-    )
-    return Made(Scenario(scenario_id=item.item_id, steps=(*steps, item.ask)), key)
-
-
-class _Writer(Writer):
-    """Creates items from the existing sessions of a life, which all its items share.
+def lives(seed: int, vocabulary: Vocabulary, *, searched: bool) -> tuple[LongLife, ...]:
+    """Return the ten lives of a seed. They differ from those of other tiers.
 
     Args:
         seed: seed of the generator.
-        life: the life.
-        need: the planned item.
-        drafts: the relevant sessions of the life.
-        asked: the day of the questions.
+        vocabulary: topics and sentences.
+        searched: whether searches are graded, and not answers.
     """
+    own = stream(STREAMS, seed, "long").getrandbits(31)
+    made = [make_life(own, cast, vocabulary, DetailedTalker, chatter=(0, 0)) for cast in plan(own, PEOPLE)]
+    last = max(session.date for each in made for session in each.scenario.each_session())
+    asked = date.fromisoformat(last) + timedelta(days=ASKED_AFTER)
+    names = FullNames([each.life.person.name for each in made])
+    return tuple(LongLife(each, _drafts(each), _asks(each, asked, names), searched) for each in made)
 
-    def __init__(self, seed: int, life: Life, need: Need, drafts: Sequence[DraftSession], asked: date) -> None:
-        super().__init__(seed, life, need)
-        self.rng = stream(seed, "long", "item", need.scenario_id)
-        self._lines = {each.on: each.lines for each in drafts}
-        self._asked = asked
 
-    def tell(self, events: tuple[TimelineEvent, ...] | list[TimelineEvent]) -> None:
-        """Add the sessions that state the events."""
-        for event in events:
-            self._add(DraftSession(event.on, self._lines[event.on], event))
+def _drafts(made: MadeLife) -> tuple[DraftSession, ...]:
+    return tuple(
+        DraftSession(
+            date.fromisoformat(session.date), tuple(DraftTurn(turn.role, turn.content) for turn in session.turns)
+        )
+        for session in made.scenario.each_session()
+    )
 
-    def background(self, number: int, start: date, end: date, avoid: frozenset[str]) -> int:
-        """Add nothing: the size determines the filler sessions."""
-        return 0
 
-    def chatter(self, number: int, start: date, end: date) -> None:
-        """Add nothing; see :meth:`background`."""
-
-    def later(self, least: int = 2, most: int = 12) -> date:
-        """Return the day of the questions."""
-        return self._asked
-
-    def name(self) -> str:
-        """Return the full name, because other people may have the same first name."""
-        return self.life.person.name
+def _asks(made: MadeLife, first: date, names: FullNames) -> tuple[Ask, ...]:
+    """Return the questions on days of their own, with the full name if two people share a first name."""
+    asks: Sequence[Ask] = [ask for ask in made.scenario.questions() if isinstance(ask, Ask)]
+    return tuple(
+        ask.model_copy(
+            update={
+                "question": names.within(ask.question, made.life.person.name),
+                "timestamp": (first + timedelta(days=number)).isoformat(),
+            }
+        )
+        for number, ask in enumerate(asks)
+    )

@@ -1,74 +1,37 @@
-"""What the histories of a tier by length are generated from."""
+"""What the histories of beliefs@2 are generated from."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Iterator
 
-from memeval.benchmarks.beliefs.long import SHARED, SIZES
 from memeval.benchmarks.beliefs.long.filler import Filler
-from memeval.benchmarks.beliefs.long.history import FillerSessions, HistoryLife
 from memeval.benchmarks.beliefs.long.lives import lives
-
-L = TypeVar("L")
-
-Part = tuple[str, Sequence[HistoryLife], FillerSessions]
-"""A history: its name, its lives, and its filler sessions."""
+from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
+from memeval.benchmarks.kit.long.source import LongSource, Part
 
 
-class LongSource(ABC):
-    """Lives and filler sessions of a tier.
+class LongBeliefs(LongSource):
+    """The source of beliefs@2.
 
     Args:
         seed: seed of the generator.
         tier: the tier.
+        protocol: the protocol, part of the folder of stored surveys.
+        vocabulary: topics and sentences.
+        searched: whether searches are graded, and not answers.
     """
 
-    prefix: str
-    """First part of the scenario ids."""
-    folder: str
-    """Folder of stored surveys, in the data folder."""
-    included: str
-    """Folder of the surveys that memeval includes, in the package memeval."""
-    code: tuple[str, ...]
-    """Folders with the code and the words that determine the bytes of a history, in the package memeval."""
-
-    def __init__(self, seed: int, tier: str) -> None:
-        self.seed, self.tier = seed, tier
-
-    @property
-    def size(self) -> int:
-        """Tokens of a history."""
-        return SIZES[self.tier]
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether all lives share one history."""
-        return self.size >= SHARED
-
-    def groups(self, lives: Sequence[L]) -> Iterator[tuple[str, Sequence[L]]]:
-        """Yield the lives of each history with its name."""
-        if self.is_shared:
-            yield "all", lives
-            return
-        for number, life in enumerate(lives, start=1):
-            yield f"{number:02d}", (life,)
-
-    @abstractmethod
-    def parts(self) -> Iterator[Part]:
-        """Yield the histories of the tier."""
-
-
-class LongBeliefs(LongSource):
-    """The source of beliefs@1."""
-
-    prefix = "beliefs-1"
-    folder = "beliefs"
-    included = "benchmarks/beliefs/long/surveys"
+    prefix = "beliefs-2"
     code = ("benchmarks/beliefs",)
+
+    def __init__(self, seed: int, tier: str, protocol: str, vocabulary: Vocabulary, *, searched: bool) -> None:
+        super().__init__(seed, tier)
+        self.folder = f"beliefs-2/{protocol}"
+        self.included = f"benchmarks/beliefs/long/surveys/{protocol}"
+        self._vocabulary, self._searched = vocabulary, searched
 
     def parts(self) -> Iterator[Part]:
         """See :meth:`LongSource.parts`."""
-        for name, group in self.groups(lives(self.seed)):
-            yield name, group, Filler(self.seed, name, group)
+        everybody = lives(self.seed, self._vocabulary, searched=self._searched)
+        for name, group in self.groups(everybody):
+            yield name, group, Filler(self.seed, name, group, self._vocabulary)

@@ -1,85 +1,59 @@
-"""Writes the conversations of long histories, with more details than elsewhere."""
+"""Writes the conversations of long histories: small talk has names and things that hardly ever come again."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 
-from memeval.benchmarks.beliefs.long.vocabulary import WORDS
-from memeval.benchmarks.beliefs.streams import Hand
-from memeval.benchmarks.beliefs.talk import Talker
-from memeval.benchmarks.beliefs.timeline import Timeline
-from memeval.benchmarks.beliefs.vocabulary.people import Person
+from memeval.benchmarks.beliefs.lives import Life
+from memeval.benchmarks.beliefs.talk import CHATTER, Talker
+from memeval.benchmarks.beliefs.wording.packs import WordedTopic
+from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
+from memeval.benchmarks.kit.long.details import WORDS, detail
+from memeval.benchmarks.kit.streams import Loose
+from memeval.benchmarks.kit.talk import DraftTurn
+from memeval.benchmarks.kit.values import TopicValue
 
-T = TypeVar("T")
-
-
-class Loose(Hand):
-    """Draws from pools with replacement, because a single session rarely repeats anything."""
-
-    def draw(self, pool: Sequence[T]) -> T:
-        """Return one of ``pool``."""
-        return pool[int(self.rng.random() * len(pool))]
-
-    def left(self, pool: Sequence[T]) -> int:
-        """Return the size of ``pool``: all entries can always be drawn."""
-        return len(pool)
+VALUES = ("copper tape", "folding bellows", "gong", "keyring", "shutter", "velvet dial")
+"""Things in the details that are values of a topic. Details with them are drawn again."""
 
 
 class DetailedTalker(Talker):
-    """Writes sessions with details in their errands, both in relevant and in filler sessions.
+    """Adds a detail to the request and to the reply of small talk, in sessions of a life and in filler sessions."""
+
+    def chatter(self) -> list[DraftTurn]:
+        """Return a session of small talk, with details in the first of its two subjects."""
+        talk = self._small_talk(CHATTER)
+        return self._closed([*talk, *super()._small_talk(self._room() - CHATTER, 2)])
+
+    def _small_talk(self, room: int, turns: int = 4) -> list[DraftTurn]:
+        ask, reply, *rest = super()._small_talk(room, turns)
+        return [self._with(ask, WORDS.details), self._with(reply, WORDS.remarks), *rest]
+
+    def _with(self, line: DraftTurn, pool: Sequence[str]) -> DraftTurn:
+        more = detail(self.rng, pool)
+        while any(word in more for word in VALUES):
+            more = detail(self.rng, pool)
+        return DraftTurn(line.role, f"{line.text} {more}")
+
+
+class FillerTalker(DetailedTalker):
+    """Writes one filler session. Slips of the tongue have harmless values.
 
     Args:
-        person: the user.
-        timeline: the facts of the user.
-        rng: random stream.
-        hand: draws the wording; ``None`` for draws without repetition.
+        life: the person, with the events of the session.
+        vocabulary: topics and sentences.
+        rng: random stream of the session.
+        harmless: the values of each topic that change no answer.
     """
 
-    def __init__(self, person: Person, timeline: Timeline, rng: random.Random, hand: Hand | None = None) -> None:
-        super().__init__(person, timeline, rng)
-        self.hand = hand or self.hand
+    def __init__(
+        self, life: Life, vocabulary: Vocabulary, rng: random.Random, harmless: Mapping[str, Sequence[TopicValue]]
+    ) -> None:
+        self._harmless = harmless
+        super().__init__(life, vocabulary, rng)
+        self.hand = Loose(rng)
 
-    def _theme(self) -> tuple[str, str, str, str]:
-        ask, reply, more, end = super()._theme()
-        return (
-            f"{ask} {detail(self.rng, WORDS.details)}",
-            f"{reply} {detail(self.rng, WORDS.remarks)}",
-            f"{more} {detail(self.rng, WORDS.details)}",
-            f"{end} {detail(self.rng, WORDS.remarks)}",
-        )
-
-
-def detail(rng: random.Random, pool: Sequence[str]) -> str:
-    """Return a sentence with random things, days and names.
-
-    Args:
-        rng: the random stream.
-        pool: what somebody adds to a request or a reply, with slots.
-    """
-    # Most of the time of a long history is spent here: drawing in one pass is four times as fast as ``choice``.
-    draw = rng.random
-    text = pool[int(draw() * len(pool))]
-    adjective, noun, other, spot, day, number, *names = [each[int(draw() * size)] for each, size in _POOLS]
-    return text.format(
-        adj=adjective,
-        noun=noun,
-        other=other,
-        spot=spot,
-        day=day,
-        number=number,
-        friend="".join(names[:3]),
-        place="".join(names[3:]),
-    )
-
-
-_POOLS = tuple(
-    (pool, len(pool))
-    for pool in (
-        *(WORDS.adjectives, WORDS.nouns, WORDS.nouns, WORDS.spots, WORDS.days, WORDS.numbers),
-        *(WORDS.first, WORDS.middle, WORDS.last),
-        *(WORDS.first, WORDS.middle, WORDS.places),
-    )
-)
-"""The words of a detail in the order they are drawn, each with its number of entries."""
+    def _unused(self, topic: WordedTopic) -> list[TopicValue]:
+        said = {event.value for event in self.timeline.events if event.topic == topic.id}
+        return [value for value in self._harmless[topic.id] if value not in said]

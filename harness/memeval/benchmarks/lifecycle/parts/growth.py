@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+from memeval.benchmarks.kit.streams import stream
 from memeval.benchmarks.lifecycle.keys import ProbeStatement
 from memeval.benchmarks.lifecycle.script import Script, first, statement, topics_of, users
 from memeval.benchmarks.lifecycle.wording.words import FILLER, PEOPLE, TOPICS, Topic
@@ -32,7 +33,7 @@ def growth(script: Script, size: int, cluster: str) -> None:
     topics = topics_of(rng, TOPICS, 2)
     values = [rng.choice(topic.values) for topic in topics]
     patterns = [rng.choice(topic.told) for topic in topics]
-    talk = _talk(random.Random(f"{cluster}/talk"), topics, values)  # noqa: S311
+    talk = _talk(stream(cluster, "talk"), topics, values)
     count = UNIT * size
     places = {count // 3: 0, 2 * count // 3: 1}
     held: dict[int, ProbeStatement] = {}

@@ -1,0 +1,277 @@
+"""Generates lives: for each person, a timeline with a topic for every planned item."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import pairwise
+
+from memeval.benchmarks.beliefs.plan import (
+    AFTER,
+    BEFORE,
+    BEGAN,
+    BELIEF,
+    CASCADE,
+    CONTEXT,
+    HYPOTHETICAL,
+    LONG_AGO,
+    NOISE,
+    RETRACTED,
+    STREAMS,
+    TEMPORAL,
+    UNCERTAINTY,
+    Cast,
+    Need,
+)
+from memeval.benchmarks.beliefs.wording.packs import WordedTopic
+from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
+from memeval.benchmarks.kit.people import RELATIONS, Person
+from memeval.benchmarks.kit.streams import stream
+from memeval.benchmarks.kit.timeline import Act, DependentStatus, Manner, Timeline, TimelineEvent
+from memeval.benchmarks.kit.values import TopicValue
+
+EPOCH = date(2024, 1, 8)
+"""First possible day of a life."""
+
+GAP = (66, 100)
+"""Fewest and most days between two changes of a topic. At least one full month without a change is between them."""
+
+LENGTH = 420
+"""Days of a life. What is asked about begins anywhere in it, so that what was said last is not mostly what is asked."""
+
+SPAN = 170
+"""Days over which the values of several people are said."""
+
+SETTLED = 14
+"""First day of the month on which something starts that is asked for by its month: "since last week" is that month."""
+
+OTHERS = tuple(each for each in RELATIONS if each.kin != "flatmate")
+"""Whose facts are told. What a flatmate has at home is at the user's home too."""
+
+BACKGROUND = 3
+"""Topics of a life that no item asks about."""
+
+UNDATED = frozenset({Manner.INDIRECT, Manner.THIRD_PERSON})
+"""Manners that leave open since when a value holds."""
+
+_PLAIN = (Manner.DIRECT, Manner.DIRECT, Manner.INDIRECT, Manner.ELLIPTIC, Manner.CORRECTED, Manner.THIRD_PERSON)
+"""Manners of the announcements that no trait decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """A person, their timeline, and the topic of each planned item."""
+
+    person: Person
+    timeline: Timeline
+    focus: dict[str, WordedTopic]
+    """Topic by item id."""
+    needs: tuple[Need, ...]
+
+
+class _Values:
+    """Hands out the values of a topic, each once, in random order."""
+
+    def __init__(self, topic: WordedTopic, rng: random.Random) -> None:
+        self._left = rng.sample(topic.values, len(topic.values))
+
+    def take(self, number: int) -> list[TopicValue]:
+        """Return up to ``number`` values, of which at least one stays unused for slips of the tongue."""
+        taken = self._left[: max(0, min(number, len(self._left) - 1))]
+        del self._left[: len(taken)]
+        return taken
+
+
+class _Weaver:
+    """Places events on free days of one life."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.start = EPOCH + timedelta(days=rng.randint(0, 60))
+        self.events: list[TimelineEvent] = []
+        self.rests_on: dict[str, str] = {}
+        self._taken: set[date] = set()
+
+    def day(self, after: date, least: int, most: int) -> date:
+        """Return a day ``least`` to ``most`` days after ``after``, or the next free one."""
+        wanted = after + timedelta(days=self.rng.randint(least, most))
+        while wanted in self._taken:
+            wanted += timedelta(days=1)
+        return wanted
+
+    def begin(self, span: int) -> date:
+        """Return a random day on which something of about ``span`` days can begin."""
+        return self.day(self.start, 0, max(30, LENGTH - span))
+
+    def put(self, event: TimelineEvent) -> date:
+        """Add an event and mark its day as taken."""
+        self._taken.add(event.on)
+        self.events.append(event)
+        return event.on
+
+    def manner(self) -> Manner:
+        """Return a random manner."""
+        return self.rng.choice(_PLAIN)
+
+    def chain(
+        self,
+        topic: WordedTopic,
+        values: Sequence[TopicValue],
+        first: date,
+        manners: Sequence[Manner],
+        *,
+        settled: bool = False,
+    ) -> None:
+        """Announce values one by one.
+
+        Args:
+            topic: what they are values of.
+            values: the values.
+            first: the day of the first one.
+            manners: how each is announced.
+            settled: whether changes come on or after the day :data:`SETTLED` of a month.
+        """
+        on = first
+        for i, (value, manner) in enumerate(zip(values, manners, strict=True)):
+            on = on if i == 0 else self.day(on, *GAP)
+            if settled and on.day < SETTLED:
+                on = self.day(on.replace(day=SETTLED), 0, 6)
+            self.put(TimelineEvent(on, topic.id, Act.ANNOUNCE, value, manner))
+
+    def announce_and_retract(self, topic: str, value: TopicValue, after: date) -> None:
+        """Announce a value some weeks after ``after``, and take it back within two weeks."""
+        on = self.put(TimelineEvent(self.day(after, 16, 30), topic, Act.ANNOUNCE, value))
+        self.put(TimelineEvent(self.day(on, 6, 14), topic, Act.RETRACT, value))
+
+    def others(self, topic: str, values: Sequence[TopicValue], start: date, end: date) -> None:
+        """Add values of other people, evenly between ``start`` and ``end``."""
+        busy = {event.about for event in self.events if event.topic == topic}
+        people = self.rng.sample([each for each in OTHERS if each not in busy], len(values))
+        width = max(1, (end - start).days // max(1, len(values)))
+        for i, (value, relation) in enumerate(zip(values, people, strict=True)):
+            on = self.day(start, i * width, (i + 1) * width - 1)
+            manner = self.rng.choice((Manner.DIRECT, Manner.DIRECT, Manner.INDIRECT))
+            self.put(TimelineEvent(on, topic, Act.ANNOUNCE, value, manner, relation))
+
+    def days_of(self, topic: str) -> list[date]:
+        """Return the days on which the user announced values of a topic."""
+        return [e.on for e in self.events if e.topic == topic and e.act is Act.ANNOUNCE and e.about is None]
+
+
+def live(seed: int, cast: Cast, vocabulary: Vocabulary) -> Life:
+    """Return the life of one person.
+
+    Args:
+        seed: seed of the generator.
+        cast: the person with their planned items.
+        vocabulary: the topics.
+    """
+    weaver = _Weaver(stream(STREAMS, seed, "life", cast.person.slug))
+    topics = weaver.rng.sample(vocabulary.topics, len(vocabulary.topics))
+    chains = weaver.rng.sample(vocabulary.chains, len(vocabulary.chains))
+    focus: dict[str, WordedTopic] = {}
+    for belief, temporal in zip(cast.of(BELIEF), cast.of(TEMPORAL), strict=True):
+        focus[belief.item_id] = focus[temporal.item_id] = topic = topics.pop()
+        _changing(weaver, topic, belief, str(temporal.traits["asked"]))
+    for need in cast.of(NOISE):
+        focus[need.item_id] = topic = topics.pop()
+        _noisy(weaver, topic, need)
+    for need in cast.of(CASCADE, UNCERTAINTY):
+        focus[need.item_id] = _dependent(weaver, chains.pop(), need)
+    for need in cast.of(CONTEXT):
+        focus[need.item_id] = topic = topics.pop()
+        _lean(weaver, topic, need)
+    for topic in topics[:BACKGROUND]:
+        values = _Values(topic, weaver.rng).take(weaver.rng.randint(1, 2))
+        first = weaver.begin(100)
+        weaver.chain(topic, values, first, [weaver.manner() for _ in values])
+    return Life(cast.person, Timeline(tuple(weaver.events), weaver.rests_on), focus, cast.needs)
+
+
+def _changing(weaver: _Weaver, topic: WordedTopic, need: Need, asked: str) -> None:
+    """Create the events of a topic with several values, for a question about the last one and one about time."""
+    rng, values = weaver.rng, _Values(topic, weaver.rng)
+    # With two values, a question before or after one would name one, so only the other could be the answer.
+    depth = max(need.depth, 3 if asked in (BEFORE, AFTER) else 2)
+    own = values.take(depth)
+    manners = [weaver.manner() for _ in own[1:]] + [need.manner]
+    if asked == BEGAN and UNDATED.issuperset(manners[1:]):
+        manners[1] = Manner.DIRECT
+    weaver.chain(topic, own, weaver.begin(sum(GAP) // 2 * (depth - 1) + 60), manners, settled=asked == BEGAN)
+    days = weaver.days_of(topic.id)
+    detour = need.traits["detour"]
+    if detour == RETRACTED and (spare := values.take(1)):
+        weaver.announce_and_retract(topic.id, spare[0], days[-1])
+    if (detour == HYPOTHETICAL or rng.random() < 0.2) and (spare := values.take(1)):
+        weaver.put(TimelineEvent(weaver.day(rng.choice(days), 14, 40), topic.id, Act.MUSE, spare[0]))
+    if detour == LONG_AGO and (spare := values.take(1)):
+        weaver.put(TimelineEvent(weaver.day(rng.choice(days), 14, 40), topic.id, Act.FORMER, spare[0]))
+    if rng.random() < 0.25:
+        on = weaver.day(max(event.on for event in weaver.events if event.topic == topic.id), 10, 30)
+        weaver.put(TimelineEvent(on, topic.id, Act.CONFIRM, own[-1]))
+    weaver.others(topic.id, values.take(rng.choice((1, 1, 2))), days[0], days[-1] + timedelta(days=40))
+
+
+def _noisy(weaver: _Weaver, topic: WordedTopic, need: Need) -> None:
+    """Create the events of a topic with one value of the user and several of other people."""
+    values, rng = _Values(topic, weaver.rng), weaver.rng
+    own, others = values.take(1), values.take(int(need.traits["others"]))
+    # The user's own turn comes at any place among those about others, so that neither order nor day gives it away.
+    before, width = rng.randint(0, len(others)), SPAN // (len(others) + 1)
+    first = weaver.begin(SPAN)
+    on = weaver.day(first, before * width, (before + 1) * width - 1)
+    weaver.chain(topic, own, on, [need.manner])
+    weaver.others(topic.id, others[:before], first, first + timedelta(days=before * width))
+    weaver.others(topic.id, others[before:], first + timedelta(days=(before + 1) * width), first + timedelta(days=SPAN))
+    if rng.random() < 0.3 and (spare := values.take(1)):
+        act = rng.choice((Act.MUSE, Act.FORMER))
+        weaver.put(TimelineEvent(weaver.day(on - timedelta(days=40), 0, 80), topic.id, act, spare[0]))
+
+
+def _lean(weaver: _Weaver, topic: WordedTopic, need: Need) -> None:
+    """Create the events of a topic for a question that should be answered from little context."""
+    values = _Values(topic, weaver.rng)
+    own = values.take(need.depth)
+    manners = [*(weaver.manner() for _ in own[1:]), need.manner]
+    weaver.chain(topic, own, weaver.begin(sum(GAP) // 2 * need.depth), manners)
+    on = weaver.days_of(topic.id)[-1]
+    match weaver.rng.randrange(3):
+        case 0:
+            weaver.announce_and_retract(topic.id, values.take(1)[0], on)
+        case 1:
+            weaver.put(TimelineEvent(weaver.day(on - timedelta(days=40), 0, 80), topic.id, Act.MUSE, values.take(1)[0]))
+        case _:
+            weaver.others(topic.id, values.take(1), on - timedelta(days=40), on + timedelta(days=40))
+
+
+def _dependent(weaver: _Weaver, chain: Sequence[WordedTopic], need: Need) -> WordedTopic:
+    """Create the events of a root and its dependents to the required depth; return the last dependent."""
+    rng, traits = weaver.rng, need.traits
+    root, topic = chain[0], chain[need.depth]
+    roots = _Values(root, rng)
+    first, second = roots.take(2)
+    on = weaver.begin(180)
+    weaver.chain(root, [first], on, [rng.choice((Manner.DIRECT, Manner.INDIRECT))])
+    values = _Values(topic, rng)
+    for base, each in pairwise(chain[: need.depth + 1]):
+        value = (values if each is topic else _Values(each, rng)).take(1)[0]
+        weaver.rests_on[each.id] = base.id
+        on = weaver.put(TimelineEvent(weaver.day(on, 6, 20), each.id, Act.ANNOUNCE, value))
+    if traits["reminder"] == "yes":
+        on = weaver.put(TimelineEvent(weaver.day(on, 10, 25), topic.id, Act.CONFIRM, value))
+    change = weaver.day(on, 50, 90)
+    twin = DependentStatus(str(traits["twin"]))
+    if twin is DependentStatus.UNCHANGED:
+        if need.number % 3 == 0:
+            weaver.put(TimelineEvent(change, root.id, Act.MUSE, second))
+        elif need.number % 3 == 1:
+            weaver.announce_and_retract(root.id, second, change)
+    else:
+        changed = weaver.put(TimelineEvent(change, root.id, Act.ANNOUNCE, second, need.manner))
+        if twin is DependentStatus.RECONFIRMED:
+            weaver.put(TimelineEvent(weaver.day(changed, 12, 40), topic.id, Act.CONFIRM, value))
+    if rng.random() < 0.4:
+        weaver.others(topic.id, values.take(1), on, on + timedelta(days=120))
+    return topic

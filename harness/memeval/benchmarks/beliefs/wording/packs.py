@@ -1,0 +1,495 @@
+"""The content of a wording pack, and the rules that every pack must satisfy."""
+
+from __future__ import annotations
+
+import re
+import string
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import cached_property
+from itertools import chain
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from memeval.benchmarks.kit.checks import says
+from memeval.benchmarks.kit.values import Form, TopicValue
+from memeval.records.base import Record, misfit
+from memeval.records.errors import BadInput
+
+LARGEST = 400_000
+"""Largest pack, in bytes."""
+
+FEWEST_FRAMES = 150
+"""Fewest frames of a pack."""
+
+
+def _tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _value(written: object) -> object:
+    """Return a value as a pack has it: a list of text, key phrase and aliases; a text is its own phrase."""
+    if isinstance(written, str) or (isinstance(written, list) and all(isinstance(each, str) for each in written)):
+        return TopicValue.from_file(written)
+    return written
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_tuple), Field(min_length=1)]
+Script = Annotated[tuple[str, ...], BeforeValidator(_tuple), Field(min_length=3)]
+Value = Annotated[TopicValue, BeforeValidator(_value)]
+
+
+class WordedTopic(Record):
+    """Something about a person that can change."""
+
+    id: str
+    """Unique over all packs: ``breakfast``."""
+    label: str
+    """What it is called, as in *my breakfast*."""
+    verb: Annotated[tuple[str, str, str, str], BeforeValidator(_tuple)]
+    """Its verb: base form, third person, gerund, past."""
+    rest: str
+    """The rest of its verb phrase, with ``{v}`` and perhaps ``{my}``: ``{v} for breakfast``."""
+    now: Texts
+    """Questions for the present value, with ``{name}``."""
+    past: Texts
+    """Questions for the value at a time ``{when}``, with ``{name}``."""
+    values: Annotated[tuple[Value, ...], BeforeValidator(_tuple)]
+    """What it can be."""
+    hints: Annotated[tuple[str, ...], BeforeValidator(_tuple)] = ()
+    """Remarks from which the value ``{v}`` follows, though nobody says that it is new."""
+    because: Annotated[tuple[str, ...], BeforeValidator(_tuple)] = ()
+    """Of a dependent topic: how it is said that ``{do}`` rests on ``{base}``."""
+    openers: Texts
+    """What a conversation around the topic may begin with; no value in them."""
+    tips: Texts
+    """What the assistant may add; no value in them."""
+
+    def clause(self, value: TopicValue, form: Form, my: str) -> str:
+        """Return the verb phrase with a value in it.
+
+        Args:
+            value: what fills it.
+            form: the form of its verb.
+            my: the possessive of whoever does it: ``my``, ``your``, ``her``.
+        """
+        verb = self.verb[list(Form).index(form)]
+        return f"{verb} {self.rest}".format(v=value.text, my=my)
+
+    def texts(self) -> Iterator[str]:
+        """Yield every sentence of the topic."""
+        yield from (*self.now, *self.past, *self.hints, *self.because, *self.openers, *self.tips)
+
+
+class Theme(Record):
+    """A subject of small talk, in which no fact is stated."""
+
+    a: Texts
+    """Things that the request is about."""
+    b: Texts
+    """Circumstances."""
+    ask: Texts
+    """The request, with ``{a}`` and ``{b}``."""
+    reply: Texts
+    """The assistant's reply, with ``{a}``, ``{b}``, ``{the_a}`` and ``{the_b}``."""
+    more: Texts
+    """What the user adds."""
+    end: Texts
+    """What the assistant replies to it."""
+
+
+class Frames(Record):
+    """Sentences for any topic; see :data:`SLOTS` for the slots of each."""
+
+    first: Texts
+    """The first that is heard of a topic."""
+    update: Texts
+    """A change, said straight out."""
+    update_naming_both: Texts
+    """A change that names what it replaces."""
+    corrected: Texts
+    """A slip of the tongue, corrected in passing: the wrong value first, then the new one."""
+    elliptic: Annotated[tuple[Script, ...], BeforeValidator(_tuple)]
+    """A change over several turns, from the user first; only the last line, the user's, has the value."""
+    third_person: Texts
+    """A change, told through what somebody else says about the user."""
+    plan: Texts
+    """An announcement that will be taken back."""
+    taken_back: Texts
+    """The taking back, with the value that stays."""
+    taken_back_bare: Texts
+    """The taking back, without a value."""
+    musing: Texts
+    """A daydream or a hypothetical; nothing changes."""
+    former: Texts
+    """What was true long before, and is not any more."""
+    still: Texts
+    """A state confirmed."""
+    still_all_the_same: Texts
+    """A dependent fact confirmed after its basis changed."""
+    others: Texts
+    """What somebody else does."""
+    quoted: Texts
+    """What somebody else said, word for word, in first person."""
+    tails: Texts
+    """What may follow a change."""
+    noted_new: Texts
+    """The assistant's reply to a change."""
+    noted: Texts
+    """The assistant's reply to a fact."""
+    noted_plan: Texts
+    """The assistant's reply to an announcement."""
+    noted_taken_back: Texts
+    """The assistant's reply to a taking back."""
+    noted_musing: Texts
+    """The assistant's reply to a daydream."""
+    noted_former: Texts
+    """The assistant's reply to a fact of long ago."""
+    noted_others: Texts
+    """The assistant's reply to a fact about somebody else."""
+    aside: Texts
+    """The assistant's reply to a remark in passing."""
+    answers: Texts
+    """The assistant asks back before it answers a question."""
+    prompts: Texts
+    """The assistant asks for more where nothing was asked."""
+    by_the_way: Texts
+    """A turn to another matter."""
+    thanks: Texts
+    """First half of a closing."""
+    partings: Texts
+    """Second half of a closing."""
+    welcome: Texts
+    """The assistant's last word."""
+    in_month: Texts
+    """A time, for questions: in a month."""
+    right_before: Texts
+    """A time, for questions: just before another value."""
+    right_after: Texts
+    """A time, for questions: just after another value was given up."""
+    began: Texts
+    """Questions for the time at which a value began."""
+    still_asked: Texts
+    """Questions whether a dependent fact is still true."""
+
+    def each(self) -> Iterator[tuple[str, str]]:
+        """Yield every frame with the name of its list; a script is one frame."""
+        for name in type(self).model_fields:
+            for frame in getattr(self, name):
+                yield name, frame if isinstance(frame, str) else "\n".join(frame)
+
+
+_FIRST = frozenset({"first"})
+_STATE = frozenset({"do", "doing", "v", "label"})
+_OTHER = frozenset({"rel", "she", "her", "him", "does", "label", "v"})
+_TALK = _FIRST | {"label", "v", "you_do", "youing"}
+SLOTS: Mapping[str, frozenset[str]] = {
+    "first": _STATE,
+    "update": _STATE,
+    "update_naming_both": _STATE | {"old"},
+    "corrected": _STATE | {"slip"},
+    "elliptic": _STATE | _FIRST | {"old"},
+    "third_person": _STATE | {"rel", "she", "her", "him"},
+    "plan": _STATE,
+    "taken_back": _STATE | {"cur", "do_cur"},
+    "taken_back_bare": frozenset({"label"}),
+    "musing": _STATE,
+    "former": _STATE | {"did"},
+    "still": _STATE,
+    "still_all_the_same": _STATE,
+    "others": _OTHER,
+    "quoted": _OTHER | {"do"},
+    "tails": frozenset(),
+    "noted_new": _TALK,
+    "noted": _TALK,
+    "noted_plan": _FIRST,
+    "noted_taken_back": _FIRST,
+    "noted_musing": _FIRST,
+    "noted_former": _FIRST,
+    "noted_others": _FIRST | {"him"},
+    "aside": _FIRST,
+    "answers": _FIRST,
+    "prompts": _FIRST,
+    "by_the_way": frozenset(),
+    "thanks": frozenset(),
+    "partings": frozenset(),
+    "welcome": _FIRST,
+    "in_month": frozenset({"month"}),
+    "right_before": frozenset({"she", "v"}),
+    "right_after": frozenset({"she", "v"}),
+    "began": frozenset({"name", "doing", "v", "label"}),
+    "still_asked": frozenset({"name", "does", "she", "label"}),
+}
+"""The slots that each list of frames may use.
+
+``{do}``, ``{doing}``, ``{did}``: the state in first person, such as *keep my notes in Joplin*. ``{does}``: in third
+person. ``{you_do}``, ``{youing}``: in second person. ``{v}``: its value. ``{old}``, ``{cur}``, ``{slip}``: other values
+of the topic. ``{label}``: the topic. ``{first}``: the user's first name. ``{rel}``, ``{she}``, ``{her}``, ``{him}``:
+somebody else. ``{name}``: the user, in questions.
+"""
+
+NEEDED: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("first", "update", "plan", "still", "still_all_the_same", "musing"), frozenset({"do|doing|v"})),
+    "update_naming_both": frozenset({"old", "do|doing|v"}),
+    "corrected": frozenset({"slip", "do|doing|v"}),
+    "elliptic": frozenset({"v"}),
+    "third_person": frozenset({"rel", "do|doing|v"}),
+    "taken_back": frozenset({"cur|do_cur"}),
+    "former": frozenset({"did|doing|v"}),
+    "others": frozenset({"rel", "does|v"}),
+    "quoted": frozenset({"rel", "do|v"}),
+    "in_month": frozenset({"month"}),
+    "right_before": frozenset({"v"}),
+    "right_after": frozenset({"v"}),
+    "began": frozenset({"name", "doing|v"}),
+    "still_asked": frozenset({"name", "does"}),
+}
+"""The slots that each list of frames must use; ``|`` separates slots of which one is enough."""
+
+SIZES: Mapping[str, int] = {
+    "first": 12, "update": 14, "update_naming_both": 8, "corrected": 8, "elliptic": 8, "third_person": 8, "plan": 8,
+    "taken_back": 6, "taken_back_bare": 6, "musing": 10, "former": 6, "still": 6, "still_all_the_same": 6, "others": 10,
+    "quoted": 6, "tails": 10, "noted_new": 8, "noted": 8, "noted_plan": 4, "noted_taken_back": 4, "noted_musing": 4,
+    "noted_former": 4, "noted_others": 5, "aside": 6, "answers": 6, "prompts": 6, "by_the_way": 6, "thanks": 6,
+    "partings": 6, "welcome": 4, "in_month": 4, "right_before": 4, "right_after": 4, "began": 4, "still_asked": 5,
+}  # fmt: skip
+"""Fewest frames of each list."""
+
+TOPICS, CHAINS, DEPENDENTS, THEMES = 20, 4, 3, 24
+"""Fewest topics, chains, dependent topics of a chain, and subjects of small talk."""
+
+VALUES, CHAIN_VALUES, HINTS = 8, 6, 4
+"""Fewest values of a topic and of a topic in a chain, and fewest hints."""
+
+
+class WordingPack(Record):
+    """A wording pack: topics with their values, and sentences for everything that is said about them."""
+
+    schema_version: int = 1
+    """Version of the format."""
+    name: str
+    """Name of the pack."""
+    frames: Frames
+    """Sentences for any topic."""
+    themes: Annotated[tuple[Theme, ...], BeforeValidator(_tuple)]
+    """Subjects of small talk."""
+    topics: Annotated[tuple[WordedTopic, ...], BeforeValidator(_tuple)]
+    """Topics that do not depend on each other."""
+    chains: Annotated[tuple[Annotated[tuple[WordedTopic, ...], BeforeValidator(_tuple)], ...], BeforeValidator(_tuple)]
+    """Topics that depend on each other: each on the one before it."""
+
+    @cached_property
+    def all_topics(self) -> tuple[WordedTopic, ...]:
+        """The topics, those of the chains last."""
+        return (*self.topics, *chain.from_iterable(self.chains))
+
+
+def read_pack(content: bytes, where: object, withdrawn: Set[str] = frozenset()) -> WordingPack:
+    """Return the pack in the content of a file. Its rules are not checked; see :func:`faults`.
+
+    Args:
+        content: the bytes of the file.
+        where: the file, named in errors.
+        withdrawn: sentences that are left out.
+
+    Raises:
+        BadInput: the content is not a pack, or lacks a withdrawn sentence.
+    """
+    remedy = "Restore the file, or mend it and check it again."
+    if len(content) > LARGEST:
+        raise BadInput(f"{len(content):,} bytes are too many for a wording pack.", where=where, remedy=remedy)
+    try:
+        data = tomllib.loads(content.decode())
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"not valid TOML in UTF-8 ({error}).", where=where, remedy=remedy) from None
+    left, found = _left(data, withdrawn)
+    if unknown := sorted(withdrawn - found):
+        raise BadInput(
+            f"the pack has no sentence {unknown[0]!r}, which is withdrawn.",
+            where=where,
+            remedy="Copy withdrawn sentences from the file of their pack.",
+        )
+    try:
+        return WordingPack.model_validate(left)
+    except ValidationError as error:
+        raise BadInput(misfit(WordingPack, error), where=where, remedy=remedy) from None
+
+
+def _left(value: object, withdrawn: Set[str]) -> tuple[object, Set[str]]:
+    """Return what is left of a part of a pack, and the withdrawn sentences that were in it."""
+    if isinstance(value, dict):
+        parts = {name: _left(each, withdrawn) for name, each in value.items()}
+        return {name: left for name, (left, _) in parts.items()}, _union(found for _, found in parts.values())
+    if isinstance(value, list):
+        here = {each for each in value if isinstance(each, str) and each in withdrawn}
+        kept = [_left(each, withdrawn) for each in value if not (isinstance(each, str) and each in here)]
+        return [left for left, _ in kept], here | _union(found for _, found in kept)
+    return value, frozenset()
+
+
+def _union(sets: Iterable[Set[str]]) -> Set[str]:
+    return frozenset(chain.from_iterable(sets))
+
+
+def faults(pack: WordingPack) -> list[str]:
+    """Return every broken rule of a pack, as a sentence each."""
+    return [*_sizes(pack), *_slots(pack), *_repeated(pack), *_values(pack), *_leaks(pack)]
+
+
+def shared(one: WordingPack, other: WordingPack) -> list[str]:
+    """Return what two packs share, as a sentence each: topics, sentences, and values of one that the other says."""
+    both = f"is in '{one.name}' and in '{other.name}'."
+    topics = {each.id for each in one.all_topics} & {each.id for each in other.all_topics}
+    found = [f"the topic '{topic}' {both}" for topic in sorted(topics)]
+    texts = {_plain(text) for text in sentences(one)} & {_plain(text) for text in sentences(other)}
+    found += [f"'{text}' {both}" for text in sorted(texts)]
+    for pack, speaker in ((one, other), (other, one)):
+        said = [value.text for topic in speaker.all_topics for value in topic.values]
+        found += _said_values(pack, [*_all_texts(speaker), *said])
+    return found
+
+
+def sentences(pack: WordingPack) -> Iterator[str]:
+    """Yield every sentence and frame of a pack."""
+    yield from (frame for _, frame in pack.frames.each())
+    for theme in pack.themes:
+        yield from (*theme.ask, *theme.reply, *theme.more, *theme.end)
+    for topic in pack.all_topics:
+        yield from topic.texts()
+
+
+def _sizes(pack: WordingPack) -> Iterator[str]:
+    counts = Counter(name for name, _ in pack.frames.each())
+    for name, least in SIZES.items():
+        if counts[name] < least:
+            yield f"frames.{name} has {counts[name]} frames and needs {least}."
+    if counts.total() < FEWEST_FRAMES:
+        yield f"the pack has {counts.total()} frames and needs {FEWEST_FRAMES}."
+    if len(pack.topics) < TOPICS:
+        yield f"the pack has {len(pack.topics)} topics and needs {TOPICS}."
+    if len(pack.chains) < CHAINS:
+        yield f"the pack has {len(pack.chains)} chains and needs {CHAINS}."
+    if len(pack.themes) < THEMES:
+        yield f"the pack has {len(pack.themes)} themes and needs {THEMES}."
+    for topics in pack.chains:
+        if len(topics) < DEPENDENTS + 1:
+            yield f"the chain '{topics[0].id if topics else ''}' needs a root and {DEPENDENTS} dependent topics."
+        for topic in topics:
+            if len(topic.values) < CHAIN_VALUES:
+                yield f"{topic.id} has {len(topic.values)} values and needs {CHAIN_VALUES}."
+        for topic in topics[1:]:
+            if len(topic.because) < 2:
+                yield f"{topic.id} has {len(topic.because)} entries in 'because' and needs 2."
+    for topic in pack.topics:
+        if len(topic.values) < VALUES:
+            yield f"{topic.id} has {len(topic.values)} values and needs {VALUES}."
+    for topic in (*pack.topics, *(topics[0] for topics in pack.chains if topics)):
+        if len(topic.hints) < HINTS:
+            yield f"{topic.id} has {len(topic.hints)} hints and needs {HINTS}."
+    for topic in pack.all_topics:
+        if len(topic.now) < 3 or len(topic.past) < 2 or len(topic.openers) < 2 or len(topic.tips) < 2:
+            yield f"{topic.id} needs 3 questions in 'now', and 2 entries each in 'past', 'openers' and 'tips'."
+
+
+def slots_of(text: str) -> set[str]:
+    """Return the names of the slots of a text.
+
+    Raises:
+        ValueError: a brace is not closed.
+    """
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+def _slots(pack: WordingPack) -> Iterator[str]:
+    for name, frame in pack.frames.each():
+        yield from _fits(f"frames.{name}", frame, SLOTS[name], NEEDED.get(name, frozenset()))
+    for script in pack.frames.elliptic:
+        if len(script) % 2 == 0:
+            yield f"frames.elliptic: {script[0]!r} must end with a line of the user."
+        if any({"v", "do", "doing"} & slots_of(line) for line in script[:-1]):
+            yield f"frames.elliptic: {script[0]!r} states the value before the last line."
+    ab, the = frozenset({"a", "b"}), frozenset({"a", "b", "the_a", "the_b"})
+    for theme in pack.themes:
+        for text in theme.ask:
+            yield from _fits("themes.ask", text, ab, frozenset({"a|b"}))
+        for text in (*theme.reply, *theme.more, *theme.end):
+            yield from _fits("themes", text, the, frozenset())
+        if len(theme.more) != len(theme.end):
+            yield f"themes: {theme.ask[0]!r} needs as many entries in 'more' as in 'end'."
+    for topic in pack.all_topics:
+        yield from _fits(f"{topic.id}.rest", topic.rest, frozenset({"v", "my"}), frozenset({"v"}))
+        for text in topic.now:
+            yield from _fits(f"{topic.id}.now", text, frozenset({"name", "my"}), frozenset({"name"}))
+        for text in topic.past:
+            yield from _fits(f"{topic.id}.past", text, frozenset({"name", "my", "when"}), frozenset({"name", "when"}))
+        for text in topic.hints:
+            yield from _fits(f"{topic.id}.hints", text, frozenset({"v", "bare"}), frozenset({"v|bare"}))
+        for text in topic.because:
+            yield from _fits(f"{topic.id}.because", text, frozenset({"base", "do", "v"}), frozenset({"base", "do|v"}))
+        for text in (*topic.openers, *topic.tips):
+            yield from _fits(topic.id, text, frozenset(), frozenset())
+
+
+def _fits(where: str, text: str, allowed: frozenset[str], needed: frozenset[str]) -> Iterator[str]:
+    try:
+        used = slots_of(text)
+    except ValueError:
+        yield f"{where}: {text!r} has a brace too many or too few."
+        return
+    for slot in sorted(used - allowed):
+        yield f"{where}: {text!r} uses the slot '{slot}', which does not exist there."
+    for choice in sorted(needed):
+        if not used & set(choice.split("|")):
+            yield f"{where}: {text!r} needs the slot {' or '.join(choice.split('|'))}."
+
+
+def _repeated(pack: WordingPack) -> Iterator[str]:
+    ids = Counter(topic.id for topic in pack.all_topics)
+    yield from (f"the topic '{name}' occurs twice." for name, count in ids.items() if count > 1)
+    texts = Counter(_plain(text) for text in sentences(pack))
+    yield from (f"{text!r} occurs twice." for text, count in texts.items() if count > 1)
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.sub(r"[^\w{}' ]", " ", text.casefold()).split())
+
+
+def _phrases(pack: WordingPack) -> list[str]:
+    return [phrase for topic in pack.all_topics for value in topic.values for phrase in value.phrases]
+
+
+def _values(pack: WordingPack) -> Iterator[str]:
+    """Check that no value of a pack contains another one, so that every answer can be told from every other."""
+    named = [(topic.id, value) for topic in pack.all_topics for value in topic.values]
+    for topic_id, value in named:
+        if not says(value.phrases, value.text):
+            yield f"{topic_id}: the text '{value.text}' does not contain its phrase '{value.phrases[0]}'."
+    every = [(topic_id, phrase) for topic_id, value in named for phrase in value.phrases]
+    for i, (topic_id, value) in enumerate(named):
+        for j, (other_id, other) in enumerate(named):
+            if i != j and says(value.phrases, other.text):
+                yield f"{topic_id}: '{value.text}' is part of '{other.text}' ({other_id})."
+    counts = Counter(phrase.casefold() for _, phrase in every)
+    yield from (f"the phrase '{phrase}' belongs to two values." for phrase, count in counts.items() if count > 1)
+
+
+def _leaks(pack: WordingPack) -> list[str]:
+    """Return each sentence, label or subject of small talk that says a value, although it has no slot for one."""
+    return _said_values(pack, _all_texts(pack))
+
+
+def _all_texts(pack: WordingPack) -> list[str]:
+    """Return every text of a pack except its values."""
+    talk = [thing for theme in pack.themes for thing in (*theme.a, *theme.b)]
+    labels = [text for topic in pack.all_topics for text in (topic.label, " ".join(topic.verb), topic.rest)]
+    return [*sentences(pack), *talk, *labels]
+
+
+def _said_values(pack: WordingPack, texts: Iterable[str]) -> list[str]:
+    """Return each text that says a value of a pack, as a sentence."""
+    phrases = "|".join(re.escape(phrase) for phrase in sorted(_phrases(pack), key=len, reverse=True))
+    pattern = re.compile(rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
+    found = ((text, pattern.search(text)) for text in texts)
+    return [f"{text!r} contains the value '{match.group()}' of '{pack.name}'." for text, match in found if match]

@@ -1,1 +1,0 @@
-"""Controls of gaming: adapters that know the public wording or the public data, and adapters that return too much."""

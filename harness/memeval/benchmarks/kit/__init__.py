@@ -1,0 +1,1 @@
+"""What generated benchmarks share: lives, talk, seeds, kept data and tiers by length. No benchmark itself."""

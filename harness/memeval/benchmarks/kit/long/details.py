@@ -1,0 +1,73 @@
+"""Details of small talk: random things, days and names, so that long histories hardly ever repeat anything.
+
+Names are made of syllables. There are some hundred thousand, so that new words occur in a history of any length.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memeval.words import read_words
+
+
+@dataclass(frozen=True)
+class DetailWords:
+    """The content of ``details.toml``."""
+
+    details: tuple[str, ...]
+    """What somebody adds to a request."""
+    remarks: tuple[str, ...]
+    """What the assistant adds to a reply."""
+    adjectives: tuple[str, ...]
+    nouns: tuple[str, ...]
+    spots: tuple[str, ...]
+    days: tuple[str, ...]
+    numbers: tuple[str, ...]
+    first: tuple[str, ...]
+    """First syllables of names."""
+    middle: tuple[str, ...]
+    """Middle syllables of names."""
+    last: tuple[str, ...]
+    """Last syllables of names of people."""
+    places: tuple[str, ...]
+    """Last syllables of names of places."""
+
+
+WORDS = read_words(__package__, "details.toml", DetailWords)
+"""All of them."""
+
+
+def detail(rng: random.Random, pool: Sequence[str]) -> str:
+    """Return a sentence with random things, days and names.
+
+    Args:
+        rng: the random stream.
+        pool: what somebody adds to a request or a reply, with slots.
+    """
+    # Most of the time of a long history is spent here: drawing in one pass is four times as fast as ``choice``.
+    draw = rng.random
+    text = pool[int(draw() * len(pool))]
+    adjective, noun, other, spot, day, number, *names = [each[int(draw() * size)] for each, size in _POOLS]
+    return text.format(
+        adj=adjective,
+        noun=noun,
+        other=other,
+        spot=spot,
+        day=day,
+        number=number,
+        friend="".join(names[:3]),
+        place="".join(names[3:]),
+    )
+
+
+_POOLS = tuple(
+    (pool, len(pool))
+    for pool in (
+        *(WORDS.adjectives, WORDS.nouns, WORDS.nouns, WORDS.spots, WORDS.days, WORDS.numbers),
+        *(WORDS.first, WORDS.middle, WORDS.last),
+        *(WORDS.first, WORDS.middle, WORDS.places),
+    )
+)
+"""The words of a detail in the order they are drawn, each with its number of entries."""

@@ -1,0 +1,222 @@
+"""What is known of long histories without going through them, and writing them to files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from memeval.benchmarks.beliefs.long.filler import Filler
+from memeval.benchmarks.beliefs.long.lives import lives
+from memeval.benchmarks.beliefs.long.source import LongBeliefs
+from memeval.benchmarks.beliefs.wording.editions import wording
+from memeval.benchmarks.kit.checks import BrokenRule
+from memeval.benchmarks.kit.long import included as including
+from memeval.benchmarks.kit.long import survey as surveying
+from memeval.benchmarks.kit.long.included import COMMAND, datasets
+from memeval.benchmarks.kit.long.source import LongSource
+from memeval.benchmarks.kit.long.survey import Survey, code_files, included, made_by, survey, surveyed
+from memeval.benchmarks.kit.talk import DraftTurn
+from memeval.cli.main import main
+from memeval.evaluation.disk_space import disk_space_warning
+
+WORDING = wording("full")
+SOURCE = LongBeliefs(42, "10k", "retrieval", WORDING, searched=True)
+KEPT = Path("beliefs-2") / "retrieval" / "surveyed-10k-42.json"
+"""The file of its survey in the data folder."""
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def known() -> Survey:
+    """The smallest tier, gone through."""
+    return survey(SOURCE)
+
+
+@pytest.fixture
+def none_included(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A memeval that includes no survey."""
+    monkeypatch.setattr(surveying, "included", lambda source: tmp_path / "not included.json")
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Survey, none_included: None) -> Path:
+    """The file in which it is kept, in a data folder of its own."""
+    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "data"))
+    path = tmp_path / "data" / KEPT
+    path.parent.mkdir(parents=True)
+    path.write_text(known.to_json())
+    return path
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Calls ``memeval data``."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["memeval", "data", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return run
+
+
+def never(source: LongSource) -> Survey:
+    raise AssertionError("gone through again")
+
+
+def test_two_generations_have_one_digest(known: Survey) -> None:
+    lives.cache_clear()
+    assert survey(SOURCE) == known
+
+
+def test_what_is_kept_is_believed(kept: Path, known: Survey, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surveying, "survey", never)
+    assert surveyed(SOURCE) == known
+
+
+@pytest.mark.parametrize("change", ["made_by", "seed", "tier", "truncated", "no json", "not text"])
+def test_what_is_kept_of_other_histories_or_cannot_be_read_is_made_again(
+    kept: Path, known: Survey, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    damaged = {
+        "made_by": known.model_copy(update={"made_by": "sha256:" + "0" * 64}).to_json().encode(),
+        "seed": known.model_copy(update={"seed": 41}).to_json().encode(),
+        "tier": known.model_copy(update={"tier": "1m"}).to_json().encode(),
+        "truncated": kept.read_bytes()[:-9],
+        "no json": b"[" * 100_000,
+        "not text": b"\xff\xfe",
+    }
+    kept.write_bytes(damaged[change])
+    again = known.model_copy(update={"digest": "sha256:" + "1" * 64})
+    monkeypatch.setattr(surveying, "survey", lambda source: again)
+    assert surveyed(SOURCE) == again == Survey.parse(kept.read_bytes(), kept)
+
+
+def test_where_nothing_can_be_kept_all_is_gone_through_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Survey, none_included: None
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "file"))
+    assert surveyed(SOURCE) == known
+
+
+def test_what_memeval_includes_is_current_and_what_a_pass_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Survey
+) -> None:
+    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path))
+    monkeypatch.setattr(surveying, "survey", never)
+    try:
+        sources = [dataset.source for dataset in datasets()]
+    except AssertionError:
+        pytest.fail(f"code or words have changed: run {COMMAND}")
+    assert len(sources) == 6 and list(tmp_path.iterdir()) == []
+    found = {(source.folder, source.tier): Survey.parse(included(source).read_bytes(), source) for source in sources}
+    assert found[SOURCE.folder, "10k"] == known
+    assert all(each.made_by == made_by(source) for each, source in zip(found.values(), sources, strict=True))
+
+
+def test_the_command_writes_what_is_missing_and_leaves_what_is_current(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def place(source: LongSource) -> Path:
+        return tmp_path / source.included / f"{source.tier}.json"
+
+    monkeypatch.setattr(including, "included", place)
+    including.main()
+    assert len(capsys.readouterr().out.splitlines()) == 6
+    assert place(SOURCE).read_bytes() == included(SOURCE).read_bytes()
+    place(SOURCE).write_text("{}")
+    including.main()
+    assert capsys.readouterr().out == f"{place(SOURCE)}\n"
+
+
+def test_an_included_survey_of_other_code_or_damaged_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Survey
+) -> None:
+    monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "data"))
+    file = tmp_path / "10k-42.json"
+    monkeypatch.setattr(surveying, "included", lambda source: file)
+    for wrong in (known.to_json().replace(known.made_by, "sha256:" + "0" * 64), known.to_json()[:-9], ""):
+        file.write_text(wrong)
+        assert surveyed(SOURCE) == known
+        (tmp_path / "data" / KEPT).unlink()
+
+
+def test_a_changed_word_is_other_code(tmp_path: Path) -> None:
+    package = resources.files("memeval").joinpath("benchmarks", "kit", "long")
+    assert {"details.toml", "survey.py"} <= {file.name for file in code_files(package)}
+
+
+def test_what_fills_a_history_may_not_say_what_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    life = lives(42, WORDING, searched=True)[0]
+    said = f"I hear it is {min(life.guarded)}."
+    monkeypatch.setattr(Filler, "session", lambda self, number: (life, [DraftTurn("user", said)]))
+    with pytest.raises(BrokenRule, match="states the answer to a question"):
+        survey(SOURCE)
+
+
+def test_verify_goes_through_the_histories_again(call: Call, kept: Path, known: Survey) -> None:
+    code, out, err = call("verify", "beliefs@2", "--tier", "10k")
+    assert code == 0, err
+    assert f"115 items, 115 questions, {known.digest}; generated again" in out
+    assert f"tokens of each history: {known.tokens[0]:,}, " in out
+    wrong = "sha256:" + "0" * 64
+    kept.write_text(known.model_copy(update={"digest": wrong}).to_json())
+    code, _, err = call("verify", "beliefs@2", "--tier", "10k")
+    assert code == 1 and f"the digest of the histories is {known.digest}, but the stored one was {wrong}" in err
+    assert Survey.parse(kept.read_bytes(), kept) == known, "it is put right"
+
+
+def test_a_tier_that_there_is_not_is_a_wrong_call(call: Call) -> None:
+    for command in ("verify", "generate"):
+        code, _, err = call(command, "beliefs@2", "--tier", "5k", *(("--to", "out") if command == "generate" else ()))
+        assert code == 2 and "beliefs@2 has no tier '5k'" in err
+
+
+def test_a_tier_is_written_as_its_digest_says(call: Call, kept: Path, known: Survey, tmp_path: Path) -> None:
+    code, out, _ = call("generate", "beliefs@2", "--tier", "10k", "--to", "out")
+    assert (code, out) == (0, f"beliefs@2: 115 items, {known.digest}\n")
+    files = [(tmp_path / "out" / name).read_bytes() for name in ("scenarios.jsonl", "keys.jsonl")]
+    assert "sha256:" + hashlib.sha256(b"".join(files)).hexdigest() == known.digest
+    assert tuple(len(line) for line in files[0].splitlines(keepends=True)) == known.sizes
+    assert len(json.loads(files[0].splitlines()[0])["steps"]) > 50
+
+
+def test_what_the_disk_has_no_room_for_is_not_begun(
+    call: Call, kept: Path, known: Survey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: SimpleNamespace(free=1000))
+    code, _, err = call("generate", "beliefs@2", "--tier", "10k", "--to", "some/where")
+    assert code == 2 and f"not enough disk space: {sum(known.sizes) / 1e6:,.1f} MB needed" in err
+    assert not (tmp_path / "some").exists()
+
+
+def test_where_writing_fails_nothing_is_left_half_written(
+    call: Call, kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: Filler, number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Filler, "session", full)
+    code, _, err = call("generate", "beliefs@2", "--tier", "10k", "--to", "out")
+    assert code == 2 and "No space left on device" in err
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_run_says_beforehand_where_a_system_may_run_out_of_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: SimpleNamespace(free=250))
+    assert disk_space_warning(None, 4) is None
+    assert disk_space_warning((100, 100, 100), 2) is None
+    assert "needs 300 bytes" in str(disk_space_warning((100, 100, 100), 4))
