@@ -64,5 +64,5 @@ def behaviour_digest(submission: Submission, files: Mapping[str, Path]) -> Diges
 
 
 def described_in(files: Mapping[str, Path]) -> tuple[Path, ...]:
-    """Return the files that only describe a submission: its manifest and its prose. No system can read them in a sandbox."""
+    """Return the files that only describe a submission: its manifest and prose. A sandbox hides them."""
     return tuple(path for inside, path in files.items() if inside == MANIFEST or is_prose(inside))

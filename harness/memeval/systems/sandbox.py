@@ -84,7 +84,7 @@ class Sandbox:
     socket: Path | None = None
     """The socket of memeval's model endpoint, at ``INSIDE_ORIGIN`` inside; ``None`` for no endpoint."""
     hidden: tuple[Path, ...] = ()
-    """Folders that are never mounted, even inside a mounted folder: for example results and data. Files cannot be read."""
+    """Folders never mounted, even inside a mounted folder, such as results; and files that cannot be read."""
 
     def __str__(self) -> str:
         return f"bubblewrap {self.version}"
