@@ -58,5 +58,10 @@ def test_bytecode_and_the_place_do_not_count_and_the_python_does(
     (tmp_path / "here").rename(tmp_path / "there")
     monkeypatch.setattr(storage, "__file__", str(tmp_path / "there" / "package" / "storage.py"))
     assert digest() == first
+    own = storage.package_digest.__wrapped__
+    before = own()
+    (tmp_path / "there" / "package" / "_assets").mkdir()
+    (tmp_path / "there" / "package" / "_assets" / "site.css").write_bytes(b"of the wheel")
     monkeypatch.setattr(platform, "python_version", lambda: "3.99.0")
+    assert own() == before == f"sha256:{before[7:]}"
     assert digest() != first

@@ -28,12 +28,31 @@ def cache_home() -> Path:
 @cache
 def code_digest() -> str:
     """Return a digest of memeval's code with its data, and of the version of Python, which caches depend on."""
+    return _files_digest(platform.python_version(), without=("__pycache__",))
+
+
+@cache
+def package_digest() -> str:
+    """Return ``sha256:`` and the digest of memeval's own files, equal in a checkout and an installed wheel.
+
+    The files that a wheel adds for the site, such as its templates, do not count.
+    """
+    return f"sha256:{_files_digest('', without=('__pycache__', '_assets'))}"
+
+
+def _files_digest(start: str, without: tuple[str, ...]) -> str:
+    """Return a digest of a text and of all files of the package, by path.
+
+    Args:
+        start: the text.
+        without: names of folders that do not count. Python writes its bytecode to ``__pycache__`` under other names,
+            which are gone at once.
+    """
     root = str(Path(__file__).parent)
-    digest = hashlib.sha256(platform.python_version().encode())
+    digest = hashlib.sha256(start.encode())
     files: list[str] = []
     for folder, inside, names in os.walk(root):
-        if "__pycache__" in inside:  # Python writes its bytecode under other names there, which are gone at once
-            inside.remove("__pycache__")
+        inside[:] = (name for name in inside if name not in without)
         files += (f"{folder}/{name}" for name in names)
     for file in sorted(files):  # plain strings: every process does this, and paths take three times as long
         with open(file, "rb", buffering=0) as stream:  # noqa: PTH123

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from memeval.archive.sources import SOURCES, keep_source, source_fault, source_path, store_source, stored_sources
-from memeval.records.base import Digest
+from memeval.records.base import Digest, digest_of
 from memeval.systems.controls import CONTROLS
-from memeval.systems.folder import TOTAL_BYTES, files_digest
+from memeval.systems.folder import TOTAL_BYTES
 from memeval.systems.source import altered_source, control_source, file_source, folder_source
 from tests.support.adapters import plain_adapter
 
@@ -39,14 +39,14 @@ def stored_names(results: Path) -> list[str]:
 
 
 def store(results: Path, files: Mapping[str, Path], digest: Digest | None = None) -> str | None:
-    return store_source(results, "acme", digest or files_digest(files.items()), files)
+    return store_source(results, "acme", digest or digest_of("any"), files)
 
 
 def test_a_submission_is_stored_under_its_digest(tmp_path: Path) -> None:
     source = folder_source(submission(tmp_path))
     assert keep_source(tmp_path / "results", source) is None
     (folder,) = stored_sources(tmp_path / "results", source.submission_digest)
-    assert folder == source_path(tmp_path / "results", "acme", source.submission_digest)
+    assert folder == source_path(tmp_path / "results", "acme", source.submission_digest, MANIFEST.encode())
     assert stored_names(tmp_path / "results") == [
         f"acme/{folder.name}/adapter.py",
         f"acme/{folder.name}/submission.toml",
@@ -60,6 +60,34 @@ def test_variants_and_configurations_share_the_files(tmp_path: Path) -> None:
     for source in (folder_source(folder, "fast"), altered_source(folder_source(folder), "other", {"k": 2})):
         assert keep_source(tmp_path / "results", source) is None
     assert [path.parent.name for path in stored_sources(tmp_path / "results")] == ["acme"]
+
+
+def test_another_description_is_stored_beside_the_first_and_other_prose_is_not(tmp_path: Path) -> None:
+    folder, results = submission(tmp_path), tmp_path / "results"
+    first = folder_source(folder)
+    assert keep_source(results, first) is None
+    (folder / "README.md").write_text("Read me.\n")
+    assert keep_source(results, folder_source(folder)) is None
+    assert len(stored_sources(results)) == 1
+    (folder / "submission.toml").write_text(MANIFEST + '[configuration]\nmodel = "no LLM"\n')
+    assert keep_source(results, folder_source(folder)) is None
+    assert len(stored_sources(results, first.submission_digest)) == 2
+    assert [source_fault(each) for each in stored_sources(results)] == [None, None]
+
+
+def test_a_stored_description_that_was_edited_is_found(tmp_path: Path) -> None:
+    assert keep_source(tmp_path / "results", folder_source(submission(tmp_path))) is None
+    (folder,) = stored_sources(tmp_path / "results")
+    (folder / "submission.toml").write_text(MANIFEST.replace('name = "Acme"', 'name = "Other"'))
+    fault = source_fault(folder)
+    assert fault is not None and fault.problem == "does not match its digest: a file was changed."
+
+
+def test_a_description_that_changed_after_the_start_is_not_stored(tmp_path: Path) -> None:
+    folder = submission(tmp_path)
+    source = folder_source(folder)
+    (folder / "submission.toml").write_text(MANIFEST.replace('version = "1"', 'version = "2"'))
+    assert keep_source(tmp_path / "results", source) == "its files changed after the start"
 
 
 def test_controls_and_single_files_are_not_stored(tmp_path: Path) -> None:
@@ -107,4 +135,4 @@ def test_a_secret_is_not_stored(tmp_path: Path) -> None:
 
 def test_an_invalid_slug_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not a slug"):
-        source_path(tmp_path, "../acme", f"sha256:{'0' * 64}")
+        source_path(tmp_path, "../acme", f"sha256:{'0' * 64}", b"")

@@ -27,9 +27,12 @@ MANIFEST = """
 slug = "acme"
 name = "Acme"
 version = "2"
-label = "mock"
+mock = true
 declared_models = []
 self_reported = ["tokens"]
+
+[configuration]
+replaced = ["the LLM, by rules"]
 
 [variants.fast]
 summary = "Fast."
@@ -63,6 +66,11 @@ def test_a_run_stores_the_files_of_its_submission_and_is_checked_against_them(su
     assert check_system(folder, mine.parent).status is CheckStatus.OK
     assert list(check_sources(tmp_path / "results")) == []
     shutil.rmtree(tmp_path / "results" / SOURCES)
+    (found,) = check_system(folder, mine.parent).findings
+    assert str(found).startswith(
+        f'{folder.path}/run.json: system.version: is "2", but the files of the system give "3".'
+    )
+    (mine / "adapter.py").write_text((mine / "adapter.py").read_text("utf-8") + "\n")
     assert check_system(folder, mine.parent).not_checked == NO_SOURCE
     shutil.rmtree(mine)
     assert check_system(folder, mine.parent).not_checked == NO_SOURCE
@@ -89,7 +97,7 @@ def test_runs_of_one_system_are_compared_with_its_files_once_and_each_edited_hea
     passed: dict[str, Check] = {}
     assert check_system(folder, submission.parent, passed).status is CheckStatus.OK
     with monkeypatch.context() as patch:
-        patch.setattr(systems, "find_source", lambda *_: pytest.fail("compared again"))
+        patch.setattr(systems, "find_sources", lambda *_: pytest.fail("compared again"))
         for copy in copies[:2]:
             assert check_system(RunFolder(copy), submission.parent, passed).status is CheckStatus.OK
     for _ in range(2):

@@ -108,7 +108,7 @@ def test_every_control_has_a_run_under_each_of_its_readers() -> None:
 
 def test_every_listed_system_without_a_key_has_a_run_of_its_present_files() -> None:
     sources = [folder_source(manifest.parent) for manifest in sorted((ROOT / "submissions").glob("*/submission.toml"))]
-    listed = [source for source in sources if known().submission_with(source.submission_digest)]
+    listed = [source for source in sources if known().submissions_with(source.submission_digest)]
     free = {source.slug: source for source in listed if not _needs_key(source)}
     runs = [each.run for each in current() if (each.run.track.benchmark, each.run.track.protocol) == FULL[:2]]
     have = {run.system.slug: run for run in runs if run.system.kind is SystemKind.SUBMISSION}
@@ -161,11 +161,11 @@ def test_every_accepted_run_is_whole_from_a_clean_checkout_and_reproduced(read: 
         if row.folder in superseded:
             assert row.standing is RankStatus.SUPERSEDED
             continue
-        label = row.run.system.label
+        mock = row.run.system.mock
         usual = RankStatus.CONTROL if row.run.system.kind is SystemKind.CONTROL else RankStatus.RANKED
         if usual is RankStatus.RANKED and row.run.track.parameters.get("label") == PLUMBING:
-            usual, label = RankStatus.PLUMBING, None  # the data only tests the software
-        assert row.standing is (RankStatus.LABELLED if label else usual)
+            usual, mock = RankStatus.PLUMBING, False  # the data only tests the software
+        assert row.standing is (RankStatus.MOCK if mock else usual)
         assert not row.doubtful
         assert row.run.harness.dirty is False
         assert {LedgerEvent.ACCEPTED, LedgerEvent.REPRODUCED} <= {entry.deed for entry in row.entries}

@@ -69,7 +69,7 @@ def test_runs_are_oldest_first_in_utc(results: Path) -> None:
 def test_unknown_values_are_missing_and_never_zero(results: Path) -> None:
     runs = Frames(results).runs
     assert runs.prompt_tokens.isna().all()
-    assert runs.label.isna().all()
+    assert runs.configuration.isna().all() and not runs.mock.any()
 
 
 def test_trends_number_the_runs_of_a_system_in_time_order(results: Path) -> None:

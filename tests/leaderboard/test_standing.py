@@ -16,7 +16,7 @@ from memeval.records.errors import CheckFailed
 from memeval.records.imported import Imported
 from memeval.records.ledger import AnswerTrust, LedgerEvent
 from memeval.records.run import HostUse, Isolation, SystemKind
-from memeval.records.submission import Vendor
+from memeval.records.submission import Configuration, Vendor
 from memeval.site import staging
 from memeval.site.publish import publish
 from memeval.site.targets import FolderTarget
@@ -38,10 +38,17 @@ def standing(results: Path, **told: Any) -> RankStatus:
     return rows(results, make_run(results, "acme", RIGHT, **told))["acme"].standing
 
 
-def test_a_labelled_system_is_shown_and_not_ranked(tmp_path: Path) -> None:
-    row = rows(tmp_path, make_run(tmp_path, "acme", RIGHT, label="mock provider"))["acme"]
-    assert row.standing is RankStatus.LABELLED
+def test_a_mock_is_shown_and_not_ranked(tmp_path: Path) -> None:
+    row = rows(tmp_path, make_run(tmp_path, "acme", RIGHT, mock=True))["acme"]
+    assert row.standing is RankStatus.MOCK
     assert row.rank is None
+
+
+def test_a_configuration_is_ranked_like_any_other_row(tmp_path: Path) -> None:
+    stated = Configuration(mode="verbatim", model="no LLM", replaced=("the LLM: left out",))
+    row = rows(tmp_path, make_run(tmp_path, "acme", RIGHT, configuration=stated))["acme"]
+    assert row.standing is RankStatus.RANKED
+    assert row.rank is not None
 
 
 def test_what_was_never_run_against_the_vendor_is_not_ranked(tmp_path: Path) -> None:

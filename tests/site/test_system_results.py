@@ -84,7 +84,7 @@ def test_no_difference_is_said_plainly(tmp_path: Path) -> None:
 def test_a_run_without_a_rank_or_a_baseline_is_not_compared_and_says_why(tmp_path: Path) -> None:
     site, runs = read(tmp_path / "alone", Made("acme", "Acme"))
     assert "Not compared: no simple baseline ran here." in words(page(site))
-    edit_head(runs[0], system=runs[0].run.system.data() | {"label": "mock"})
+    edit_head(runs[0], system=runs[0].run.system.data() | {"mock": True})
     again = read_site(tmp_path / "alone", find=lambda _name: FakeBenchmark())
     assert "Not compared: the run has no rank (" in words(page(again))
 

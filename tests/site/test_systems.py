@@ -28,7 +28,21 @@ HOSTILE = '</td><script>alert("1")</script>{{ config }}'
 VENDOR = {"name": f"Acme {HOSTILE}", "never_run": True, "notified": None, "agreed": None}
 TOLD: dict[str, Any] = {
     "adapter_kind": "daemon",
-    "label": f"mock {HOSTILE}",
+    "mock": True,
+    "product": {
+        "name": f"Product {HOSTILE}",
+        "package": f"package {HOSTILE}",
+        "version": f"3.1 {HOSTILE}",
+        "licence": f"MIT {HOSTILE}",
+        "homepage": f"https://acme.example/{HOSTILE}",
+        "storage": f"one file {HOSTILE}",
+    },
+    "configuration": {
+        "model": f"scripted {HOSTILE}",
+        "mode": f"verbatim {HOSTILE}",
+        "replaced": [f"the LLM {HOSTILE}"],
+        "caveats": [f"it forgets {HOSTILE}"],
+    },
     "self_reported": ["tokens"],
     "deterministic": False,
     "environment": {"digest": digest_of("lock"), "tool": "uv 0.9.1", "locked": True},
@@ -132,7 +146,7 @@ def test_a_systems_page_says_how_it_is_reached_and_what_it_needs(tmp_path: Path,
     said = text(page(tmp_path, SystemPages))
     for wanted in (
         "HTTP server (jeffs-brain protocol)",
-        "Its scores do not describe the product alone, so they are never ranked.",
+        "A stand-in replaces a part that the product needs, so the system is never ranked.",
         "vendor’s service not used",
         "not notified yet",
         "sandboxed network: declared hosts only",
@@ -147,7 +161,7 @@ def test_a_runs_page_says_what_held_the_system_and_what_it_was_built_from(tmp_pa
     told(run, isolation="sandboxed", network="declared", sandbox="bubblewrap 0.8.0")
     said = text(page(tmp_path, RunPages))
     for wanted in (
-        "Not ranked: special configuration",
+        "Not ranked: mock",
         "Isolation sandboxed Sandbox bubblewrap 0.8.0 Network declared hosts only",
         "Packages from its lock file, installed with uv 0.9.1",
         "api.acme.example , sent to http://127.0.0.1:8000",
@@ -193,6 +207,6 @@ relation = "none"
     (folder / "submission.toml").write_text(manifest, "utf-8")
     body = page(results, SystemPages)
     assert "Finds turns. <b>Fast</b>" in text(body) and "<b>Fast" not in body
-    assert "Licence MIT" in text(body)
+    assert "Adapter’s licence MIT" in text(body)
     assert "Product by Acme <i>Ltd</i> ; relation of the adapter’s authors: none" in text(body)
     assert 'href="https://acme.example/memory" rel="noopener noreferrer nofollow"' in body

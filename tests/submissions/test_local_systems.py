@@ -26,7 +26,8 @@ from memeval.systems.source import find_system
 ROOT = Path(__file__).parents[2]
 SUBMISSIONS = ROOT / "submissions"
 SYSTEMS = ("bm25s", "minilm", "hybrid", "chroma", "astrocyte", "mem0", "langmem")
-LABELS = {"astrocyte": "mock provider", "mem0": "scripted model", "langmem": "scripted model"}
+MOCKS = {"astrocyte": "mock provider", "mem0": "scripted model", "langmem": "scripted model"}
+"""The submissions that are mocks, and their model."""
 PIN = re.compile(r"^([A-Za-z0-9._-]+)==\S+(?: ;.*?)?((?: --hash=sha256:[0-9a-f]{64})+)$")
 
 AS_MEMEVAL_CALLS = """
@@ -87,11 +88,13 @@ def lock_lines(slug: str) -> list[str]:
 
 @pytest.mark.parametrize("slug", SYSTEMS)
 class TestEachSubmission:
-    def test_is_found_as_a_system_and_is_labelled_where_its_model_is_none(self, slug: str) -> None:
+    def test_is_found_as_a_system_and_is_a_mock_where_its_model_is_none(self, slug: str) -> None:
         submission = find_system(slug, SUBMISSIONS).submission
         assert submission is not None
-        assert submission.label == LABELS.get(slug)
-        assert bool(submission.declared_models) == (submission.label == "scripted model")
+        assert submission.mock == (slug in MOCKS)
+        assert submission.configuration is not None
+        assert submission.configuration.model == MOCKS.get(slug, "no LLM")
+        assert bool(submission.declared_models) == (submission.configuration.model == "scripted model")
         assert submission.hosts == ()
 
     def test_pins_every_package_by_digest_and_names_no_index(self, slug: str) -> None:
@@ -116,7 +119,7 @@ class TestEachSubmission:
         page = (SUBMISSIONS / slug / "README.md").read_text("utf-8")
         faults = ("Event time", "Indexing", "Speakers", "Limits", "Private store")
         assert [fault for fault in faults if f"- **{fault}.** " not in page] == []
-        assert (LABELS.get(slug) or "") in page
+        assert (MOCKS.get(slug) or "") in page
 
 
 @pytest.mark.parametrize("slug", ["hybrid", "chroma"])

@@ -58,11 +58,11 @@ def pins(slug: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("slug", PRODUCTS)
 class TestEachProduct:
-    def test_is_labelled_and_needs_no_model_and_no_host(self, slug: str) -> None:
+    def test_states_its_configuration_and_needs_no_model_and_no_host(self, slug: str) -> None:
         submission = find_system(slug, SUBMISSIONS).submission
         assert submission is not None
-        assert submission.label is not None
-        assert submission.label.startswith(("no LLM", "no model"))
+        assert submission.configuration is not None and not submission.mock
+        assert submission.configuration.model == "no LLM" and submission.configuration.caveats
         assert (submission.declared_models, submission.hosts) == ((), ())
 
     def test_pins_every_package_by_digest_and_the_product_at_its_own_version(self, slug: str) -> None:

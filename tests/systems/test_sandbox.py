@@ -18,6 +18,7 @@ from memeval.records.errors import BadInput
 from memeval.records.submission import Resources
 from memeval.records.track import Limits
 from memeval.systems import AdapterRaised, Launch, SystemDied, SystemProcess, SystemTimedOut, sandbox
+from memeval.systems.behaviour import described_in
 from memeval.systems.sandbox import Sandbox, SandboxMode, find_sandbox
 from tests.systems.helpers import PATIENT, adapter, child_of, gone, session, write
 
@@ -149,6 +150,23 @@ def test_hidden_folders_are_empty_even_in_a_shown_one(inside: Inside, tmp_path: 
         folder=tmp_path / "own",
     )
     assert process.ask("q").answer == "[]"
+
+
+def test_what_no_digest_covers_cannot_be_read(inside: Inside, tmp_path: Path, bubblewrap: Sandbox) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    for name in ("README.md", "submission.toml", "prompt.md"):
+        (own / name).write_text("Be brief.")
+    files = {path.name: path for path in own.iterdir()}
+    body = f"""
+    read = []
+    for name in {sorted(files)!r}:
+        try: read.append(open({str(own)!r} + '/' + name).read())
+        except PermissionError: read.append(None)
+    return repr(read)
+    """
+    process = inside(body, held_by=dataclasses.replace(bubblewrap, hidden=described_in(files)), folder=own)
+    assert process.ask("q").answer == "[None, 'Be brief.', None]"
 
 
 @pytest.mark.parametrize(

@@ -266,6 +266,28 @@ def test_every_kind_of_submission_can_be_launched(folder: Path, kind: str) -> No
         ("python", "[resources]\nmemory_md = 1", 6, "Did you mean 'memory_mb'?"),
         ("python", '[vendor]\nname = "V"\nnotified = "2026-02-30"', 7, "is not a date"),
         ("python", 'homepage = "javascript:alert(1)"', 5, "not a web address"),
+        ("python", "mock = true", 5, "a mock does not state what it replaces"),
+        ("python", 'mock = true\n[configuration]\nmodel = "scripted"', 5, "a mock does not state what it replaces"),
+        ("python", "[configuration]", 5, "[configuration] is empty"),
+        ("python", '[configuration]\nembeder = "x"', 6, "Did you mean 'embedder'?"),
+        ("python", '[configuration]\nmodel = " "', 6, "'configuration' is blank"),
+        ("python", '[configuration]\ncaveats = "slow"', 6, "Write a list of phrases"),
+        ("python", '[configuration]\nreplaced = ["a\\u202eb"]', 6, "is not printable"),
+        ("python", '[product]\npackage = "acme"', 5, "'product.name' is missing"),
+        ("python", '[product]\nname = "A"\nhomepage = "acme"', 7, "not a web address"),
+        ("python", '[product]\nname = "A"\nlicence_digest = "abc"', 7, "Write sha256:"),
+        (
+            "python",
+            f'[product]\nname = "A"\nlicence = "MIT"\nlicence_digest = "sha256:{"0" * 64}"',
+            8,
+            "both 'licence' and 'licence_digest' are given",
+        ),
+        (
+            "python",
+            '[variants.a]\nsummary = "A."\nparameters = { k = 1 }\n[variants.a.configuration]\nmode = ""',
+            9,
+            "'variants.a.configuration.mode'",
+        ),
         ("python", 'summary = "a\\u202eb"', 5, "is not printable"),
     ],
 )
@@ -275,6 +297,14 @@ def test_what_fields_demand_of_one_another_is_told_by_line(
     manifest = of_kind(folder, kind, rest)
     told = [str(fault) for fault in examined_folder(folder)[1]]
     assert any(each.startswith(f"{manifest}:{line}: ") and sentence in each for each in told), told
+
+
+def test_a_former_label_is_refused_with_what_it_became(folder: Path) -> None:
+    manifest = write(folder, MANIFEST.replace("light = true", 'label = "mock provider"'), "submission.toml")
+    assert [str(fault) for fault in examined_folder(folder)[1]] == [
+        f"{manifest}:6: 'label' was replaced by 'mock' and [configuration]. Write mock = true if a stand-in replaces a "
+        "part that the product needs, and describe what ran in [configuration]."
+    ]
 
 
 FIELDS = sorted(set(Submission.model_fields) - {"schema_version"})

@@ -1,41 +1,53 @@
-"""Stored sources of submissions, by digest: ``results/sources/<slug>/<first 16 digits>/``, plain files for review."""
+"""Stored sources of submissions, plain files for review: ``results/sources/<slug>/<digits>-<digits>/``.
+
+The first 16 digits are of the submission digest, the last 8 of the digest of the manifest: a description may change
+without what runs, and each run stays beside the description that it had.
+"""
 
 from __future__ import annotations
 
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from memeval.execution.secrets import redact
-from memeval.records.base import SLUG, Digest
+from memeval.records.base import SLUG, Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.run import SystemKind
 from memeval.storage import listed, unwritable
-from memeval.systems.folder import examined_files, files_digest
+from memeval.systems.behaviour import behaviour_digest
+from memeval.systems.folder import examined_files, is_unchanged
 from memeval.systems.manifest import MANIFEST, examined_manifest
 from memeval.systems.source import SUBMISSIONS, SystemSource, examined_folder
 
 SOURCES = "sources"
 
 DIGITS = 16
-"""Digits of the digest in the name of a folder."""
+"""Digits of the submission digest in the name of a folder."""
 
-_NAME = re.compile(rf"[0-9a-f]{{{DIGITS}}}")
+MANIFEST_DIGITS = 8
+"""Digits of the digest of the manifest in the name of a folder."""
+
+CHANGED = "its files changed after the start"
+"""Why a source is not stored, if it is no longer what ran."""
+
+_NAME = re.compile(rf"[0-9a-f]{{{DIGITS}}}-[0-9a-f]{{{MANIFEST_DIGITS}}}")
 
 
-def source_path(results: Path, slug: str, digest: Digest) -> Path:
+def source_path(results: Path, slug: str, digest: Digest, manifest: bytes) -> Path:
     """Return the folder of a source.
 
     Args:
         results: the results folder.
         slug: the slug of the submission, without a variant.
-        digest: the digest of its files.
+        digest: its submission digest.
+        manifest: the bytes of its manifest.
     """
     if SLUG.fullmatch(slug) is None:
         raise ValueError(f"not a slug: {slug!r}")
-    return results / SOURCES / slug / digest.removeprefix("sha256:")[:DIGITS]
+    return results / SOURCES / slug / f"{_digits(digest, DIGITS)}-{_digits(digest_bytes(manifest), MANIFEST_DIGITS)}"
 
 
 def stored_sources(results: Path, digest: Digest | None = None) -> list[Path]:
@@ -43,9 +55,9 @@ def stored_sources(results: Path, digest: Digest | None = None) -> list[Path]:
 
     Args:
         results: the results folder.
-        digest: return only those whose name is the beginning of this digest.
+        digest: return only those of this submission digest.
     """
-    name = "*" if digest is None else digest.removeprefix("sha256:")[:DIGITS]
+    name = "*" if digest is None else f"{_digits(digest, DIGITS)}-*"
     return [path for path in listed(results / SOURCES, f"*/{name}") if _NAME.fullmatch(path.name)]
 
 
@@ -56,11 +68,14 @@ def is_in_source(path: Path) -> bool:
 
 def keep_source(results: Path, source: SystemSource) -> str | None:
     """Store the files of a submission, under its own slug for its variants too; see :func:`store_source`."""
-    digest, files = source.submission_digest, source.launch.files
-    if source.kind is not SystemKind.SUBMISSION or stored_sources(results, digest):
+    if source.kind is not SystemKind.SUBMISSION:
         return None
+    files, whole = source.launch.files, source.launch.digest
+    if whole is not None and not is_unchanged(files, whole):
+        return CHANGED
     submission = examined_manifest(files[MANIFEST])[0]
-    return store_source(results, submission.slug if submission else source.slug, digest, files)
+    slug = submission.slug if submission else source.slug
+    return store_source(results, slug, source.submission_digest, files)
 
 
 def store_source(results: Path, slug: str, digest: Digest, files: Mapping[str, Path]) -> str | None:
@@ -71,7 +86,7 @@ def store_source(results: Path, slug: str, digest: Digest, files: Mapping[str, P
     Args:
         results: the results folder.
         slug: the slug of the submission, without a variant.
-        digest: the digest of its files.
+        digest: its submission digest.
         files: its files by their path inside it.
 
     Returns:
@@ -80,7 +95,7 @@ def store_source(results: Path, slug: str, digest: Digest, files: Mapping[str, P
     Raises:
         BadInput: the folder cannot be written.
     """
-    folder = source_path(results, slug, digest)
+    folder = source_path(results, slug, digest, _manifest_bytes(files))
     if folder.is_dir():
         return None
     try:
@@ -114,15 +129,23 @@ def _copied(files: Mapping[str, Path], copy: Path, digest: Digest) -> str | None
         text = path.read_bytes().decode("utf-8", "replace")
         if redact(text) != text:
             return f"{inside} seems to contain a secret"
-    return None if files_digest(found.items()) == digest else "its files changed after the start"
+    return None if _digest_in(found) == digest else CHANGED
 
 
-def find_source(results: Path, digest: Digest, slug: str, submissions: Path = SUBMISSIONS) -> SystemSource | None:
-    """Return the submission whose files have a digest, from the stored sources, else from the folder of submissions.
+def _digest_in(files: Mapping[str, Path]) -> Digest | None:
+    """Return the submission digest of files; ``None`` if their manifest is invalid."""
+    submission = examined_manifest(files[MANIFEST])[0] if MANIFEST in files else None
+    return None if submission is None else behaviour_digest(submission, files)
+
+
+def find_sources(results: Path, digest: Digest, slug: str, submissions: Path = SUBMISSIONS) -> Iterator[SystemSource]:
+    """Yield the submissions with a digest, from the stored sources, then from the folder of submissions.
+
+    There may be several: a description can change without the digest.
 
     Args:
         results: the results folder.
-        digest: the digest.
+        digest: the submission digest.
         slug: the slug of a run, which begins with that of the submission.
         submissions: the folder of submissions.
     """
@@ -131,8 +154,7 @@ def find_source(results: Path, digest: Digest, slug: str, submissions: Path = SU
     for folder in (*stored_sources(results, digest), *named):
         source, _faults = examined_folder(folder)
         if source is not None and source.submission_digest == digest:
-            return source
-    return None
+            yield source
 
 
 def source_fault(folder: Path) -> BadInput | None:
@@ -142,6 +164,15 @@ def source_fault(folder: Path) -> BadInput | None:
     files, faults = examined_files(folder)
     if faults:
         return faults[0]
-    if files_digest(files.items()).removeprefix("sha256:")[:DIGITS] != folder.name:
+    digest = _digest_in(files)
+    if digest is None or source_path(folder, "name", digest, _manifest_bytes(files)).name != folder.name:
         return BadInput("does not match its digest: a file was changed.", where=folder, remedy="Restore the folder.")
     return None
+
+
+def _manifest_bytes(files: Mapping[str, Path]) -> bytes:
+    return files[MANIFEST].read_bytes() if MANIFEST in files else b""
+
+
+def _digits(digest: Digest, count: int) -> str:
+    return digest.removeprefix("sha256:")[:count]

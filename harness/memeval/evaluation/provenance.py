@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 
 from memeval.benchmarks import known_ids, registry
 from memeval.records.run import Harness
+from memeval.storage import package_digest
 
 OID = "# branch.oid "
 """Prefix of the commit line in ``git status --porcelain=v2 --branch``."""
@@ -28,6 +29,7 @@ def harness(benchmark: str | None = None) -> Harness:
         version=memeval_version(),
         commit=commit,
         dirty=dirty,
+        digest=package_digest(),
         python=platform.python_version(),
         platform=f"{platform.system()} {platform.machine()}",
         packages={name: _version_of(name) for name in registry.PACKAGES}

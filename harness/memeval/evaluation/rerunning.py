@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -127,7 +128,7 @@ def source_of_run(run: Run, results: Path, named: str | None = None) -> SystemSo
     except BadInput as error:
         missing = error
     if named is None and (source is None or source.submission_digest != digest) and stored:
-        source = folder_source(stored[0], run.system.variant)
+        source = _stored_source(stored, run.system.variant)
     if source is None:
         raise BadInput(
             f"the system of run {run.run_id} is not here: {missing.problem if missing else ''}",
@@ -140,6 +141,14 @@ def source_of_run(run: Run, results: Path, named: str | None = None) -> SystemSo
             remedy="Check out the version of the run, and name its folder or file: --system PATH.",
         )
     return source
+
+
+def _stored_source(stored: Sequence[Path], variant: str | None) -> SystemSource:
+    """Return a stored source; of several with one digest, the first that has the variant."""
+    for folder in stored[:-1]:
+        with suppress(BadInput):
+            return folder_source(folder, variant)
+    return folder_source(stored[-1], variant)
 
 
 def _refuse(folder: RunFolder, source: SystemSource) -> None:

@@ -46,6 +46,21 @@ name = "clear_memory"
 """
 """The tool of the sample MCP server for each call."""
 
+DESCRIBE = """
+# What readers see. Nothing here changes the digest: fill it in, or correct it, at any time.
+# [product]
+# name = "My Memory"
+# package = "my-memory"
+# version = "1.0"
+# licence = "MIT"
+#
+# [configuration]
+# model = "no LLM"
+# embedder = "no embedder"
+# mode = "verbatim"
+"""
+"""The tables that describe product and configuration, to be filled in."""
+
 REPLACE = {
     AdapterKind.PYTHON: "`adapter.py`: the class `Memory`",
     AdapterKind.COMMAND: "`adapter.mjs`: the calls at its end",
@@ -156,7 +171,7 @@ def manifest_text(answers: ScaffoldAnswers, slug: str) -> str:
         **({"declared_models": list(answers.models)} if answers.models else {}),
     }
     lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
-    return "\n".join(lines) + "\n" + (TOOLS if answers.kind is AdapterKind.MCP else "")
+    return "\n".join(lines) + "\n" + (TOOLS if answers.kind is AdapterKind.MCP else "") + DESCRIBE
 
 
 def _readme(answers: ScaffoldAnswers, folder: Path) -> str:

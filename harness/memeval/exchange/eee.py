@@ -164,7 +164,8 @@ class _EeeRecord:
                         "context_source": self._run.context_source.value,
                         "submission_digest": system.submission_digest,
                         "environment_digest": system.environment_digest,
-                        "label": system.label,
+                        "configuration": system.configured,
+                        "mock": system.mock or None,
                     }
                 ),
             },

@@ -20,6 +20,7 @@ from memeval.records.run import (
     SystemKind,
 )
 from memeval.records.submission import AdapterKind, Submission
+from memeval.systems.behaviour import described_in
 from memeval.systems.folder import left_out
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.sandbox import Sandbox, SandboxMode, find_sandbox
@@ -119,7 +120,9 @@ class PreparedSystem:
             adapter_kind=submission.kind,
             deterministic=submission.deterministic,
             self_reported=submission.self_reported,
-            label=submission.label,
+            mock=submission.mock,
+            product=submission.product,
+            configuration=submission.configuration,
             vendor=submission.vendor,
             environment=self.environment,
             services=self.services,
@@ -144,8 +147,9 @@ def prepare(
     """
     sandbox = find_sandbox(setup.sandbox, note)
     if sandbox is not None:
-        hidden_folders = (*hidden, *(() if source.launch.folder is None else left_out(source.launch.folder)))
-        sandbox = replace(sandbox, hidden=tuple(folder.absolute() for folder in hidden_folders if folder.is_dir()))
+        folder, files = source.launch.folder, source.launch.files
+        unseen = (*hidden, *(() if folder is None else (*left_out(folder), *described_in(files))))
+        sandbox = replace(sandbox, hidden=tuple(path.absolute() for path in unseen if path.exists()))
     routes: Mapping[str, HostRoute] = {}
     services: tuple[ServiceIdentity, ...] = ()
     submission = source.submission

@@ -59,8 +59,8 @@ class RankStatus(StrEnum):
     """The endpoint of the judge is not its maker's, and no label names its provider."""
     PLUMBING = "plumbing"
     """The judge or the data only tests the software; see ``PLUMBING``."""
-    LABELLED = "labelled"
-    """Its scores do not describe the product; its label says why, such as a mock provider."""
+    MOCK = "mock"
+    """A stand-in replaces a part that the product needs, so its scores say nothing about the product."""
     NOT_THE_VENDOR = "never run against the vendor"
     """It is a hosted product, but another service replied."""
     UNRELEASED = "not the released data"
@@ -273,8 +273,8 @@ def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> RankStatus:
         return RankStatus.UNVERIFIED
     if not run.track.released:
         return RankStatus.UNRELEASED
-    if run.system.label is not None:
-        return RankStatus.LABELLED
+    if run.system.mock:
+        return RankStatus.MOCK
     if run.system.vendor is not None and (waits := _vendors(run, entries)) is not None:
         return waits
     if tally.errors > ERROR_GATE * tally.planned:

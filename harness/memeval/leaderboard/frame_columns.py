@@ -70,8 +70,9 @@ RUNS = (
         Kind.TEXT,
         system_name="The system's name for people.",
         variant="Name of the variant of the submission.",
-        label="Why the scores do not describe the product, such as a mock provider.",
+        configuration="Product, version and settings that ran, for people; empty if not stated.",
     ),
+    *_of(Kind.FLAG, mock="Whether a stand-in replaces a part that the product needs. A mock is never ranked."),
     *_TRACK,
     *_of(
         Kind.TEXT,

@@ -9,7 +9,15 @@ from memeval.records.base import Digest, Record, Slug, Stored, digest_of
 from memeval.records.call import Phase, PhaseUsage
 from memeval.records.imported import Imported
 from memeval.records.scores import Scores
-from memeval.records.submission import AdapterKind, HostName, ServiceName, Vendor
+from memeval.records.submission import (
+    AdapterKind,
+    Configuration,
+    HostName,
+    Product,
+    ServiceName,
+    Vendor,
+    configuration_text,
+)
 from memeval.records.track import Redistribution, Track
 
 BLIND_CONTROLS = frozenset(
@@ -108,7 +116,7 @@ class SystemIdentity(Record):
     adapter_class: str
     """The class that was loaded."""
     submission_digest: Digest
-    """Digest of its files."""
+    """Digest of its files, and of the fields of its manifest that decide what runs."""
     environment_digest: Digest
     """Digest of its interpreter, packages and services, and of its lock file if it has one."""
     view: View = View.ALL
@@ -127,8 +135,12 @@ class SystemIdentity(Record):
     """Whether it declares that an identical second run gives the same answers."""
     self_reported: tuple[str, ...] = ()
     """The values that it reports itself."""
-    label: str | None = None
-    """Why its scores do not describe the product; such a run is never ranked."""
+    mock: bool = False
+    """Whether a stand-in replaces a part that the product needs; such a run is never ranked."""
+    product: Product | None = None
+    """The product under test; ``None`` if not stated, and for a system of its own."""
+    configuration: Configuration | None = None
+    """Which settings of the product ran; ``None`` if not stated."""
     vendor: Vendor | None = None
     """The vendor of a hosted product; ``None`` if everything ran on this machine."""
     environment: EnvironmentIdentity | None = None
@@ -137,6 +149,11 @@ class SystemIdentity(Record):
     """Services that ran with it."""
     hosts: tuple[HostUse, ...] = ()
     """Hosts to which its requests were forwarded."""
+
+    @property
+    def configured(self) -> str | None:
+        """Product, version and configuration for people; see :func:`configuration_text`."""
+        return configuration_text(self.name, self.version, self.product, self.configuration)
 
     @property
     def named(self) -> str:
@@ -183,6 +200,8 @@ class Harness(Record):
     """Version of Python."""
     platform: str
     """Operating system and machine."""
+    digest: Digest | None = None
+    """Digest of memeval's own files; ``None`` in runs of an older memeval."""
     packages: dict[str, str]
     """Versions of the packages that affect the scores."""
     argv: tuple[str, ...]
@@ -279,7 +298,7 @@ class Inputs(Record):
     track: Track
     """The track."""
     submission_digest: Digest
-    """Digest of the system's files."""
+    """Digest of the system's files, and of the fields of its manifest that decide what runs."""
     environment_digest: Digest
     """Digest of the system's environment."""
     parameters: dict[str, str | int | float | bool] = {}

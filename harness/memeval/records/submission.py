@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from memeval.records.base import Record, Slug
+from memeval.records.base import Digest, Record, Slug
 from memeval.records.choices import AdapterKind as AdapterKind
 
 VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]*$", max_length=64)]
@@ -91,6 +91,66 @@ class McpTool(Record):
     """Path of the items in the tool's structured result: keys joined by dots; ``None`` to use its texts."""
 
 
+class Product(Record):
+    """The product under test, apart from the adapter: what its package and its maker state."""
+
+    name: str = Field(min_length=1, max_length=80)
+    """Its name for people."""
+    package: str | None = Field(default=None, min_length=1, max_length=214)
+    """The name of its package, as in the lock file; ``None`` if no package is installed."""
+    version: str | None = Field(default=None, min_length=1, max_length=80)
+    """The version that ran: of the package, or of the product without one; ``None`` if unknown."""
+    licence: str | None = Field(default=None, min_length=1, max_length=200)
+    """Its licence in the words of the package's metadata; ``None`` if the metadata does not state it."""
+    licence_digest: Digest | None = None
+    """Digest of the package's licence file, if the metadata states no licence; ``None`` without a file."""
+    homepage: str | None = None
+    """Its home page."""
+    storage: str | None = Field(default=None, min_length=1, max_length=200)
+    """What it stores where, such as ``vectors in a local Qdrant, in its own folder``."""
+
+
+class Configuration(Record):
+    """Which settings of a product ran. Every text is shown as it is."""
+
+    model: str | None = Field(default=None, min_length=1, max_length=80)
+    """The language model, such as ``gpt-4o-mini`` or ``no LLM``."""
+    embedder: str | None = Field(default=None, min_length=1, max_length=80)
+    """The embedding model, such as ``MiniLM, 8 bit`` or ``no embedder``."""
+    mode: str | None = Field(default=None, min_length=1, max_length=80)
+    """How the product was used, such as ``verbatim``."""
+    replaced: tuple[str, ...] = ()
+    """Parts of the product that were replaced or left out, a phrase each."""
+    caveats: tuple[str, ...] = ()
+    """What readers of the scores should know, a phrase each."""
+
+    def altered(self, other: Configuration) -> Configuration:
+        """Return the configuration with the fields that another one states."""
+        return self.model_copy(update={name: getattr(other, name) for name in other.model_fields_set})
+
+
+def configuration_text(
+    name: str, version: str, product: Product | None, configuration: Configuration | None
+) -> str | None:
+    """Return a configuration for people, such as ``mem0 2.2.1 · verbatim, MiniLM, no LLM``.
+
+    Args:
+        name: the name of the system, used if there is no product.
+        version: its version, used if the product states none.
+        product: the product.
+        configuration: its configuration.
+
+    Returns:
+        The text; ``None`` if neither product nor configuration is stated.
+    """
+    if product is None and configuration is None:
+        return None
+    head = f"{name} {version}" if product is None else f"{product.name} {product.version or version}"
+    stated = configuration or Configuration()
+    settings = [text for text in (stated.mode, stated.embedder, stated.model) if text is not None]
+    return f"{head} · {', '.join(settings)}" if settings else head
+
+
 class Variant(Record):
     """A variant of a submission: the same files with other parameters and another name."""
 
@@ -100,6 +160,8 @@ class Variant(Record):
     """Parameters that differ from those of the submission."""
     declared_models: tuple[str, ...] = ()
     """Additional models."""
+    configuration: Configuration | None = None
+    """The fields of the configuration that differ; ``None`` if none does."""
 
 
 class Interests(Record):
@@ -112,7 +174,11 @@ class Interests(Record):
 
 
 class Submission(Record):
-    """The description of a system, by its author. Its text is untrusted."""
+    """The description of a system, by its author. Its text is untrusted.
+
+    The digest of a submission covers its files and the fields that decide what runs; see
+    :data:`memeval.systems.behaviour.BEHAVIOUR`. The other fields describe it.
+    """
 
     schema_version: int = 1
     """Schema version of this file."""
@@ -148,8 +214,12 @@ class Submission(Record):
     """Whether an identical second run gives the same answers."""
     self_reported: tuple[str, ...] = ()
     """Values that the system reports itself: ``tokens``, ``usage``."""
-    label: str | None = Field(default=None, min_length=1, max_length=80)
-    """Why its scores do not describe the product, such as ``mock provider``. A labelled system is never ranked."""
+    mock: bool = False
+    """Whether a stand-in replaces a part that the product needs, such as a scripted model. A mock is never ranked."""
+    product: Product | None = None
+    """The product under test; ``None`` for a system of its own, such as a baseline."""
+    configuration: Configuration | None = None
+    """Which settings of the product ran; ``None`` if not stated."""
     variables: dict[VariableName, str] = {}
     """Its environment variables; no secrets."""
     parameters: dict[str, str | int | float | bool] = {}
@@ -182,7 +252,12 @@ class Submission(Record):
         """
         variant = self.variants[name]
         models = (*self.declared_models, *variant.declared_models)
-        return self.altered(name, variant.parameters, variant.summary).model_copy(update={"declared_models": models})
+        configuration = self.configuration
+        if variant.configuration is not None:
+            configuration = (configuration or Configuration()).altered(variant.configuration)
+        return self.altered(name, variant.parameters, variant.summary).model_copy(
+            update={"declared_models": models, "configuration": configuration}
+        )
 
     def altered(self, name: str, parameters: Mapping[str, str | int | float | bool], summary: str | None) -> Submission:
         """Return the submission with other parameters.

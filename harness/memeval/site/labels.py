@@ -16,7 +16,6 @@ _LABELS: tuple[tuple[StrEnum, str], ...] = (
     (RankStatus.NO_COMPOSITE, "no composite score"),
     (RankStatus.UNLABELLED_JUDGE, "judge endpoint unlabelled"),
     (RankStatus.PLUMBING, "smoke test"),
-    (RankStatus.LABELLED, "special configuration"),
     (RankStatus.NOT_THE_VENDOR, "vendor’s service not used"),
     (RankStatus.UNRELEASED, "not the released data"),
     (RankStatus.AWAITING_VENDOR, "waiting for the vendor"),

@@ -73,8 +73,10 @@ def _system(marks: Marks, row: BoardRow) -> ColumnReader:
     if row.run.imported is not None and row.standing is not RankStatus.IMPORTED:
         badges.append(("imported", "imported"))
     badges += [("warning", mark.name) for mark in marks(row)]
-    if system.label is not None:
-        badges.append(("warning", system.label))
+    if system.mock and row.standing is not RankStatus.MOCK:
+        badges.append(("warning", "mock"))
+    if (configured := system.configured) is not None:
+        badges.append(("note", configured))
     if row.replies:
         badges.append(("note", "vendor replied"))
     if system.view.value != "all":

@@ -122,7 +122,7 @@ class OverviewRow:
         found = [cell.row for cell in self.cells if cell]
         if not found or any(row.rank is not None for row in found):
             return None
-        return found[0].run.system.label or found[0].standing.value
+        return found[0].standing.value
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ def _is_shown(row: BoardRow) -> bool:
     """Return whether a run is in the overview: a system's own, complete, and no smoke test."""
     if row.run.system.kind is SystemKind.CONTROL:
         return False
-    return row.standing in (RankStatus.RANKED, RankStatus.LABELLED, RankStatus.UNREVIEWED)
+    return row.standing in (RankStatus.RANKED, RankStatus.MOCK, RankStatus.UNREVIEWED)
 
 
 def _overview(site: SiteModel, measure: Measure, table: Overall | None) -> Overview:

@@ -221,7 +221,7 @@ def _name(rows: dict[str, BoardRow], series: RunSeries) -> str:
     """Return the name of a system, with what a reader must know about its scores."""
     row = rows[series.latest.run_id]
     notes = ["control"] if series.is_control else []
-    if row.standing in (RankStatus.LABELLED, RankStatus.PLUMBING, RankStatus.IMPORTED):
+    if row.standing in (RankStatus.MOCK, RankStatus.PLUMBING, RankStatus.IMPORTED):
         notes.append(label(row.standing))
     name = series.latest.system.name
     return f"{name} ({', '.join(notes)})" if notes else name

@@ -28,7 +28,7 @@ from memeval.storage import unwritable
 from memeval.systems.channel import Channel, has_ended
 from memeval.systems.drivers.printed import line_of_message
 from memeval.systems.family import OWN_PROCESSES, WATCH, family, handles, kill_leftovers, processes
-from memeval.systems.folder import files_digest
+from memeval.systems.folder import is_unchanged
 from memeval.systems.output import Log, OutputReader, visible
 from memeval.systems.sandbox import INSIDE_FOLDER, INSIDE_HOME, INSIDE_SOCKET, Sandbox
 
@@ -89,7 +89,7 @@ class Launch:
     files: Mapping[str, Path] = field(default_factory=dict)
     """Its files, by their names in ``digest``."""
     digest: Digest | None = None
-    """Digest of these files, as the run records it; ``None`` skips the check."""
+    """Digest of these files when they were read; ``None`` skips the check."""
 
     @property
     def is_bare(self) -> bool:
@@ -397,13 +397,7 @@ def _refuse_changes(launch: Launch) -> None:
     Raises:
         BadInput: a file was changed or deleted.
     """
-    if launch.digest is None:
-        return
-    try:
-        same = files_digest(launch.files.items()) == launch.digest
-    except OSError:
-        same = False
-    if not same:
+    if launch.digest is not None and not is_unchanged(launch.files, launch.digest):
         raise BadInput(
             "was changed after it had been read.",
             where=launch.folder or launch.file,

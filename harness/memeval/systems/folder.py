@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from memeval.records.base import Digest, digest_bytes, digest_of
@@ -78,6 +78,14 @@ def examined_files(folder: Path) -> tuple[dict[str, Path], list[BadInput]]:
 def files_digest(files: Iterable[tuple[str, Path]]) -> Digest:
     """Return the digest of files: the digest of a JSON object with the digest of each file by its path."""
     return digest_of({name: digest_bytes(path.read_bytes()) for name, path in files})
+
+
+def is_unchanged(files: Mapping[str, Path], digest: Digest) -> bool:
+    """Return whether files still have their digest; ``False`` if one cannot be read."""
+    try:
+        return files_digest(files.items()) == digest
+    except OSError:
+        return False
 
 
 def text_of(path: Path) -> str:

@@ -50,7 +50,7 @@ class KnownSubmission:
     """Its name in paths and URLs, without a variant."""
     version: str
     digest: Digest
-    """Digest of its files."""
+    """Its submission digest."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,9 @@ class Known:
         """Return the controls with a digest; several may share their files."""
         return [control for control in self.controls if control.digest == digest]
 
-    def submission_with(self, digest: Digest) -> KnownSubmission | None:
-        return next((each for each in self.submissions if each.digest == digest), None)
+    def submissions_with(self, digest: Digest) -> list[KnownSubmission]:
+        """Return the submissions with a digest: several versions may share what runs."""
+        return [each for each in self.submissions if each.digest == digest]
 
 
 @cache

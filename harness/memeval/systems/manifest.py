@@ -32,12 +32,19 @@ REMEDIES = {
     "variable": "Use capital letters, digits and underscores, such as ACME_URL.",
     "key": "Use capital letters, digits and underscores, such as ACME_API_KEY.",
     "variables": "Write names in capital letters, digits and underscores, and values in quotes.",
+    "licence_digest": "Write sha256: and the 64 hexadecimal digits of the licence file's SHA-256.",
+    "replaced": 'Write a list of phrases, such as ["the LLM, by a scripted model"].',
+    "caveats": 'Write a list of phrases, such as ["deleted memories stay in its history"].',
     "notified": 'Write the date in quotes, such as "2026-01-31".',
     "agreed": 'Write the date in quotes, such as "2026-01-31".',
     "parameters": "Use a text, a number, true or false.",
     "variants": "Write a table [variants.NAME] for each, with NAME in lower-case letters, digits and single hyphens.",
 }
 """The remedy for an invalid value, by the last key of its path."""
+
+
+OLD_LABEL = "label"
+"""A former key; see :func:`_former_label`."""
 
 
 def examined_manifest(manifest: Path) -> tuple[Submission | None, list[BadInput]]:
@@ -70,14 +77,26 @@ def _examined(toml: Toml) -> tuple[Submission | None, list[BadInput]]:
         return None, [NewerSchema(problem, where=toml.place("schema_version"), remedy="Update memeval.")]
     if faults := toml.unsuitable():
         return None, faults[:FAULT_LIMIT]
+    former = [_former_label(toml)] if OLD_LABEL in toml.data else []
+    data = {key: value for key, value in toml.data.items() if key != OLD_LABEL}
     try:
-        submission = Submission.model_validate_json(json.dumps(toml.data))
+        submission = Submission.model_validate_json(json.dumps(data))
     except ValidationError as error:
-        return None, [*_misfits(error, toml)][:FAULT_LIMIT]
-    return submission, [
+        return None, [*former, *_misfits(error, toml)][:FAULT_LIMIT]
+    violations = [
         BadInput(violation.problem, where=toml.place(*violation.keys), remedy=violation.remedy)
         for violation in broken_rules(submission)
-    ][:FAULT_LIMIT]
+    ]
+    return submission, [*former, *violations][:FAULT_LIMIT]
+
+
+def _former_label(toml: Toml) -> BadInput:
+    return BadInput(
+        "'label' was replaced by 'mock' and [configuration].",
+        where=toml.place(OLD_LABEL),
+        remedy="Write mock = true if a stand-in replaces a part that the product needs, and describe what ran in "
+        "[configuration].",
+    )
 
 
 def _misfits(error: ValidationError, toml: Toml) -> Iterator[BadInput]:

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
 from memeval.records.base import SLUG_LENGTH, canonical_json
-from memeval.records.submission import AdapterKind, Submission, variant_slug
+from memeval.records.submission import AdapterKind, Configuration, Submission, variant_slug
 from memeval.systems.output import visible
 from memeval.toml import Keys
 
@@ -61,6 +61,8 @@ def broken_rules(submission: Submission) -> Iterator[RuleViolation]:
     yield from _variants(submission)
     yield from _word_lists(submission)
     yield from _vendor(submission)
+    yield from _product(submission)
+    yield from _configuration(submission)
     yield from _light(submission)
 
 
@@ -71,7 +73,6 @@ def _unprintable_texts(submission: Submission) -> Iterator[RuleViolation]:
         (("version",), submission.version),
         (("homepage",), submission.homepage),
         (("summary",), submission.summary),
-        (("label",), submission.label),
         (("conflict_of_interest",), submission.conflict_of_interest),
         *((("variants", name, "summary"), each.summary) for name, each in submission.variants.items()),
         *(
@@ -88,6 +89,15 @@ def _unprintable_texts(submission: Submission) -> Iterator[RuleViolation]:
         texts.append((("interests", "relation"), submission.interests.relation))
     if submission.vendor is not None:
         texts.append((("vendor", "name"), submission.vendor.name))
+    if submission.product is not None:
+        texts += ((("product", name), text) for name, text in submission.product if isinstance(text, str))
+    for keys, configuration in _configurations(submission):
+        texts += (((*keys, name), text) for name, text in configuration if isinstance(text, str))
+        texts += (
+            ((*keys, name, number), text)
+            for name in ("replaced", "caveats")
+            for number, text in enumerate(getattr(configuration, name))
+        )
     for keys, text in texts:
         if text is None:
             continue
@@ -184,8 +194,12 @@ def _licence(submission: Submission) -> Iterator[RuleViolation]:
 
 
 def _homepage(submission: Submission) -> Iterator[RuleViolation]:
-    if submission.homepage is not None and not _is_web_address(submission.homepage):
-        yield RuleViolation(("homepage",), "'homepage' is not a web address.", "Begin it with https://.")
+    pages: list[tuple[Keys, str | None]] = [(("homepage",), submission.homepage)]
+    if submission.product is not None:
+        pages.append((("product", "homepage"), submission.product.homepage))
+    for keys, page in pages:
+        if page is not None and not _is_web_address(page):
+            yield RuleViolation(keys, "'homepage' is not a web address.", "Begin it with https://.")
 
 
 def _is_web_address(text: str) -> bool:
@@ -345,6 +359,40 @@ def _vendor(submission: Submission) -> Iterator[RuleViolation]:
         day = getattr(vendor, field)
         if day is not None and not _is_day(day):
             yield RuleViolation(("vendor", field), f"'{visible(day)}' is not a date.", "Write for example 2026-01-31.")
+
+
+def _product(submission: Submission) -> Iterator[RuleViolation]:
+    product = submission.product
+    if product is not None and product.licence is not None and product.licence_digest is not None:
+        yield RuleViolation(
+            ("product", "licence_digest"),
+            "both 'licence' and 'licence_digest' are given.",
+            "Keep 'licence' if the package's metadata states it, else 'licence_digest'.",
+        )
+
+
+def _configuration(submission: Submission) -> Iterator[RuleViolation]:
+    """A configuration states something, and a mock states what it replaces."""
+    for keys, configuration in _configurations(submission):
+        if not configuration.model_fields_set:
+            yield RuleViolation(
+                keys, "[configuration] is empty.", "State model, embedder, mode, replaced or caveats, or remove it."
+            )
+    if submission.mock and not (submission.configuration and submission.configuration.replaced):
+        yield RuleViolation(
+            ("mock",),
+            "a mock does not state what it replaces.",
+            'Add it to [configuration]: replaced = ["the LLM, by a scripted model"]',
+        )
+
+
+def _configurations(submission: Submission) -> Iterator[tuple[Keys, Configuration]]:
+    """Yield the configurations of the submission and its variants, with their keys."""
+    if submission.configuration is not None:
+        yield ("configuration",), submission.configuration
+    for name, variant in submission.variants.items():
+        if variant.configuration is not None:
+            yield ("variants", name, "configuration"), variant.configuration
 
 
 def _is_day(text: str) -> bool:

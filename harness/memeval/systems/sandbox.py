@@ -84,7 +84,7 @@ class Sandbox:
     socket: Path | None = None
     """The socket of memeval's model endpoint, at ``INSIDE_ORIGIN`` inside; ``None`` for no endpoint."""
     hidden: tuple[Path, ...] = ()
-    """Folders that are never mounted, even inside a mounted folder: for example results and data."""
+    """Folders never mounted, even inside a mounted folder, such as results; and files that cannot be read."""
 
     def __str__(self) -> str:
         return f"bubblewrap {self.version}"
@@ -262,18 +262,19 @@ def _writable(disk_mb: int) -> list[str]:
 
 
 def _mounts(shown: Iterable[Path], hidden: Iterable[Path]) -> Iterator[str]:
-    """Yield the arguments that mount paths, outer ones first, with an empty folder over each hidden folder in them."""
+    """Yield the arguments that mount paths, outer ones first, and cover each hidden folder or file in them."""
     real = {path.absolute(): _mountable(path, hidden) for path in shown}
     mounted = {**real, Path("/usr"): Path("/usr")}
-    covers = [
-        path / secret.relative_to(source)
+    covers = {
+        path / secret.relative_to(source): secret.is_dir()
         for secret in map(Path.resolve, hidden)
         for path, source in mounted.items()
-        if secret != source and secret.is_relative_to(source) and secret.is_dir()
-    ]
+        if secret != source and secret.is_relative_to(source) and secret.exists()
+    }
     for path in sorted({*real, *covers}, key=lambda path: len(path.parts)):
         if path in covers:
-            yield from ("--tmpfs", str(path))
+            # The device cannot be opened: the mount forbids devices.
+            yield from ("--tmpfs", str(path)) if covers[path] else ("--ro-bind", os.devnull, str(path))
         elif path.is_symlink() and any(path != other and real[path].is_relative_to(real[other]) for other in real):
             yield from (
                 "--symlink",
@@ -282,7 +283,7 @@ def _mounts(shown: Iterable[Path], hidden: Iterable[Path]) -> Iterator[str]:
             )  # Python finds its library by the target of the link
         else:
             yield from ("--ro-bind", str(real[path]), str(path))
-    yield from _read_only(*map(str, covers))
+    yield from _read_only(*(str(path) for path, is_folder in covers.items() if is_folder))
 
 
 def _read_only(*paths: str) -> Iterator[str]:

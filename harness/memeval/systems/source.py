@@ -14,6 +14,7 @@ from memeval.records.base import SLUG_LENGTH as SLUG_LENGTH
 from memeval.records.errors import BadInput
 from memeval.records.run import SystemKind, View
 from memeval.records.submission import Submission, variant_slug
+from memeval.systems.behaviour import behaviour_digest
 from memeval.systems.child import Launch
 from memeval.systems.controls import Control, all_controls
 from memeval.systems.errors import SystemFailure
@@ -47,7 +48,7 @@ class SystemSource:
     launch: Launch
     """How it is started."""
     submission_digest: Digest
-    """Digest of its files."""
+    """Digest of its files; for a submission, of what decides what runs: see :func:`behaviour_digest`."""
     declared_models: tuple[str, ...] = ()
     view: View = View.ALL
     """Which sessions it is shown."""
@@ -244,15 +245,14 @@ def examined_folder(folder: Path) -> tuple[SystemSource | None, list[BadInput]]:
         return None, [*faults, *([] if fault.where in {each.where for each in faults} else [fault])]
     if file_faults:
         return None, faults
-    digest = files_digest(files.items())
     absolute = {inside: path.absolute() for inside, path in files.items()}
     source = SystemSource(
         slug=submission.slug,
         name=submission.name,
         version=submission.version,
         kind=SystemKind.SUBMISSION,
-        launch=replace(launch, files=absolute, digest=digest),
-        submission_digest=digest,
+        launch=replace(launch, files=absolute, digest=files_digest(files.items())),
+        submission_digest=behaviour_digest(submission, files),
         declared_models=submission.declared_models,
         submission=submission,
     )

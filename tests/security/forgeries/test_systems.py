@@ -103,10 +103,12 @@ def test_a_submission_under_the_name_of_another_is_found(tmp_path: Path) -> None
     )
 
 
-def test_a_removed_label_is_found(tmp_path: Path) -> None:
-    assert finding(forged(MOCK, tmp_path, {"label": None})) == (
-        'label is null, but the files of the system give "mock provider".'
-    )
+def test_a_mock_that_is_denied_is_found(tmp_path: Path) -> None:
+    assert finding(forged(MOCK, tmp_path, {"mock": False})) == ("mock is false, but the files of the system give true.")
+
+
+def test_an_edited_configuration_is_found(tmp_path: Path) -> None:
+    assert "but the files of the system give" in finding(forged(MOCK, tmp_path, {"configuration": None}))
 
 
 def test_an_edited_version_is_found(tmp_path: Path) -> None:

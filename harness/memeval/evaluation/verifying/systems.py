@@ -11,7 +11,7 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from memeval.archive.runs import RunFolder
-from memeval.archive.sources import SOURCES, find_source, source_fault, stored_sources
+from memeval.archive.sources import SOURCES, find_sources, source_fault, stored_sources
 from memeval.benchmarks.registry import PACKAGES, known_ids, origin
 from memeval.evaluation.findings import REMEDY, Check, Finding
 from memeval.execution.preparation import PreparedSystem
@@ -142,17 +142,17 @@ class _Check:
         if any(each.slug == system.slug for each in shipped.controls):
             yield self._finding("kind", f"is '{system.kind}', but '{system.slug}' is the name of a shipped control.")
         controls = shipped.controls_with(system.submission_digest)
-        submission = shipped.submission_with(system.submission_digest)
+        submissions = shipped.submissions_with(system.submission_digest)
         # A single file may be a copy of a control's file: it has the same digest.
         if (controls and system.kind is not SystemKind.FILE) or (
-            submission and system.kind is not SystemKind.SUBMISSION
+            submissions and system.kind is not SystemKind.SUBMISSION
         ):
             owner = _owner(system.submission_digest, shipped)
             yield self._finding("kind", f"is '{system.kind}', but the digest is {owner}.")
-        elif submission and not f"{system.slug}-".startswith(f"{submission.slug}-"):
+        elif submissions and not any(f"{system.slug}-".startswith(f"{each.slug}-") for each in submissions):
             owner = _owner(system.submission_digest, shipped)
             yield self._finding("slug", f"is '{system.slug}', but the digest is {owner}.")
-        elif submission and system.version != submission.version:
+        elif submissions and all(system.version != each.version for each in submissions):
             owner = _owner(system.submission_digest, shipped)
             yield self._finding("version", f"is {_text(system.version)}, but the digest is {owner}.")
 
@@ -162,12 +162,12 @@ class _Check:
         stored = stored_sources(results, digest)
         if faults := [fault for folder in stored if (fault := source_fault(folder))]:
             return Check(NAME, tuple(map(_finding_of, faults)))
-        source = find_source(results, digest, self.system.slug, submissions)
-        if source is None:
+        sources = list(find_sources(results, digest, self.system.slug, submissions))
+        if not sources:
             return Check(NAME, not_checked=NO_SOURCE)
-        found = _methods_of(source)
-        identities = [_identity(each, found) for each in _configurations(source, self.system)]
-        skipped = _unknown_fields(source, found)
+        found = _methods_of(sources[0])
+        identities = [_identity(each, found) for source in sources for each in _configurations(source, self.system)]
+        skipped = _unknown_fields(sources[0], found)
         findings = tuple(self._differences(identities, skipped))
         return Check(NAME, findings, NEEDS_RUN if "capabilities" in skipped else None)
 
@@ -201,8 +201,8 @@ def _owner(digest: Digest, shipped: Known) -> str:
     """Return whose digest it is, as the end of a sentence."""
     if controls := shipped.controls_with(digest):
         return f"that of the control {' or '.join(dict.fromkeys(each.slug for each in controls))}"
-    if submission := shipped.submission_with(digest):
-        return f"that of the submission {submission.slug} {submission.version}"
+    if submissions := shipped.submissions_with(digest):
+        return f"that of the submission {' or '.join(f'{each.slug} {each.version}' for each in submissions)}"
     return "that of other files"
 
 

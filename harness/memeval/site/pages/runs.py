@@ -50,7 +50,7 @@ LOG_TAIL = 20
 UNRANKED = {
     "plumbing": "This was a smoke test: its judge or data only checks that the parts work. The score means nothing.",
     "unlabelled judge": "The judge ran at another endpoint than its vendor’s, without a label that names the provider.",
-    "labelled": "A mock replaced a part of the product, so the score says nothing about the product.",
+    "mock": "A mock replaced a part of the product, so the score says nothing about the product.",
     "never run against the vendor": "This is a hosted product, but the run did not use the vendor’s service.",
     "awaiting the vendor": "The vendor had neither agreed to a rank nor had 14 days’ notice when the run was accepted.",
     "over the error gate": "More than 2 % of its items failed.",
