@@ -50,7 +50,7 @@ def test_an_entry_says_what_happened_to_which_bytes(tmp_path: Path, run: RunFold
         LedgerEvent.SUPERSEDED, run, by="Ada", reason="new version", runner=Runner.MAINTAINER, other=other
     )
     assert Ledger(tmp_path).entries() == [made]
-    assert (made.deed, made.run_id, made.run_digest) == (LedgerEvent.SUPERSEDED, run.run.run_id, run.digest)
+    assert (made.event, made.run_id, made.run_digest) == (LedgerEvent.SUPERSEDED, run.run.run_id, run.digest)
     assert (made.by, made.reason, made.runner) == ("Ada", "new version", Runner.MAINTAINER)
     assert made.other_run_id == other.run.run_id
     assert made.at.endswith("+00:00")
@@ -288,11 +288,11 @@ def test_a_drawn_sample_and_a_release_have_lines_of_their_own(ledger: Ledger, ru
     [
         ({"run_id": None}, "an entry 'reproduced' needs run_id and run_digest."),
         ({"release_version": "1"}, "an entry 'reproduced' has no release_version and release_digest."),
-        ({"deed": "released"}, "an entry 'released' names no run."),
-        ({"deed": "rerun"}, "an entry 'rerun' needs 'sample'."),
+        ({"event": "released"}, "an entry 'released' names no run."),
+        ({"event": "rerun"}, "an entry 'rerun' needs 'sample'."),
         ({"sample": {"asked": 1, "agreed": 1}}, "an entry 'reproduced' has no 'sample'."),
         (
-            {"deed": "rerun", "sample": {"asked": 3, "agreed": 1, "differing": ["x"]}},
+            {"event": "rerun", "sample": {"asked": 3, "agreed": 1, "differing": ["x"]}},
             "the items of 'sample' that agreed and that differ are not the items asked.",
         ),
     ],
@@ -306,6 +306,31 @@ def test_a_line_whose_fields_do_not_fit_its_event_is_refused(
     with pytest.raises(BadInput) as refused:
         ledger.entries()
     assert str(refused.value).startswith(f"{ledger.path}:{LINES}: {sentence}")
+
+
+def test_a_ledger_can_say_where_the_lines_before_it_are(tmp_path: Path, run: RunFolder) -> None:
+    ledger = Ledger(tmp_path)
+    started = ledger.append(LedgerEvent.STARTED, None, by="maintainers", reason="955 lines before it: commit 1738e770")
+    ledger.append(LedgerEvent.ACCEPTED, run, by="maintainers", reason="read")
+    assert (started.run_id, started.run_digest, started.previous) == (None, None, None)
+    assert [entry.event for entry in ledger.entries()] == [LedgerEvent.STARTED, LedgerEvent.ACCEPTED]
+    with pytest.raises(BadInput, match="has lines already"):
+        ledger.append(LedgerEvent.STARTED, None, by="maintainers", reason="again")
+    assert len(ledger.entries()) == 2
+
+
+def test_only_the_first_line_of_a_ledger_starts_it(ledger: Ledger) -> None:
+    before = ledger.path.read_bytes()
+    last = ledger.path.read_bytes().splitlines()[-1]
+    entry = ledger.entries()[-1].model_copy(
+        update={
+            "event": LedgerEvent.STARTED, "run_id": None, "run_digest": None, "runner": None, "other_run_id": None,
+            "previous": digest_bytes(last),
+        }
+    )  # fmt: skip
+    ledger.path.write_bytes(before + entry.to_json().encode() + b"\n")
+    with pytest.raises(BadInput, match="an entry 'started' is not the first line"):
+        ledger.entries()
 
 
 def test_a_ledger_can_be_read_as_it_was(ledger: Ledger, run: RunFolder) -> None:

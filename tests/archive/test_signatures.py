@@ -19,7 +19,7 @@ from tests.support.signing import make_key, needs_ssh_keygen, signer
 
 pytestmark = needs_ssh_keygen
 
-DATA = b'{"deed":"accepted"}'
+DATA = b'{"event":"accepted"}'
 NOW = "2026-11-22T12:00:00+00:00"
 
 

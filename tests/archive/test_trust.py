@@ -36,7 +36,7 @@ def entries(folder: RunFolder, said: Said, run_id: str | None = None) -> list[Le
     """Return what the ledger says of a run."""
     return [
         LedgerEntry(
-            deed=deed,
+            event=event,
             run_id=run_id or folder.run.run_id,
             run_digest=folder.digest,
             at="2026-11-02T10:00:00+00:00",
@@ -45,7 +45,7 @@ def entries(folder: RunFolder, said: Said, run_id: str | None = None) -> list[Le
             runner=runner,
             previous=None,
         )
-        for deed, runner in said
+        for event, runner in said
     ]
 
 

@@ -56,7 +56,7 @@ def test_what_a_run_leaves_can_be_verified_reproduced_and_entered_in_the_ledger(
     assert call("ledger", "accept", name, "--reason", "a test", "--by", "me", "--runner", "maintainer")[0] == 0
     assert call("ledger", "reproduce", name, "--by", "me")[0] == 0
     code, out, _ = call("ledger", "show", "--json")
-    assert [(line["deed"], line["by"]) for line in json.loads(out)] == [("accepted", "me"), ("reproduced", "me")]
+    assert [(line["event"], line["by"]) for line in json.loads(out)] == [("accepted", "me"), ("reproduced", "me")]
     assert call("verify")[0] == 0
 
 

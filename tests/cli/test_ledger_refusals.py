@@ -52,7 +52,7 @@ def repeat(call: Call, one: RunFolder, other: RunFolder) -> tuple[int, str]:
 
 
 def entries() -> list[str]:
-    return [f"{entry.deed} {entry.run_id}" for entry in Ledger(RESULTS).entries()]
+    return [f"{entry.event} {entry.run_id}" for entry in Ledger(RESULTS).entries()]
 
 
 @pytest.mark.parametrize("label", ["plumbing", "Plumbing "])

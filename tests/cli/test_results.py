@@ -82,7 +82,7 @@ def test_the_runs_of_the_file_are_made_verified_and_recorded_with_their_minutes(
     assert row(said, "tiny@1, judge, full")[:4] == ["3", "0", "0", "0"]
     assert "benchmark" in said and "Done in 0." in said
     entries = Ledger(Path("results")).entries()
-    assert [(entry.deed, entry.by) for entry in entries] == 3 * [(LedgerEvent.REPRODUCED, "a test")]
+    assert [(entry.event, entry.by) for entry in entries] == 3 * [(LedgerEvent.REPRODUCED, "a test")]
     assert {entry.run_id for entry in entries} == {folder.run.run_id for folder in sealed_runs(Path("results"))}
     assert api.verify("results") == []
 
@@ -119,7 +119,7 @@ def test_accepted_runs_are_a_maintainers_and_accepted_once(call: Call) -> None:
     for _ in range(2):
         code, _, _ = call("--accept", "part of the stored set", "--by", "a test")
         assert code == ExitCode.DONE
-    accepted = [each for each in Ledger(Path("results")).entries() if each.deed is LedgerEvent.ACCEPTED]
+    accepted = [each for each in Ledger(Path("results")).entries() if each.event is LedgerEvent.ACCEPTED]
     assert len(accepted) == 3
     assert {(each.runner, each.reason) for each in accepted} == {(Runner.MAINTAINER, "part of the stored set")}
 
@@ -167,7 +167,7 @@ def test_matrices_run_after_the_groups_reuse_their_runs_and_are_stored(call: Cal
     slugs = {folder.run.system.slug for folder in sealed_runs(Path("results"))}
     assert slugs == {"always-hedge", "no-memory", "echo-question"}
     assert api.verify("results") == []
-    accepted = [each for each in Ledger(Path("results")).entries() if each.deed is LedgerEvent.ACCEPTED]
+    accepted = [each for each in Ledger(Path("results")).entries() if each.event is LedgerEvent.ACCEPTED]
     assert len(accepted) == 4
 
 

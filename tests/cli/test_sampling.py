@@ -67,7 +67,7 @@ def test_a_judge_that_agrees_is_recorded_and_shown(call: Call, run: RunFolder, s
         f"re-asked {run.run.run_id}: 20 of 20 verdicts equal (100 %, 95 % interval 84–100 %)\n",
     )
     (entry,) = Ledger(Path("results")).entries()
-    assert (entry.deed, entry.by) == (LedgerEvent.RE_ASKED, "Ada")
+    assert (entry.event, entry.by) == (LedgerEvent.RE_ASKED, "Ada")
     assert f"by openai:gpt-4o-2024-08-06@1 at {server.url}, memeval " in entry.reason
     row = row_of(run)
     assert row.trust.grades is GradeTrust.RE_ASKED

@@ -46,12 +46,13 @@ def test_other_lines_are_one_part() -> None:
 
 def test_an_item_equal_to_a_turn_is_stored_by_id_and_others_as_text() -> None:
     texts = TurnTexts(MADE)
-    quoted = texts.item(CONTENTS[0], ("s001:t01",), 0.5)
+    quoted = texts.item(CONTENTS[0], ("s001:t01",), 0.50000049)
     own = texts.item("Ada lives in Lima", (), None)
     assert (quoted.turn_id, quoted.text) == ("s001:t01", None)
     assert (own.turn_id, own.text) == (None, "Ada lives in Lima")
     assert texts.text(quoted) == CONTENTS[0]
     assert texts.text(own) == "Ada lives in Lima"
+    assert (quoted.score, own.score) == (0.5, None)
 
 
 def test_equal_texts_of_two_scenarios_are_two_contexts() -> None:

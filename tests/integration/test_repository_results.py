@@ -48,7 +48,7 @@ RUNS = sealed_runs(RESULTS)
 @cache
 def with_entry(event: LedgerEvent) -> list[RunFolder]:
     """Return the runs with such a line in the ledger."""
-    digests = {entry.run_digest for entry in Ledger(RESULTS).entries() if entry.deed is event}
+    digests = {entry.run_digest for entry in Ledger(RESULTS).entries() if entry.event is event}
     return [folder for folder in RUNS if folder.digest in digests]
 
 
@@ -168,7 +168,7 @@ def test_every_accepted_run_is_whole_from_a_clean_checkout_and_reproduced(read: 
         assert row.standing is (RankStatus.MOCK if mock else usual)
         assert not row.doubtful
         assert row.run.harness.dirty is False
-        assert {LedgerEvent.ACCEPTED, LedgerEvent.REPRODUCED} <= {entry.deed for entry in row.entries}
+        assert {LedgerEvent.ACCEPTED, LedgerEvent.REPRODUCED} <= {entry.event for entry in row.entries}
 
 
 AUDITS = {(folder.audit.judge, folder.audit.benchmark): folder for folder in stored_audits(RESULTS)}

@@ -42,8 +42,8 @@ def make(results: Path) -> Make:
     return run
 
 
-def decide(results: Path, deed: LedgerEvent, folder: RunFolder, other: RunFolder | None = None) -> None:
-    Ledger(results).append(deed, folder, by="me", reason="a test", other=other)
+def decide(results: Path, event: LedgerEvent, folder: RunFolder, other: RunFolder | None = None) -> None:
+    Ledger(results).append(event, folder, by="me", reason="a test", other=other)
 
 
 def check(results: Path, folder: RunFolder, baseline: str | None = None, **settings: Any) -> RegressionCheck:

@@ -146,30 +146,30 @@ def test_a_label_that_only_resembles_plumbing_is_a_label(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("deed", "standing"),
+    ("event", "standing"),
     [(LedgerEvent.INVALIDATED, RankStatus.INVALIDATED), (LedgerEvent.SUPERSEDED, RankStatus.SUPERSEDED)],
 )
 def test_plumbing_that_no_longer_counts_leaves_the_table_like_any_run(
-    tmp_path: Path, deed: LedgerEvent, standing: RankStatus
+    tmp_path: Path, event: LedgerEvent, standing: RankStatus
 ) -> None:
     track = make_track(judge="model@1", judge_endpoint="https://judge.example/v1", judge_label="plumbing")
     run, ledger = make_run(tmp_path, "acme", track=track), Ledger(tmp_path)
-    ledger.append(deed, run, by="Ada", reason="because")
+    ledger.append(event, run, by="Ada", reason="because")
     board = board_of(run, ledger=ledger)
     assert [row.standing for row in board.runs] == [standing]
     assert only_table(board).rows == ()
 
 
 @pytest.mark.parametrize(
-    ("deed", "standing"),
+    ("event", "standing"),
     [(LedgerEvent.INVALIDATED, RankStatus.INVALIDATED), (LedgerEvent.SUPERSEDED, RankStatus.SUPERSEDED)],
 )
 def test_a_run_that_no_longer_counts_leaves_the_table_and_stays_on_record(
-    tmp_path: Path, deed: LedgerEvent, standing: RankStatus
+    tmp_path: Path, event: LedgerEvent, standing: RankStatus
 ) -> None:
     older, newer = make_run(tmp_path, "acme", {"kept": 10}), make_run(tmp_path, "acme", {"kept": 50}, started=LATER)
     ledger = Ledger(tmp_path)
-    ledger.append(deed, newer, by="Ada", reason="it read the answers")
+    ledger.append(event, newer, by="Ada", reason="it read the answers")
     board = board_of(older, newer, ledger=ledger)
     assert row_of(board, "acme").run == older.run
     assert [(row.run.run_id, row.standing) for row in board.runs] == [

@@ -171,7 +171,7 @@ def test_a_release_is_named_in_the_ledger_once(tmp_path: Path, acme: RunFolder) 
     release = freeze_and_keep(tmp_path)
     keep(release, tmp_path)
     (line,) = Ledger(tmp_path).entries()
-    assert (line.deed, line.release_version, line.run_id) == (LedgerEvent.RELEASED, TODAY, None)
+    assert (line.event, line.release_version, line.run_id) == (LedgerEvent.RELEASED, TODAY, None)
     assert line.release_digest == digest_bytes((tmp_path / "releases" / f"{TODAY}.json").read_bytes())
 
 

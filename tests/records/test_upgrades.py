@@ -110,7 +110,7 @@ def test_a_ledger_line_of_an_older_shape_is_read(monkeypatch: pytest.MonkeyPatch
 
     older = {
         "schema_version": 0,
-        "deed": "accepted",
+        "event": "accepted",
         "run_id": "r",
         "run_digest": "sha256:" + "0" * 64,
         "at": "2026-01-01T00:00:00+00:00",
@@ -122,7 +122,7 @@ def test_a_ledger_line_of_an_older_shape_is_read(monkeypatch: pytest.MonkeyPatch
         LedgerEntry.parse(json.dumps(older), "f")
     monkeypatch.setattr(LedgerEntry, "UPGRADES", {0: who_and_why, 1: dict})
     entry = LedgerEntry.parse(json.dumps(older), "f")
-    assert (entry.deed, entry.by, entry.reason, entry.schema_version) == (LedgerEvent.ACCEPTED, "Ada", "not said", 2)
+    assert (entry.event, entry.by, entry.reason, entry.schema_version) == (LedgerEvent.ACCEPTED, "Ada", "not said", 2)
 
 
 def test_a_release_of_an_older_shape_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

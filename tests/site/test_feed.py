@@ -33,7 +33,7 @@ def text(element: Element, name: str) -> str:
 
 def test_the_feed_has_the_ledger_newest_first_and_is_linked_on_every_page(built: Built) -> None:
     found = entries((built.out / FEED).read_bytes())
-    events = [entry.deed.value for entry in Ledger(built.results).entries()]
+    events = [entry.event.value for entry in Ledger(built.results).entries()]
     assert [text(entry, "title").partition(":")[0] for entry in found] == events[::-1]
     for entry in found:
         link = entry.find(f"{ATOM}link")

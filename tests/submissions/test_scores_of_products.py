@@ -59,5 +59,5 @@ def test_scores_and_differences_are_those_of_the_runs(
 
 
 def test_every_run_on_the_page_is_accepted() -> None:
-    accepted = {entry.run_id for entry in Ledger(RESULTS).entries() if entry.deed is LedgerEvent.ACCEPTED}
+    accepted = {entry.run_id for entry in Ledger(RESULTS).entries() if entry.event is LedgerEvent.ACCEPTED}
     assert {run for table in TABLES for run, _score, _difference in table} <= accepted

@@ -80,7 +80,7 @@ def accept(results: Path, runs: Iterable[tuple[str, Digest, datetime]]) -> None:
     previous: Digest | None = None
     for run_id, digest, at in runs:
         entry = LedgerEntry(
-            deed=LedgerEvent.ACCEPTED,
+            event=LedgerEvent.ACCEPTED,
             run_id=run_id,
             run_digest=digest,
             at=at.isoformat(timespec="seconds"),

@@ -23,7 +23,7 @@ def test_every_present_control_is_listed() -> None:
 def test_the_system_of_every_accepted_run_is_listed() -> None:
     """A pull request may add a submission and runs of it; a maintainer lists it with the acceptance of a run."""
     entries = Ledger(RESULTS).entries()
-    accepted = {entry.run_digest for entry in entries if entry.deed is LedgerEvent.ACCEPTED}
+    accepted = {entry.run_digest for entry in entries if entry.event is LedgerEvent.ACCEPTED}
     systems = [folder.run.system for folder in sealed_runs(RESULTS) if folder.digest in accepted]
     assert len(systems) >= 41
     for system in systems:

@@ -137,7 +137,7 @@ class Ledger:
         return f"{self.path}:{len(content.lines) + 1}: the last line is incomplete ({len(content.tail)} bytes)."
 
     def earlier(
-        self, deed: LedgerEvent, folder: RunFolder | None, *, by: str, reason: str, **details: Unpack[Details]
+        self, event: LedgerEvent, folder: RunFolder | None, *, by: str, reason: str, **details: Unpack[Details]
     ) -> LedgerEntry | None:
         """Return an equal entry that exists already; ``None`` if there is none.
 
@@ -147,21 +147,21 @@ class Ledger:
         Raises:
             BadInput: the ledger is damaged.
         """
-        wanted = _draft(deed, folder, by, reason, details)
-        names = ("deed", "run_id", "run_digest", *_EQUAL_BY.get(deed, ("by", "reason", "sample")))
+        wanted = _draft(event, folder, by, reason, details)
+        names = ("event", "run_id", "run_digest", *_EQUAL_BY.get(event, ("by", "reason", "sample")))
         for entry in self.entries():
             if all(getattr(entry, name) == getattr(wanted, name) for name in names):
                 return entry
         return None
 
     def append(
-        self, deed: LedgerEvent, folder: RunFolder | None, *, by: str, reason: str, **details: Unpack[Details]
+        self, event: LedgerEvent, folder: RunFolder | None, *, by: str, reason: str, **details: Unpack[Details]
     ) -> LedgerEntry:
         """Append an entry, flushed to disk before returning; an incomplete last line is removed first.
 
         Args:
-            deed: what happened.
-            folder: the run it happened to; ``None`` for ``released``.
+            event: what happened.
+            folder: the run it happened to; ``None`` for ``released`` and ``started``.
             by: author of the entry.
             reason: the reason, or the method.
             details: fields of some events; see :class:`Details`.
@@ -172,14 +172,15 @@ class Ledger:
         """
         if not reason.strip():
             raise BadInput("a ledger entry needs a reason.", remedy="Add --reason TEXT.")
-        draft = _draft(deed, folder, by, reason, details)
+        draft = _draft(event, folder, by, reason, details)
         if (problem := _misfit(draft)) is not None:
             raise BadInput(problem, where=self.path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with locked(self.path.parent):
                 content = self._content()
-                self._parsed(content)
+                if self._parsed(content) and event is LedgerEvent.STARTED:
+                    raise BadInput("the ledger has lines already, so it cannot start here.", where=self.path)
                 previous = digest_bytes(content.lines[-1]) if content.lines else None
                 entry = draft.model_copy(update={"at": _now(), "previous": previous})
                 if self.key is not None:
@@ -257,7 +258,11 @@ class Ledger:
         for number, line in enumerate(content.lines, start=1):
             where = f"{self.path}:{number}"
             entry = LedgerEntry.parse(line, where)
-            if (problem := _misfit(entry)) is not None:
+            if entry.event is LedgerEvent.STARTED and entries:
+                problem: str | None = "an entry 'started' is not the first line."
+            else:
+                problem = _misfit(entry)
+            if problem is not None:
                 raise BadInput(problem, where=where, remedy="Restore the ledger from version control.")
             if entry.previous != previous:
                 raise BadInput(
@@ -270,10 +275,10 @@ class Ledger:
         return entries
 
 
-def _draft(deed: LedgerEvent, folder: RunFolder | None, by: str, reason: str, details: Details) -> LedgerEntry:
+def _draft(event: LedgerEvent, folder: RunFolder | None, by: str, reason: str, details: Details) -> LedgerEntry:
     other = details.get("other")
     return LedgerEntry(
-        deed=deed,
+        event=event,
         run_id=folder.run.run_id if folder else None,
         run_digest=folder.digest if folder else None,
         at=_now(),
@@ -290,15 +295,16 @@ def _draft(deed: LedgerEvent, folder: RunFolder | None, by: str, reason: str, de
 
 def _misfit(entry: LedgerEntry) -> str | None:
     """Return the problem of an entry whose fields do not fit its event; ``None`` if they fit."""
-    released = entry.deed is LedgerEvent.RELEASED
-    if any((value is None) is not released for value in (entry.run_id, entry.run_digest)):
-        return f"an entry '{entry.deed}' {'names no run' if released else 'needs run_id and run_digest'}."
+    released = entry.event is LedgerEvent.RELEASED
+    of_run = entry.event not in (LedgerEvent.RELEASED, LedgerEvent.STARTED)
+    if any((value is None) is of_run for value in (entry.run_id, entry.run_digest)):
+        return f"an entry '{entry.event}' {'needs run_id and run_digest' if of_run else 'names no run'}."
     if any((value is None) is released for value in (entry.release_version, entry.release_digest)):
         fields = "release_version and release_digest"
-        return f"an entry '{entry.deed}' {f'needs {fields}' if released else f'has no {fields}'}."
-    sampled = entry.deed in (LedgerEvent.RE_ASKED, LedgerEvent.RERUN)
+        return f"an entry '{entry.event}' {f'needs {fields}' if released else f'has no {fields}'}."
+    sampled = entry.event in (LedgerEvent.RE_ASKED, LedgerEvent.RERUN)
     if (entry.sample is None) is sampled:
-        return f"an entry '{entry.deed}' {'needs' if sampled else 'has no'} 'sample'."
+        return f"an entry '{entry.event}' {'needs' if sampled else 'has no'} 'sample'."
     if entry.sample is not None and entry.sample.agreed + len(entry.sample.differing) != entry.sample.asked:
         return "the items of 'sample' that agreed and that differ are not the items asked."
     return None

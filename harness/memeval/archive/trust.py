@@ -55,14 +55,14 @@ def derive_trust(facts: TrustFacts, entries: Iterable[LedgerEntry]) -> Trust:
         entries: the ledger's entries, oldest first.
     """
     mine = [entry for entry in entries if entry.run_id == facts.run_id and entry.run_digest == facts.digest]
-    deeds = {entry.deed for entry in mine}
+    events = {entry.event for entry in mine}
     if facts.kind is SystemKind.CONTROL:
         answers = AnswerTrust.CONTROL
     elif facts.kind is SystemKind.IMPORTED:
         answers = AnswerTrust.IMPORTED
-    elif LedgerEvent.REPEATED in deeds and facts.isolation is Isolation.SANDBOXED:
+    elif LedgerEvent.REPEATED in events and facts.isolation is Isolation.SANDBOXED:
         answers = AnswerTrust.REPEATED
-    elif any(entry.deed is LedgerEvent.ACCEPTED and entry.runner is Runner.MAINTAINER for entry in mine):
+    elif any(entry.event is LedgerEvent.ACCEPTED and entry.runner is Runner.MAINTAINER for entry in mine):
         answers = AnswerTrust.MAINTAINER_RUN
     else:
         answers = AnswerTrust.SELF_RUN
@@ -73,7 +73,7 @@ def _grades(facts: TrustFacts, mine: Sequence[LedgerEntry]) -> GradeTrust:
     asked = last_samples(mine).get(LedgerEvent.RE_ASKED)
     if facts.uses_model and asked is not None and holds(asked):
         return GradeTrust.RE_ASKED
-    if all(entry.deed is not LedgerEvent.REPRODUCED for entry in mine):
+    if all(entry.event is not LedgerEvent.REPRODUCED for entry in mine):
         return GradeTrust.CLAIMED
     return GradeTrust.REPLAYED if facts.uses_model else GradeTrust.RECOMPUTED
 
@@ -88,7 +88,7 @@ def uses_model(run: Run) -> bool:
 
 def last_samples(entries: Iterable[LedgerEntry]) -> dict[LedgerEvent, Sample]:
     """Return the last sample of each kind in entries about one run, oldest first."""
-    return {entry.deed: entry.sample for entry in entries if entry.sample is not None}
+    return {entry.event: entry.sample for entry in entries if entry.sample is not None}
 
 
 def holds(sample: Sample) -> bool:

@@ -49,8 +49,8 @@ def show(results: Results = DEFAULT_RESULTS, signers: SignersFile = None, as_jso
 
     for entry, signature in zip(entries, signatures, strict=True):
         other = f" {entry.other_run_id}" if entry.other_run_id else ""
-        named = entry.run_id or entry.release_version
-        print(visible(f"{entry.at}  {entry.deed}  {named}{other}  by {entry.by}: {entry.reason}  [{signature}]"))
+        named = entry.run_id or entry.release_version or "the ledger"
+        print(visible(f"{entry.at}  {entry.event}  {named}{other}  by {entry.by}: {entry.reason}  [{signature}]"))
 
 
 @app.command("accept")
@@ -115,7 +115,7 @@ def reason_with_regression(folder: RunFolder, results: Path, reason: str, *, acc
     from memeval.records.check import MetricStatus
     from memeval.systems.output import visible
 
-    if any(e.deed is LedgerEvent.ACCEPTED and e.run_digest == folder.digest for e in Ledger(results).entries()):
+    if any(e.event is LedgerEvent.ACCEPTED and e.run_digest == folder.digest for e in Ledger(results).entries()):
         return reason
     try:
         checked = api.check(folder, results=results)
@@ -289,7 +289,7 @@ def warn_of_incomplete_line(results: Path) -> None:
 
 
 def _append(
-    deed: LedgerEvent,
+    event: LedgerEvent,
     run: str,
     other: str | None,
     reason: str,
@@ -308,12 +308,12 @@ def _append(
     ledger, folder = Ledger(results, sign_with), api.load_run(run, results)
     successor = api.load_run(other, results) if other else None
     by = by or getpass.getuser()
-    known = ledger.earlier(deed, folder, by=by, reason=reason, runner=runner, other=successor)
+    known = ledger.earlier(event, folder, by=by, reason=reason, runner=runner, other=successor)
     if known is not None and not even_if_known:
-        print(visible(f"already {deed} {known.run_id} on {known.at[:10]} by {known.by}. Nothing was added."))
+        print(visible(f"already {event} {known.run_id} on {known.at[:10]} by {known.by}. Nothing was added."))
         return
     note = ledger.incomplete()
-    entry = ledger.append(deed, folder, by=by, reason=reason, runner=runner, other=successor)
+    entry = ledger.append(event, folder, by=by, reason=reason, runner=runner, other=successor)
     if note is not None:
         print(f"memeval: {note} It was removed.", file=sys.stderr)
-    print(f"{entry.deed} {entry.run_id}")
+    print(f"{entry.event} {entry.run_id}")

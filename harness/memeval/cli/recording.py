@@ -46,4 +46,4 @@ def verify_and_record(results: Path, folders: Sequence[RunFolder], by: str, sess
 
 def recorded(ledger: Ledger, event: LedgerEvent) -> set[tuple[str | None, str | None]]:
     """Return id and digest of each run with an event in the ledger."""
-    return {(entry.run_id, entry.run_digest) for entry in ledger.entries() if entry.deed is event}
+    return {(entry.run_id, entry.run_digest) for entry in ledger.entries() if entry.event is event}

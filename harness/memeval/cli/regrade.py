@@ -6,8 +6,8 @@ the answers, contexts, clocks, systems and runners of a run, and writes its trac
 
 from __future__ import annotations
 
-import gzip
 import json
+import shutil
 import sys
 import tempfile
 import time
@@ -49,13 +49,6 @@ from memeval.storage import write_whole
 
 Migrate = Callable[[Path, str, str], tuple[str, dict[str, Any]]]
 """Takes results, slug and old submission digest; returns the new digest and changed fields of the system."""
-
-NAMES = {
-    "take_in_seconds": "ingest_seconds",
-    "take_in_sessions": "ingest_sessions",
-    "take_in": "ingest",
-}
-"""New names of stored fields."""
 
 READERS = {"extractive@1": "extractive"}
 """The reader that replaces a removed one."""
@@ -169,25 +162,16 @@ def regrade(old: Path, results: Path, data: Path | None, migrate: Migrate, sourc
 
 def _converted(old: Path, place: Path, migrate: Migrate, results: Path) -> RunFolder:
     """Return a copy of a run in today's form, under its old ids."""
-    head = _renamed(json.loads((old / "run.json").read_bytes()))
+    head = json.loads((old / "run.json").read_bytes())
     system = head["system"]
     digest, fields = migrate(results, system["slug"], system["submission_digest"])
     system.pop("label", None)
     system.update(fields)
     system["submission_digest"] = digest
     for packed in old.glob("*.jsonl.gz"):
-        text = gzip.decompress(packed.read_bytes())
-        for name, now in NAMES.items():
-            text = text.replace(f'"{name}":'.encode(), f'"{now}":'.encode())
-        (place / packed.name).write_bytes(gzip.compress(text, 1))
+        shutil.copy2(packed, place)
     (place / "run.json").write_text(json.dumps(head))
     return RunFolder(place)
-
-
-def _renamed(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {NAMES.get(name, name): _renamed(value) for name, value in data.items()}
-    return [_renamed(each) for each in data] if isinstance(data, list) else data
 
 
 def _rounded(row: Response) -> Response:

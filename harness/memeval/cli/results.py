@@ -195,7 +195,7 @@ def _accept(folder: RunFolder, recording: Recording) -> None:
 
     decisions = (LedgerEvent.ACCEPTED, LedgerEvent.INVALIDATED, LedgerEvent.SUPERSEDED)
     ledger = Ledger(recording.results)
-    if any(each.deed in decisions and each.run_id == folder.run.run_id for each in ledger.entries()):
+    if any(each.event in decisions and each.run_id == folder.run.run_id for each in ledger.entries()):
         return
     reason = reason_with_regression(folder, recording.results, recording.accept or "", accepted=False)
     ledger.append(LedgerEvent.ACCEPTED, folder, by=recording.by, reason=reason, runner=Runner.MAINTAINER)

@@ -128,7 +128,7 @@ def rerun(
 
 
 def _record(
-    deed: LedgerEvent, folder: RunFolder, sample: Sample, what: str, how: str, by: str | None, ledger: Ledger
+    event: LedgerEvent, folder: RunFolder, sample: Sample, what: str, how: str, by: str | None, ledger: Ledger
 ) -> None:
     """Append the sample to the ledger and print it; fail if too little is equal."""
     from memeval.archive.trust import holds
@@ -136,7 +136,7 @@ def _record(
     from memeval.evaluation.re_asking import said, too_different
 
     reason = f"{said(sample, what)}{how}, memeval {memeval_version()}"
-    ledger.append(deed, folder, by=by or getpass.getuser(), reason=reason, sample=sample)
-    print(f"{deed} {folder.run.run_id}: {said(sample, what)}")
+    ledger.append(event, folder, by=by or getpass.getuser(), reason=reason, sample=sample)
+    print(f"{event} {folder.run.run_id}: {said(sample, what)}")
     if not holds(sample):
         raise too_different(sample, what)

@@ -310,7 +310,7 @@ def _relationship(folder: RunFolder) -> str:
     results = folder.path.resolve().parents
     entries = Ledger(results[2]).entries() if len(results) > 2 else []
     runners = [
-        each.runner for each in entries if each.deed is LedgerEvent.ACCEPTED and each.run_digest == folder.digest
+        each.runner for each in entries if each.event is LedgerEvent.ACCEPTED and each.run_digest == folder.digest
     ]
     return next((_BY_RUNNER[runner] for runner in reversed(runners) if runner is not None), "other")
 

@@ -13,6 +13,9 @@ from memeval.remembered import OfScenarios
 from memeval.systems.messages import FoundItem
 from memeval.tokens import begins_apart, count_tokens
 
+SCORE_DECIMALS = 6
+"""Decimals of a stored score. Ranks are those of the stored order, so that scores may be equal."""
+
 
 class Contexts:
     """The contexts of a run, by scenario and digest.
@@ -91,10 +94,14 @@ class TurnTexts:
         return _by_text(_texts_of(sessions))
 
     def item(self, text: str, source_ids: tuple[str, ...], score: float | None) -> RetrievedItem:
-        """Return a retrieved item in stored form."""
+        """Return a retrieved item in stored form, with a score of ``SCORE_DECIMALS``."""
         turn_id, dated = self._turns_named(source_ids).get(text, (None, False))
         return RetrievedItem(
-            turn_id=turn_id, dated=dated, text=None if turn_id else text, source_ids=source_ids, score=score
+            turn_id=turn_id,
+            dated=dated,
+            text=None if turn_id else text,
+            source_ids=source_ids,
+            score=None if score is None else round(score, SCORE_DECIMALS),
         )
 
     def context(self, text: str, items: Sequence[FoundItem] = ()) -> Context:

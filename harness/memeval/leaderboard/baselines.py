@@ -81,9 +81,9 @@ def _accepted_before(
     run = folder.run
     accepted: dict[str, set[str | None]] = {}
     for entry in entries:
-        if entry.deed is LedgerEvent.ACCEPTED and entry.run_id is not None:
+        if entry.event is LedgerEvent.ACCEPTED and entry.run_id is not None:
             accepted.setdefault(entry.run_id, set()).add(entry.run_digest)
-    void = {e.run_id for e in entries if e.deed in (LedgerEvent.INVALIDATED, LedgerEvent.SUPERSEDED)}
+    void = {e.run_id for e in entries if e.event in (LedgerEvent.INVALIDATED, LedgerEvent.SUPERSEDED)}
     home = results / run.track.benchmark.partition("@")[0] / run.system.slug
     found: list[RunFolder] = []
     elsewhere: RunFolder | None = None
@@ -162,15 +162,15 @@ def _named(folder: RunFolder, other: RunFolder, entries: Sequence[LedgerEntry], 
     run, base = folder.run, other.run
     if base.run_id == run.run_id:
         raise BadInput(f"run {run.run_id} is its own baseline.", remedy="Name another run with --baseline.")
-    deeds = {e.deed for e in entries if e.run_id == base.run_id}
-    if LedgerEvent.INVALIDATED in deeds:
+    events = {e.event for e in entries if e.run_id == base.run_id}
+    if LedgerEvent.INVALIDATED in events:
         raise BadInput(f"the baseline run {base.run_id} is invalidated.", remedy="Name another run with --baseline.")
     if parts := _differing(run, base):
         raise BadInput(
             f"the baseline run {base.run_id} is on another track. Different: {', '.join(parts)}.",
             remedy="Name a run of the same track, or use --baseline last-5.",
         )
-    if LedgerEvent.ACCEPTED not in deeds:
+    if LedgerEvent.ACCEPTED not in events:
         notes.append("The baseline run is not accepted.")
     if base.system.slug != run.system.slug:
         notes.append(f"The baseline run is of another system, {base.system.slug}.")

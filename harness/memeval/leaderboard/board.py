@@ -112,7 +112,7 @@ class BoardRow:
     def accepted(self) -> bool:
         """Whether a maintainer accepted the run with its current bytes."""
         return any(
-            entry.deed is LedgerEvent.ACCEPTED and entry.run_digest == self.folder.digest for entry in self.entries
+            entry.event is LedgerEvent.ACCEPTED and entry.run_digest == self.folder.digest for entry in self.entries
         )
 
     @property
@@ -123,7 +123,7 @@ class BoardRow:
     @property
     def replies(self) -> tuple[LedgerEntry, ...]:
         """Replies of the vendor, oldest first."""
-        return tuple(entry for entry in self.entries if entry.deed is LedgerEvent.REPLIED)
+        return tuple(entry for entry in self.entries if entry.event is LedgerEvent.REPLIED)
 
     @property
     def error_rate(self) -> float:
@@ -253,11 +253,11 @@ def _row(folder: RunFolder, mine: tuple[LedgerEntry, ...], across: AcrossRuns) -
 
 
 def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> RankStatus:
-    run, deeds = folder.run, {entry.deed for entry in entries}
+    run, events = folder.run, {entry.event for entry in entries}
     tally = run.scores.overall
-    if LedgerEvent.INVALIDATED in deeds:
+    if LedgerEvent.INVALIDATED in events:
         return RankStatus.INVALIDATED
-    if LedgerEvent.SUPERSEDED in deeds:
+    if LedgerEvent.SUPERSEDED in events:
         return RankStatus.SUPERSEDED
     if is_plumbing(run.track):
         return RankStatus.PLUMBING
@@ -305,7 +305,7 @@ def _vendors(run: Run, entries: Iterable[LedgerEntry]) -> RankStatus | None:
         return RankStatus.NOT_THE_VENDOR
     if vendor.agreed is not None:
         return None
-    accepted = [date.fromisoformat(entry.at[:10]) for entry in entries if entry.deed is LedgerEvent.ACCEPTED]
+    accepted = [date.fromisoformat(entry.at[:10]) for entry in entries if entry.event is LedgerEvent.ACCEPTED]
     told = None if vendor.notified is None else date.fromisoformat(vendor.notified)
     had_notice = told is not None and any(day - told >= NOTICE for day in accepted)
     return None if had_notice else RankStatus.AWAITING_VENDOR

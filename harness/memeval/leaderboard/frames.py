@@ -203,11 +203,11 @@ def _ledger_cells(row: Row, entries: Sequence[LedgerEntry]) -> Row:
         uses_model=bool(row[USES_MODEL]),
     )
     trust = derive_trust(facts, entries)
-    deeds = {entry.deed for entry in entries}
-    ended = next((deed for deed in (LedgerEvent.INVALIDATED, LedgerEvent.SUPERSEDED) if deed in deeds), None)
+    events = {entry.event for entry in entries}
+    ended = next((event for event in (LedgerEvent.INVALIDATED, LedgerEvent.SUPERSEDED) if event in events), None)
     return {
         "state": "current" if ended is None else ended.value,
-        "accepted": any(entry.deed is LedgerEvent.ACCEPTED and entry.run_digest == digest for entry in entries),
+        "accepted": any(entry.event is LedgerEvent.ACCEPTED and entry.run_digest == digest for entry in entries),
         "grade_trust": trust.grades.value,
         "answer_trust": trust.answers.value,
     }

@@ -85,7 +85,7 @@ class AcrossRuns:
 
     def void(self, entry: LedgerEntry) -> bool:
         """Return whether an entry calls a run and its copy independent repetitions."""
-        return entry.deed is LedgerEvent.REPEATED and {entry.run_id, entry.other_run_id} in self.copies
+        return entry.event is LedgerEvent.REPEATED and {entry.run_id, entry.other_run_id} in self.copies
 
 
 def marks_across(
@@ -106,7 +106,7 @@ def marks_across(
     """
     accepted: dict[str, int] = {}
     for number, entry in enumerate(entries):
-        if entry.deed is LedgerEvent.ACCEPTED and entry.run_digest is not None:
+        if entry.event is LedgerEvent.ACCEPTED and entry.run_digest is not None:
             accepted.setdefault(entry.run_digest, number)
     groups: dict[tuple[str, str, str], list[RunFolder]] = defaultdict(list)
     for folder in folders:
@@ -228,10 +228,10 @@ def marks_of_samples(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Itera
     for entry in entries:
         if entry.run_digest != folder.digest:
             continue
-        if entry.deed is LedgerEvent.REVIEWED:
+        if entry.event is LedgerEvent.REVIEWED:
             last.clear()
         elif entry.sample is not None:
-            last[entry.deed] = entry.sample
+            last[entry.event] = entry.sample
     if (sample := last.get(LedgerEvent.RE_ASKED)) is not None and not holds(sample):
         yield Mark(
             MarkName.JUDGE_DISAGREES,
@@ -246,4 +246,4 @@ def marks_of_samples(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Itera
 
 def is_reviewed(folder: RunFolder, entries: Iterable[LedgerEntry]) -> bool:
     """Return whether a maintainer reviewed the run with the current bytes of ``run.json``."""
-    return any(entry.deed is LedgerEvent.REVIEWED and entry.run_digest == folder.digest for entry in entries)
+    return any(entry.event is LedgerEvent.REVIEWED and entry.run_digest == folder.digest for entry in entries)

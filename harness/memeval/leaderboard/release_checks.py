@@ -242,7 +242,7 @@ def _missing(results: Path, files: Sequence[ReleaseFile]) -> Iterator[Finding]:
     """Yield a finding for each release that the ledger names and that has no file."""
     ledger, known = Ledger(results), {file.release.version for file in files}
     for number, entry in enumerate(ledger.entries(), start=1):
-        if entry.deed is LedgerEvent.RELEASED and entry.release_version not in known:
+        if entry.event is LedgerEvent.RELEASED and entry.release_version not in known:
             problem = f"names release {entry.release_version}, whose file is missing."
             yield Finding(f"{ledger.path}:{number}", problem, "Restore the release from version control.")
 

@@ -240,7 +240,7 @@ def _is_of(release: Release, parts: Mapping[str, Any], ledger: Ledger) -> bool:
     if any(data[name] != value for name, value in parts.items() if name != "ledger_digest"):
         return False
     since = ledger.entries()[len(ledger.until(release.ledger_digest).entries()) :]
-    return all(entry.deed is LedgerEvent.RELEASED for entry in since)
+    return all(entry.event is LedgerEvent.RELEASED for entry in since)
 
 
 def keep(release: Release, results: Path, key: Path | None = None, by: str = "memeval") -> None:

@@ -128,9 +128,9 @@ def _withdrawn(runs: Iterable[Run], entries: Iterable[LedgerEntry]) -> tuple[fro
     for entry in entries:
         if entry.run_id is None:
             continue
-        if entry.deed is LedgerEvent.INVALIDATED:
+        if entry.event is LedgerEvent.INVALIDATED:
             reasons[entry.run_id] = LeftOut.INVALIDATED
-        elif entry.deed is LedgerEvent.SUPERSEDED:
+        elif entry.event is LedgerEvent.SUPERSEDED:
             if tracks.get(entry.other_run_id or "") == tracks.get(entry.run_id):
                 reasons.setdefault(entry.run_id, LeftOut.CORRECTED)
             else:

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class LedgerEvent(StrEnum):
-    """A decision about a run, a check of it, or a release."""
+    """A decision about a run, a check of it, a release, or the start of the ledger."""
 
     ACCEPTED = "accepted"
     """A maintainer accepted it, and says who made its answers."""
@@ -28,6 +28,8 @@ class LedgerEvent(StrEnum):
     """A maintainer ran its deterministic system again on drawn items; see ``sample``."""
     RELEASED = "released"
     """A release was frozen. The line names no run."""
+    STARTED = "started"
+    """The ledger starts here; the reason says where the lines before it are. The line names no run."""
 
 
 class Runner(StrEnum):

@@ -36,10 +36,10 @@ class LedgerEntry(Stored):
 
     schema_version: int = 2
     """Schema version of this record."""
-    deed: LedgerEvent
+    event: LedgerEvent
     """What happened."""
     run_id: str | None = None
-    """The run; ``None`` for ``released``."""
+    """The run; ``None`` for ``released`` and ``started``."""
     run_digest: Digest | None = None
     """Digest of its ``run.json`` at that time: a run edited afterwards no longer matches."""
     at: str

@@ -44,7 +44,7 @@ class RetrievedItem(Sorted):
     source_ids: tuple[str, ...] = ()
     """Ordinals of the sessions or turns that the system names as the source."""
     score: float | None = None
-    """The system's score; each system defines its meaning."""
+    """The system's score, to six decimals; each system defines its meaning. The order of the items decides ranks."""
 
 
 class ContextPart(Record):

@@ -93,9 +93,9 @@ def _is_old(row: ObjectInfo, before: datetime) -> bool:
 def _ended(results: Path, before: datetime) -> Mapping[tuple[str, str], str]:
     """Return the runs that the ledger ended long ago, by id and digest, each with the reason."""
     return {
-        (entry.run_id, entry.run_digest): entry.deed.value
+        (entry.run_id, entry.run_digest): entry.event.value
         for entry in Ledger(results).entries()
-        if entry.deed in _ENDS and entry.run_id is not None and entry.run_digest is not None
+        if entry.event in _ENDS and entry.run_id is not None and entry.run_digest is not None
         if datetime.fromisoformat(entry.at) < before
     }
 

@@ -56,7 +56,7 @@ def _entry(feed: Element, entry: LedgerEntry, run: Run | None, site: SiteModel) 
         what = f"{run.system.name} on {site.benchmark_of(run.track).title}"
     else:
         what = f"run {entry.run_id}" if entry.run_id else f"release {entry.release_version}"
-    _text(made, "title", f"{entry.deed.value}: {what}")
+    _text(made, "title", f"{entry.event.value}: {what}")
     _text(made, "id", _id(entry))
     _text(made, "updated", entry.at)
     _text(SubElement(made, "author"), "name", entry.by)

@@ -112,9 +112,9 @@ def _news(site: SiteModel) -> list[News]:
     """Return the newest events of the ledger, one line for each day, event and system."""
     runs = {row.run.run_id: row.run for row in site.board.runs}
     events = [
-        (text.day(entry.at), entry.deed, runs[entry.run_id])
+        (text.day(entry.at), entry.event, runs[entry.run_id])
         for entry in site.board.ledger
-        if entry.deed in _EVENTS
+        if entry.event in _EVENTS
         and entry.run_id is not None
         and entry.run_id in runs
         and runs[entry.run_id].system.kind is not SystemKind.CONTROL
