@@ -17,6 +17,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 
+from tests.own_home import move_in
+
 pytest_plugins = ["tests.skips"]
 
 # A busy machine is no fault of the code: no property test fails for the seconds it took. A change is judged by the same
@@ -34,6 +36,8 @@ os.environ["MEMEVAL_SANDBOX"] = "none"
 
 # As the command line sets it: on several threads, OpenBLAS spends up to four times the processor time on waiting.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+move_in()
 
 # Data and its indexes: not the user's, so that no test depends on what is there or leaves anything behind.
 os.environ["MEMEVAL_DATA"] = tempfile.mkdtemp(prefix="memeval-data-")

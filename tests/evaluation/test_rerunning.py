@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from memeval.archive.runs import RunFolder
+from memeval.archive.sources import source_path
 from memeval.archive.trust import holds
 from memeval.benchmarks import session
 from memeval.benchmarks.session import BenchmarkSession
@@ -109,7 +110,7 @@ def test_an_archived_submission_is_found_by_its_digest(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     with pytest.raises(BadInput, match="is not here"):
         source_of_run(run, tmp_path / "results")
-    archived = tmp_path / "results" / "sources" / "notebook" / digest[7:23]
+    archived = source_path(tmp_path / "results", "notebook", digest, (folder / "submission.toml").read_bytes())
     shutil.copytree(folder, archived)
     assert source_of_run(run, tmp_path / "results").submission_digest == digest
     (archived / "adapter.py").write_text("class Other: ...\n")

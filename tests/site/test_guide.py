@@ -49,7 +49,7 @@ def test_the_search_finds_what_newcomers_ask(built: Built) -> None:
     found = json.loads(built.read("search/search_index.json"))["docs"]
     for word, place in (
         ("cheapest", "faq/#which-system-is-cheapest"),
-        ("mem0", "faq/#why-is-mem0-not-ranked"),
+        ("mem0", "faq/#why-is-mem0-ranked-without-an-llm"),
         ("best overall", "faq/#which-memory-system-is-best-overall"),
         ("tie", "faq/#what-is-a-tie"),
         ("evidence", "glossary/#how-it-is-tested"),
