@@ -14,7 +14,7 @@ from memeval.statistics.flips import Array, pair_tests
 from memeval.statistics.ranks import ALPHA
 
 TRACKS = (
-    ("beliefs@1", "judge", "extractive@1"),
+    ("beliefs@1", "judge", "extractive@2"),
     ("beliefs@2", "judge", "extractive@2"),
     ("beliefs@2", "retrieval", "none@1"),
 )
