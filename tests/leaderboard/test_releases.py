@@ -13,14 +13,12 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.leaderboard import releases as module
 from memeval.leaderboard.board import build_board
-from memeval.leaderboard.board_settings import BOARD_FILE, board_file, page_settings
 from memeval.leaderboard.releases import completed, frozen, keep, releases
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.ledger import LedgerEvent
 from memeval.records.release import Release
 from memeval.records.run import SystemKind
-from memeval.settings import read_settings
 from tests.support.runs import edit_head, make_run
 
 TODAY = "2026.11.21"
@@ -48,8 +46,6 @@ def freeze(results: Path, version: str | None = None, memeval: str = "0.1.0") ->
 def freeze_and_keep(results: Path, version: str | None = None) -> Release:
     release, is_new = freeze(results, version)
     assert is_new
-    board = digest_bytes(board_file(page_settings(read_settings(results.parent))))
-    release = completed(release, {BOARD_FILE: board}, None)
     keep(release, results)
     return release
 

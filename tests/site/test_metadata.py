@@ -60,7 +60,18 @@ def site_of(folder: Path, benchmark: FakeBenchmark, settings: str = "", version:
     make_run(results, Made("ours", "Ours"), benchmark)
     (folder / "memeval.toml").write_text(settings, encoding="utf-8")
     release = Release(
-        version="2026.9", date="2026-09-03", memeval="0.1.0", rows=(), ledger_digest=None, state="sha256:" + "0" * 64
+        version="2026.9",
+        date="2026-09-03",
+        memeval="0.1.0",
+        rows=(),
+        ranks_method="ranks@2",
+        weights={},
+        price_lists=(),
+        runs={},
+        ledger_digest=None,
+        files={},
+        data_files=(),
+        state="sha256:" + "0" * 64,
     )
     return read_site(results, version=version, releases=[release], find=lambda _name: benchmark)
 

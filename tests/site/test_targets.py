@@ -19,6 +19,7 @@ from memeval.cli.main import app
 from memeval.evaluation.findings import CheckStatus
 from memeval.leaderboard.releases import ReleaseFile, file_bytes, keep, state_of
 from memeval.objects import s3
+from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.site import staging
 from memeval.site.checking import check_published
@@ -156,8 +157,8 @@ def test_a_release_of_an_older_memeval_blocks_nothing(board: Path, named: str) -
     results = board / "results"
     published(results, open_target(board, named), "1")
     path = results / "releases" / "1.json"
-    data = json.loads(path.read_bytes()) | {"schema_version": 2}
-    del data["data_files"]
+    data = json.loads(path.read_bytes())
+    data["files"]["gone.html"] = digest_bytes(b"a page of another memeval")
     data["state"] = state_of(data)
     path.write_bytes(file_bytes(data))
     (results / "ledger.jsonl").unlink()

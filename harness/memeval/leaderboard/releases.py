@@ -18,6 +18,7 @@ from memeval.records.base import Digest, digest_bytes, digest_of
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent
 from memeval.records.release import Release, ReleaseRow
+from memeval.records.settings import BoardSettings
 from memeval.settings import read_settings
 from memeval.storage import unwritable, write_whole
 
@@ -229,9 +230,9 @@ def derived(board: Board) -> dict[str, Any]:
     }
 
 
-def _settings_digest(release: Release) -> Digest | None:
-    """Return the digest of a release's ``board.json``; ``None`` without one."""
-    return release.files.get(BOARD_FILE)
+def _settings_digest(release: Release) -> Digest:
+    """Return the digest of a release's ``board.json``; one without it has the default settings."""
+    return release.files.get(BOARD_FILE) or digest_bytes(board_file(BoardSettings()))
 
 
 def _is_of(release: Release, parts: Mapping[str, Any], ledger: Ledger) -> bool:

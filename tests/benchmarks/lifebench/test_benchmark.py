@@ -69,11 +69,11 @@ def test_a_judge_is_asked_once_per_criterion_and_its_replies_reproduce(
         monkeypatch.setenv("OPENAI_API_KEY", "placeholder")
         options = RunOptions(results=tmp_path, protocol="judge", judge="openai:gpt-4o-mini", judge_label="loopback")
         run = run_system(control_source(CONTROLS["bm25"]), session, options)
-    assert len(list(run.judgments())) == 4, "two criteria of each answer; the third answer is blank"
+    assert len(list(run.judgments())) == 5, "two criteria of two answers, and one of the third"
     assert {grade.item_id: (grade.credit, grade.verdict) for grade in run.grades()} == {
         f"{USER}:0": (0.75, False),
         f"{USER}:3": (1.0, True),
-        f"{USER}:4": (0.0, False),
+        f"{USER}:4": (1.0, True),
     }
     assert set(run.run.track.prompts) == {"judge/lifebench-point", "judge/reminder"}
     again = RunFolder(run.path)
