@@ -25,7 +25,7 @@ from tests.support.model_server import ModelServer, digest, yes_or_no
 ITEMS = 60
 JUDGED = 51
 """Items that a judge is asked about; the others are graded by their figures."""
-SMALL = ("--benchmark", "beliefs@1", "--parameter", f"size={ITEMS}")
+SMALL = ("--benchmark", "beliefs@2", "--parameter", f"size={ITEMS}")
 JUDGE = ("--judge", "openai:gpt-4o", "--judge-label", "loopback")
 KEY = "sk-a-key-that-nobody-may-ever-see-0123456789"
 RECORD = Path("results/.record/calls.jsonl")

@@ -14,7 +14,7 @@ from tests.support.adapters import plain_adapter
 from tests.support.commands import Said, memeval
 from tests.support.model_server import ModelServer, reasoning_only
 
-SMALL = ("--benchmark", "beliefs@1", "--parameter", "size=24")
+SMALL = ("--benchmark", "beliefs@2", "--parameter", "size=2")
 JUDGE = ("--judge", "openai:gpt-4o", "--judge-label", "loopback")
 KEY = "sk-a-key-that-nobody-may-ever-see-0123456789"
 UNVERIFIED = {"message": "Your organization must be verified to use this model.", "type": "invalid_request_error"}

@@ -34,7 +34,7 @@ def shares(tally: Tally) -> tuple[int, int]:
 
 @pytest.mark.parametrize("adapter", ["padded_contexts", "padded_results", "repeated_history"])
 def test_shaped_contexts_earn_the_published_rule_and_not_the_gate(adapter: str, tmp_path: Path) -> None:
-    session = BenchmarkSession.open(find("beliefs@1"), parameters={"size": 24})
+    session = BenchmarkSession.open(find("beliefs@2"), parameters={"size": 2})
     found = run(adapter, session, tmp_path)
     delta = category(found)
     assert delta.tally.planned > 2
@@ -45,7 +45,7 @@ def test_shaped_contexts_earn_the_published_rule_and_not_the_gate(adapter: str, 
 
 
 def test_a_context_that_the_system_reports_is_marked_and_never_a_measurement(tmp_path: Path) -> None:
-    session = BenchmarkSession.open(find("beliefs@1"), parameters={"size": 24})
+    session = BenchmarkSession.open(find("beliefs@2"), parameters={"size": 2})
     delta = category(run("padded_contexts", session, tmp_path, limit=12))
     assert [(count.flag.value, count.items) for count in delta.flags] == [("self-reported-tokens", 2)]
     assert delta.metrics["efficiency"] is delta.metrics["checked_efficiency"] is None
