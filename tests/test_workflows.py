@@ -408,11 +408,11 @@ def test_the_action_gives_its_inputs_to_one_command_and_leaves_out_empty_ones(tm
     evil = "a b; touch x,$(touch y).py"
     names = act("Name the folders", tmp_path, SYSTEM=evil)
     assert re.fullmatch("[0-9a-f]{16}", names["id"]) and Path(names["baseline"]).is_dir()
-    inputs = {"SYSTEM": evil, "BENCHMARKS": "beliefs@1", "TIER": "", "READER": "", "LIMIT": "20", "PYTHON": ""}
+    inputs = {"SYSTEM": evil, "BENCHMARKS": "beliefs@2", "TIER": "", "READER": "", "LIMIT": "20", "PYTHON": ""}
     inputs |= {"JUDGE": "rules", "BUDGET": "1", "SANDBOX": "auto"}
     act("Run and check", tmp_path, **inputs, RESULTS=names["results"], BASELINE=names["baseline"])
     called = (tmp_path / "called").read_text().splitlines()
-    assert called[:5] == ["evaluate", f"--systems={evil}", "--benchmarks=beliefs@1", "--pull-data", "--limit=20"]
+    assert called[:5] == ["evaluate", f"--systems={evil}", "--benchmarks=beliefs@2", "--pull-data", "--limit=20"]
     assert not any(word.startswith(("--tier", "--reader", "--python")) for word in called)
     assert {f"--baseline={names['baseline']}", f"--to={names['results']}", "--fresh"} <= set(called)
     parse(called)

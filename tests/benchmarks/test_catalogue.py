@@ -8,7 +8,6 @@ import pytest
 
 from memeval.benchmarks import all_benchmarks, registry
 from memeval.benchmarks.base import Benchmark
-from memeval.benchmarks.beliefs.plan import WEIGHTS
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.charts import check_slices
 from memeval.benchmarks.session import BenchmarkSession
@@ -109,12 +108,6 @@ def test_shipped_errata_are_explained(benchmark: Benchmark) -> None:
     if errata is not None:
         assert "corrected" in benchmark.info.alternates
         assert f"sha256:{errata.dataset_sha256}" in {source.digest for source in benchmark.info.sources}
-
-
-def test_the_generator_of_beliefs_goes_by_its_catalogue() -> None:
-    (info,) = [each.info for each in all_benchmarks() if each.info.id == "beliefs@1"]
-    assert {each.name: (each.items, each.weight) for each in info.categories} == WEIGHTS
-    assert [each.name for each in info.categories] == list(WEIGHTS)
 
 
 def test_a_catalogue_is_read_once(package: Callable[[bytes], str]) -> None:

@@ -87,7 +87,7 @@ def test_a_prompt_that_a_model_judge_would_miss_is_named(
     assert says in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["astrocyte-reflect@1", "beliefs@1", "lifecycle@1", "qa-smoke@1"])
+@pytest.mark.parametrize("name", ["astrocyte-reflect@1", "beliefs@2", "lifecycle@1", "qa-smoke@1"])
 def test_an_included_benchmark_has_the_items_and_prompts_that_it_says(name: str) -> None:
     benchmark = find(name)
     session = BenchmarkSession.open(benchmark)

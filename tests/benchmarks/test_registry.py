@@ -7,16 +7,21 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from memeval import api
 from memeval.benchmarks import all_benchmarks, find, known_ids, quick_benchmark, registry
 from memeval.benchmarks.base import Benchmark
+from memeval.benchmarks.session import session_of_run
 from memeval.records.benchmark import ChartInfo, ChartKind, PublishedValue
 from memeval.records.errors import BadInput
+from memeval.removed import why_removed
 from tests.support.registered import Distribution, Entry, register
+from tests.support.runs import make_run, make_track
 from tests.support.tiny import TinyBenchmark
 
 NAMES = list(dict.fromkeys(each.partition("@")[0] for each in known_ids()))
@@ -27,7 +32,7 @@ def test_a_benchmark_is_found_by_its_id_and_the_newest_by_its_name() -> None:
         assert find(benchmark.info.id).info == benchmark.info
         assert find(benchmark.info.name).info.name == benchmark.info.name
     assert find("beliefs").info.id == "beliefs@2"
-    assert {benchmark.info.id for benchmark in all_benchmarks()} >= {"beliefs@1", "beliefs@2", "deepmemeval@1"}
+    assert {benchmark.info.id for benchmark in all_benchmarks()} >= {"beliefs@2", "deepmemeval@1"}
 
 
 @pytest.mark.parametrize(
@@ -35,7 +40,9 @@ def test_a_benchmark_is_found_by_its_id_and_the_newest_by_its_name() -> None:
     [
         ("deepmemevil", "unknown benchmark 'deepmemevil'. Did you mean 'deepmemeval'?"),
         ("Beliefs", "unknown benchmark 'Beliefs'. Did you mean 'beliefs'?"),
-        ("beliefs@9", "beliefs has no version '9'. This memeval has beliefs@1, beliefs@2."),
+        ("beliefs@9", "beliefs has no version '9'. This memeval has beliefs@2."),
+        ("beliefs@1", why_removed("beliefs@1")),
+        ("beliefs-fresh-202612@1", why_removed("beliefs-fresh-202612@1")),
         ("xyzzy", f"unknown benchmark 'xyzzy'. Choose one of: {', '.join(NAMES)}."),
     ],
 )
@@ -54,7 +61,7 @@ def test_no_benchmark_is_imported_before_it_is_asked_for() -> None:
 
 def test_the_order_of_boards_is_that_of_the_catalogues() -> None:
     ids = [benchmark.info.id for benchmark in all_benchmarks()]
-    assert ids[:4] == ["beliefs@1", "beliefs-fresh-202612@1", "beliefs@2", "lifecycle@1"]
+    assert ids[:3] == ["beliefs@2", "beliefs-fresh-202701@2", "lifecycle@1"]
     names = [each.partition("@")[0] for each in ids]
     assert names.index("deepmemeval") < names.index("locomo") < names.index("longmemeval") < names.index("qa-smoke")
 
@@ -219,6 +226,16 @@ def test_a_run_on_a_benchmark_that_is_not_installed_says_what_to_install(
     assert registry.not_installed(run) is None
 
 
+def test_a_run_on_a_removed_benchmark_says_why(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, "acme", track=make_track(benchmark="beliefs@1"))
+    assert str(registry.not_installed(folder.run)) == why_removed("beliefs@1")
+    checks = {each.name: each for each in api.verify_checks(tmp_path)}
+    assert checks["track"].not_checked == why_removed("beliefs@1")
+    with pytest.raises(BadInput) as caught:
+        session_of_run(folder.run)
+    assert str(caught.value) == why_removed("beliefs@1")
+
+
 def test_an_old_installation_without_benchmarks_is_told_to_install_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "entry_points", lambda group: [])
     registry._entries.cache_clear()
@@ -226,11 +243,12 @@ def test_an_old_installation_without_benchmarks_is_told_to_install_again(monkeyp
         known_ids()
 
 
-def test_a_quick_check_needs_no_data_and_takes_one_item_of_each_category() -> None:
+def test_a_quick_check_needs_no_data_and_has_items_of_each_category() -> None:
     quick = quick_benchmark()
     assert quick.info.generated and quick.available()
     keys = list(quick.open(None, quick.info.quick).keys())
-    assert [key.category for key in keys] == [category.name for category in quick.info.categories]
+    assert {key.category for key in keys} == {category.name for category in quick.info.categories}
+    assert len(keys) == 12
 
 
 def test_without_a_quick_benchmark_the_reason_is_given(monkeypatch: pytest.MonkeyPatch) -> None:

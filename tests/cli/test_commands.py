@@ -17,7 +17,7 @@ from memeval.records.errors import ExitCode
 from tests.support.adapters import plain_adapter
 
 Call = Callable[..., tuple[int, str, str]]
-SMALL = ("--benchmark", "beliefs@1", "--parameter", "size=12")
+SMALL = ("--benchmark", "beliefs@2", "--parameter", "size=1")
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ def test_machines_get_json(call: Call, tmp_path: Path) -> None:
     (report,) = json.loads(call("reproduce", "results", "--json")[1])
     assert (report["equal"], report["grades"]) == (True, 12)
     listed = {row["id"]: row for row in json.loads(call("data", "list", "--json")[1])}
-    assert listed["beliefs@1"]["here"]
+    assert listed["beliefs@2"]["here"]
     assert listed["deepmemeval@1"]["bytes"] == 2_239_412
 
 
@@ -288,11 +288,11 @@ def test_schemas_are_written_and_their_drift_is_caught(call: Call, tmp_path: Pat
 
 
 def test_generated_data_keeps_scenarios_and_keys_apart(call: Call, tmp_path: Path) -> None:
-    code, out, _ = call("data", "generate", "beliefs@1", "--parameter", "size=12", "--to", "made")
+    code, out, _ = call("data", "generate", "beliefs@2", "--parameter", "size=1", "--to", "made")
     assert code == 0
     assert "12 items" in out
     scenarios = (tmp_path / "made" / "scenarios.jsonl").read_text()
-    assert len(scenarios.splitlines()) == 12
+    assert len(scenarios.splitlines()) == 1
     assert '"phrases"' not in scenarios
     assert '"category"' not in scenarios
     assert len((tmp_path / "made" / "keys.jsonl").read_text().splitlines()) == 12
@@ -318,7 +318,7 @@ def test_output_that_nobody_reads_is_no_crash(tmp_path: Path) -> None:
 
 
 def test_the_doctor_checks_the_settings_of_the_board(call: Call, tmp_path: Path) -> None:
-    (tmp_path / "memeval.toml").write_text('benchmarks = ["beliefs@1"]\n')
+    (tmp_path / "memeval.toml").write_text('benchmarks = ["beliefs@2"]\n')
     assert f"\nSettings: {tmp_path}/memeval.toml is valid.\n" in call("doctor")[1]
     (tmp_path / "memeval.toml").write_text('\nbenchmarks = ["belief@1"]\n')
     assert f"\nSettings: {tmp_path}/memeval.toml:2: " in call("doctor")[1]
@@ -330,7 +330,7 @@ def test_the_doctor_says_what_is_here(call: Call) -> None:
     version, summary, *others = out.splitlines()
     assert version.startswith("memeval ")
     assert "benchmarks ready to run, " in summary and "need data: memeval data pull NAME" in summary
-    assert ["beliefs@1", "ready"] in [line.split() for line in others]
+    assert ["beliefs@2", "ready"] in [line.split() for line in others]
 
 
 def test_the_version_is_printed(call: Call) -> None:

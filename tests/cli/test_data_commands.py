@@ -188,7 +188,7 @@ def test_machines_get_the_whole_catalogue(call: Call) -> None:
     assert (row["licence"], row["redistribution"], row["accepted"], row["here"]) == ("MIT", "ids", False, False)
     assert row["bytes"] == len(BYTES) and row["digest"] == digest_bytes(BYTES) and row["items"] == 500
     assert {"categories", "protocols", "tiers", "metrics", "defects", "citation", "example", "alternates"} <= set(row)
-    assert rows["beliefs@1"]["files"] == [] and rows["beliefs@1"]["accepted"] is None
+    assert rows["beliefs@2"]["files"] == [] and rows["beliefs@2"]["accepted"] is None
 
 
 @pytest.mark.parametrize("command", ["pull", "verify"])
@@ -259,7 +259,7 @@ def test_verify_says_that_a_sample_was_released_too(call: Call) -> None:
 
 def test_verify_names_what_a_generated_benchmark_is_made_with(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PARAMETERS.defaults, "size", 12)
-    code, out, _ = call("verify", "beliefs@1")
+    code, out, _ = call("verify", "beliefs@2")
     assert code == 0 and out.endswith("; generated with seed 42, size 12\n")
 
 

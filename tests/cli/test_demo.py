@@ -16,7 +16,7 @@ from memeval.execution.progress import Bar
 
 def run(results: Path, system: str, size: int = 12) -> None:
     """Make a small run; runs of different sizes are on different tables."""
-    api.run(system, "beliefs@1", parameters={"size": size}, options=api.RunOptions(results=results))
+    api.run(system, "beliefs@2", parameters={"size": size}, options=api.RunOptions(results=results))
 
 
 def tracks(*folders: Path) -> set[str]:

@@ -109,10 +109,10 @@ def test_a_baseline_skips_a_reader_that_the_benchmark_does_not_take(tmp_path: Pa
 
 
 def test_the_plan_is_one_line_of_json_for_a_matrix_of_jobs(tmp_path: Path) -> None:
-    words = ("--systems", "controls", "--benchmarks", "beliefs@1, qa-smoke@1,beliefs@1")
+    words = ("--systems", "controls", "--benchmarks", "beliefs@2, qa-smoke@1,beliefs@2")
     said = memeval("evaluate", "--plan", *words, where=tmp_path)
     (line,) = said.out.splitlines()
-    assert json.loads(line)["benchmarks"] == ["beliefs@1", "qa-smoke@1"]
+    assert json.loads(line)["benchmarks"] == ["beliefs@2", "qa-smoke@1"]
     assert list(tmp_path.iterdir()) == []
     assert "qa-smoke@1" in choose_benchmarks("all", None) and choose_benchmarks("all", "no-such-tier") == []
 

@@ -89,7 +89,7 @@ def test_a_claim_that_is_no_share_is_refused(file: Path, claimed: str) -> None:
         (("--slug", "bm25"), "'bm25' is a control"),
         (("--source", " "), "invalid --source: it is empty"),
         (("--licence", "a\nb"), "invalid --licence: it is empty, over 500 characters, or not printable"),
-        (("--benchmark", "beliefs@1"), "'lme-result' does not support beliefs@1"),
+        (("--benchmark", "beliefs@2"), "'lme-result' does not support beliefs@2"),
         (("--protocol", "f2"), "has no protocol 'f2'"),
         (("--judge", "nobody"), "there is no judge"),
         (("--judge-label", "x"), "--judge-label needs a model judge"),

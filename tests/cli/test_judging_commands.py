@@ -17,7 +17,7 @@ from memeval.records.errors import ExitCode
 from tests.support.model_server import ModelServer
 
 Call = Callable[..., tuple[int, str, str]]
-SMALL = ("--benchmark", "beliefs@1", "--parameter", "size=12")
+SMALL = ("--benchmark", "beliefs@2", "--parameter", "size=1")
 MODEL = "openai:gpt-4o-2024-08-06"
 LABEL = ("--judge-label", "loopback")
 
@@ -127,19 +127,19 @@ def test_judging_again_loads_neither_numpy_nor_the_leaderboard(judged: Path, tmp
 
 
 def test_an_audit_gives_its_figures_to_machines_and_to_people(call: Call) -> None:
-    audit = ("judge", "audit", "--judge", "rules", "--benchmark", "beliefs@1", "--items", "3")
+    audit = ("judge", "audit", "--judge", "rules", "--benchmark", "beliefs@2", "--items", "3")
     code, out, err = call(*audit, "--json")
     assert code == ExitCode.DONE, err
     found = json.loads(out)
     (figures,) = found["audits"]
-    assert (figures["judge"], figures["benchmark"]) == ("rules@1", "beliefs@1")
+    assert (figures["judge"], figures["benchmark"]) == ("rules@1", "beliefs@2")
     assert figures["overall"]["false_accepts"]["of"] > 0
     assert figures["overall"]["false_rejects"]["of"] > 0
     assert len(figures["categories"]) == 5
     assert found["scores"] == []
     code, out, err = call(*audit)
     assert code == ExitCode.DONE, err
-    assert out.startswith("rules@1 on beliefs@1, ")
+    assert out.startswith("rules@1 on beliefs@2, ")
     assert "false accepts" in out and "kappa" in out
     rate = figures["overall"]["false_accepts"]
     assert f"({rate['count']}/{rate['of']})" in out
@@ -149,7 +149,7 @@ def test_several_judges_get_the_matrix_of_scores(call: Call, server: ModelServer
     call("run", "always-hedge", *SMALL)
     call("rejudge", "results", "--judge", MODEL, *LABEL)
     judges = ("--judge", "rules", "--judge", MODEL, *LABEL)
-    code, out, err = call("judge", "audit", *judges, "--benchmark", "beliefs@1", "--items", "1", "--json")
+    code, out, err = call("judge", "audit", *judges, "--benchmark", "beliefs@2", "--items", "1", "--json")
     assert code == ExitCode.DONE, err
     found = json.loads(out)
     assert {audit["judge"] for audit in found["audits"]} == {"rules@1", f"{MODEL}@1"}
@@ -171,7 +171,7 @@ def test_a_bridge_says_how_far_two_judges_agree(call: Call, server: ModelServer)
     asked = server.requests
     code, out, err = call("judge", "bridge", "rules", MODEL, *LABEL)
     assert code == ExitCode.DONE, err
-    assert out.startswith(f"rules@1 and {MODEL}@1 on beliefs@1, 2 runs:\n")
+    assert out.startswith(f"rules@1 and {MODEL}@1 on beliefs@2, 2 runs:\n")
     assert f"({equal['count']}/{equal['of']})" in out
     assert server.requests == asked
 
@@ -205,8 +205,8 @@ def test_a_bridge_says_how_far_two_judges_agree(call: Call, server: ModelServer)
         (("run", "bm25", *SMALL, "--reader", MODEL), "there is no key for the reader's model"),
         (("judge", "audit"), "Missing option '--judge'"),
         (("judge", "audit", "--judge", "rules", "--benchmark", "belief"), "Did you mean 'beliefs'?"),
-        (("judge", "audit", "--judge", "rules", "--benchmark", "beliefs@1", "--items", "0"), "--items is 0"),
-        (("judge", "audit", "--judge", MODEL, "--benchmark", "beliefs@1"), "there is no key for the judge's model"),
+        (("judge", "audit", "--judge", "rules", "--benchmark", "beliefs@2", "--items", "0"), "--items is 0"),
+        (("judge", "audit", "--judge", MODEL, "--benchmark", "beliefs@2"), "there is no key for the judge's model"),
         (("judge", "bridge", "rules"), "Missing argument"),
         (("judge", "bridge", "rules", "rules"), "rules"),
         (("judge", "bridge", MODEL, "rules"), "no full run was graded by openai:gpt-4o"),

@@ -23,7 +23,7 @@ from tests.support.adapters import plain_adapter
 from tests.support.model_server import ModelServer
 
 Call = Callable[..., tuple[int, str]]
-SIZE: dict[str, str | int] = {"size": 12}
+SIZE: dict[str, str | int] = {"size": 1}
 RESULTS = Path("results")
 
 
@@ -43,7 +43,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
 
 def ran(system: str | Path = "always-hedge", **more: object) -> RunFolder:
     options = replace(RunOptions(setup=SystemSetup(sandbox=SandboxMode.BWRAP)), **more)  # type: ignore[arg-type]
-    (folder,) = api.run(system, "beliefs@1", parameters=SIZE, options=options)
+    (folder,) = api.run(system, "beliefs@2", parameters=SIZE, options=options)
     return folder
 
 

@@ -26,7 +26,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A results folder with runs on two data sets."""
     results = tmp_path_factory.mktemp("stored") / "results"
     for control, size in (("no-memory", 12), ("bm25", 12), ("bm25", 13)):
-        session = BenchmarkSession.open(find("beliefs@1"), parameters={"size": size})
+        session = BenchmarkSession.open(find("beliefs@2"), parameters={"size": size})
         run_system(find_system(control), session, RunOptions(results=results))
     return results
 

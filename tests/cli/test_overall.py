@@ -19,7 +19,7 @@ Call = Callable[..., tuple[int, str, str]]
 
 ENTRY = """
 [[suites.benchmarks]]
-benchmark = "beliefs@1"
+benchmark = "beliefs@2"
 protocol = "judge"
 tier = "full"
 reader = "extractive@2"
@@ -36,7 +36,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
     (tmp_path / "mine.toml").write_text(
         SUITE
         + ENTRY
-        + ENTRY.replace("beliefs@1", "qa-smoke@1")
+        + ENTRY.replace("beliefs@2", "qa-smoke@1")
         .replace("judge = ", "weight = 3.0\njudge = ")
         .replace('protocol = "judge"', 'protocol = "search-retrieve-only"'),
         encoding="utf-8",
@@ -57,7 +57,7 @@ def mine(tmp_path: Path) -> tuple[str, ...]:
     """Runs of two systems and of the ends of the scale; gives the options that read them."""
     tracks = [
         make_track(benchmark=name, protocol=protocol, reader="extractive@2")
-        for name, protocol in (("beliefs@1", "judge"), ("qa-smoke@1", "search-retrieve-only"))
+        for name, protocol in (("beliefs@2", "judge"), ("qa-smoke@1", "search-retrieve-only"))
     ]
     scores = {"no-memory": (0, 0), "oracle": (40, 50), "acme": (30, 20), "blue": (10, 25)}
     for slug, rights in scores.items():
@@ -72,7 +72,7 @@ def test_the_table_has_index_ranks_and_reasons(call: Call, mine: tuple[str, ...]
     code, out, err = call("mine", *mine)
     lines = out.splitlines()
     assert (code, err) == (0, "")
-    assert lines[:2] == ["mine@1: Mine, 2 benchmarks", "  beliefs@1, judge: 0 is 0.0 %, 100 is 80.0 %."]
+    assert lines[:2] == ["mine@1: Mine, 2 benchmarks", "  beliefs@2, judge: 0 is 0.0 %, 100 is 80.0 %."]
     table = {line.split()[1]: line.split() for line in lines[5:7]}
     assert (table["acme"][0], table["acme"][2]) == ("1–2", "48.8")
     assert (table["blue"][0], table["blue"][2]) == ("1–2", "43.8")
@@ -93,7 +93,7 @@ def test_csv_has_a_line_for_each_system(call: Call, mine: tuple[str, ...]) -> No
     rows = list(csv.DictReader(io.StringIO(out)))
     assert code == 0
     assert [row["system"] for row in rows] == ["acme", "blue", "cyan"]
-    assert [float(row["beliefs@1"]) for row in rows] == pytest.approx([0.75, 0.25, 0.0375])
+    assert [float(row["beliefs@2"]) for row in rows] == pytest.approx([0.75, 0.25, 0.0375])
     assert [row["qa-smoke@1"] for row in rows] == ["0.4", "0.5", ""]
     assert rows[2]["index"] == "" and rows[2]["reason"] == "No ranked run on qa-smoke@1."
 

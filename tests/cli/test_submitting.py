@@ -46,7 +46,7 @@ def test_new_asks_nothing_without_a_terminal_and_names_the_next_two_commands(mad
     said = new(made, "--name", "Acme", "--kind", "command", "--licence", "MIT", "--model", "gpt-x", "--author", "A. B.")
     assert said.out.splitlines()[1:] == [
         "  memeval submit check submissions/acme",
-        "  memeval run submissions/acme --benchmark beliefs@1",
+        "  memeval run submissions/acme --benchmark beliefs@2",
     ]
     other, _ = examined_folder(made / "submissions" / "acme")
     assert other is not None

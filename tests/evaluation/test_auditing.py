@@ -38,7 +38,7 @@ from tests.evaluation.asking import (
 
 
 def beliefs() -> BenchmarkSession:
-    return BenchmarkSession.open(find("beliefs@1"), parameters={"size": 24})
+    return BenchmarkSession.open(find("beliefs@2"), parameters={"size": 2})
 
 
 def auditing(folder: Path, *caps: str, items: int = 2, judge_concurrency: int = 16) -> AuditOptions:
@@ -235,7 +235,7 @@ def test_an_edited_row_is_found_even_where_its_digest_is_forged(
         (lambda head: head["files"].update({"../../x": head["files"]["probes.jsonl"]}), "files: lists ../../x, "),
         (lambda head: head.update(judge="openai:better@1"), "the audit belongs in tiny/openai-better-1/"),
         (lambda head: head.update(audit_id="20260101T000000Z-00000000"), "the audit belongs in "),
-        (lambda head: head.update(benchmark="beliefs@1"), "the audit belongs in beliefs/"),
+        (lambda head: head.update(benchmark="beliefs@2"), "the audit belongs in beliefs/"),
         (lambda head: head.update(judge_endpoint=None), "files: lists judgments.jsonl, probes.jsonl, but an"),
         (lambda head: head.pop("probes"), "audit.json"),
     ],

@@ -101,7 +101,7 @@ def test_an_invalid_base_url_is_reported_with_its_variable(monkeypatch: pytest.M
 def test_a_track_names_all_of_a_judge_and_keeps_the_readers_prompts(prompts: Path) -> None:
     readers = digest_bytes(b"read")
     before = make_track(
-        benchmark="beliefs@1", prompts={"reader/answer": readers, "judge/reminder": digest_bytes(b"old")}
+        benchmark="beliefs@2", prompts={"reader/answer": readers, "judge/reminder": digest_bytes(b"old")}
     )
     chosen = choose_judge("openai:gpt-4o", "us", prompts)
     track = chosen.on(before)
@@ -115,7 +115,7 @@ def test_a_track_names_all_of_a_judge_and_keeps_the_readers_prompts(prompts: Pat
 
 
 @pytest.mark.usefixtures("elsewhere")
-@pytest.mark.parametrize("benchmark", ["beliefs@1", "deepmemeval@1", "locomo@1", "longmemeval@1"])
+@pytest.mark.parametrize("benchmark", ["beliefs@2", "deepmemeval@1", "locomo@1", "longmemeval@1"])
 def test_a_track_names_only_the_prompts_of_its_benchmark(benchmark: str) -> None:
     track = choose_judge("openai:gpt-4o", "us").on(make_track(benchmark=benchmark))
     own = [name for name in track.prompts if name.startswith(("judge/locomo-", "judge/longmemeval-"))]
@@ -137,8 +137,8 @@ def test_lenient_prompts_make_another_track_of_locomo_only() -> None:
         "judge/locomo-all-parts",
         "judge/locomo-period",
     }
-    with pytest.raises(BadInput, match="none of the prompts is for beliefs@1"):
-        lenient.on(make_track(benchmark="beliefs@1"))
+    with pytest.raises(BadInput, match="none of the prompts is for beliefs@2"):
+        lenient.on(make_track(benchmark="beliefs@2"))
 
 
 @pytest.mark.usefixtures("elsewhere")
@@ -148,7 +148,7 @@ def test_a_stored_judge_keeps_its_stored_prompts(
 ) -> None:
     chosen = choose_judge("openai:gpt-4o", "us", prompts if own else None)
     assert chosen.model is not None
-    track = chosen.on(make_track(benchmark="beliefs@1"))
+    track = chosen.on(make_track(benchmark="beliefs@2"))
     stored = chosen.prompt_rows(track.benchmark)
     asked = [request(CASE).to_json() for request in (chosen.model.request, chosen.model.reminder)]
     changed = tmp_path_factory.mktemp("changed")

@@ -28,6 +28,7 @@ from memeval.records.benchmark import Direction, MetricInfo, ProtocolInfo
 from memeval.records.errors import BadInput
 from memeval.records.matrix import CellState, ComparedTo, Gate, MatrixBenchmark, MatrixCell, MatrixPlan, MatrixSystem
 from memeval.records.scores import Composite
+from memeval.removed import why_removed
 from memeval.statistics.pareto import frontier
 from tests.support.tiny import TinyBenchmark
 
@@ -480,12 +481,21 @@ def test_invalid_parameters_are_reported_before_the_first_run(tmp_path: Path, mo
     for module in (matrix, matrix_file):
         monkeypatch.setattr(module, "find", benchmarks.find)
     Path("two.yaml").write_text(
-        "benchmarks: [{id: beliefs@1, parameters: {size: 12}}, {id: beliefs@1, parameters: {sise: 12}}]\n"
+        "benchmarks: [{id: beliefs@2, parameters: {size: 12}}, {id: beliefs@2, parameters: {sise: 12}}]\n"
         "systems: [always-hedge]\n"
     )
     with pytest.raises(BadInput, match="sise"):
         api.matrix("two.yaml")
     assert not Path("results").exists()
+
+
+def test_a_removed_benchmark_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(matrix_file, "find", benchmarks.find)
+    Path("old.yaml").write_text("benchmarks: [beliefs@1]\nsystems: [always-hedge]\n")
+    with pytest.raises(BadInput) as caught:
+        api.matrix("old.yaml")
+    assert str(why_removed("beliefs@1")) in str(caught.value)
 
 
 def test_every_matrix_of_a_results_folder_is_found(ran: MatrixRun, folder: Path, tmp_path: Path) -> None:

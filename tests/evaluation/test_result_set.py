@@ -10,6 +10,7 @@ import pytest
 from memeval.evaluation.matrix_file import read_matrix
 from memeval.evaluation.result_set import PlannedRun, matrix_files, offline_submissions, planned_runs
 from memeval.records.errors import BadInput
+from memeval.removed import why_removed
 from memeval.systems.controls import CONTROLS, EXTRACTIVE, NATIVE
 
 ROOT = Path(__file__).parents[2]
@@ -56,9 +57,18 @@ def plan(tmp_path: Path, submissions: Path) -> Plan:
     return write
 
 
+def test_a_removed_benchmark_is_explained_with_its_line(plan: Plan, tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as caught:
+        plan('benchmark = "beliefs@1"\nprotocols = ["judge"]\nsystems = ["bm25"]')
+    assert (caught.value.problem, str(caught.value.where)) == (
+        why_removed("beliefs@1"),
+        f"{tmp_path / 'results.toml'}:3",
+    )
+
+
 def test_submissions_with_a_model_or_a_host_are_left_out(plan: Plan, submissions: Path) -> None:
     assert [each.slug for each in offline_submissions(submissions)] == ["plain"]
-    runs = plan('benchmark = "beliefs@1"\nprotocols = ["judge"]\nsystems = ["submissions"]')
+    runs = plan('benchmark = "beliefs@2"\nprotocols = ["judge"]\nsystems = ["submissions"]')
     assert [(run.source.slug, run.reader) for run in runs] == [("plain", None)]
 
 

@@ -17,12 +17,13 @@ from memeval.records.response import Context, Outcome, Response, Timings
 
 @pytest.fixture(scope="module")
 def session() -> BenchmarkSession:
-    return BenchmarkSession.open(find("beliefs@1"), parameters={"size": 12})
+    return BenchmarkSession.open(find("beliefs@2"), parameters={"size": 2})
 
 
 @pytest.fixture(scope="module")
 def items(session: BenchmarkSession) -> list[ItemKey]:
-    return [key for key in session.keys if key.category == "delta-efficiency"]
+    """One item of each of two people."""
+    return list({key.scenario_id: key for key in session.keys}.values())
 
 
 def stored(session: BenchmarkSession, item: ItemKey, text: str) -> Context:

@@ -83,8 +83,8 @@ def measured_exam() -> BenchmarkSession:
 
 
 def beliefs() -> BenchmarkSession:
-    """Return a small ``beliefs@1``: twelve items, two of them of twenty questions."""
-    return BenchmarkSession.open(find("beliefs@1"), parameters={"size": 12})
+    """Return a small ``beliefs@2``: twelve items, two of them of twenty questions."""
+    return BenchmarkSession.open(find("beliefs@2"), parameters={"size": 1})
 
 
 def answered(folder: Path, asked: BenchmarkSession, on_query: str = "pass", **more: Any) -> RunFolder:
@@ -108,5 +108,5 @@ def searched(folder: Path, asked: BenchmarkSession) -> RunFolder:
 
 
 def stored(slug: str) -> RunFolder:
-    """Return a run of this repository on ``beliefs@1``."""
+    """Return a run of this repository on ``beliefs@2``."""
     return next(run for run in sealed_runs(STORED) if run.run.system.slug == slug and "beliefs" in run.path.parts)

@@ -155,5 +155,5 @@ def test_a_judge_request_contains_one_point_or_claim_of_the_key() -> None:
 )
 def test_the_suites_have_prompts_of_their_own_and_no_others_do(benchmark: str, names: set[str]) -> None:
     assert set(Prompts().of(find(benchmark).prompts)) == names
-    for other in ("beliefs@1", "deepmemeval@1", "locomo@1", "longmemeval@1"):
+    for other in ("beliefs@2", "deepmemeval@1", "locomo@1", "longmemeval@1"):
         assert not {"judge/reflect-point", "judge/reflect-claim"} & set(Prompts().of(find(other).prompts))

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 
 def test_the_memory_of_a_worker_holds_its_sessions_and_nothing_of_the_key(tmp_path: Path) -> None:
-    benchmark_session = BenchmarkSession.open(find("beliefs@1"), None, {"size": 30})
+    benchmark_session = BenchmarkSession.open(find("beliefs@2"), None, {"size": 3})
     source = file_source(plain_adapter(tmp_path))
     with SystemProcess(source.launch, Limits(), lambda line: None) as system:
         runner = ScenarioRunner(system, None, 10, lambda *said: None, lambda: False)

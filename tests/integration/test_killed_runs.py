@@ -24,8 +24,8 @@ with the concurrency of the run that is killed."""
 
 
 def words(adapter: Path, results: Path, items: int = ITEMS) -> tuple[str, ...]:
-    """Return the call that runs an adapter on a small ``beliefs@1``."""
-    small = ("--benchmark", "beliefs@1", "--parameter", f"size={items}")
+    """Return the call that runs an adapter on a small ``beliefs@2``."""
+    small = ("--benchmark", "beliefs@2", "--parameter", f"size={items}")
     return ("run", str(adapter), *small, "--results", str(results))
 
 

@@ -22,10 +22,9 @@ from tests.support.adapters import plain_adapter
 from tests.support.commands import Said, ServerProcess, Started, memeval, start
 from tests.support.model_server import ModelServer, digest, yes_or_no
 
-ITEMS = 60
-JUDGED = 51
+ITEMS, JUDGED = 58, 55
 """Items that a judge is asked about; the others are graded by their figures."""
-SMALL = ("--benchmark", "beliefs@1", "--parameter", f"size={ITEMS}")
+SMALL = ("--benchmark", "beliefs@2", "--parameter", "size=5")
 JUDGE = ("--judge", "openai:gpt-4o", "--judge-label", "loopback")
 KEY = "sk-a-key-that-nobody-may-ever-see-0123456789"
 RECORD = Path("results/.record/calls.jsonl")

@@ -25,7 +25,7 @@ from tests.support.tiny import TinyBenchmark
 
 MODEL = "gpt-4o-mini-2024-07-18"
 ITEMS = 12
-SMALL = ("--benchmark", "beliefs@1", "--parameter", f"size={ITEMS}")
+SMALL = ("--benchmark", "beliefs@2", "--parameter", "size=1")
 SAMPLES = 5
 
 ASKING = '''

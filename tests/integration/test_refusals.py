@@ -14,7 +14,7 @@ from tests.support.adapters import plain_adapter
 from tests.support.commands import Said, memeval
 from tests.support.model_server import ModelServer, reasoning_only
 
-SMALL = ("--benchmark", "beliefs@1", "--parameter", "size=24")
+SMALL = ("--benchmark", "beliefs@2", "--parameter", "size=2")
 JUDGE = ("--judge", "openai:gpt-4o", "--judge-label", "loopback")
 KEY = "sk-a-key-that-nobody-may-ever-see-0123456789"
 UNVERIFIED = {"message": "Your organization must be verified to use this model.", "type": "invalid_request_error"}
@@ -66,7 +66,7 @@ def test_a_run_above_the_error_gate_shows_no_score_and_retry_errors_mends_it(tmp
         said = run(tmp_path, server, *words)
         assert said.code == ExitCode.CHECK_FAILED, said.err
         assert "no score: " in said.err
-        assert "of 24 items failed (first: The judge gave no reply: The endpoint" in said.err
+        assert "of 23 items failed (first: The judge gave no reply: The endpoint" in said.err
         assert "composite" not in said.err and "[0.0" not in said.err
         assert "Check the judge's endpoint, then run the same command with --retry-errors." in said.err
         assert memeval("reproduce", "results", where=tmp_path).code == ExitCode.DONE

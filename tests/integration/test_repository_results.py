@@ -39,7 +39,7 @@ from memeval.systems.source import SystemSource, folder_source
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
-FULL = "beliefs@1", "judge", "full"
+FULL = "beliefs@2", "judge", "full"
 RULES = "rules@1"
 RUNS = sealed_runs(RESULTS)
 """None of them is read yet: every process that runs tests imports this module, and one of them runs its tests."""
@@ -102,7 +102,7 @@ def score(slug: str, category: str, reader: str = "extractive@2") -> int:
 def test_every_control_has_a_run_under_each_of_its_readers() -> None:
     controls = [run.run for run in beliefs() if run.run.system.kind is SystemKind.CONTROL]
     have = {(run.system.slug, run.track.reader.partition("@")[0]) for run in controls}
-    shipped = [*CONTROLS.values(), all_controls()["template-solver-1"]]
+    shipped = [*CONTROLS.values(), all_controls()["template-solver"]]
     assert have == {(control.slug, reader) for control in shipped for reader in control.readers}
 
 
@@ -176,8 +176,8 @@ AUDITS = {(folder.audit.judge, folder.audit.benchmark): folder for folder in sto
 
 @pytest.mark.parametrize("judge", RULE_SETS)
 def test_the_audit_of_the_rules_is_what_auditing_them_again_gives(judge: str, tmp_path: Path) -> None:
-    stored = AUDITS[judge, "beliefs@1"]
-    (again,) = api.audit(judge, "beliefs@1", options=api.AuditOptions(results=tmp_path))
+    stored = AUDITS[judge, "beliefs@2"]
+    (again,) = api.audit(judge, "beliefs@2", options=api.AuditOptions(results=tmp_path))
     assert list(verify_audit(stored)) == []
     assert list(again.probes()) == list(stored.probes())
     assert again.audit.overall == stored.audit.overall

@@ -37,7 +37,7 @@ def test_an_installed_memeval_creates_a_board_runs_its_first_submission_and_publ
     memeval = str(tmp_path / "empty" / "bin" / "memeval")
     board = tmp_path / "board"
     call(memeval, "init", str(board), "--title", "Ours")
-    call(memeval, "run", "first-memory", "--benchmark", "beliefs@1", "--parameter", "size=30", cwd=board)
+    call(memeval, "run", "first-memory", "--benchmark", "beliefs@2", "--parameter", "size=2", cwd=board)
     assert "scores       ok: 1 run\n" in call(memeval, "verify", cwd=board)
     assert "equal" in call(memeval, "reproduce", "results", cwd=board)
     call(memeval, "publish", cwd=board)

@@ -209,7 +209,7 @@ AS_EVER = {
 }
 
 
-@pytest.mark.parametrize("benchmark", ["beliefs@1", "deepmemeval@1"])
+@pytest.mark.parametrize("benchmark", ["beliefs@2", "deepmemeval@1"])
 def test_the_prompts_of_the_first_two_benchmarks_are_unchanged(benchmark: str) -> None:
     texts = PROMPTS.of(find(benchmark).prompts)
     assert {name: digest_bytes(text.encode())[7:19] for name, text in texts.items()} == AS_EVER

@@ -83,8 +83,8 @@ def test_memories_apart_are_scored_over_what_the_shared_one_is_asked(tmp_path: P
         make_run(tmp_path / "1", "acme", {"kept": 40, "changed": 10, "saved": 50}, track=apart),
         make_run(tmp_path / "2", "acme", {"kept": 20, "changed": 10}, track=shared),
     )
-    (pair,) = apart_and_shared(board, KNOWN)
+    (pair,) = apart_and_shared(board, KNOWN, apart="judge")
     assert pair.first_value == pytest.approx(0.75 * 0.8 + 0.25 * 0.2)
     assert pair.second_value == pytest.approx(0.75 * 0.4 + 0.25 * 0.2)
     assert pair.difference == pytest.approx(-0.3)
-    assert apart_and_shared(board, "beliefs@1") == ()
+    assert apart_and_shared(board, "beliefs@2") == ()

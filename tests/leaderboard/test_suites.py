@@ -8,10 +8,11 @@ import pytest
 
 from memeval.leaderboard.suites import find_suite, read_suites
 from memeval.records.errors import BadInput, NewerSchema
+from memeval.removed import why_removed
 
 ENTRY = """
 [[suites.benchmarks]]
-benchmark = "beliefs@1"
+benchmark = "beliefs@2"
 protocol = "judge"
 tier = "full"
 reader = "extractive@2"
@@ -50,9 +51,9 @@ def test_an_unknown_suite_names_the_known_ones() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "problem", "line"),
     [
-        ("beliefs@1", "believes@1", "believes@1", 7),
-        ('protocol = "judge"', 'protocol = "jugde"', "beliefs@1 has no protocol 'jugde'.", 8),
-        ('tier = "full"', 'tier = "whole"', "beliefs@1 has no tier 'whole'.", 9),
+        ("beliefs@2", "believes@1", "believes@1", 7),
+        ('protocol = "judge"', 'protocol = "jugde"', "beliefs@2 has no protocol 'jugde'.", 8),
+        ('tier = "full"', 'tier = "whole"', "beliefs@2 has no tier 'whole'.", 9),
         (
             'reader = "extractive@2"',
             'reader = "extractive@1"',
@@ -80,11 +81,11 @@ def test_a_wrong_value_is_refused_with_its_line(tmp_path: Path, old: str, new: s
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (SUITE + ENTRY + ENTRY, "the benchmark 'beliefs@1' occurs twice."),
+        (SUITE + ENTRY + ENTRY, "the benchmark 'beliefs@2' occurs twice."),
         (2 * (SUITE + ENTRY), "the suite 'mine@1' occurs twice."),
         (SUITE + "benchmarks = []\n", "benchmarks"),
         (
-            SUITE + ENTRY + ENTRY.replace("beliefs@1", "qa-smoke@1").replace("extractive@2", "native"),
+            SUITE + ENTRY + ENTRY.replace("beliefs@2", "qa-smoke@1").replace("extractive@2", "native"),
             "mine@1 mixes systems that write answers",
         ),
         ("suites = 3\n", "suites"),
@@ -94,6 +95,13 @@ def test_a_wrong_value_is_refused_with_its_line(tmp_path: Path, old: str, new: s
 def test_a_file_that_makes_no_sense_is_refused(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(BadInput, match=problem):
         read_suites(written(tmp_path, text))
+
+
+def test_a_removed_benchmark_is_explained_with_its_line(tmp_path: Path) -> None:
+    path = written(tmp_path, (SUITE + ENTRY).replace("beliefs@2", "beliefs@1"))
+    with pytest.raises(BadInput) as caught:
+        read_suites(path)
+    assert (caught.value.problem, str(caught.value.where)) == (why_removed("beliefs@1"), f"{path}:7")
 
 
 def test_a_file_of_a_later_memeval_says_so(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_a_release_of_an_older_shape_is_read(monkeypatch: pytest.MonkeyPatch) ->
         return {name: value for name, value in data.items() if name != "tracks"} | {"rows": rows}
 
     row = {
-        "benchmark": "beliefs@1",
+        "benchmark": "beliefs@2",
         "system": "acme",
         "run_id": "r",
         "run_digest": "sha256:" + "0" * 64,

@@ -37,7 +37,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("boards") / "mine"
     said = memeval("init", str(folder), "--title", "R&D [x](y)", where=folder.parent)
     assert (said.code, said.err) == (0, "")
-    assert f"  cd {folder}\n  memeval run first-memory --benchmark beliefs@1 " in said.out
+    assert f"  cd {folder}\n  memeval run first-memory --benchmark beliefs@2 " in said.out
     return folder
 
 
@@ -72,7 +72,7 @@ def test_every_setting_that_the_file_suggests_is_valid(board: Path, tmp_path: Pa
     (tmp_path / "memeval.toml").write_text("\n".join(lines), encoding="utf-8")
     settings = read_settings(tmp_path)
     assert settings.colours.accent_dark == "#63c5d4" and settings.archive.after_run
-    assert settings.benchmarks == ("beliefs@1",) and settings.headline and settings.weights and settings.repository
+    assert settings.benchmarks == ("beliefs@2",) and settings.headline and settings.weights and settings.repository
 
 
 def test_the_workflows_are_what_github_reads(board: Path) -> None:

@@ -177,7 +177,7 @@ def test_a_kept_page_is_rendered_again_with_another_template(board: Board, monke
     monkeypatch.setattr(samples, "render", lambda *_, **__: "<h1>Another template</h1>")
     after = board.built()
     changed = {name for name in board.before if board.before[name] != after[name]}
-    assert "benchmarks/beliefs@1/samples/index.html" in changed
+    assert "benchmarks/beliefs@2/samples/index.html" in changed
     assert not any(name.startswith("runs/") for name in changed)
 
 

@@ -264,7 +264,7 @@ def test_changed_settings_are_a_new_release_and_equal_ones_are_not(whole: Path, 
 
 
 def test_runs_of_benchmarks_that_the_board_does_not_show_are_not_published(results: Path, tmp_path: Path) -> None:
-    (tmp_path / "memeval.toml").write_text('benchmarks = ["beliefs@1"]\n')
+    (tmp_path / "memeval.toml").write_text('benchmarks = ["beliefs@2"]\n')
     with pytest.raises(BadInput, match="no finished run to publish"):
         list(publish(results, FolderTarget(tmp_path / "public")))
     (tmp_path / "memeval.toml").write_text("benchmarks = 1\n")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from memeval.benchmarks.registry import find
 from memeval.judging.text import states
-from memeval.site.pages.samples import EACH, TURNS, samples
+from memeval.site.pages import samples as module
+from memeval.site.pages.samples import EACH, samples
 from tests.site.conftest import Built
 
 
@@ -21,7 +24,7 @@ def test_samples_of_every_category_are_spread_over_all_items() -> None:
 
 
 def test_a_sample_shows_the_turns_that_its_answer_follows_from() -> None:
-    dataset = find("beliefs@2").open(None, {"size": 3})
+    dataset = find("beliefs@2").opened(None, {"size": 3}, "retrieval", "full")
     keys = {key.item_id: key.key for key in dataset.keys()}  # noqa: SIM118 - no dictionary
     for sample in (sample for mine in samples(dataset).values() for sample in mine):
         key = keys[sample.item_id]
@@ -33,12 +36,17 @@ def test_a_sample_shows_the_turns_that_its_answer_follows_from() -> None:
         assert len(sample.traps) == len(getattr(key, "misleading", ()))
 
 
-def test_an_item_of_many_questions_shows_its_first_and_leaves_long_evidence_out() -> None:
-    dataset = find("beliefs@1").open(None, {"size": 60})
-    (deltas,) = [mine for category, mine in samples(dataset).items() if category == "delta-efficiency"]
-    assert {sample.further for sample in deltas} == {19}
-    assert all(len(sample.evidence) <= TURNS for sample in deltas)
-    assert any(sample.left_out for sample in deltas)
+def test_many_questions_are_shown_by_the_first_and_long_evidence_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = find("lifecycle@1").opened(None, None, "banks", "full")
+    questions = {key.item_id: len(key.question_ids) for key in iter(dataset.keys())}
+    found = [sample for mine in samples(dataset).values() for sample in mine]
+    assert all(sample.further == questions[sample.item_id] - 1 for sample in found)
+    assert any(sample.further for sample in found)
+    monkeypatch.setattr(module, "TURNS", 1)
+    dataset = find("beliefs@2").opened(None, {"size": 40}, "retrieval", "full")
+    found = [sample for mine in samples(dataset).values() for sample in mine]
+    assert all(len(sample.evidence) <= 1 for sample in found)
+    assert any(sample.left_out for sample in found)
 
 
 def test_the_page_of_a_benchmark_links_to_its_samples(built: Built) -> None:

@@ -198,7 +198,7 @@ def test_rows_are_deleted_here_only_after_the_archive_gave_them_back(call: Call,
 def test_a_finished_run_is_pushed_and_a_failed_push_is_queued_and_tried_again(
     call: Call, board: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    small = ("run", "no-memory", "--benchmark", "beliefs@1", "--parameter", "size=12")
+    small = ("run", "no-memory", "--benchmark", "beliefs@2", "--parameter", "size=1")
     (tmp_path / "file").touch()
     monkeypatch.setenv("MEMEVAL_ARCHIVE", str(tmp_path / "file" / "archive"))
     code, out, err = call(*small, "--push")
@@ -217,7 +217,7 @@ def test_a_finished_run_is_pushed_and_a_failed_push_is_queued_and_tried_again(
 def test_a_push_after_a_run_needs_an_archive_before_the_run_starts(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = ("run", "no-memory", "--benchmark", "beliefs@1", "--parameter", "size=12", "--push")
+    words = ("run", "no-memory", "--benchmark", "beliefs@2", "--parameter", "size=1", "--push")
     code, _out, err = call(*words)
     assert code == 2 and "no archive is configured. Name it with MEMEVAL_ARCHIVE" in err
     assert not (tmp_path / "results").exists()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memeval.benchmarks.base import Dataset
-from memeval.benchmarks.beliefs.benchmark import RETRIEVAL, BeliefsBenchmark
+from memeval.benchmarks.beliefs.benchmark import JUDGE, BeliefsBenchmark
 from memeval.benchmarks.beliefs.fresh import FreshBeliefsBenchmark
 from memeval.benchmarks.beliefs.fresh.__main__ import EDITIONS, PACKS, main
 from memeval.benchmarks.beliefs.fresh.editions import Edition, Editions
@@ -105,7 +105,7 @@ def test_an_edition_has_the_seed_of_the_beacon_and_the_words_of_its_packs_alone(
     data = benchmark.open(seed, {"size": 2})
     assert data.parameters == {"seed": int(hashlib.sha256(bytes.fromhex(SIGNATURE)).hexdigest()[:12], 16), "size": 2}
     assert not data.released
-    same = BeliefsBenchmark().opened(None, data.parameters, RETRIEVAL, "withheld-1")
+    same = BeliefsBenchmark().opened(None, data.parameters, JUDGE, "withheld-1")
     assert data.digest == same.digest
     alder = read_pack((PACKS / "alder.toml").read_bytes(), PACKS / "alder.toml")
     text = said(data)
@@ -145,7 +145,7 @@ def test_an_edition_without_packs_is_in_public_wording(
 ) -> None:
     benchmark = FreshBeliefsBenchmark(EDITION.model_copy(update={"packs": ()}))
     data = benchmark.open(seed, {"size": 2})
-    same = BeliefsBenchmark().opened(None, data.parameters, RETRIEVAL, "full")
+    same = BeliefsBenchmark().opened(None, data.parameters, JUDGE, "full")
     assert data.digest == same.digest and benchmark.available(seed)
     assert benchmark.info.tiers == BeliefsBenchmark.info.tiers[:1] and "pack" not in benchmark.remedy()
     assert main(["announce", "--at", AT], file, PACKS, NOW) == 0

@@ -93,7 +93,7 @@ def test_the_prompt_is_in_the_tracks_of_question_sets_and_in_no_others() -> None
     prompts = Prompts()
     for name in ("qa@1", "qa-smoke@1"):
         assert set(prompts.of(find(name).prompts)) == {"judge/qa-answer", "judge/reminder"}
-    for name in ("beliefs@1", "locomo@1", "deepmemeval@1", "longmemeval@1"):
+    for name in ("beliefs@2", "locomo@1", "deepmemeval@1", "longmemeval@1"):
         assert "judge/qa-answer" not in prompts.of(find(name).prompts)
 
 

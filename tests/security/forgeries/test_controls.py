@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from memeval.benchmarks.beliefs.long.history import LongHistory
 
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks.kit.long.history import LongHistory
 from memeval.evaluation.findings import Check, CheckStatus
 from memeval.evaluation.verifying import controls
 from memeval.evaluation.verifying.controls import FORMER, check_control
@@ -95,7 +95,7 @@ def of_the_smallest_tier(slug: str) -> RunFolder:
     (found,) = (
         each
         for each in map(RunFolder, (RESULTS / "beliefs" / slug).iterdir())
-        if (each.run.track.benchmark, each.run.track.tier) == ("beliefs@1", "10k")
+        if (each.run.track.benchmark, each.run.track.tier) == ("beliefs@2", "10k")
     )
     return found
 

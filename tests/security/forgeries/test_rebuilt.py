@@ -73,7 +73,7 @@ def test_a_shrunk_plan_is_found(tmp_path: Path, sessions: Sessions) -> None:
     assert run.run.coverage.full
     track = found("track", run, sessions)
     assert "run.json: track.categories.noise-resistance.items: is " in track
-    assert ", but beliefs@1 has 100." in track
+    assert ", but beliefs@2 has 100." in track
 
 
 def swap_weights(forger: Forger) -> None:
@@ -264,7 +264,7 @@ def test_equal_contexts_are_counted_once_and_any_other_file_again(
 
 
 def test_equal_contexts_of_other_data_are_read_again(tmp_path: Path, sessions: Sessions) -> None:
-    other = BenchmarkSession.open(find("beliefs@1"), None, {"seed": 77})
+    other = BenchmarkSession.open(find("beliefs@2"), None, {"seed": 77})
 
     def other_data(forger: Forger) -> None:
         forger.track.update(parameters={"seed": 77}, data_digest=other.dataset.digest)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memeval.benchmarks.base import Dataset, Parameters
 from memeval.benchmarks.beliefs.benchmark import INFO, JUDGE, BeliefsBenchmark
-from memeval.benchmarks.beliefs.fresh.editions import Beacon, Edition, EditionTexts, editions
+from memeval.benchmarks.beliefs.fresh.editions import Beacon, Edition, editions
 from memeval.benchmarks.beliefs.fresh.seed import FreshSeed
 from memeval.benchmarks.beliefs.wording.editions import FILENAME, Wordings, folder, vocabulary
 from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
@@ -33,10 +33,9 @@ class FreshBeliefsBenchmark(FreshSeed, BeliefsBenchmark):
         BeliefsBenchmark.__init__(self)
         self._packs = packs or folder()
         tier = INFO.tiers[0]
-        texts: EditionTexts = editions()
         if self.edition.packs:
             tier = tier.model_copy(update={"how": f"All items, in the wording of {' and '.join(self.edition.packs)}."})
-            texts = texts.packed
+        texts = editions().packed if self.edition.packs else editions()
         self.info = self.catalogue(INFO, texts).model_copy(update={"tiers": (tier,)})
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
