@@ -17,7 +17,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, NewerSchema
-from memeval.records.ledger import LedgerEntry, LedgerEvent, Runner, Sample
+from memeval.records.ledger import LedgerEvent, Runner, Sample
 from tests.support.runs import make_run
 
 LINES = 5
@@ -188,24 +188,6 @@ def test_a_newer_ledger_asks_for_a_newer_memeval_and_is_not_written_to(ledger: L
     with pytest.raises(NewerSchema):
         ledger.append(LedgerEvent.ACCEPTED, run, by="Ada", reason="blindly")
     assert ledger.path.read_bytes() == held
-
-
-def test_lines_of_an_older_shape_keep_their_place_in_the_chain(
-    ledger: Ledger, run: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def who_becomes_by(data: dict[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in data.items() if name != "who"} | {"by": data["who"]}
-
-    monkeypatch.setattr(LedgerEntry, "UPGRADES", {0: who_becomes_by, 1: dict})
-    older: list[bytes] = []
-    for line in ledger.path.read_bytes().splitlines():
-        data = json.loads(line) | {"schema_version": 0, "previous": digest_bytes(older[-1]) if older else None}
-        data["who"] = data.pop("by")
-        older.append(json.dumps(data).encode())
-    ledger.path.write_bytes(b"".join(line + b"\n" for line in older))
-    made = ledger.append(LedgerEvent.INVALIDATED, run, by="Bob", reason="later")
-    assert made.previous == digest_bytes(older[-1])
-    assert [entry.by for entry in ledger.entries()] == ["Ada"] * LINES + ["Bob"]
 
 
 @pytest.mark.parametrize("what", ["a file where the results should be", "a folder where the ledger should be"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from pydantic import ValidationError
@@ -14,6 +14,8 @@ from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.grade import Grade
 from memeval.records.journal import LogLine
+from memeval.records.ledger import LedgerEntry
+from memeval.records.release import Release
 from memeval.records.response import Response
 from memeval.records.run import Run
 from memeval.records.scenario import Scenario
@@ -218,9 +220,33 @@ def test_a_record_without_a_schema_version_is_refused() -> None:
 
 
 @pytest.mark.parametrize("version", [0, -1, -(10**30)])
-def test_an_unknown_schema_version_is_refused(version: int) -> None:
+def test_an_older_schema_version_is_refused(version: int) -> None:
     problem = refusal(LogLine, json.dumps(LOG | {"schema_version": version}))
-    assert problem == f"LogLine has unknown schema version {version}."
+    assert problem == f"LogLine has schema version {version}, and this memeval reads 1."
+
+
+@pytest.mark.parametrize("record", [LedgerEntry, Release])
+def test_a_record_of_an_older_schema_is_refused_before_its_fields(record: type[Stored]) -> None:
+    text = json.dumps({"schema_version": record.SCHEMA - 1, "unheard_of": 1})
+    assert refusal(record, text) == (
+        f"{record.__name__} has schema version {record.SCHEMA - 1}, and this memeval reads {record.SCHEMA}."
+    )
+
+
+def test_a_record_cannot_be_defined_to_be_written_under_another_version_than_its_own() -> None:
+    with pytest.raises(TypeError, match="Forgetful has SCHEMA 2: give it 'schema_version: int = 2' too"):
+
+        class Forgetful(Stored):
+            """Would write version 1."""
+
+            SCHEMA: ClassVar[int] = 2
+
+
+def test_a_lone_surrogate_is_refused_however_it_is_written() -> None:
+    text = '{"schema_version": 1, "at": "now", "event": "%s"}'
+    for given in (text % "\ud800", text % "\\ud800", (text % "\\ud800").encode()):
+        with pytest.raises(BadInput, match="unexpected end of hex escape"):
+            LogLine.parse(given, "f")
 
 
 @pytest.mark.parametrize("version", [2, 10**30])
@@ -228,7 +254,7 @@ def test_a_newer_schema_asks_for_a_newer_memeval_whatever_else_it_holds(version:
     with pytest.raises(NewerSchema) as refused:
         LogLine.parse(json.dumps({"schema_version": version, "unheard_of": 1}), "log.jsonl:3")
     assert str(refused.value) == (
-        f"log.jsonl:3: LogLine has schema version {version}, and this memeval reads up to 1. Update memeval."
+        f"log.jsonl:3: LogLine has schema version {version}, and this memeval reads 1. Update memeval."
     )
 
 

@@ -19,7 +19,7 @@ from memeval.grading.base import RuleGrader
 from memeval.grading.scoring import score
 from memeval.keys import BeliefKey, Fact, ItemKey, NoiseKey
 from memeval.records.audit import ProbeKind
-from memeval.records.base import Stored, digest_of
+from memeval.records.base import Stored, comparable_digest, digest_of
 from memeval.records.benchmark import BenchmarkInfo, Defect, Direction, MetricInfo, ProtocolInfo, TierInfo
 from memeval.records.call import Call, Caller, Phase
 from memeval.records.errors import BadInput
@@ -376,6 +376,7 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
         replayed=made.replayed,
         coverage=Coverage(planned=where.planned, done=len(grades)),
         scores=score(where.categories, grades),
+        responses_digest=comparable_digest(responses),
         files=files,
     )
     (folder / "run.json").write_text(json.dumps(run.data(), sort_keys=True, ensure_ascii=False, indent=1) + "\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memeval.archive.runs import RunFolder
-from memeval.records.base import Digest, comparable_digest
+from memeval.records.base import Digest
 
 EQUAL_FILES = ("contexts.jsonl", "grades.jsonl", "failures.jsonl", "prompts.jsonl")
 """Files whose bytes are equal in equal runs. The responses are equal too, except for their timings."""
@@ -15,6 +15,6 @@ def comparable_digests(folder: RunFolder) -> dict[str, Digest]:
     The log, model calls and requests to hosts record what happened, and differ.
     """
     run = folder.run
-    responses = run.responses_digest or comparable_digest(folder.responses())
+    responses = run.responses_digest
     equal = {name: run.files[name].digest for name in EQUAL_FILES if name in run.files}
     return {"responses.jsonl": responses, **equal}

@@ -159,7 +159,7 @@ class Forger:
                 "scores": score(run.track.categories, grades),
                 "coverage": coverage(run.coverage.limit, run.track.planned, responses, grades),
                 "tokens": summary.tokens(responses),
-                "responses_digest": run.responses_digest and comparable_digest(responses),
+                "responses_digest": comparable_digest(responses),
                 "timing": timing,
                 "usage": usage,
                 "cost": cost(run.system, usage) if run.usage or usage else run.cost,

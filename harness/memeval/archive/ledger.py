@@ -210,7 +210,6 @@ class Ledger:
             signers.refuse_syntax_errors()
         results, latest = [], ""
         for line, entry in zip(content.lines, entries, strict=True):
-            # The bytes on disk are signed. An entry of an older memeval has other fields once it is upgraded.
             result = signers.check(signed_bytes(json.loads(line)), entry.signature, LEDGER_NAMESPACE, entry.at)
             if result.state is SignatureState.GOOD and entry.at < latest:
                 result = SignatureResult(SignatureState.BAD, "its time is before that of an earlier line")
@@ -249,10 +248,7 @@ class Ledger:
             ) from None
 
     def _parsed(self, content: _Content) -> list[LedgerEntry]:
-        """Return the entries of complete lines.
-
-        The chain covers the stored bytes, since an upgraded entry of an older memeval has other bytes than its line.
-        """
+        """Return the entries of complete lines. The chain covers the stored bytes."""
         entries: list[LedgerEntry] = []
         previous: Digest | None = None
         for number, line in enumerate(content.lines, start=1):

@@ -1,4 +1,4 @@
-"""The base classes of all records: strict fields, canonical JSON, digests, schema versions and upgrades."""
+"""The base classes of all records: strict fields, canonical JSON, digests and schema versions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args
 
@@ -48,9 +48,6 @@ EXPECTED = {
     "tuple_type": "a list",
 }
 """The expected value in an error message, by pydantic's error type."""
-
-Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
-"""Converts the data of one schema version to the next version."""
 
 
 def canonical_json(value: Any) -> str:
@@ -120,10 +117,7 @@ class Stored(Record):
     """A record that is a file or a row of a file. It names its schema version."""
 
     SCHEMA: ClassVar[int] = 1
-    """The schema version that this memeval writes."""
-
-    UPGRADES: ClassVar[Mapping[int, Upgrade]] = {}
-    """For each older version, the function that upgrades its data by one version."""
+    """The schema version that this memeval writes, and the only one that it reads."""
 
     VOLATILE: ClassVar[frozenset[str]] = frozenset()
     """Fields that differ between equal runs, such as clocks."""
@@ -147,7 +141,7 @@ class Stored(Record):
 
     @classmethod
     def parse(cls, text: str | bytes, where: object) -> Self:
-        """Read one record from JSON text, and upgrade text of an older memeval.
+        """Read one record from JSON text.
 
         Args:
             text: one JSON object.
@@ -155,7 +149,7 @@ class Stored(Record):
 
         Raises:
             NewerSchema: a later memeval wrote the text.
-            BadInput: the text is not a valid record.
+            BadInput: the text is not a valid record, or has an older schema version.
         """
         try:
             data = parsed(text)
@@ -183,19 +177,17 @@ class Stored(Record):
             )
         if version > cls.SCHEMA:
             raise NewerSchema(
-                f"{cls.__name__} has schema version {version}, and this memeval reads up to {cls.SCHEMA}.",
+                f"{cls.__name__} has schema version {version}, and this memeval reads {cls.SCHEMA}.",
                 where=where,
                 remedy="Update memeval.",
             )
-        for step in range(version, cls.SCHEMA):
-            upgrade = cls.UPGRADES.get(step)
-            if upgrade is None:
-                raise BadInput(f"{cls.__name__} has unknown schema version {version}.", where=where)
-            try:
-                data = upgrade(data) | {"schema_version": step + 1}
-            except (AttributeError, LookupError, TypeError, ValueError) as error:
-                raise BadInput(f"no {cls.__name__} of schema version {step} ({error!r}).", where=where) from None
-        return validated(cls, data, where, text if version == cls.SCHEMA else None)
+        if version < cls.SCHEMA:
+            raise BadInput(
+                f"{cls.__name__} has schema version {version}, and this memeval reads {cls.SCHEMA}.",
+                where=where,
+                remedy="Record it again, or use the memeval that wrote it.",
+            )
+        return validated(cls, data, where, text)
 
 
 def comparable_digest(rows: Iterable[Stored]) -> Digest:

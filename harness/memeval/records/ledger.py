@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from memeval.records.base import Digest, Record, Stored, Upgrade
+from memeval.records.base import Digest, Record, Stored
 from memeval.records.choices import LedgerEvent as LedgerEvent
 from memeval.records.choices import Runner as Runner
 
@@ -31,8 +30,6 @@ class LedgerEntry(Stored):
     """One line of the ledger."""
 
     SCHEMA: ClassVar[int] = 2
-    UPGRADES: ClassVar[Mapping[int, Upgrade]] = {1: dict}
-    """Version 1 had no samples, releases and signatures, and each line named a run."""
 
     schema_version: int = 2
     """Schema version of this record."""

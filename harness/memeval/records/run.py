@@ -384,9 +384,9 @@ class Run(Stored):
     """Scores, computed from the grades."""
     files: dict[str, FileDigest]
     """The run's files, by name without ``.gz``."""
-    responses_digest: Digest | None = None
+    responses_digest: Digest
     """Digest of the responses without their timings: equal in equal runs, like the digests of contexts, grades and
-    failures. ``None`` in runs from before this field existed."""
+    failures."""
 
     @property
     def context_source(self) -> ContextSource:

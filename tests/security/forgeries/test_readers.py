@@ -30,7 +30,6 @@ def of_items(run: str, results: Path, items: Collection[str]) -> Forger:
     """Return a copy of a run with these items, and the contexts that they name."""
     whole = copied(run)
     made = Forger(results, deepcopy(whole.head), dict(whole.rows))
-    made.head["responses_digest"] = None
     made.keep(lambda grade: grade["item_id"] in items)
     named = {row["context_digest"] for row in made.responses}
     contexts = [row for row in made.rows["contexts.jsonl"] if row["digest"] in named]

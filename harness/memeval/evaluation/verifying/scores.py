@@ -37,9 +37,8 @@ def _sums(subject: Subject) -> Iterator[Finding]:
         "tokens": (run.tokens, summary.tokens(responses)),
         "timing.phases": (run.timing.phases, summary.phases(responses, judgments)),
         "usage": (run.usage, usage),
+        "responses_digest": (run.responses_digest, subject.responses_digest),
     }
-    if run.responses_digest is not None:
-        recomputed["responses_digest"] = (run.responses_digest, subject.responses_digest)
     if run.usage or usage:
         recomputed["cost"] = (run.cost, cost(run.system, usage))
     for name, (stated, computed) in recomputed.items():
