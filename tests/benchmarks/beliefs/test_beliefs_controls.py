@@ -109,7 +109,7 @@ def test_the_template_solver_solves_public_wording(tmp_path: Path) -> None:
     assert composite("template-solver", RETRIEVAL, tmp_path) > 98 > 60 > composite("bm25", RETRIEVAL, tmp_path)
 
 
-@pytest.mark.parametrize("reader", ["extractive@1", "native"])
+@pytest.mark.parametrize("reader", ["extractive@2", "native"])
 def test_the_template_solver_answers_through_the_offline_reader_and_without_it(tmp_path: Path, reader: str) -> None:
     assert composite("template-solver", "judge", tmp_path, reader) > 98
 
@@ -138,7 +138,7 @@ def test_the_seed_table_holds_the_public_data() -> None:
 
 
 def test_the_seed_table_knows_the_public_data_and_no_other() -> None:
-    dataset = BeliefsBenchmark().open()
+    dataset = BeliefsBenchmark().opened(None, None, RETRIEVAL, "full")
     name = next(dataset.scenario_ids())
     replies, keys = searched("seed-table", dataset.scenario(name)), {key.item_id: key for key in dataset.keys()}  # noqa: SIM118
     for item_id, reply in replies.items():
