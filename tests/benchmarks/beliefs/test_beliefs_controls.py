@@ -111,7 +111,7 @@ def test_the_template_solver_solves_public_wording(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("reader", ["extractive@2", "native"])
 def test_the_template_solver_answers_through_the_offline_reader_and_without_it(tmp_path: Path, reader: str) -> None:
-    assert composite("template-solver", "judge", tmp_path, reader) > 98
+    assert composite("template-solver", "judge", tmp_path, reader) > 95
 
 
 @pytest.mark.parametrize("slug", SLUGS)
