@@ -174,7 +174,7 @@ def test_one_history_of_several_people_is_graded_as_a_shared_memory() -> None:
         ({"size": 100}, "retrieval", "no parameter 'size' in the tier '10k'"),
         ({"seed": -1}, "judge", "0 or more"),
         ({"sead": 1}, "judge", "no parameter 'sead'"),
-        (None, "shared", "no tier '10k' under the protocol 'shared'. Use the protocol 'retrieval' or 'judge'"),
+        (None, "shared", "no tier '10k' under the protocol 'shared'. Use the protocol 'judge' or 'retrieval'"),
         (None, "stored", "no tier '10k' under the protocol 'stored'"),
     ],
 )

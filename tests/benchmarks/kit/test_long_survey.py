@@ -28,8 +28,8 @@ from memeval.cli.main import main
 from memeval.evaluation.disk_space import disk_space_warning
 
 WORDING = wording("full")
-SOURCE = LongBeliefs(42, "10k", "retrieval", WORDING, searched=True)
-KEPT = Path("beliefs-2") / "retrieval" / "surveyed-10k-42.json"
+SOURCE = LongBeliefs(42, "10k", "judge", WORDING, searched=False)
+KEPT = Path("beliefs-2") / "judge" / "surveyed-10k-42.json"
 """The file of its survey in the data folder."""
 
 Call = Callable[..., tuple[int, str, str]]
@@ -160,7 +160,7 @@ def test_a_changed_word_is_other_code(tmp_path: Path) -> None:
 
 
 def test_what_fills_a_history_may_not_say_what_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    life = lives(42, WORDING, searched=True)[0]
+    life = lives(42, WORDING, searched=False)[0]
     said = f"I hear it is {min(life.guarded)}."
     monkeypatch.setattr(Filler, "session", lambda self, number: (life, [DraftTurn("user", said)]))
     with pytest.raises(BrokenRule, match="states the answer to a question"):
