@@ -189,7 +189,7 @@ def test_the_same_answers_with_two_judges_are_comparable(tmp_path: Path, server:
     comparison = compare_runs([run, again])
     assert comparison.same_answers
     assert {"judge", "judge_endpoint", "judge_label", "prompts"} <= set(comparison.differing)
-    assert [run.judge for run in comparison.runs] == ["rules@1", "openai:gpt-4o-2024-08-06@1"]
+    assert [run.judge for run in comparison.runs] == ["rules@3", "openai:gpt-4o-2024-08-06@1"]
 
 
 def test_a_comparison_is_written_as_json_without_loss(made: Made) -> None:

@@ -19,7 +19,7 @@ from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
 from memeval.evaluation.reproduction import failures_of_run
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.execution.contexts import TurnTexts
-from memeval.judging.hedging import abstains
+from memeval.judging.abstention import abstains
 from memeval.keys import AnswerKey, BeliefKey, CascadeKey, DeltaKey, Fact, ItemKey, NoiseKey, Stance, TemporalKey
 from memeval.records.failure import Cause, EvidenceFound, Failure
 from memeval.records.grade import Grade, GradeState

@@ -59,7 +59,7 @@ def test_a_write_that_was_cut_off_leaves_nothing_and_the_next_one_succeeds(tmp_p
     with pytest.raises(KeyboardInterrupt):
         write_audit(tmp_path, make_audit(), cut())  # type: ignore[arg-type]
     assert stored_audits(tmp_path) == []
-    place = tmp_path / "audits" / "fake" / "rules-1" / (make_audit().audit_id + ".part")
+    place = tmp_path / "audits" / "fake" / "rules-3" / (make_audit().audit_id + ".part")
     place.mkdir(parents=True)
     (place / "audit.json").write_bytes(b"{}")
     (place / "left.over").write_bytes(b"")
@@ -105,7 +105,7 @@ def test_missing_and_damaged_rows_give_a_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "slug"),
     [
-        ("rules@1", "rules-1"),
+        ("rules@3", "rules-3"),
         ("openai:gpt-4o-2024-08-06@1", "openai-gpt-4o-2024-08-06-1"),
         ("openai:llama3.3@2", "openai-llama3.3-2"),
     ],

@@ -610,7 +610,7 @@ def test_everything_but_the_drill_down_reads_without_scripts(unscripted: Visit, 
     expect(page.locator("[data-trends] figure svg").first).to_be_visible()
     expect(page.locator("ol.mv-trend-breaks").first).to_contain_text("changed from")
     unscripted.go("benchmarks/fake@1/")
-    expect(page.get_by_role("table", name="Audit of rules@1, 2026-11-03")).to_contain_text("12 of 390")
+    expect(page.get_by_role("table", name="Audit of rules@3, 2026-11-03")).to_contain_text("12 of 390")
     unscripted.go(f"items/?run={shown(site, 'acme')}")
     expect(page.get_by_text("This page needs JavaScript")).to_be_visible()
 

@@ -174,7 +174,10 @@ def test_an_edited_run_fails_verify_with_exit_code_1(call: Call, tmp_path: Path)
         (("run", "no-memory", *SMALL, "--tier", "huge"), "has no tier 'huge'"),
         (("run", "no-memory", *SMALL, "--protocol", "f1"), "has no protocol 'f1'"),
         (("run", "no-memory", *SMALL, "--judge", "gpt"), "there is no judge 'gpt'"),
-        (("run", "no-memory", *SMALL, "--judge", "rules@7"), "there is no judge 'rules@7'. Use rules@1 or rules@2."),
+        (
+            ("run", "no-memory", *SMALL, "--judge", "rules@7"),
+            "there is no judge 'rules@7'. Use --judge rules, which is rules@3.",
+        ),
         (("run", "no-memory", *SMALL, "--judge", "\x1b[2J"), "there is no judge '\\x1b[2J'"),
         (("run", "no-memory", *SMALL, "--ask-seconds", "nan"), "invalid --ask-seconds nan. Give a number"),
         (("run", "no-memory", *SMALL, "--ask-seconds", "inf"), "invalid --ask-seconds inf. Give a number"),

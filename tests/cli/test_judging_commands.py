@@ -114,7 +114,7 @@ def test_judging_again_loads_neither_numpy_nor_the_leaderboard(judged: Path, tmp
         "atexit.register(lambda: print(sorted({'numpy', 'memeval.leaderboard.board'} & set(sys.modules))));"
         "main()"
     )
-    options = ("--judge", "rules@2", "--results", str(tmp_path / "results"))
+    options = ("--judge", "rules", "--results", str(tmp_path / "results"))
     done = subprocess.run(
         [sys.executable, "-c", code, "rejudge", str(run.path), *options],
         capture_output=True,
@@ -132,14 +132,14 @@ def test_an_audit_gives_its_figures_to_machines_and_to_people(call: Call) -> Non
     assert code == ExitCode.DONE, err
     found = json.loads(out)
     (figures,) = found["audits"]
-    assert (figures["judge"], figures["benchmark"]) == ("rules@1", "beliefs@2")
+    assert (figures["judge"], figures["benchmark"]) == ("rules@3", "beliefs@2")
     assert figures["overall"]["false_accepts"]["of"] > 0
     assert figures["overall"]["false_rejects"]["of"] > 0
     assert len(figures["categories"]) == 5
     assert found["scores"] == []
     code, out, err = call(*audit)
     assert code == ExitCode.DONE, err
-    assert out.startswith("rules@1 on beliefs@2, ")
+    assert out.startswith("rules@3 on beliefs@2, ")
     assert "false accepts" in out and "kappa" in out
     rate = figures["overall"]["false_accepts"]
     assert f"({rate['count']}/{rate['of']})" in out
@@ -152,7 +152,7 @@ def test_several_judges_get_the_matrix_of_scores(call: Call, server: ModelServer
     code, out, err = call("judge", "audit", *judges, "--benchmark", "beliefs@2", "--items", "1", "--json")
     assert code == ExitCode.DONE, err
     found = json.loads(out)
-    assert {audit["judge"] for audit in found["audits"]} == {"rules@1", f"{MODEL}@1"}
+    assert {audit["judge"] for audit in found["audits"]} == {"rules@3", f"{MODEL}@1"}
     (row,) = found["scores"]
     assert row["system"] == "always-hedge"
     assert len(row["composites"]) == 2
@@ -164,14 +164,14 @@ def test_a_bridge_says_how_far_two_judges_agree(call: Call, server: ModelServer)
     code, out, err = call("judge", "bridge", "rules", MODEL, *LABEL, "--json")
     assert code == ExitCode.DONE, err
     (bridge,) = json.loads(out)
-    assert (bridge["old"], bridge["new"]) == ("rules@1", f"{MODEL}@1")
+    assert (bridge["old"], bridge["new"]) == ("rules@3", f"{MODEL}@1")
     assert {run["system"] for run in bridge["runs"]} == {"always-hedge", "bm25"}
     equal = bridge["overall"]["agreement"]["equal"]
     assert equal["interval"]["low"] <= equal["share"] <= equal["interval"]["high"]
     asked = server.requests
     code, out, err = call("judge", "bridge", "rules", MODEL, *LABEL)
     assert code == ExitCode.DONE, err
-    assert out.startswith(f"rules@1 and {MODEL}@1 on beliefs@2, 2 runs:\n")
+    assert out.startswith(f"rules@3 and {MODEL}@1 on beliefs@2, 2 runs:\n")
     assert f"({equal['count']}/{equal['of']})" in out
     assert server.requests == asked
 

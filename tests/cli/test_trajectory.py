@@ -55,7 +55,7 @@ def three_runs(results: Path) -> list[RunFolder]:
             "acme",
             {"kept": 45},
             started="2026-11-03T10:00:00.000+00:00",
-            track=make_track(judge="rules@2"),
+            track=make_track(judge="rules@4"),
             version=HOSTILE,
         ),
     ]
@@ -66,12 +66,12 @@ def test_the_table_has_values_breaks_and_tests(call: Call, results: Path) -> Non
     code, out, err = call()
     lines = out.splitlines()
     assert (code, err) == (0, "")
-    assert lines[0] == "acme on made-up, judge, reader native, judge rules@2: Composite score, %, 3 runs"
+    assert lines[0] == "acme on made-up, judge, reader native, judge rules@4: Composite score, %, 3 runs"
     assert [line.split()[:4] for line in lines[1:3]] == [
         ["2026-11-01", "10:00", "1.0", "60.0"],
         ["2026-11-02", "10:00", "1.1", "40.0"],
     ]
-    assert lines[3] == "  -- Judge changed from rules@1 to rules@2."
+    assert lines[3] == "  -- Judge changed from rules@3 to rules@4."
     assert lines[4].endswith(three)
     assert lines[5].startswith(f"  {one} to {two}: -20.0 points [")
     assert lines[5].endswith(": worse.")
@@ -83,7 +83,7 @@ def test_csv_and_json_have_the_same_points(call: Call, results: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(call("--csv", "--measure", "kept")[1])))
     [series] = json.loads(call("--json", "--measure", "category_kept")[1])
     assert [float(row["value"]) for row in rows] == [point["value"] for point in series["points"]] == [0.8, 0.4, 0.9]
-    assert [row["break"] for row in rows] == ["", "", "Judge changed from rules@1 to rules@2."]
+    assert [row["break"] for row in rows] == ["", "", "Judge changed from rules@3 to rules@4."]
     assert (series["measure"], series["unit"], series["steps"]) == ("category_kept", "share", [])
 
 
@@ -102,7 +102,7 @@ def test_a_chart_file_needs_nothing_else_and_escapes_text(call: Call, results: P
     assert "<script" not in written and "http" not in written.replace("http://www.w3.org/2000/svg", "").replace(
         "http-equiv", ""
     )
-    assert "Judge changed from rules@1 to rules@2." in written
+    assert "Judge changed from rules@3 to rules@4." in written
     if name.endswith("svg"):
         drawn = ElementTree.fromstring(written)
         marks = [each for each in drawn.iter() if each.get("class") == "mv-trend-line"]

@@ -38,19 +38,20 @@ def prompts(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("named", ["rules", "rules@1"])
+@pytest.mark.parametrize("named", ["rules", "rules@3"])
 def test_the_rule_set_is_reached_nowhere_and_has_no_prompts(named: str) -> None:
     chosen = choose_judge(named)
     track = chosen.on(make_track(judge="openai:m@1", judge_endpoint=ELSEWHERE, judge_label="us"))
-    assert (track.judge, track.judge_endpoint, track.judge_label, track.prompts) == ("rules@1", None, None, {})
+    assert (track.judge, track.judge_endpoint, track.judge_label, track.prompts) == ("rules@3", None, None, {})
     assert chosen.prompt_rows(track.benchmark) == []
 
 
-def test_the_second_version_of_the_rules_is_chosen_by_its_name() -> None:
-    track = choose_judge("rules@2").on(make_track())
-    assert (track.judge, track.judge_endpoint) == ("rules@2", None)
-    assert judge_of(track, []).recorded({}).name == "rules@2"
-    assert is_judged_by(track, "rules@2") and not is_judged_by(track, "rules")
+@pytest.mark.parametrize("named", ["rules@1", "rules@2"])
+def test_a_removed_version_of_the_rules_is_refused_with_the_reason(named: str) -> None:
+    with pytest.raises(BadInput, match=f"^{named} was removed: .*Use --judge rules, which is rules@3"):
+        choose_judge(named)
+    with pytest.raises(BadInput, match=f"^{named} was removed"):
+        judge_of(make_track(judge=named), [])
 
 
 @pytest.mark.parametrize(("more", "option"), [({"label": "us"}, "--judge-label"), ({"prompts": Path()}, "--prompts")])
@@ -85,7 +86,7 @@ def test_a_blank_label_is_none(label: str) -> None:
         choose_judge("openai:gpt-4o", label)
 
 
-@pytest.mark.parametrize("named", ["gpt-4o", "rules@3", "openai:", "openai:a b", "openai:gpt-4o@2", "", "Rules"])
+@pytest.mark.parametrize("named", ["gpt-4o", "rules@9", "openai:", "openai:a b", "openai:gpt-4o@2", "", "Rules"])
 def test_an_unknown_judge_is_refused(named: str) -> None:
     with pytest.raises(BadInput, match="there is no "):
         choose_judge(named, "us" if named.startswith("openai") else None)
@@ -178,9 +179,9 @@ def test_the_rule_set_of_a_track_is_the_rule_set() -> None:
 @pytest.mark.parametrize(
     ("judge", "named", "is_it"),
     [
-        ("rules@1", "rules", True),
-        ("rules@1", "rules@1", True),
-        ("rules@1", "rules@2", False),
+        ("rules@3", "rules", True),
+        ("rules@3", "rules@3", True),
+        ("rules@3", "rules@4", False),
         ("openai:gpt-4o-2024-08-06@1", "openai:gpt-4o-2024-08-06@1", True),
         ("openai:gpt-4o-2024-08-06@1", "openai:gpt-4o-2024-08-06", True),
         ("openai:gpt-4o-2024-08-06@1", "openai:gpt-4o", True),

@@ -63,7 +63,7 @@ def words(*more: str, judge: tuple[str, ...] = JUDGE) -> tuple[str, ...]:
 
 def judged(place: Path) -> RunFolder:
     """Return the one run that a model judged."""
-    (run,) = (run for run in sealed_runs(place / "results") if run.run.track.judge != "rules@1")
+    (run,) = (run for run in sealed_runs(place / "results") if run.run.track.judge != "rules@3")
     return run
 
 

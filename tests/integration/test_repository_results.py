@@ -40,7 +40,7 @@ from memeval.systems.source import SystemSource, folder_source
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
 FULL = "beliefs@2", "judge", "full"
-RULES = "rules@1"
+RULES = "rules@3"
 RUNS = sealed_runs(RESULTS)
 """None of them is read yet: every process that runs tests imports this module, and one of them runs its tests."""
 

@@ -9,7 +9,7 @@ import pytest
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
 from memeval.judging.base import Case
-from memeval.judging.references import says_missing
+from memeval.judging.abstention import says_missing
 from memeval.judging.rules import RulesJudge
 from memeval.keys import AnswerKey
 from memeval.records.grade import Flag
@@ -82,7 +82,7 @@ def test_all_parts_of_a_list_are_needed_in_any_order(answer: str, right: bool) -
         ("5 March 2021", "the week before 5 March 2021", False),
         ("The week before 5 March 2021", "the week before March 5th, 2021", True),
         ("The week before 5 March 2021", "5 March 2021", False),
-        ("March 2021", "14 March 2021", False),
+        ("March 2021", "14 March 2021", True),
         ("13 August", "August 13, 2021", True),
         ("two weeks", "about 2 weeks", True),
         ("two weeks", "two days and three weeks", False),

@@ -370,7 +370,7 @@ def test_a_category_without_weight_tells_no_two_systems_apart(tmp_path: Path, ap
 
 
 def test_ranks_are_given_only_within_a_track(tmp_path: Path) -> None:
-    other = make_track(judge="rules@2")
+    other = make_track(judge="rules@4")
     better = make_run(tmp_path, "acme", {"kept": 50, "changed": 50})
     worse = make_run(tmp_path, "zeta", {"kept": 1}, track=other, started=LATER)
     again = make_run(tmp_path, "acme", {"kept": 2}, track=other, started="2026-11-06T10:00:00+00:00")
@@ -380,8 +380,8 @@ def test_ranks_are_given_only_within_a_track(tmp_path: Path) -> None:
     both = board_of(better, worse, again)
     found = {t.track.judge: [(r.run.system.slug, r.run.run_id) for r in t.rows] for t in both.tables}
     assert found == {
-        "rules@1": [("acme", better.run.run_id)],
-        "rules@2": [("acme", again.run.run_id), ("zeta", worse.run.run_id)],
+        "rules@3": [("acme", better.run.run_id)],
+        "rules@4": [("acme", again.run.run_id), ("zeta", worse.run.run_id)],
     }
     assert both.systems() == ("acme", "zeta")
     assert [row.run.run_id for row in both.of_system("acme")] == [again.run.run_id, better.run.run_id]

@@ -51,7 +51,7 @@ OTHER: list[tuple[dict[str, Any], ChangedPart, str]] = [
     ({"categories": plans("changed", "kept")}, ChangedPart.GRADING, "Order of categories changed."),
     ({"reader": "extractive@2"}, ChangedPart.READER, "Reader changed from native to extractive@2."),
     ({"reader_endpoint": "https://a"}, ChangedPart.READER, "Endpoint of the reader changed from none to https://a."),
-    ({"judge": "rules@2"}, ChangedPart.JUDGE, "Judge changed from rules@1 to rules@2."),
+    ({"judge": "rules@4"}, ChangedPart.JUDGE, "Judge changed from rules@3 to rules@4."),
     ({"judge_endpoint": "https://a"}, ChangedPart.JUDGE, "Endpoint of the judge changed from none to https://a."),
     ({"judge_label": "host"}, ChangedPart.JUDGE, "Label of the judge changed from none to host."),
     ({"prompts": {"judge": digest_of("x")}}, ChangedPart.PROMPTS, "Prompt judge changed."),

@@ -90,7 +90,7 @@ def test_a_new_judge_on_a_later_day_is_a_break_in_the_same_series(tmp_path: Path
     [series] = history(tmp_path, folders).series
     [found] = trend(history(tmp_path, folders)).breaks
     assert (len(series.runs), found.index) == (2, 1)
-    assert found.changes[0].sentence == "Judge changed from rules@1 to openai:some-model@1."
+    assert found.changes[0].sentence == "Judge changed from rules@3 to openai:some-model@1."
     assert not series.has_line
 
 
@@ -129,7 +129,7 @@ def test_two_readers_that_get_a_new_judge_go_on_each_in_its_own_series(tmp_path:
 
     folders = [
         make_run(tmp_path, "acme", started=day(number, hour), track=track(reader, judge))
-        for number, judge in ((1, "rules@1"), (5, "openai:m@1"))
+        for number, judge in ((1, "rules@3"), (5, "openai:m@1"))
         for hour, reader in enumerate(("native", "extractive@2"))
     ]
     found = history(tmp_path, folders).series
@@ -164,7 +164,7 @@ def test_a_start_that_no_axis_can_show_leaves_the_run_out(one: Run, moment: str)
 
 def test_a_run_superseded_on_another_track_stays_with_a_mark(tmp_path: Path) -> None:
     old = make_run(tmp_path, "acme", started=day(1))
-    new = make_run(tmp_path, "acme", started=day(2), track=make_track(judge="rules@2"))
+    new = make_run(tmp_path, "acme", started=day(2), track=make_track(judge="rules@4"))
     Ledger(tmp_path).append(LedgerEvent.SUPERSEDED, old, by="m", reason="A better judge.", other=new)
     found = history(tmp_path, [old, new])
     assert [point.is_superseded for point in trend(found).points] == [True, False]
@@ -235,7 +235,7 @@ def test_ranks_over_releases_have_the_range_and_break_where_the_track_changes(tm
         ]
 
     folders, releases = [], []
-    for number, judge in ((1, "rules@1"), (2, "rules@1"), (3, "rules@2")):
+    for number, judge in ((1, "rules@3"), (2, "rules@3"), (3, "rules@4")):
         folders += board(number, judge)
         release, _new = frozen(build_board(folders, Ledger(tmp_path)), tmp_path, f"2026.{number}", "0.1.0")
         releases.append(release)
@@ -247,7 +247,7 @@ def test_ranks_over_releases_have_the_range_and_break_where_the_track_changes(tm
         ("2026.3", 2.0, 2.0),
     ]
     [only] = found.breaks
-    assert (only.index, only.changes[0].sentence) == (2, "Judge changed from rules@1 to rules@2.")
+    assert (only.index, only.changes[0].sentence) == (2, "Judge changed from rules@3 to rules@4.")
 
 
 def test_no_runs_have_no_series() -> None:

@@ -27,7 +27,7 @@ OTHER_PARTS: dict[str, Any] = {
     "tier": "small",
     "categories": TRACK.categories[::-1],
     "reader": "extractive@2",
-    "judge": "rules@2",
+    "judge": "rules@4",
     "judge_endpoint": "https://judge.example",
     "reader_endpoint": "https://reader.example",
     "judge_label": "ours",

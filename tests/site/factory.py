@@ -185,7 +185,7 @@ def planned() -> list[tuple[str, str]]:
 def track(
     benchmark: FakeBenchmark,
     reader: str = "native",
-    judge: str = "rules@1",
+    judge: str = "rules@3",
     endpoint: str | None = None,
     label: str | None = None,
 ) -> Track:
@@ -230,7 +230,7 @@ class Made:
     tokens: int | None = 400
     cost: float | None = None
     answer: str = f"{SECRET} lives in town 3. {HOSTILE}"
-    judge: str = "rules@1"
+    judge: str = "rules@3"
     endpoint: str | None = None
     label: str | None = None
     replies: tuple[str | None, ...] = ("yes", "no")
@@ -519,7 +519,7 @@ def make_audits(results: Path, benchmark: FakeBenchmark, runs: Sequence[RunFolde
         results,
         make_bridge(
             benchmark=benchmark.info.id,
-            old="rules@1",
+            old="rules@3",
             new=HOSTILE.replace("\x00", ""),
             runs=(bridged("acme", old.run_id, new.run_id), bridged("<b>gone</b>", "20200101T000000Z-00000000", "x")),
         ),

@@ -47,7 +47,7 @@ def test_every_page_with_a_score_names_its_judge_and_its_false_accepts(built: Bu
     judged = run_of(built, "20261103T10").run
     for page in ("benchmarks/fake@1/index.html", "systems/acme/index.html"):
         said = text(built.read(page))
-        assert f"Judge: rules@1 (offline) · Grader audit: {rules}" in said and asked in said, page
+        assert f"Judge: rules@3 (offline) · Grader audit: {rules}" in said and asked in said, page
         assert f"{MODEL} at {ENDPOINT}" in said, page
     assert asked in text(built.read(f"runs/{judged.run_id}/index.html"))
     index = built.index_of(judged.run_id)
@@ -131,7 +131,7 @@ def test_an_audits_files_can_be_fetched(built: Built) -> None:
 
 def test_the_same_answers_stand_in_one_row_under_their_judges(built: Built) -> None:
     [matrix] = matrices_of(model(built.results), "fake@1")
-    assert [judge.name for judge in matrix.judges] == [MODEL, "rules@1"]
+    assert [judge.name for judge in matrix.judges] == [MODEL, "rules@3"]
     [only] = matrix.sets
     assert [row.run.run_id for row in only.rows if row] == [
         run_of(built, "20261103T10").run.run_id,

@@ -21,10 +21,10 @@ def titles(*tables: tuple[Track, bool]) -> list[str]:
 
 
 def test_of_tables_with_equal_settings_the_first_keeps_the_short_title() -> None:
-    first, other = track(BENCHMARK), track(BENCHMARK, judge="rules@2")
+    first, other = track(BENCHMARK), track(BENCHMARK, judge="rules@4")
     assert titles((first, True), (other, True)) == [
         "Fake benchmark: own answers",
-        "Fake benchmark: own answers, judge rules@2",
+        "Fake benchmark: own answers, judge rules@4",
     ]
 
 

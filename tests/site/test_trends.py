@@ -46,7 +46,7 @@ def text(markup: str) -> str:
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", markup)))
 
 
-def runs(results: Path, slug: str, scores: list[int], *, judge: str = "rules@1", first: int = 1) -> list[RunFolder]:
+def runs(results: Path, slug: str, scores: list[int], *, judge: str = "rules@3", first: int = 1) -> list[RunFolder]:
     return [
         make_run(
             results, slug, {"kept": score}, started=started(day), version=f"1.{day}", track=make_track(judge=judge)
@@ -82,10 +82,10 @@ def test_systems_of_one_track_share_a_chart_and_those_with_more_runs_come_first(
 
 def test_a_break_has_its_reason_beside_the_chart_and_in_the_table(tmp_path: Path) -> None:
     runs(tmp_path, "acme", [30, 31])
-    runs(tmp_path, "acme", [10], judge="rules@2", first=3)
+    runs(tmp_path, "acme", [10], judge="rules@4", first=3)
     said = text(body(tmp_path))
-    assert "2026-01-03: Judge changed from rules@1 to rules@2." in said
-    assert said.count("Judge changed from rules@1 to rules@2.") > 2, "also in the table"
+    assert "2026-01-03: Judge changed from rules@3 to rules@4." in said
+    assert said.count("Judge changed from rules@3 to rules@4.") > 2, "also in the table"
 
 
 def test_few_runs_have_paired_tests_and_many_have_steps(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_unknown_dollars_have_no_chart_and_a_dash_in_the_table(tmp_path: Path) -
 
 
 def test_a_superseded_run_is_hollow_and_a_withdrawn_one_is_counted(tmp_path: Path) -> None:
-    old, bad, new = (*runs(tmp_path, "acme", [30, 31]), *runs(tmp_path, "acme", [10], judge="rules@2", first=3))
+    old, bad, new = (*runs(tmp_path, "acme", [30, 31]), *runs(tmp_path, "acme", [10], judge="rules@4", first=3))
     ledger = Ledger(tmp_path)
     ledger.append(LedgerEvent.SUPERSEDED, old, by="m", reason="A new judge.", other=new)
     ledger.append(LedgerEvent.INVALIDATED, bad, by="m", reason="Leaked.")

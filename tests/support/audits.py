@@ -56,7 +56,7 @@ def make_line(accepted: int, wrong: int, rejected: int, right: int, unparsed: in
 
 
 def make_audit(accepted: int = 12, **parts: Any) -> Audit:
-    """Return an audit of ``rules@1`` on ``fake@1``.
+    """Return an audit of ``rules@3`` on ``fake@1``.
 
     Args:
         accepted: wrong answers it called right, of 390.
@@ -72,7 +72,7 @@ def make_audit(accepted: int = 12, **parts: Any) -> Audit:
         "audit_id": "20261103T100000-0123abcd",
         "benchmark": "fake@1",
         "data_digest": digest_of("data"),
-        "judge": "rules@1",
+        "judge": "rules@3",
         "probes": "calibration@1",
         "overall": make_line(accepted, 390, 9, 300, 3, 0.93),
         "categories": {

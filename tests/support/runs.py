@@ -49,7 +49,7 @@ def make_track(items: int = ITEMS, **parts: Any) -> Track:
             CategoryPlan(name=name, weight=0.5, items=items, grader="judged@1") for name in ("kept", "changed")
         ),
         "reader": "native",
-        "judge": "rules@1",
+        "judge": "rules@3",
         "tokenizer": "o200k_base",
         "limits": Limits(),
     }

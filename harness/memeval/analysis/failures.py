@@ -17,7 +17,8 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.execution.contexts import Contexts
 from memeval.execution.model_reader import PREFIX
 from memeval.grading.rows import last_attempts
-from memeval.judging.hedging import abstains, hedges, without_echo
+from memeval.judging.abstention import abstains
+from memeval.judging.hedging import hedges, without_echo
 from memeval.judging.text import normal, stated, states, without_framed, words
 from memeval.keys import (
     DeltaKey,

@@ -56,7 +56,7 @@ def evaluate(
         str | None,
         typer.Option("--reader", help="Who writes the answer: native, extractive or openai:MODEL."),
     ] = None,
-    judge: Annotated[str | None, typer.Option("--judge", help="Who grades: rules, rules@2 or openai:MODEL.")] = None,
+    judge: Annotated[str | None, typer.Option("--judge", help="Who grades: rules or openai:MODEL.")] = None,
     max_cost_usd: MaxCost = None,
     concurrency: Concurrency = 4,
     sandbox: Sandboxing = None,

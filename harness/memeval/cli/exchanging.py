@@ -70,9 +70,7 @@ def import_(
             help="Score that the authors claim: 0.295, or 29.5%. Default: from the file.",
         ),
     ] = None,
-    judge: Annotated[
-        str, typer.Option("--judge", help="Who grades: rules or rules@2 (offline), or openai:MODEL.")
-    ] = "rules",
+    judge: Annotated[str, typer.Option("--judge", help="Who grades: rules (offline), or openai:MODEL.")] = "rules",
     judge_label: JudgeLabel = None,
     prompts: Prompts = None,
     judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,

@@ -41,7 +41,7 @@ def add_to(main: typer.Typer) -> None:
 
 def rejudge(
     runs: Annotated[list[str], typer.Argument(help="Runs, by folder or id; or folders above runs.")],
-    judge: Annotated[str, typer.Option("--judge", help="Who gives verdicts: rules, rules@2 or openai:MODEL.")],
+    judge: Annotated[str, typer.Option("--judge", help="Who gives verdicts: rules or openai:MODEL.")],
     judge_label: JudgeLabel = None,
     prompts: Prompts = None,
     results: Results = DEFAULT_RESULTS,
@@ -94,7 +94,7 @@ def rejudge(
 
 @app.command("audit")
 def audit(
-    judge: Annotated[list[str], typer.Option("--judge", help="rules, rules@2 or openai:MODEL; repeatable.")],
+    judge: Annotated[list[str], typer.Option("--judge", help="rules or openai:MODEL; repeatable.")],
     benchmark: Benchmarks = None,
     judge_label: Annotated[str | None, _LABELS] = None,
     prompts: Prompts = None,
@@ -160,7 +160,7 @@ def audit(
 @app.command("bridge")
 def bridge(
     old: Annotated[str, typer.Argument(help="The old judge, as in the track of stored runs.")],
-    new: Annotated[str, typer.Argument(help="The new judge: rules, rules@2 or openai:MODEL.")],
+    new: Annotated[str, typer.Argument(help="The new judge: rules or openai:MODEL.")],
     runs: Annotated[
         list[str] | None, typer.Option("--run", help="Run that the old judge graded, repeatable. Default: all.")
     ] = None,

@@ -178,7 +178,6 @@ def add(
 @app.command("grade")
 def grade(
     names: Annotated[list[str], typer.Argument(help="Names of samples.")],
-    judge: Annotated[str, typer.Option("--judge", help="Another version of the rules, such as rules@2.")],
     tuned_on: Annotated[
         list[str], typer.Option("--tuned-on", metavar="CLUSTER", help="A cluster used for tuning. Repeatable.")
     ],
@@ -190,14 +189,14 @@ def grade(
     sources: Sources = DEFAULT_SOURCES,
     results: Results = DEFAULT_RESULTS,
 ) -> None:
-    """Grade labelled answers by another version of the rules.
+    """Grade labelled answers by the rules of today.
 
-    Stores which answers it calls right, and how many of each whole file. Errors are reported on the clusters that were
-    not used for tuning.
+    A sample keeps the verdicts of the rules by which it was drawn. This stores which answers the rules of today call
+    right, and how many of each whole file. Errors are reported on the clusters that were not used for tuning.
 
-    Example: memeval labels grade answers --judge rules@2 --tuned-on conv-26 --tuned-on conv-30
+    Example: memeval labels grade answers --tuned-on conv-26 --tuned-on conv-30
     """
-    from memeval.judging.rules import RULE_SETS
+    from memeval.judging.rules import RulesJudge
     from memeval.labels.store import sample_rows, stored_samples, write_verdicts
     from memeval.labels.versions import verdicts_of
 
@@ -206,13 +205,12 @@ def grade(
         raise BadInput(f"there is no sample '{unknown[0]}'.", where=results, remedy=f"Samples: {', '.join(stored)}.")
     answers = _answers(sources, from_, data)
     for name in dict.fromkeys(names):
-        others = [each for each in RULE_SETS if each != stored[name].judge]
-        if judge not in others:
-            raise BadInput(f"invalid --judge '{judge}'.", remedy=f"Choose from: {', '.join(others)}.")
+        if stored[name].judge == RulesJudge.name:
+            raise BadInput(f"the sample '{name}' has the verdicts of {RulesJudge.name}.", remedy="Leave it out.")
         rows = sample_rows(results, stored[name])
-        found = verdicts_of(RULE_SETS[judge], stored[name], rows, answers, tuned_on, also or ())
+        found = verdicts_of(RulesJudge(), stored[name], rows, answers, tuned_on, also or ())
         print(write_verdicts(results, found))
-        print(f"{judge} calls {len(found.accepted)} of {counted(len(rows), 'row')} right")
+        print(f"{RulesJudge.name} calls {len(found.accepted)} of {counted(len(rows), 'row')} right")
 
 
 @app.command("show")

@@ -77,7 +77,7 @@ def run(
         str | None,
         typer.Option(
             "--judge",
-            help="Who grades: rules, rules@2 or openai:MODEL. Default: rules; with --replay, that run's judge.",
+            help="Who grades: rules or openai:MODEL. Default: rules; with --replay, that run's judge.",
         ),
     ] = None,
     judge_label: JudgeLabel = None,

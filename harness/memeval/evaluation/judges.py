@@ -14,12 +14,13 @@ from memeval.gateway.endpoints import dated, endpoint_for, is_makers
 from memeval.judging.base import Judge
 from memeval.judging.model import SEED, SETTINGS, USUAL, ModelJudge, RecordedJudge, judge_spec
 from memeval.judging.prompting import is_judges, prompts_in
-from memeval.judging.rules import RULE_SETS, RulesJudge
+from memeval.judging.rules import RulesJudge
 from memeval.records.base import Digest
 from memeval.records.call import Call, Caller
 from memeval.records.errors import BadInput
 from memeval.records.prompt import Prompt
 from memeval.records.track import Track
+from memeval.removed import why_removed
 from memeval.systems.output import visible
 
 RULES = "rules"
@@ -36,13 +37,11 @@ class ChosenJudge:
     """Base URL of the endpoint; ``None`` for the rule set."""
     label: str | None = None
     """Who serves the judge model, if not its maker."""
-    rules: str = RulesJudge.name
-    """The version of the rule set; without effect if there is a model."""
 
     @property
     def name(self) -> str:
         """Name and version, as in a track."""
-        return self.rules if self.model is None else self.model.name
+        return RulesJudge.name if self.model is None else self.model.name
 
     def on(self, track: Track) -> Track:
         """Return a copy of a track with this judge.
@@ -77,27 +76,28 @@ class ChosenJudge:
 
     def recorded(self, calls: Mapping[Digest, Call]) -> Judge:
         """Return a judge that uses recorded judgments only, and is deterministic and offline."""
-        return RULE_SETS[self.rules] if self.model is None else RecordedJudge(self.model, calls)
+        return RulesJudge() if self.model is None else RecordedJudge(self.model, calls)
 
 
 def choose_judge(named: str, label: str | None = None, prompts: Path | None = None) -> ChosenJudge:
     """Return the judge with a name.
 
     Args:
-        named: ``rules`` or ``openai:MODEL``, with or without a version; ``rules`` is ``rules@1``.
+        named: ``rules`` or ``openai:MODEL``, with or without a version; ``rules`` is the rule set.
         label: who serves the judge model, if not its maker.
         prompts: a folder with other prompts under memeval's file names, or the name of a shipped set.
 
     Raises:
         BadInput: the judge does not exist, its label is missing or blank, or a prompt is not valid.
     """
-    if named in (*RULE_SETS, RULES):
+    if named in (RulesJudge.name, RULES):
         for option, value in (("--judge-label", label), ("--prompts", prompts)):
             if value is not None:
                 raise BadInput(f"{option} needs a model judge.", remedy="Remove it, or use --judge openai:MODEL.")
-        return ChosenJudge(rules=RulesJudge.name if named == RULES else named)
+        return ChosenJudge()
     if named.startswith(f"{RULES}@"):
-        raise BadInput(f"there is no judge '{visible(named)}'.", remedy=f"Use {' or '.join(RULE_SETS)}.")
+        problem = why_removed(named) or f"there is no judge '{visible(named)}'."
+        raise BadInput(problem, remedy=f"Use --judge {RULES}, which is {RulesJudge.name}.")
     url = endpoint_for(Caller.JUDGE, needs_key=False).url
     judge = ModelJudge(judge_spec(named), url, None if prompts is None else prompts_in(prompts, _packages()))
     if label is not None and not (label.strip() and label.isprintable()):

@@ -21,7 +21,6 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.exchange.eee_samples import VERSION, Data, SampleNames, samples, texts
-from memeval.judging.rules import RULE_SETS
 from memeval.records.base import canonical_json
 from memeval.records.benchmark import BenchmarkInfo, Direction, MetricInfo
 from memeval.records.call import Call, Caller
@@ -264,7 +263,7 @@ class _EeeRecord:
     def _scoring(self) -> Data | None:
         """The judge model with its prompts; ``None`` for the rule-based judge."""
         track = self._run.track
-        if track.judge in RULE_SETS:
+        if track.judge_endpoint is None:
             return None
         prompts = {prompt.name: prompt.text for prompt in self._folder.prompts()}
         unknown = {"deployment_type": "unknown", "model_availability": "unknown"}

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
-from memeval.judging.marks import DateMark, is_number, marks
+from memeval.judging.abstention import says_missing
 from memeval.judging.phrasing import NO_VALUE, NOTHING, VAGUE, VALUE, Answer, PhraseChooser, draw
-from memeval.judging.references import main_answer, polarity, says_missing
+from memeval.judging.references.accepted import main_answer, polarity
+from memeval.judging.references.tokens import read_known
 from memeval.keys import ItemKey, ReferenceKey
 from memeval.records.audit import ProbeKind
 
@@ -110,7 +111,7 @@ def _parts(key: ReferenceKey, reference: str) -> list[str]:
     if not key.is_list or ". " in reference:
         return []
     parts = [re.sub(r"^and\s+", "", part.strip()) for part in reference.split(",")]
-    return parts if len(parts) >= 3 and all(marks(part) for part in parts) else []
+    return parts if len(parts) >= 3 and all(map(_marks, parts)) else []
 
 
 def _moved(reference: str) -> str | None:
@@ -147,11 +148,11 @@ def _other_reference(item: ItemKey, reference: str, judged: Sequence[ItemKey]) -
         reference: the item's reference, or its trap; blank if it has neither.
         judged: all items.
     """
-    own, form, pole = set(marks(reference)), _form(reference), polarity(reference)
+    own, form, pole = _marks(reference), _form(reference), polarity(reference)
     others = [each for each in judged if each.category == item.category and each.cluster != item.cluster]
     for each in sorted(others, key=lambda each: draw(item.item_id, each.item_id)):
         other = _reference_of(each)
-        theirs = set(marks(other))
+        theirs = _marks(other)
         if not theirs or (own and (own <= theirs or theirs <= own)):
             continue
         if not own or (_form(other) == form and (pole is None or polarity(other) is not pole)):
@@ -169,7 +170,13 @@ def _form(reference: str) -> str:
     """Return the form of a reference, so that a wrong answer can have the same form."""
     if polarity(reference) is not None:
         return "yes or no"
-    found = marks(reference)
-    if any(isinstance(mark, DateMark) for mark in found):
+    found = read_known(reference)
+    if found.periods:
         return "date"
-    return "number" if any(is_number(mark) for mark in found) else "words"
+    return "number" if any(token.count for token in found.tokens) else "words"
+
+
+def _marks(reference: str) -> frozenset[object]:
+    """Return what a reference says, for comparison: its words, numbers and times."""
+    found = read_known(reference)
+    return frozenset((*(token.form for token in found.tokens), *((each.spans, each.open) for each in found.periods)))

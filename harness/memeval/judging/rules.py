@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from dataclasses import replace
 
 from memeval.judging.base import Case, Ruling
 from memeval.judging.hedging import hedges, without_echo
-from memeval.judging.references import by_reference
-from memeval.judging.rules2.references import by_meaning
+from memeval.judging.references.comparing import Verdict, by_meaning
+from memeval.judging.scripts import is_read
 from memeval.judging.text import covered, normal, stated, states, without_framed, words
+from memeval.judging.thinking import without_thinking
 from memeval.keys import Fact, FactsKey, ReferenceKey, ReflectKey, StanceKey, phrases_of
 from memeval.records.grade import Flag, GradeState
 
@@ -27,68 +28,58 @@ DUMP_WORDS = 30
 BANK_SHARE = 0.8
 """The same share for a reflection on a bank of a few texts, which may need most of their words."""
 
-Verdict = tuple[bool, str]
-
 _YES_OR_NO = re.compile(
     r"\W*(?:yes|yep|yeah|correct|indeed|certainly|definitely|absolutely|of course|(?P<no>no|nope|not))\b"
 )
 
 
 class RulesJudge:
-    """The rule set, version 1, which is the default."""
+    """The rule set. It reads English: see :data:`memeval.judging.scripts.READ`.
 
-    name = "rules@1"
+    Its word lists and limits were tuned on answers about five conversations of LoCoMo, and measured on five others.
+    """
+
+    name = "rules@3"
 
     def rule(self, case: Case) -> Ruling:
-        """Judge one answer.
+        """Judge one answer, without its thinking.
 
-        An answer that contains most of the history is always wrong: the user would have to find the answer in it.
+        An answer that contains most of the history is always wrong: the user would have to find the answer in it. Of an
+        answer or a reference in a script that the rules do not read, they say ``unparsed``, unless it is surely right.
 
         Raises:
             TypeError: keys of this kind are not judged.
         """
+        case = replace(case, answer=without_thinking(case.answer))
+        if not case.answer.strip():
+            return Ruling(GradeState.EMPTY, False, "The answer is blank: it is all thinking.")
         flags = noticed(case)
         if Flag.CONTEXT_DUMP in flags:
-            verdict, reason = False, "The answer holds most of the history."
-        else:
-            verdict, reason = self._verdict(case, Flag.HEDGED in flags)
-        return Ruling(GradeState.GRADED, verdict, reason, flags)
+            return Ruling(GradeState.GRADED, False, "The answer holds most of the history.", flags)
+        found = self._verdict(case, Flag.HEDGED in flags)
+        if not isinstance(found, str) and not found[0] and not is_read(case.answer):
+            found = "The answer is in a script that the rules do not read."
+        if isinstance(found, str):
+            return Ruling(GradeState.UNPARSED, None, found, flags)
+        return Ruling(GradeState.GRADED, *found, flags)
 
-    def _verdict(self, case: Case, hedged: bool) -> Verdict:
+    def _verdict(self, case: Case, hedged: bool) -> Verdict | str:
         match case.key:
             case FactsKey() as key:
                 return _right_and_nothing_wrong(case, key)
             case StanceKey(dependent=dependent, unanswerable=doubt_is_right):
                 return _doubted(hedged) if doubt_is_right else _confirmed(case, dependent, hedged)
             case ReferenceKey() as key:
-                return self._compared(case, key)
+                return by_meaning(case, key)
             case ReflectKey(points=points, forbidden=claims):
                 return _stated_in_part(case, points, claims)
             case _:
                 raise TypeError(f"{self.name} does not judge keys of kind {case.key.kind!r}")
 
-    def _compared(self, case: Case, key: ReferenceKey) -> Verdict:
-        return by_reference(case, key)
-
-
-class RulesJudgeByMeaning(RulesJudge):
-    """The rule set, version 2: it reads reference answers by :mod:`memeval.judging.rules2`, and the rest as version 1.
-
-    Its word lists and limits were tuned on answers to five conversations of LoCoMo, and measured on five others.
-    """
-
-    name = "rules@2"
-
-    def _compared(self, case: Case, key: ReferenceKey) -> Verdict:
-        return by_meaning(case, key)
-
-
-RULE_SETS: Mapping[str, RulesJudge] = {judge.name: judge for judge in (RulesJudge(), RulesJudgeByMeaning())}
-"""The versions of the rule set, by name."""
-
 
 def noticed(case: Case) -> tuple[Flag, ...]:
-    """Return the flags of an answer, for every judge."""
+    """Return the flags of an answer without its thinking, for every judge."""
+    case = replace(case, answer=without_thinking(case.answer))
     flags = []
     if holds_most_of_the_history(case):
         flags.append(Flag.CONTEXT_DUMP)

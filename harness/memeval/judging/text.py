@@ -1,7 +1,7 @@
 """Text matching without a model: phrases as whole words, and the normal form of text.
 
-Text is compared in one normal form: Unicode NFKC, casefolded, without invisible characters, with plain quotes. So
-``Ｃ＃`` equals ``C#``, and a zero-width space cannot hide a stale answer.
+Text is compared in one normal form: Unicode NFKC, casefolded, without invisible characters, with plain quotes, hyphens
+and spaces. So ``Ｃ＃`` equals ``C#``, and a zero-width space cannot hide a stale answer. Times of day have one form too.
 """
 
 from __future__ import annotations
@@ -12,22 +12,44 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from memeval.judging.clock import with_clock
+from memeval.judging.scripts import is_unspaced
+
 Phrases = tuple[str, ...]
 
-_PLAIN = str.maketrans({"‘": "'", "’": "'", "‛": "'", "ʼ": "'", "“": '"', "”": '"'})
+_PLAIN = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛ʼʹ′＇", "'"),
+        **dict.fromkeys("“”„‟″", '"'),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2043\u2212\ufe63", "-"),
+    }
+)
+_ENDS = re.compile(r"^[^\w$€£+-]+|[^\w%)+#]+$")
 _AMPERSAND = re.compile(r"(?<![^\W_])&(?![^\W_])")
 _WORD = re.compile(r"[^\W_]+(?:[+#]+(?![^\W_]))?")
+
+
+def plain_characters(text: str) -> str:
+    """Return a text in Unicode NFKC, without invisible characters, with plain quotes, hyphens and spaces."""
+    if text.isascii():
+        return text
+    plain = unicodedata.normalize("NFKC", text)
+    for character in set(plain):
+        if character > "\x7f" and unicodedata.category(character) == "Cf":
+            plain = plain.replace(character, "")
+    return plain.translate(_PLAIN)
 
 
 def normal(text: str) -> str:
     """Return ``text`` in normal form, for comparison."""
     if text.isascii():
         return text.lower()
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    for character in set(folded):
-        if character > "\x7f" and unicodedata.category(character) == "Cf":
-            folded = folded.replace(character, "")
-    return folded.translate(_PLAIN)
+    return plain_characters(unicodedata.normalize("NFKC", text).casefold())
+
+
+def bare(text: str) -> str:
+    """Return a text in normal form without punctuation at its ends and with single spaces."""
+    return _ENDS.sub("", _flat(text))
 
 
 def words(text: str) -> list[str]:
@@ -36,8 +58,8 @@ def words(text: str) -> list[str]:
 
 
 def _flat(text: str) -> str:
-    """Return text in normal form with single spaces, and ``and`` for a separate ampersand."""
-    flat = " ".join(normal(text).split())
+    """Return text in normal form with single spaces and times of day, and ``and`` for a separate ampersand."""
+    flat = with_clock(" ".join(normal(text).split()))
     return _AMPERSAND.sub("and", flat) if "&" in flat else flat
 
 
@@ -56,13 +78,13 @@ def _spans(text: str, form: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of a flat phrase in a flat text, as whole words.
 
     A phrase that ends in a letter or digit does not match before ``#`` or ``++``: C is neither C# nor C++. Underscores
-    are not part of words, since Markdown uses them for emphasis.
+    are not part of words, since Markdown uses them for emphasis. In a script without spaces, words have no ends.
     """
     start = text.find(form)
     while start >= 0:
         end = start + len(form)
-        free_before = start == 0 or not text[start - 1].isalnum()
-        free_after = end == len(text) or not text[end].isalnum()
+        free_before = start == 0 or not text[start - 1].isalnum() or is_unspaced(form[0])
+        free_after = end == len(text) or not text[end].isalnum() or is_unspaced(form[-1])
         if free_before and free_after and not (form[-1].isalnum() and text.startswith(("#", "++"), end)):
             yield start, end
         start = text.find(form, start + 1)

@@ -1,4 +1,4 @@
-"""Grades labelled answers by another version of the rules, and counts what it passes in whole files."""
+"""Grades labelled answers by the rules of today, and counts what they pass in whole files."""
 
 from __future__ import annotations
 

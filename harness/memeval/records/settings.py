@@ -53,7 +53,7 @@ class TrackChoice(Record):
     reader: str | None = None
     """The reader, with its version: ``extractive@2``, or ``native``."""
     judge: str | None = None
-    """The judge, with its version: ``rules@1``."""
+    """The judge, with its version: ``rules@3``."""
 
 
 class BoardSettings(Record):

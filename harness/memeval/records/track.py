@@ -73,7 +73,7 @@ class Track(Record):
     reader: str
     """Who writes the answers: ``native``, or a reader with its version."""
     judge: str
-    """The judge with its version: ``rules@1``."""
+    """The judge with its version: ``rules@3``."""
     judge_endpoint: str | None = None
     """Base URL of a model judge; ``None`` for the rule set."""
     judge_label: str | None = None

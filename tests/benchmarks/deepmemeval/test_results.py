@@ -141,7 +141,7 @@ def test_the_official_files_name_the_judge_as_the_official_programs_do() -> None
     # evaluate.py writes the full name of the model into rows, and its own short name into the file's name.
     assert judge_model("openai:gpt-4o-2024-08-06@1") == "gpt-4o-2024-08-06"
     assert judge_model("openai:acme/judge:7b@1") == "acme/judge:7b"
-    assert judge_model("rules@1") == "rules"
+    assert judge_model("rules@3") == "rules"
     assert file_name("gpt-4o-2024-08-06") == "gpt-4o"
     assert file_name("gpt-4o-mini-2024-07-18") == "gpt-4o-mini"
     assert file_name("acme/judge:7b") == "acme-judge-7b"

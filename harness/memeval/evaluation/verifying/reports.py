@@ -18,7 +18,7 @@ from memeval.evaluation.verifying.sessions import NoData, Sessions
 from memeval.judging.base import Ruling
 from memeval.judging.calibration import CalibrationAnswer, trials
 from memeval.judging.phrasing import NAME as CALIBRATION
-from memeval.judging.rules import RULE_SETS
+from memeval.judging.rules import RulesJudge
 from memeval.records.audit import Probe
 from memeval.records.conformance import CheckOutcome, Conformance, ConformanceCheck
 from memeval.records.errors import MemevalError
@@ -100,8 +100,8 @@ def check_audit(folder: AuditFolder, sessions: Sessions) -> Check:
         return Check(AUDITS, (), session.reason)
     if session.dataset.digest != audit.data_digest:
         return Check(AUDITS, (), f"the data {audit.data_digest[:19]} of {audit.benchmark} is not here")
-    if audit.probes != CALIBRATION or (audit.judge_endpoint is None and audit.judge not in RULE_SETS):
-        return Check(AUDITS, (), f"{audit.probes} or the judge {audit.judge} is not here")
+    if audit.probes != CALIBRATION or (audit.judge_endpoint is None and audit.judge != RulesJudge.name):
+        return Check(AUDITS, (), why_removed(audit.judge) or f"{audit.probes} or the judge {audit.judge} is not here")
     return Check(AUDITS, tuple(_rebuilt(folder, session)))
 
 
@@ -113,7 +113,7 @@ def _rebuilt(folder: AuditFolder, session: BenchmarkSession) -> Iterator[Finding
         items.setdefault(probe.category, set()).add(probe.item_id)
     answers = trials(session.keys, session.scenarios, max(map(len, items.values()), default=1))
     where = str(folder.file("probes.jsonl"))
-    rules = RULE_SETS[audit.judge] if audit.judge_endpoint is None else None
+    rules = RulesJudge() if audit.judge_endpoint is None else None
     if len(answers) != len(stored):
         yield Finding(where, f"has {len(stored)} answers, but {session.benchmark.info.id} has {len(answers)}.", REMEDY)
         return
@@ -124,7 +124,7 @@ def _rebuilt(folder: AuditFolder, session: BenchmarkSession) -> Iterator[Finding
             problem = f"{probe.item_id} differs from the recomputed answer and verdict."
             yield Finding(f"{where}:{number}", problem, REMEDY)
     stamp, _, identity = audit.audit_id.rpartition("-")
-    if audit.judge_endpoint is None and identity != audit_identity(ChosenJudge(rules=audit.judge), session, answers):
+    if audit.judge_endpoint is None and identity != audit_identity(ChosenJudge(), session, answers):
         yield Finding(f"{head}: audit_id", "does not follow from the judge, the data and the answers.", REMEDY)
     if (started := utc_time(audit.started)) is None or stamp != f"{started:%Y%m%dT%H%M%SZ}":
         yield Finding(f"{head}: audit_id", f"begins with {stamp}, but the audit started {audit.started}.", REMEDY)

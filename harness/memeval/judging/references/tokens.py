@@ -8,8 +8,9 @@ from functools import lru_cache
 
 import regex
 
-from memeval.judging.rules2.lexical import LIGHT, NEGATORS, PHRASES, same_words
-from memeval.judging.rules2.periods import Period, mended, periods
+from memeval.judging.clock import with_clock
+from memeval.judging.references.lexical import LIGHT, NEGATORS, PHRASES, same_words
+from memeval.judging.references.periods import Period, mended, periods
 from memeval.judging.stemming import stem
 from memeval.judging.text import normal
 
@@ -43,9 +44,10 @@ _NEGATED = (
 _ENDING = regex.compile(r"(?<=\w)'(?:(?:s|re|ve|ll|d|m)\b)?")
 _PHRASES = regex.compile(r"(?<!\w)(?:" + "|".join(regex.escape(each) for each, _ in PHRASES) + r")(?!\w)")
 _PHRASE = dict(PHRASES)
-_CLOCK = regex.compile(r"(?<!\w)\d{1,2}[:.]\d\d ?[ap]\.?m\.?,? on (?=\w)")
+_CLOCK = regex.compile(r"(?<!\w)\d{1,2}:\d\d,? on (?=\w)")
 """A time of day before a date."""
 _MONEY = regex.compile(r"[$€£] ?(?=\d)")
+_THOUSANDS = regex.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +85,12 @@ class Reading:
 
 def simplified(text: str) -> str:
     """Return a text in the form that is read: without contractions and genitives, with one form of some phrases."""
-    flat = mended(" ".join(normal(text).split()))
+    flat = mended(with_clock(" ".join(normal(text).split())))
     if "'" in flat or "cannot" in flat:
         for short, full in _NEGATED:
             flat = short.sub(full, flat)
         flat = _ENDING.sub("", flat)
-    flat = _CLOCK.sub("", flat)
+    flat = _THOUSANDS.sub("", _CLOCK.sub("", flat))
     return _PHRASES.sub(lambda found: _PHRASE[found.group()], flat)
 
 
@@ -152,7 +154,7 @@ def _number(words: list[regex.Match[str]], at: int) -> tuple[str, int] | None:
         digits = word["number"].replace(",", "")
         value = float(digits) if digits.replace(".", "", 1).isdigit() else None
         if value is None:
-            return digits.removesuffix(":00"), 1
+            return digits, 1
         if word["k"]:
             value *= 1_000
         following = words[at + 1].group() if at + 1 < len(words) else ""

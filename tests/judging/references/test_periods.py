@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.judging.rules2.periods import mended, periods
+from memeval.judging.references.periods import mended, periods
 
 DAYS = st.dates(date(1901, 1, 1), date(2099, 12, 1))
 

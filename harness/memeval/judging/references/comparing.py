@@ -1,4 +1,4 @@
-"""The rules of ``rules@2`` for reference answers in words.
+"""The rules for reference answers in words.
 
 An answer is right if it says every date, number and content word of the reference, in any order and in other words as
 far as general rules go: periods of time are compared as days, numbers and lengths of time by value, words by their base
@@ -15,14 +15,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from memeval.judging.abstention import begins_missing, says_missing, withholds
 from memeval.judging.base import Case
 from memeval.judging.hedging import without_echo
-from memeval.judging.references import Verdict, alternatives, begins_missing, missing_verdict, polarity
-from memeval.judging.rules2.periods import Period
-from memeval.judging.rules2.polar import verdict_of
-from memeval.judging.rules2.slips import SHORTEST, one_family, one_slip
-from memeval.judging.rules2.tokens import NOT, Reading, Token, read, read_known, simplified
-from memeval.judging.text import states
+from memeval.judging.references.accepted import alternatives, polarity
+from memeval.judging.references.periods import Period
+from memeval.judging.references.polar import verdict_of
+from memeval.judging.references.slips import SHORTEST, one_family, one_slip
+from memeval.judging.references.tokens import NOT, Reading, Token, read, read_known, simplified
+from memeval.judging.scripts import is_read, is_unspaced, may_reverse
+from memeval.judging.text import bare, states
 from memeval.keys import ReferenceKey
 
 LONG = 4
@@ -66,21 +68,32 @@ _PART = re.compile(r"[,;]|\band\b|&|\n")
 _ASKS_MONTH = re.compile(r"\b(?:which|what) month\b")
 
 
-def by_meaning(case: Case, key: ReferenceKey) -> Verdict:
-    """Judge an answer to a question with a reference answer."""
-    if key.unanswerable:
-        return missing_verdict(case, key.misleading)
+Verdict = tuple[bool, str]
+
+_END = Token("", "", 0)
+"""What follows the last token."""
+
+
+def by_meaning(case: Case, key: ReferenceKey) -> Verdict | str:
+    """Judge an answer to a question with a reference answer.
+
+    Returns:
+        The verdict and its reason; only a reason if the rules cannot tell.
+    """
     if key.is_rubric:
         return False, "The reference is a rubric, which rules cannot read."
+    if (expected := bare(key.expected)) and bare(case.answer) == expected:
+        return True, "The answer is the reference."
+    if key.unanswerable:
+        return _untold(case, key)
     answer = without_echo(case.answer, case.question)
     if last := [found.end() for found in _FINAL.finditer(answer)]:
         answer = answer[last[-1] :]
-    wanted = polarity(key.expected)
-    if wanted is not None:
-        if verdict_of(answer, case.question) is wanted:
-            return True, "The answer is the yes or no that the reference is."
-        return False, "The answer does not say the yes or no that the reference is."
-    if begins_missing(answer):
+    if not is_read(key.expected):
+        return _unread(answer, key.expected)
+    if (wanted := polarity(key.expected)) is not None:
+        return _polar(answer, case.question, wanted)
+    if withholds(answer):
         return False, "The answer begins by saying that this was not told."
     off = (-1, 1) if key.counts_loosely and _COUNTED.search(case.question.lower()) else ()
     compared = _Compared(answer, case.question, key.expected, off)
@@ -91,6 +104,42 @@ def by_meaning(case: Case, key: ReferenceKey) -> Verdict:
             return True, "The answer says what the reference says: its times, numbers and words."
         reasons.append(problem)
     return False, reasons[0]
+
+
+def _untold(case: Case, key: ReferenceKey) -> Verdict:
+    """Judge an answer to an unanswerable question: it must begin by saying so, and must not state the trap.
+
+    The data of some such questions has a yes or no of its own, which is right too.
+    """
+    answer = without_echo(case.answer, case.question)
+    own = polarity(key.expected)
+    if own is not None and verdict_of(answer, case.question) is own:
+        return True, "The answer is the yes or no that the reference is."
+    if not begins_missing(answer):
+        return False, "The answer does not begin by saying that this was not told."
+    trap = key.misleading
+    if trap is not None and not says_missing(trap) and _takes_bait(answer, trap, case.question):
+        return False, "The answer says that this was not told, and states what the question leads to."
+    return True, "The answer says that this was not told."
+
+
+def _takes_bait(answer: str, trap: str, question: str) -> bool:
+    if (yes := polarity(trap)) is not None:
+        return verdict_of(answer, question) is yes and not begins_missing(_STOP.split(answer)[0])
+    return _Compared(answer, question, trap, ()).problem(trap) is None
+
+
+def _unread(answer: str, reference: str) -> Verdict | str:
+    """Judge an answer by a reference in another script: only whether it holds the reference can be told."""
+    if states(answer, (reference,)) and (not may_reverse(answer) or may_reverse(reference)):
+        return True, "The answer holds the reference."
+    return "The reference is in a script that the rules do not read."
+
+
+def _polar(answer: str, question: str, wanted: bool) -> Verdict:
+    if verdict_of(answer, question) is wanted:
+        return True, "The answer is the yes or no that the reference is."
+    return False, "The answer does not say the yes or no that the reference is."
 
 
 class _Compared:
@@ -166,6 +215,8 @@ class _Compared:
             return True
         if token.count:
             return self._has_count(token)
+        if is_unspaced(token.raw[0]):
+            return token.raw in self._squeezed
         if len(token.raw) >= SHORTEST - 1 and token.raw in self._squeezed:
             return True
         place = whole.tokens.index(token)
@@ -204,7 +255,8 @@ class _Compared:
     def _counts(self, whole: Reading, count: Token) -> bool:
         """Return whether the answer gives a count; many answers contain a small number by chance.
 
-        The number must precede the reference's unit, or be the answer's first number that is not in the question.
+        The number must precede the reference's unit, or be the answer's first number that is not in the question. If
+        the question has the same number, it is the first that does not stand there before the same word.
         """
         text = simplified(_MARKUP.sub(" ", self._raw))
         given = read(text, self._year).tokens
@@ -214,6 +266,11 @@ class _Compared:
                 if other.form == unit and one.count:
                     return self._gives(one, count, text)
         numbers = [token for token in given if token.count and token.form not in self._asked_forms]
+        if count.form in self._asked_forms:
+            asked = {(one.form, other.form) for one, other in pairwise((*self._asked.tokens, _END))}
+            numbers = [
+                one for one, other in pairwise((*given, _END)) if one.count and (one.form, other.form) not in asked
+            ]
         return bool(numbers) and self._gives(numbers[0], count, text)
 
     def _gives(self, given: Token, wanted: Token, text: str) -> bool:

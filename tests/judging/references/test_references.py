@@ -1,4 +1,4 @@
-"""``rules@2`` against references in words. All questions and answers here are synthetic."""
+"""The rule set against references in words, compared by meaning. All questions and answers here are synthetic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
 from memeval.judging.base import Case
-from memeval.judging.rules import RULE_SETS
+from memeval.judging.rules import RulesJudge
 from memeval.keys import AnswerKey
 from tests.grading.builders import scenario
 from tests.judging.cases import KEYS
@@ -26,8 +26,8 @@ SINGLE, MULTI, TEMPORAL, OPEN = (
 SCENARIO = scenario()
 
 
-def ruled(key: AnswerKey, answer: str, question: str = "What about Ada?", judge: str = "rules@2") -> bool | None:
-    return RULE_SETS[judge].rule(Case("i", question, answer, key, SCENARIO)).verdict
+def ruled(key: AnswerKey, answer: str, question: str = "What about Ada?") -> bool | None:
+    return RulesJudge().rule(Case("i", question, answer, key, SCENARIO)).verdict
 
 
 def locomo(reference: str, category: LocomoCategory = SINGLE) -> LocomoKey:
@@ -123,7 +123,7 @@ def test_the_final_answer_counts_and_not_the_way_to_it() -> None:
         ("7 May 2023", "7 May 2023 or 8 May 2023", False),
         ("7 May 2023", "before 7 May 2023", False),
         ("7 May 2023", "7 May", False),
-        ("7 May 2023", "the Sunday before 3 pm on 8 May 2023", False),
+        ("7 May 2023", "the Sunday before 3 pm on 8 May 2023", True),
         ("7 May 2023", "2023-05-07", True),
         ("Janury 5, 2024", "5 January 2024", True),
         ("10 years ago", "ten years before 27 June 2023", True),
@@ -161,12 +161,6 @@ def test_a_count_may_be_off_by_one_only_where_the_benchmark_allows_it() -> None:
     loose = LongMemEvalKey(question_type=LongMemEvalType.TEMPORAL_REASONING, abstention=False, answer="7 days.")
     assert ruled(loose, "6 days", "How many days ago?") is True
     assert ruled(loose, "5 days", "How many days ago?") is False
-
-
-@pytest.mark.parametrize("name", [name for name, key in KEYS.items() if not hasattr(key, "expected")])
-@pytest.mark.parametrize("answer", ["", "Valkey", "Redis, but I am not sure.", "flyctl", "Valkey or Redis"])
-def test_keys_other_than_references_are_read_as_before(name: str, answer: str) -> None:
-    assert ruled(KEYS[name], answer) is ruled(KEYS[name], answer, judge="rules@1")
 
 
 def test_a_rubric_is_not_judged_by_rules() -> None:
@@ -222,6 +216,7 @@ def test_numbers_are_the_same_in_words_and_digits(number: int, other: int) -> No
 def test_any_text_gets_a_verdict_and_the_same_one_twice(text: str, named: list[str]) -> None:
     key = locomo(", ".join(named))
     verdict = ruled(key, text)
-    assert verdict in (True, False) and ruled(key, text) is verdict
+    assert ruled(key, text) is verdict
+    assert verdict is not None or not text.isascii()
     if not re.search("|".join(name[:4] for name in named), text, re.IGNORECASE):
-        assert verdict is False
+        assert verdict is not True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memeval.judging.rules2.tokens import NOT, read, read_known, simplified
+from memeval.judging.references.tokens import NOT, read, read_known, simplified
 
 _ASKS_YES_OR_NO = re.compile(
     r"(?:^|[,.;:] )(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from memeval.judging.rules2.lexical import ENDINGS, FAMILY
+from memeval.judging.references.lexical import ENDINGS, FAMILY
 
 SHORTEST = 8
 """Letters of the shorter word from which a slip is forgiven: short words often become another word."""
