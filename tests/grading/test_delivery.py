@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.grading.base import ContextGrader, DeliveredContexts
-from memeval.grading.delivery import NOT_STORED, SELF_REPORTED, DeliveredDelta, checked_series
-from memeval.grading.delta import Headline
+from memeval.grading.delivery import DeliveredDelta, checked_series
+from memeval.grading.delta import efficiency
 from memeval.keys import Fact
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Outcome, Response
@@ -61,50 +60,49 @@ def answered(texts: Sequence[str], answers: Sequence[str] | None = None) -> list
 
 def graded(
     texts: Sequence[str],
-    headline: Headline = "gated",
     *,
     read: bool = True,
     answers: Sequence[str] | None = None,
     keeps: bool = True,
 ) -> Grade:
     delivered = DeliveredContexts(tuple(texts), read)
-    return DeliveredDelta(headline).grade_delivered(ITEM, conversation(keeps), answered(texts, answers), delivered)
+    return DeliveredDelta().grade_delivered(ITEM, conversation(keeps), answered(texts, answers), delivered)
 
 
 def series(texts: Sequence[str]) -> tuple[float, ...]:
-    return checked_series(conversation(), ITEM.question_ids, texts, FACTS_BY_TURN).tokens
+    return checked_series(conversation(), ITEM.question_ids, texts, FACTS_BY_TURN)
+
+
+def gated(grade: Grade) -> bool | float | None:
+    """Return the verdict of the gate, which is the corrected one too."""
+    assert grade.alternates["gated"] == grade.alternates["corrected"]
+    return grade.alternates["gated"]
 
 
 def test_a_system_that_sends_each_text_once_passes() -> None:
     grade = graded(honest())
-    assert (grade.verdict, grade.alternates, grade.flags) == (True, {"published": True}, ())
-    assert grade.value == grade.metrics["checked_efficiency"]
-    assert grade.grader == "delta-efficiency-gated@3"
-    published = graded(honest(), "published")
-    assert (published.verdict, published.alternates) == (True, {"gated": True, "corrected": True})
-    assert published.grader == "delta-efficiency@3"
+    assert (grade.verdict, gated(grade), grade.flags) == (True, True, ())
+    assert grade.value == grade.metrics["efficiency"]
+    assert grade.grader == "delta-efficiency@3"
 
 
 def test_the_format_of_dated_lines_counts_too() -> None:
     dated = "\n".join(f"[2025-01-01] Ada: {text}" for text in OLD)
     assert series(honest(dated))[0] > series(honest())[0]
-    assert graded(honest(dated, f"[2025-01-01] Ada: {NEWS}")).verdict is True
+    assert gated(graded(honest(dated, f"[2025-01-01] Ada: {NEWS}"))) is True
 
 
 def test_contexts_that_a_system_only_reports_earn_nothing() -> None:
     grade = graded(honest(), read=False)
-    assert (grade.verdict, grade.value, grade.reason) == (False, None, SELF_REPORTED)
-    assert (grade.alternates, grade.flags) == ({"published": True}, (Flag.SELF_REPORTED_TOKENS,))
+    assert (grade.verdict, gated(grade), grade.metrics["checked_efficiency"]) == (True, False, None)
+    assert grade.flags == (Flag.SELF_REPORTED_TOKENS,)
     assert grade.metrics["efficiency"] is None and grade.metrics["reported_efficiency"] is not None
-    published = graded(honest(), "published", read=False)
-    assert (published.verdict, published.alternates) == (True, {"gated": False, "corrected": False})
 
 
 def test_padding_of_words_that_nobody_said_earns_nothing() -> None:
     padded = ["lorem ipsum dolor " * 100] * 5 + ["x"] * 15
     grade = graded(padded)
-    assert (grade.verdict, grade.alternates) == (False, {"published": True})
-    assert grade.reason == "The first 5 contexts hold no ingested text."
+    assert (grade.verdict, gated(grade), grade.metrics["checked_efficiency"]) == (True, False, None)
 
 
 def test_the_same_ingested_text_counts_once_however_often_it_is_sent() -> None:
@@ -124,46 +122,38 @@ def test_a_context_without_the_facts_asked_for_counts_as_the_history() -> None:
     silent = honest(news="")
     whole = sum(count_tokens(f"[2025-01-01] Ada: {text}") for text in (*OLD, NEWS))
     assert series(silent)[ASKED_NEWS:] == (whole,) * (QUESTIONS - ASKED_NEWS)
-    grade = graded(silent)
-    assert grade.verdict is False
-    assert grade.reason is not None and grade.reason.endswith("Facts asked for are missing in 8 later contexts.")
+    assert gated(graded(silent)) is False
 
 
 def test_facts_in_other_words_are_not_delivered() -> None:
-    assert graded(honest(news="Ada's framework is Remix.")).verdict is False
+    assert gated(graded(honest(news="Ada's framework is Remix."))) is False
 
 
 def test_an_agent_that_keeps_nothing_needs_the_facts_each_time() -> None:
-    assert graded(honest(), keeps=False).verdict is False
+    assert gated(graded(honest(), keeps=False)) is False
 
 
 def test_the_answers_must_still_hold_the_facts() -> None:
     grade = graded(honest(), answers=["I am not sure."] * QUESTIONS)
-    assert (grade.verdict, grade.alternates) == (False, {"published": True})
-    assert grade.reason is not None and grade.reason.endswith("but the answers do not hold the facts.")
+    assert (grade.verdict, gated(grade)) == (True, False)
+    assert grade.metrics["checked_efficiency"] == graded(honest()).metrics["checked_efficiency"]
 
 
 def test_a_blank_answer_fails_the_gate_only() -> None:
-    answers = [GOOD] * (QUESTIONS - 1) + [""]
-    assert (graded(honest(), answers=answers).state, graded(honest(), answers=answers).verdict) == (
-        GradeState.EMPTY,
-        False,
-    )
-    published = graded(honest(), "published", answers=answers)
-    assert (published.state, published.verdict) == (GradeState.GRADED, True)
-    assert published.alternates == {"gated": False, "corrected": False}
+    grade = graded(honest(), answers=[GOOD] * (QUESTIONS - 1) + [""])
+    assert (grade.state, grade.verdict, gated(grade)) == (GradeState.GRADED, True, False)
 
 
 def test_without_stored_contexts_nothing_is_earned() -> None:
     given_responses = answered(honest())
     lost = DeliveredContexts((*honest()[:-1], None), read=True)
-    grade = DeliveredDelta("gated").grade_delivered(ITEM, conversation(), given_responses, lost)
-    assert (grade.verdict, grade.reason) == (False, NOT_STORED)
-    assert DeliveredDelta("gated").grade(ITEM, conversation(), given_responses, NoJudge()).verdict is False
+    grade = DeliveredDelta().grade_delivered(ITEM, conversation(), given_responses, lost)
+    assert (gated(grade), grade.metrics["checked_efficiency"]) == (False, None)
+    assert gated(DeliveredDelta().grade(ITEM, conversation(), given_responses, NoJudge())) is False
 
 
 def test_the_grader_looks_at_contexts() -> None:
-    assert isinstance(DeliveredDelta("gated"), ContextGrader)
+    assert isinstance(DeliveredDelta(), ContextGrader)
 
 
 def test_a_turn_of_several_lines_counts_line_by_line() -> None:
@@ -175,7 +165,7 @@ def test_a_turn_of_several_lines_counts_line_by_line() -> None:
         ),
     )
     found = checked_series(scenario, ("i:q01", "i:q02"), ["Another line.", "[2025-01-01] Ada: One line."], [(), ()])
-    assert found.tokens == (count_tokens("Another line."), count_tokens("[2025-01-01] Ada: One line."))
+    assert found == (count_tokens("Another line."), count_tokens("[2025-01-01] Ada: One line."))
 
 
 LINES = st.sampled_from([*OLD, NEWS, *(f"[2025-01-01] Ada: {text}" for text in OLD), "nobody said this", "x", ""])
@@ -185,9 +175,9 @@ FOREIGN = st.text("abc def.", max_size=60)
 
 @given(CONTEXTS, st.integers(0, QUESTIONS - 1), FOREIGN)
 def test_text_that_nobody_said_never_raises_the_score(texts: list[str], place: int, foreign: str) -> None:
-    before = checked_series(conversation(), ITEM.question_ids, texts, FACTS_BY_TURN).efficiency
+    before = efficiency(series(texts))
     padded = [f"{text}\n{foreign}" if number == place else text for number, text in enumerate(texts)]
-    after = checked_series(conversation(), ITEM.question_ids, padded, FACTS_BY_TURN).efficiency
+    after = efficiency(series(padded))
     assert after.passes <= before.passes
     if before.value is not None and after.value is not None:
         assert after.value <= before.value
@@ -204,12 +194,9 @@ def test_a_later_context_never_counts_less_than_its_text(texts: list[str], place
     assert series(texts)[place] >= sum(map(count_tokens, texts[place].split("\n")))
 
 
-@pytest.mark.parametrize("headline", ["published", "gated"])
-def test_a_failed_question_has_no_verdict(headline: Headline) -> None:
+def test_a_failed_question_has_no_verdict() -> None:
     rows = answered(honest())
     rows[3] = response(number=4, outcome=Outcome.TIMEOUT)
-    grade = DeliveredDelta(headline).grade_delivered(
-        ITEM, conversation(), rows, DeliveredContexts(tuple(honest()), read=True)
-    )
+    grade = DeliveredDelta().grade_delivered(ITEM, conversation(), rows, DeliveredContexts(tuple(honest()), read=True))
     assert (grade.state, grade.verdict) == (GradeState.TIMEOUT, None)
     assert not any(grade.alternates.values())

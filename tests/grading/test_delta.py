@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memeval.grading.base import DeliveredContexts
 from memeval.grading.delivery import DeliveredDelta
-from memeval.grading.delta import Headline, coverage, efficiency
+from memeval.grading.delta import coverage, efficiency
 from memeval.keys import BeliefKey
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Outcome, Response
@@ -71,9 +71,9 @@ def responses(
     ]
 
 
-def graded(given: list[Response], headline: Headline = "published") -> Grade:
+def graded(given: list[Response]) -> Grade:
     questions = [f"Question {n}?" for n in range(len(given))]
-    return DeliveredDelta(headline).grade_delivered(
+    return DeliveredDelta().grade_delivered(
         delta_item([FACTS] * len(given)), scenario(questions=questions), given, DeliveredContexts(read=True)
     )
 
@@ -153,7 +153,6 @@ def test_a_failed_question_fails_the_item_with_the_first_failure() -> None:
     grade = graded(given)
     assert (grade.state, grade.verdict) == (GradeState.TIMEOUT, None)
     assert grade.alternates == {"gated": False, "corrected": False}
-    assert graded(given, "gated").alternates == {"published": False}
 
 
 def with_a_blank_answer() -> list[Response]:
@@ -166,8 +165,7 @@ def test_a_blank_answer_fails_only_the_gated_rule() -> None:
     # DeepMemEval's evaluate_delta_efficiency reads token_counts alone (specification, sections 3 and 6).
     grade = graded(with_a_blank_answer())
     assert (grade.state, grade.verdict, grade.reason) == (GradeState.GRADED, True, "Efficiency 0.900 is above 0.5.")
-    gated = graded(with_a_blank_answer(), "gated")
-    assert (gated.state, gated.verdict, gated.alternates) == (GradeState.EMPTY, False, {"published": True})
+    assert grade.alternates == {"gated": False, "corrected": False}
 
 
 def test_an_error_behind_a_blank_answer_fails_the_item_as_an_error() -> None:
@@ -179,13 +177,11 @@ def test_an_error_behind_a_blank_answer_fails_the_item_as_an_error() -> None:
 
 def test_other_keys_and_missing_responses_are_refused() -> None:
     with pytest.raises(TypeError, match="belief-update"):
-        DeliveredDelta("published").grade(
-            item(BeliefKey(current=FACTS[0], stale=())), scenario(), [response()], NoJudge()
-        )
+        DeliveredDelta().grade(item(BeliefKey(current=FACTS[0], stale=())), scenario(), [response()], NoJudge())
     with pytest.raises(ValueError, match="1 responses to 20"):
-        DeliveredDelta("published").grade(delta_item([FACTS] * 20), scenario(), [response()], NoJudge())
+        DeliveredDelta().grade(delta_item([FACTS] * 20), scenario(), [response()], NoJudge())
 
 
 def test_no_judge_is_asked() -> None:
     given = (delta_item([(fact("Jest"),)] * 20), scenario(questions=["?"] * 20))
-    assert DeliveredDelta("gated").cases(*given, [response("Jest", number=n) for n in range(1, 21)]) == ()
+    assert DeliveredDelta().cases(*given, [response("Jest", number=n) for n in range(1, 21)]) == ()

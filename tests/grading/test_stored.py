@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memeval.grading.stored import HEADLINE, LONGEST, Claims, StoredFacts, claimed, measures
+from memeval.grading.stored import HEADLINE, LONGEST, Claims, SelectedFacts, claimed, measures
 from memeval.keys import StoredTopic, StoreKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Outcome, RetrievedItem
@@ -49,7 +49,7 @@ TRANSCRIPT = (
 def grade(memories: Sequence[str], key: StoreKey = KEY) -> Grade:
     found = tuple(RetrievedItem(text=memory) for memory in memories)
     row = response().model_copy(update={"items": found})
-    return StoredFacts().grade(item(key, category="stored-facts"), scenario(TRANSCRIPT), [row], NoJudge())
+    return SelectedFacts().grade(item(key, category="stored-facts"), scenario(TRANSCRIPT), [row], NoJudge())
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,8 @@ def test_synthetic_stores_get_the_expected_metrics(
 ) -> None:
     row = grade(memories)
     assert row.state is GradeState.GRADED and row.verdict is None and row.credit == row.metrics[HEADLINE]
-    expected = {HEADLINE: f1, "missing": missing, "stale": stale, "duplicate": duplicate, "invented": invented}
+    expected = {"stored_f1": f1, "missing": missing, "stale": stale, "duplicate": duplicate, "invented": invented}
+    expected[HEADLINE] = max(0.0, 1 - missing - stale) * (1 - (invented or 0.0))
     assert row.metrics == pytest.approx(expected)
 
 
@@ -127,20 +128,20 @@ def test_an_invented_fact_replaces_no_fact() -> None:
 def test_a_memory_that_is_a_turn_of_the_history_is_read_as_that_turn() -> None:
     kept = RetrievedItem(turn_id="s004:t01"), RetrievedItem(turn_id="s001:t01", dated=True)
     row = response().model_copy(update={"items": kept})
-    graded = StoredFacts().grade(item(KEY, category="stored-facts"), scenario(TRANSCRIPT), [row], NoJudge())
+    graded = SelectedFacts().grade(item(KEY, category="stored-facts"), scenario(TRANSCRIPT), [row], NoJudge())
     assert graded.metrics["missing"] == 0.5 and graded.metrics["stale"] == 0.25
 
 
 @pytest.mark.parametrize("outcome", [Outcome.ADAPTER_ERROR, Outcome.TIMEOUT])
 def test_a_store_that_was_not_shown_is_an_error_and_not_an_empty_one(outcome: Outcome) -> None:
-    graded = StoredFacts().grade(item(KEY), scenario(), [response(outcome=outcome)], NoJudge())
+    graded = SelectedFacts().grade(item(KEY), scenario(), [response(outcome=outcome)], NoJudge())
     assert graded.state.is_error and graded.credit is None and not graded.metrics
 
 
 def test_no_judge_is_asked_and_no_other_key_is_graded() -> None:
-    assert StoredFacts().cases(item(KEY), scenario(), [response()]) == ()
+    assert SelectedFacts().cases(item(KEY), scenario(), [response()]) == ()
     with pytest.raises(ValueError, match="one response"):
-        StoredFacts().grade(item(KEY), scenario(), [], NoJudge())
+        SelectedFacts().grade(item(KEY), scenario(), [], NoJudge())
 
 
 @pytest.mark.parametrize(

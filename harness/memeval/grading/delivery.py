@@ -8,45 +8,35 @@ asked for counts as the whole history.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from memeval.grading.base import CORRECTED, DeliveredContexts, RuleGrader
 from memeval.grading.delta import (
     EARLY_TURNS,
     Efficiency,
-    Headline,
-    apply_failures,
     coverage,
     delta_key,
     efficiency,
     token_series,
     verdict_reason,
 )
+from memeval.grading.rows import first_failure
 from memeval.judging.base import Judge
 from memeval.judging.text import stated
 from memeval.keys import DeltaKey, Fact, ItemKey
-from memeval.records.grade import Flag, Grade
+from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Response
 from memeval.records.scenario import Ingest, Question, Retain, Scenario, dated_line
 from memeval.tokens import count_tokens
-
-SELF_REPORTED = "The system writes its own answers, so its context is self-reported and earns nothing."
-NOT_STORED = "Not every question has a stored context."
 
 
 class DeliveredDelta(RuleGrader):
     """Grades the questions of one scenario together, by the contexts that a reader answered from.
 
-    The published rule is DeepMemEval's own and reads token counts only, so blank answers have no effect. The gated rule
-    reads the contexts: see :func:`checked_series`.
-
-    Args:
-        headline: the rule of the verdict; the other rule gives the alternate.
+    The verdict is by the published rule, DeepMemEval's own. It reads token counts only, so a blank answer has no
+    effect. The gated rule is an alternate. It reads the contexts and the answers: see :func:`checked_series`.
     """
 
-    def __init__(self, headline: Headline) -> None:
-        self.headline = headline
-        self.name = f"delta-efficiency{'' if headline == 'published' else '-gated'}@3"
+    name = "delta-efficiency@3"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item without its contexts; the gated rule then fails."""
@@ -70,11 +60,9 @@ class DeliveredDelta(RuleGrader):
         counted = Efficiency(None, "Not every question has a token count.") if series is None else efficiency(series)
         checked = _checked(scenario, item, key, delivered)
         facts = coverage([response.answer for response in responses], key.facts_by_turn)
-        verdicts = {"published": counted.passes, "gated": checked.passes and facts.holds}
-        found, read = (counted, None) if self.headline == "published" else (checked, facts)
-        errors = [response for response in responses if response.outcome.is_error]
-        state, reason = apply_failures(verdicts, self.headline, verdict_reason(found, read), errors, responses)
-        published, gated = verdicts["published"], verdicts["gated"]
+        failure = first_failure([response for response in responses if response.outcome.is_error])
+        state, reason = failure or (GradeState.GRADED, verdict_reason(counted))
+        gated = first_failure(responses) is None and checked.passes and facts.holds
         is_reported = Flag.SELF_REPORTED_TOKENS in flags
         return Grade(
             item_id=item.item_id,
@@ -83,12 +71,12 @@ class DeliveredDelta(RuleGrader):
             slices=item.slices,
             grader=self.name,
             state=state,
-            verdict=None if state.is_error else verdicts[self.headline],
-            value=found.value,
+            verdict=None if state.is_error else counted.passes,
+            value=counted.value,
             reason=reason,
             flags=flags,
             answerable=False,
-            alternates={"published": published} if self.headline == "gated" else {"gated": gated, CORRECTED: gated},
+            alternates={"gated": gated, CORRECTED: gated},
             metrics={
                 "efficiency": None if is_reported else counted.value,
                 "reported_efficiency": counted.value if is_reported else None,
@@ -100,39 +88,20 @@ class DeliveredDelta(RuleGrader):
 
 
 def _checked(scenario: Scenario, item: ItemKey, key: DeltaKey, delivered: DeliveredContexts) -> Efficiency:
-    """Return the efficiency of the contexts that a reader answered from; undefined, with a reason, without them."""
+    """Return the efficiency of the contexts that a reader answered from; undefined without all of them.
+
+    A system that writes its own answers only reports its context, which earns nothing.
+    """
     texts = [text for text in delivered.texts if text is not None]
-    if not delivered.read:
-        return Efficiency(None, SELF_REPORTED)
-    if len(texts) != len(item.question_ids):
-        return Efficiency(None, NOT_STORED)
-    return checked_series(scenario, item.question_ids, texts, key.facts_by_turn).efficiency
-
-
-@dataclass(frozen=True)
-class CheckedSeries:
-    """The tokens that count for each question of a scenario."""
-
-    tokens: tuple[float, ...]
-    """By question."""
-    lacking: int
-    """Number of later contexts without a fact that their question asks for; each counts at least as the history."""
-
-    @property
-    def efficiency(self) -> Efficiency:
-        """The efficiency of the series, and what lowers it."""
-        if len(self.tokens) > EARLY_TURNS and not any(self.tokens[:EARLY_TURNS]):
-            return Efficiency(None, f"The first {EARLY_TURNS} contexts hold no ingested text.")
-        found = efficiency(self.tokens)
-        if found.value is None or not self.lacking:
-            return found
-        return replace(found, reason=f"Facts asked for are missing in {self.lacking} later contexts.")
+    if not delivered.read or len(texts) != len(item.question_ids):
+        return Efficiency(None)
+    return efficiency(checked_series(scenario, item.question_ids, texts, key.facts_by_turn))
 
 
 def checked_series(
     scenario: Scenario, question_ids: Sequence[str], texts: Sequence[str], facts_by_turn: Sequence[tuple[Fact, ...]]
-) -> CheckedSeries:
-    """Return the tokens that count for each question.
+) -> tuple[float, ...]:
+    """Return the tokens that count for each question, in order.
 
     The first five contexts are the baseline. Each counts only the ingested lines that it holds word for word and that
     no earlier context held. So together they never count more than the history so far, as dated lines. A later context
@@ -149,7 +118,6 @@ def checked_series(
     """
     delivered: dict[str, None] = {}
     tokens: list[float] = []
-    lacking = 0
     histories = _histories(scenario, frozenset(question_ids))
     for number, (text, facts, history) in enumerate(zip(texts, facts_by_turn, histories, strict=True)):
         held = [line for line in history if line in text]
@@ -162,9 +130,8 @@ def checked_series(
         size = _tokens(text.split("\n"))
         if not _state(known, facts):
             size = max(size, _tokens(history.values()))
-            lacking += 1
         tokens.append(size)
-    return CheckedSeries(tuple(tokens), lacking)
+    return tuple(tokens)
 
 
 def _histories(scenario: Scenario, question_ids: frozenset[str]) -> Iterator[Mapping[str, str]]:

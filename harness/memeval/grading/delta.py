@@ -11,15 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Literal
 
-from memeval.grading.rows import first_failure
 from memeval.judging.text import stated
 from memeval.keys import DeltaKey, Fact, ItemKey
-from memeval.records.grade import Flag, GradeState
+from memeval.records.grade import Flag
 from memeval.records.response import Response
-
-Headline = Literal["published", "gated"]
 
 EARLY_TURNS = 5
 """Number of early questions; their mean context is the baseline for later ones."""
@@ -44,7 +40,7 @@ class Efficiency:
     value: float | None
     """Share of context saved in late questions, relative to early ones; negative if it grows; ``None`` if undefined."""
     reason: str | None = None
-    """Why it is undefined, or what lowers it."""
+    """Why it is undefined."""
 
     @property
     def passes(self) -> bool:
@@ -126,45 +122,11 @@ def delta_key(item: ItemKey, responses: Sequence[Response], grader: str) -> Delt
     return item.key
 
 
-def apply_failures(
-    verdicts: dict[str, bool],
-    headline: Headline,
-    reason: str,
-    errors: Sequence[Response],
-    responses: Sequence[Response],
-) -> tuple[GradeState, str]:
-    """Return the state and reason of an item; set the verdicts that a failure or a blank answer makes wrong.
-
-    Args:
-        verdicts: the verdict of each rule, changed in place.
-        headline: the rule of the item's own verdict.
-        reason: the reason if nothing failed.
-        errors: the responses that fail the item under both rules.
-        responses: all responses; a blank one fails the gated rule only.
-    """
-    if (failure := first_failure(errors)) is not None:
-        verdicts.update(dict.fromkeys(verdicts, False))
-        return failure
-    blank = first_failure(responses)
-    if blank is not None:
-        verdicts["gated"] = False
-    return blank if blank is not None and headline == "gated" else (GradeState.GRADED, reason)
-
-
-def verdict_reason(found: Efficiency, facts: FactCoverage | None) -> str:
-    """Return the reason of a verdict, as a sentence.
-
-    Args:
-        found: the efficiency behind the verdict.
-        facts: the facts in the answers; ``None`` if the rule does not read the answers.
-    """
+def verdict_reason(found: Efficiency) -> str:
+    """Return the reason of a verdict by the published rule, as a sentence."""
     if found.value is None:
         return found.reason or "Efficiency is undefined."
-    if not found.passes:
-        return " ".join(filter(None, (f"Efficiency {found.value:.3f} is not above {PASS_ABOVE}.", found.reason)))
-    if facts is None or facts.holds:
-        return f"Efficiency {found.value:.3f} is above {PASS_ABOVE}."
-    return f"Efficiency {found.value:.3f} is above {PASS_ABOVE}, but the answers do not hold the facts."
+    return f"Efficiency {found.value:.3f} is {'above' if found.passes else 'not above'} {PASS_ABOVE}."
 
 
 def token_series(responses: Sequence[Response]) -> tuple[list[float] | None, tuple[Flag, ...]]:

@@ -77,7 +77,7 @@ class Mentions(Generic[T]):
         return found
 
 
-HEADLINE = "stored_f1"
+HEADLINE = "selection"
 """The metric that is an item's credit."""
 
 LONGEST = 400_000
@@ -147,12 +147,13 @@ class Claims:
         return self.current + self.stale + self.invented
 
 
-class StoredFacts(RuleGrader):
-    """Grades the content of a system's store at the end of a history, without a judge."""
+class SelectedFacts(RuleGrader):
+    """Grades the content of a system's store at the end of a history, without a judge.
 
-    name = "stored-facts@1"
-    headline = HEADLINE
-    """The metric that is the credit of an item."""
+    The credit of an item is its selection: current facts, and not the former ones beside them.
+    """
+
+    name = "selected-facts@1"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
@@ -170,7 +171,7 @@ class StoredFacts(RuleGrader):
         history = index_of(scenario)
         memories = [_text(history, memory) for memory in response.items or ()]
         claims = claimed(item.key, memories)
-        metrics = self.measured(item.key, claims)
+        metrics = measures(item.key, claims)
         kept = f"{claims.current} of {len(item.key.current)} facts that hold are kept"
         wrong = f"{claims.stale} that do not hold, {claims.invented} that were never said"
         reason = f"{kept}, and {wrong}." if memories else "The store is empty."
@@ -181,29 +182,11 @@ class StoredFacts(RuleGrader):
             self.name,
             GradeState.GRADED,
             verdict=None,
-            credit=metrics[self.headline],
+            credit=metrics[HEADLINE],
             reason=reason,
             answerable=False,
             metrics=metrics,
         )
-
-    def measured(self, key: StoreKey, claims: Claims) -> dict[str, float | None]:
-        """Return the metrics of a store by name."""
-        return measures(key, claims)
-
-
-class SelectedFacts(StoredFacts):
-    """Grades a store by what it selects: current facts, and not the former ones beside them."""
-
-    name = "selected-facts@1"
-    headline = "selection"
-
-    def measured(self, key: StoreKey, claims: Claims) -> dict[str, float | None]:
-        """Return the metrics of a store by name, with the selection."""
-        found = measures(key, claims)
-        kept = 1 - (found["missing"] or 0.0) if key.current else 1.0
-        real = 1 - (found["invented"] or 0.0)
-        return {self.headline: max(0.0, kept - (found["stale"] or 0.0)) * real, **found}
 
 
 def claimed(key: StoreKey, memories: Sequence[str]) -> Claims:
@@ -240,13 +223,15 @@ def measures(key: StoreKey, claims: Claims) -> dict[str, float | None]:
     """Return the metrics by name; ``None`` if a metric's denominator is 0."""
     current, stale = len(key.current), len(key.stale)
     total = claims.all + current
-    return {
-        HEADLINE: 2 * claims.current / total if total else 1.0,
+    found = {
+        "stored_f1": 2 * claims.current / total if total else 1.0,
         "missing": (current - claims.current) / current if current else None,
         "stale": claims.stale / stale if stale else None,
         "duplicate": claims.repeated / claims.all if claims.all else None,
         "invented": claims.invented / claims.all if claims.all else None,
     }
+    kept, real = 1 - (found["missing"] or 0.0), 1 - (found["invented"] or 0.0)
+    return {HEADLINE: max(0.0, kept - (found["stale"] or 0.0)) * real, **found}
 
 
 def _values(key: StoreKey) -> Iterator[tuple[str, _StoredValue]]:

@@ -12,7 +12,7 @@ from memeval.benchmarks.beliefs.stored import stored
 from memeval.benchmarks.beliefs.wording.editions import wording
 from memeval.benchmarks.kit.checks import says, text_of
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.grading.stored import SelectedFacts, claimed
+from memeval.grading.stored import claimed, measures
 from memeval.keys import StoreKey
 from memeval.records.scenario import Export, Scenario
 
@@ -30,7 +30,7 @@ def told() -> list[Told]:
 
 
 def selection(key: StoreKey, memories: list[str]) -> dict[str, float | None]:
-    return SelectedFacts().measured(key, claimed(key, memories))
+    return measures(key, claimed(key, memories))
 
 
 def test_the_sessions_are_those_of_the_other_protocols_and_then_the_store_is_exported(told: list[Told]) -> None:

@@ -21,7 +21,7 @@ INFO = load(__package__)
 
 GRADERS: dict[str, Grader] = {
     "cascade-propagation": DoubtJudged(),
-    "delta-efficiency": DeliveredDelta(headline="published"),
+    "delta-efficiency": DeliveredDelta(),
     "uncertainty-abstention": DoubtJudged(),
 }
 """Graders of the categories that can be bought: by doubting everything, or by shaping the context."""
