@@ -12,7 +12,7 @@ from typing import Any
 _PUBLIC = frozenset(
     {
         *("AuditOptions", "ModelOptions", "RejudgeOptions", "RunOptions", "SuiteOptions"),
-        *("audit", "board", "bridge", "check", "estimate", "load_run", "load_runs", "rejudge", "reproduce", "run"),
+        *("audit", "board", "check", "estimate", "load_run", "load_runs", "rejudge", "reproduce", "run"),
         *("fetch_rows", "frames", "items", "lead", "overall", "run_suite", "verify", "verify_checks"),
     }
 )

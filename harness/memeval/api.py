@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -16,13 +15,11 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.models import ModelOptions
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.execution.progress import Progress
-from memeval.records.base import Digest
 from memeval.records.errors import BadInput, NotApplicable
-from memeval.systems.output import visible
 from memeval.systems.source import SystemSource, find_system
 
 if TYPE_CHECKING:
-    from memeval.archive.audits import AuditFolder, BridgeFolder
+    from memeval.archive.audits import AuditFolder
     from memeval.evaluation.auditing import AuditOptions
     from memeval.evaluation.estimate import Estimate
     from memeval.evaluation.findings import Check, Finding
@@ -46,7 +43,6 @@ _LAZY_TYPES = {
     "AuditFolder": "memeval.archive.audits",
     "AuditOptions": "memeval.evaluation.auditing",
     "Board": "memeval.leaderboard.board",
-    "BridgeFolder": "memeval.archive.audits",
     "Check": "memeval.evaluation.findings",
     "Comparison": "memeval.records.comparison",
     "Conformance": "memeval.records.conformance",
@@ -382,54 +378,6 @@ def audit(
     ]
 
 
-def bridge(
-    old: str,
-    new: str,
-    runs: Sequence[str | Path | RunFolder] | None = None,
-    *,
-    label: str | None = None,
-    prompts: Path | None = None,
-    data: Path | None = None,
-    options: RejudgeOptions | None = None,
-    progress: Progress | None = None,
-) -> list[BridgeFolder]:
-    """Grade stored answers with a new judge, and store its agreement with the old judge.
-
-    Args:
-        old: the old judge, with or without its version.
-        new: the new judge: ``rules`` or ``openai:MODEL``.
-        runs: full runs that the old judge graded; ``None`` for all of them.
-        label: who serves the new judge model, if not its maker.
-        prompts: folder with other prompts for the new judge.
-        data: your own copy of the benchmark's data.
-        options: see :class:`RejudgeOptions`.
-        progress: receives the progress.
-
-    Returns:
-        One bridge for each benchmark, data and configuration of the old judge.
-
-    Raises:
-        BadInput: an argument names nothing that exists, or there is no such run.
-        GatewayStopped: the new judge's endpoint or key failed, or the budget is spent. The same call resumes.
-    """
-    from memeval.evaluation.bridging import bridge_judges, ground
-    from memeval.evaluation.judges import choose_judge, is_judged_by
-    from memeval.evaluation.rejudging import RejudgeOptions
-
-    options = options or RejudgeOptions()
-    candidates = sealed_runs(options.results) if runs is None else [_loaded(run, options.results) for run in runs]
-    folders = [folder for folder in candidates if is_judged_by(folder.run.track, old) and folder.run.coverage.full]
-    if not folders:
-        raise BadInput(
-            f"no full run was graded by {visible(old)}.", remedy="Copy the judge's name from the runs' track."
-        )
-    chosen = choose_judge(new, label, prompts)
-    grouped: dict[Digest, list[RunFolder]] = defaultdict(list)
-    for folder in folders:
-        grouped[ground(folder.run.track)].append(folder)
-    return [bridge_judges(members, chosen, options, data, progress) for members in grouped.values()]
-
-
 def estimate(
     system: str | Path | SystemSource,
     benchmark: str,
@@ -673,7 +621,6 @@ __all__ = [
     "AuditFolder",
     "AuditOptions",
     "Board",
-    "BridgeFolder",
     "Comparison",
     "Estimate",
     "EvalResult",
@@ -692,7 +639,6 @@ __all__ = [
     "SuiteOptions",
     "audit",
     "board",
-    "bridge",
     "check",
     "compare",
     "estimate",

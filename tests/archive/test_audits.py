@@ -1,4 +1,4 @@
-"""Stored audits and bridges: whole or not at all, and named so that no two judges meet."""
+"""Stored audits: whole or not at all, and named so that no two judges meet."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.archive.audits import AuditFolder, judge_slug, stored_audits, stored_bridges, write_audit, write_bridge
+from memeval.archive.audits import AuditFolder, judge_slug, stored_audits, write_audit
 from memeval.archive.runs import sealed_runs
 from memeval.records.audit import ProbeKind
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
-from tests.support.audits import make_audit, make_bridge, make_judgment, make_probe
+from tests.support.audits import make_audit, make_judgment, make_probe
 
 
 def test_an_audit_is_stored_with_its_rows_and_read_again(tmp_path: Path) -> None:
@@ -34,13 +34,6 @@ def test_an_audit_of_the_rule_set_has_no_judgments(tmp_path: Path) -> None:
     folder = write_audit(tmp_path, make_audit(), [make_probe(1, ProbeKind.OFF, verdict=False)])
     assert sorted(path.name for path in folder.path.iterdir()) == ["audit.json", "probes.jsonl.gz"]
     assert list(folder.judgments()) == []
-
-
-def test_a_bridge_is_stored_and_read_again(tmp_path: Path) -> None:
-    folder = write_bridge(tmp_path, make_bridge())
-    [found] = stored_bridges(tmp_path)
-    assert found.path == folder.path == tmp_path / "bridges" / "fake" / make_bridge().bridge_id
-    assert found.bridge == make_bridge()
 
 
 def test_what_is_stored_is_never_written_over(tmp_path: Path) -> None:
@@ -79,13 +72,10 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     [(b"", "not valid JSON"), (b"[]", "expected a JSON object"), (b'{"schema_version": 99}', "schema version 99")],
 )
 def test_a_damaged_head_gives_a_sentence(tmp_path: Path, content: bytes, said: str) -> None:
-    audit, bridge = write_audit(tmp_path, make_audit(), []), write_bridge(tmp_path, make_bridge())
+    audit = write_audit(tmp_path, make_audit(), [])
     (audit.path / "audit.json").write_bytes(content)
-    (bridge.path / "bridge.json").write_bytes(content)
     with pytest.raises(BadInput, match=rf"audit\.json: .*{said}"):
         _ = stored_audits(tmp_path)[0].audit
-    with pytest.raises(BadInput, match=rf"bridge\.json: .*{said}"):
-        _ = stored_bridges(tmp_path)[0].bridge
 
 
 def test_missing_and_damaged_rows_give_a_sentence(tmp_path: Path) -> None:

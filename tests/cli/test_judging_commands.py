@@ -58,7 +58,7 @@ def server(monkeypatch: pytest.MonkeyPatch, call: Call) -> Iterator[ModelServer]
         yield server
 
 
-@pytest.mark.parametrize("command", [("run",), ("rejudge",), ("judge", "audit"), ("judge", "bridge")])
+@pytest.mark.parametrize("command", [("run",), ("rejudge",), ("judge", "audit")])
 def test_help_holds_a_call_to_copy(call: Call, command: tuple[str, ...]) -> None:
     code, out, _ = call(*command, "--help")
     assert code == ExitCode.DONE
@@ -158,24 +158,6 @@ def test_several_judges_get_the_matrix_of_scores(call: Call, server: ModelServer
     assert len(row["composites"]) == 2
 
 
-def test_a_bridge_says_how_far_two_judges_agree(call: Call, server: ModelServer) -> None:
-    call("run", "always-hedge", *SMALL)
-    call("run", "bm25", *SMALL)
-    code, out, err = call("judge", "bridge", "rules", MODEL, *LABEL, "--json")
-    assert code == ExitCode.DONE, err
-    (bridge,) = json.loads(out)
-    assert (bridge["old"], bridge["new"]) == ("rules@3", f"{MODEL}@1")
-    assert {run["system"] for run in bridge["runs"]} == {"always-hedge", "bm25"}
-    equal = bridge["overall"]["agreement"]["equal"]
-    assert equal["interval"]["low"] <= equal["share"] <= equal["interval"]["high"]
-    asked = server.requests
-    code, out, err = call("judge", "bridge", "rules", MODEL, *LABEL)
-    assert code == ExitCode.DONE, err
-    assert out.startswith(f"rules@3 and {MODEL}@1 on beliefs@2, 2 runs:\n")
-    assert f"({equal['count']}/{equal['of']})" in out
-    assert server.requests == asked
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -207,9 +189,6 @@ def test_a_bridge_says_how_far_two_judges_agree(call: Call, server: ModelServer)
         (("judge", "audit", "--judge", "rules", "--benchmark", "belief"), "Did you mean 'beliefs'?"),
         (("judge", "audit", "--judge", "rules", "--benchmark", "beliefs@2", "--items", "0"), "--items is 0"),
         (("judge", "audit", "--judge", MODEL, "--benchmark", "beliefs@2"), "there is no key for the judge's model"),
-        (("judge", "bridge", "rules"), "Missing argument"),
-        (("judge", "bridge", "rules", "rules"), "rules"),
-        (("judge", "bridge", MODEL, "rules"), "no full run was graded by openai:gpt-4o"),
     ],
 )
 def test_a_wrong_call_gets_a_sentence_and_exit_code_2(

@@ -16,7 +16,6 @@ from memeval.benchmarks import session
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.cli.trust import verify
 from memeval.evaluation.auditing import AuditOptions, audit_judge, verify_audit
-from memeval.evaluation.bridging import bridge_judges
 from memeval.evaluation.estimate import estimate_run
 from memeval.evaluation.judges import choose_judge
 from memeval.evaluation.models import RECORD, ModelOptions
@@ -283,13 +282,6 @@ def test_recorded_judgments_are_found_again_without_the_local_record(tmp_path: P
     again = rejudge_run(run, judge(), rejudging(tmp_path / "elsewhere", fresh=True))
     assert server.requests == asked
     assert rows_of(again, "judgments.jsonl") == rows_of(run, "judgments.jsonl")
-
-
-def test_one_judge_is_bridged_to_the_next(tmp_path: Path, server: PickyServer) -> None:
-    run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
-    bridge = bridge_judges([run], judge(), rejudging(tmp_path)).bridge
-    assert bridge.overall.agreement.equal.share == 1.0
-    assert list(told_by(tmp_path / "results")) == []
 
 
 def test_failed_items_are_tried_again_beside_what_was_stored(tmp_path: Path, server: PickyServer) -> None:

@@ -1,4 +1,4 @@
-"""The arithmetic of audits and bridges, by hand."""
+"""The arithmetic of audits, by hand."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.grading.audit import agreement, audit_line, audit_lines, bridge_line, rate
+from memeval.grading.audit import agreement, audit_line, audit_lines, rate
 from memeval.records.audit import Probe, ProbeKind
 from memeval.statistics.wilson import wilson
 
@@ -61,13 +61,6 @@ def test_zero_items_have_no_share_and_no_interval() -> None:
     assert (rate(0, 0).share, rate(0, 0).interval) == (None, None)
     line = audit_line([])
     assert (line.unparsed.share, line.agreement.items, line.agreement.kappa) == (None, 0, None)
-
-
-def test_two_judges_are_compared_on_what_both_rated() -> None:
-    line = bridge_line([(True, True)] * 20 + [(True, False)] * 5 + [(False, True)] * 10 + [(False, False)] * 15)
-    assert (line.old.count, line.new.count, line.old.of) == (25, 30, 50)
-    assert line.agreement.kappa == pytest.approx(0.4)
-    assert line.agreement.equal.share == 0.7
 
 
 @given(st.lists(st.builds(probe, st.booleans(), st.sampled_from([True, False, None]), st.sampled_from("ab"))))

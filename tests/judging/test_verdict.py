@@ -68,3 +68,87 @@ def test_punctuation_around_a_bare_word_is_ignored(word: str, before: str, after
 def test_a_reply_with_both_words_is_never_a_verdict(rest: str) -> None:
     assert parse_strict(f"yes no {rest}") is None
     assert parse_strict(f"no {rest} yes") is None
+
+
+REVERSED = (
+    "No problem, the answer is correct.",
+    "No doubt this is right.",
+    "Yes and no",
+    "No doubt, it matches",
+    "Yes, it is wrong",
+    "No, the answer is correct.",
+    "Yes, incorrect",
+    "Yes, the answer is not correct",
+    "Yes, it does not match",
+    "No, it matches",
+    "No issues",
+    "No question about it: correct",
+    "No errors found",
+    "No-brainer",
+    "No, it does.",
+    "Yes, it doesn't.",
+    "Yes, but only partially correct",
+    "Yes if you ignore the date",
+    "No, that's right",
+    "No contradiction",
+    "No objections",
+    "No need to worry",
+    "No mistake here",
+    "No — correct.",
+    "No wait, it's correct",
+    "Yes, not correct",
+    "Yes, the answer fails.",
+    "No, the answer passes.",
+    "No, true",
+    "No way is this wrong",
+    "No longer correct",
+    "No one would disagree",
+    "Yes, mostly wrong",
+    "Yes... actually it's wrong",
+    "Yes, the answer is wrong about the date",
+    "No answer",
+)
+FIRM = (
+    ("No, the answer is incorrect", False),
+    ("Yes, correct", True),
+    ("No, the correct answer is Jenkins", False),
+    ("No, it is not correct", False),
+    ("No, it isn't correct.", False),
+    ("Yes, it isn't wrong", True),
+    ("No, it does not match", False),
+    ("no - it says Jenkins", False),
+    ("No it doesn't", False),
+    ("Yes it does", True),
+    ("No, only partially correct", False),
+    ("No, that is wrong", False),
+    ("Yes, that's right", True),
+    ("**No**, the answer is wrong.", False),
+    ("No. The answer states Rome.", False),
+    ("Yes. The answer states the current value, not the old one.", True),
+    ("Yes, the answer doesn't mention Redis", True),
+    ("No; wrong value", False),
+    ("Yes; right value", True),
+    ("No, right person but wrong date", False),
+    ("Yes — correct.", True),
+    ("No, not correct", False),
+    ("No, the answer fails", False),
+    ("Yes, the answer passes.", True),
+    ("yes\n", True),
+    ("No\n\nThe reference says 5.", False),
+    ("No, the answer is false", False),
+    ("Yes, true", True),
+    ("No, incorrect.", False),
+    ("No, because the answer is Rome, while the right answer is Paris", False),
+    ("No, this isn't right", False),
+    ("No the answer is 5", False),
+)
+
+
+@pytest.mark.parametrize("reply", REVERSED)
+def test_a_verdict_word_that_what_follows_reverses_is_no_verdict(reply: str) -> None:
+    assert parse_strict(reply) is None
+
+
+@pytest.mark.parametrize(("reply", "verdict"), FIRM)
+def test_a_verdict_with_a_reason_that_bears_it_out_is_a_verdict(reply: str, verdict: bool) -> None:
+    assert parse_strict(reply) is verdict

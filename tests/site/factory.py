@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memeval.archive.audits import write_audit, write_bridge
+from memeval.archive.audits import write_audit
 from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
@@ -45,10 +45,8 @@ from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 from memeval.records.track import CategoryPlan, Limits, Redistribution, Track
 from tests.support.audits import (
     ENDPOINT,
-    bridged,
     chat_request,
     make_audit,
-    make_bridge,
     make_judgment,
     make_probe,
 )
@@ -499,7 +497,7 @@ BOARD = (
 
 
 def make_audits(results: Path, benchmark: FakeBenchmark, runs: Sequence[RunFolder]) -> None:
-    """Write audits of two judges, one of them twice, and a bridge between them."""
+    """Write audits of two judges, one of them twice."""
     model: dict[str, Any] = {
         "judge": "openai:gpt-4o-2024-08-06@1",
         "judge_endpoint": ENDPOINT,
@@ -514,16 +512,6 @@ def make_audits(results: Path, benchmark: FakeBenchmark, runs: Sequence[RunFolde
         made = make_audit(**{"benchmark": benchmark.info.id, "data_digest": digest} | parts)
         probes = [make_probe(n, kind, verdict=False, answer=f"{SECRET} {HOSTILE}") for n, kind in enumerate(ProbeKind)]
         write_audit(results, made, probes, [make_judgment(SECRET, HOSTILE_REPLY)] if "judge" in parts else [])
-    old, new = runs[0].run, next(run.run for run in runs if run.run.answers_from)
-    write_bridge(
-        results,
-        make_bridge(
-            benchmark=benchmark.info.id,
-            old="rules@3",
-            new=HOSTILE.replace("\x00", ""),
-            runs=(bridged("acme", old.run_id, new.run_id), bridged("<b>gone</b>", "20200101T000000Z-00000000", "x")),
-        ),
-    )
 
 
 def make_board(results: Path, benchmark: FakeBenchmark, board: Sequence[Made] = BOARD) -> list[RunFolder]:

@@ -1,4 +1,4 @@
-"""Audits, bridges and model calls for tests, made of the real records. Nothing in them was ever measured."""
+"""Audits and model calls for tests, made of the real records. Nothing in them was ever measured."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from memeval.records.audit import (
     Agreement,
     Audit,
     AuditLine,
-    Bridge,
-    BridgedRun,
-    BridgeLine,
     Probe,
     ProbeKind,
     Rate,
@@ -97,38 +94,6 @@ def make_probe(number: int, kind: ProbeKind, *, verdict: bool | None, answer: st
         answer=answer,
         expected=kind is ProbeKind.RIGHT,
         verdict=verdict,
-    )
-
-
-def make_bridge(**parts: Any) -> Bridge:
-    """Return a bridge from ``openai:old@1`` to ``openai:new@1`` over no run."""
-    line = BridgeLine(agreement=make_agreement(50, 60, 0.66), old=make_rate(40, 60), new=make_rate(34, 60))
-    usual: dict[str, Any] = {
-        "bridge_id": "20261105T100000-4567cdef",
-        "benchmark": "fake@1",
-        "old": "openai:old@1",
-        "new": "openai:new@1",
-        "new_endpoint": ENDPOINT,
-        "runs": (),
-        "overall": line,
-        "categories": dict.fromkeys(CATEGORIES, line),
-        "started": STARTED,
-        "harness": HARNESS,
-    }
-    return Bridge(**usual | parts)
-
-
-def bridged(system: str, old: str, new: str) -> BridgedRun:
-    """Return one system's run under both judges."""
-    digest = digest_of("run")
-    return BridgedRun(
-        system=system,
-        old_run_id=old,
-        old_digest=digest,
-        new_run_id=new,
-        new_digest=digest,
-        old_composite=0.8123,
-        new_composite=0.7412,
     )
 
 

@@ -1,4 +1,4 @@
-"""Stored audits and bridges of judges, in folders under ``results/audits`` and ``results/bridges``."""
+"""Stored audits of judges, in folders under ``results/audits``."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from memeval.archive.rows import pack, read_rows
-from memeval.records.audit import Audit, Bridge, Probe
+from memeval.records.audit import Audit, Probe
 from memeval.records.base import Digest, Stored, digest_bytes
 from memeval.records.call import Call
 from memeval.records.errors import BadInput
 from memeval.storage import listed, unwritable, write_whole
 
-AUDITS, BRIDGES = "audits", "bridges"
+AUDITS = "audits"
 """Folders below the results folder."""
 
 PROBES, JUDGMENTS = "probes.jsonl", "judgments.jsonl"
@@ -92,25 +92,9 @@ class AuditFolder(_Folder):
         return read_rows(self.file(JUDGMENTS), Call) if JUDGMENTS in self.audit.files else iter(())
 
 
-@dataclass(frozen=True)
-class BridgeFolder(_Folder):
-    """A stored bridge between two judges."""
-
-    HEAD: ClassVar[str] = "bridge.json"
-
-    @cached_property
-    def bridge(self) -> Bridge:
-        return Bridge.parse(self.head_bytes, self.path / self.HEAD)
-
-
 def stored_audits(results: Path) -> list[AuditFolder]:
     """Return every stored audit under a results folder, by path."""
     return [AuditFolder(head.parent) for head in _heads(results, f"{AUDITS}/*/*/*/{AuditFolder.HEAD}")]
-
-
-def stored_bridges(results: Path) -> list[BridgeFolder]:
-    """Return every stored bridge under a results folder, by path."""
-    return [BridgeFolder(head.parent) for head in _heads(results, f"{BRIDGES}/*/*/{BridgeFolder.HEAD}")]
 
 
 def _heads(results: Path, pattern: str) -> list[Path]:
@@ -137,21 +121,6 @@ def write_audit(results: Path, audit: Audit, probes: Iterable[Probe], judgments:
     files = {f"{name}.gz": data for name, (data, _digest) in packed.items()}
     _write(folder, files | {AuditFolder.HEAD: _pretty(audit)})
     return AuditFolder(folder)
-
-
-def write_bridge(results: Path, bridge: Bridge) -> BridgeFolder:
-    """Store a bridge atomically.
-
-    Args:
-        results: the results folder.
-        bridge: the bridge.
-
-    Raises:
-        BadInput: a bridge with that id exists already, or the folder cannot be written.
-    """
-    folder = results / BRIDGES / bridge.benchmark.partition("@")[0] / bridge.bridge_id
-    _write(folder, {BridgeFolder.HEAD: _pretty(bridge)})
-    return BridgeFolder(folder)
 
 
 def _write(folder: Path, files: dict[str, bytes]) -> None:

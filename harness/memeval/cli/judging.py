@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,7 +25,7 @@ from memeval.cli.options import Benchmarks, FreshGrades
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, counted, percent, print_json
 
 if TYPE_CHECKING:
-    from memeval.records.audit import Audit, Bridge, Rate
+    from memeval.records.audit import Audit, Rate
 
 app = typer.Typer(help="Audit a judge, or compare two judges.", no_args_is_help=True)
 
@@ -157,61 +156,6 @@ def audit(
         print(f"{row['system']} on {row['benchmark']}, by judge: {cells}")
 
 
-@app.command("bridge")
-def bridge(
-    old: Annotated[str, typer.Argument(help="The old judge, as in the track of stored runs.")],
-    new: Annotated[str, typer.Argument(help="The new judge: rules or openai:MODEL.")],
-    runs: Annotated[
-        list[str] | None, typer.Option("--run", help="Run that the old judge graded, repeatable. Default: all.")
-    ] = None,
-    judge_label: JudgeLabel = None,
-    prompts: Prompts = None,
-    results: Results = DEFAULT_RESULTS,
-    data: Data = None,
-    judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
-    requests_per_minute: RequestsPerMinute = None,
-    tokens_per_minute: TokensPerMinute = None,
-    max_cost_usd: MaxCost = None,
-    budget: Budgets = None,
-    max_refusals: MaxRefusals = REFUSALS,
-    as_json: AsJson = False,
-) -> None:
-    """Measure how far two judges agree on stored answers.
-
-    Example: memeval judge bridge openai:gpt-4o-2024-08-06 openai:gpt-4.1-2025-04-14
-    """
-    from memeval import api
-    from memeval.execution.progress import Bar
-
-    with Bar() as progress:
-        found = api.bridge(
-            old,
-            new,
-            runs,
-            label=judge_label,
-            prompts=prompts,
-            data=data,
-            options=api.RejudgeOptions(
-                results=results,
-                models=model_options(
-                    judge_concurrency=judge_concurrency,
-                    requests_per_minute=requests_per_minute,
-                    tokens_per_minute=tokens_per_minute,
-                    max_cost_usd=max_cost_usd,
-                    budget=budget,
-                    max_refusals=max_refusals,
-                ),
-            ),
-            progress=progress,
-        )
-    if as_json:
-        print_json([folder.bridge.data() for folder in found])
-        return
-    for folder in found:
-        _print_bridge(folder.bridge)
-        print(f"  {folder.path}")
-
-
 def _score_by_judge(results: Path, benchmarks: set[str]) -> list[dict[str, Any]]:
     """Return composites by judge, for stored responses that several judges graded."""
     from memeval.site.judges import matrices_of
@@ -243,20 +187,6 @@ def _print_audit(audit: Audit) -> None:
             f"  {name:{width}}  false accepts {_rate(line.false_accepts)}  false rejects {_rate(line.false_rejects)}"
             f"  no verdict {_rate(line.unparsed)}  kappa {kappa}"
         )
-
-
-def _print_bridge(bridge: Bridge) -> None:
-    print(f"{bridge.old} and {bridge.new} on {bridge.benchmark}, {counted(len(bridge.runs), 'run')}:")
-    lines = {"all": bridge.overall, **bridge.categories}
-    width = max(map(len, lines))
-    for name, line in lines.items():
-        kappa = "–" if line.agreement.kappa is None else f"{line.agreement.kappa:.2f}"
-        print(
-            f"  {name:{width}}  agree {_rate(line.agreement.equal)}  kappa {kappa}"
-            f"  accepts: old judge {_rate(line.old)}, new judge {_rate(line.new)}"
-        )
-    for run in bridge.runs:
-        print(f"  {run.system}: {percent(run.old_composite)} → {percent(run.new_composite)}", file=sys.stderr)
 
 
 def _rate(rate: Rate) -> str:

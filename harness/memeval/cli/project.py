@@ -104,7 +104,7 @@ def file_records() -> dict[str, type[Record]]:
     """Return the records of all files, by name."""
     from memeval.records.api import ApiBoards, ApiIndex, ApiRuns, ApiSystems
     from memeval.records.archive import ArchivedHead, QueuedPush
-    from memeval.records.audit import Audit, Bridge, Probe
+    from memeval.records.audit import Audit, Probe
     from memeval.records.benchmark import BenchmarkInfo
     from memeval.records.call import Call
     from memeval.records.check import RegressionCheck
@@ -139,7 +139,6 @@ def file_records() -> dict[str, type[Record]]:
         "archive-queue": QueuedPush,
         "audit": Audit,
         "benchmark": BenchmarkInfo,
-        "bridge": Bridge,
         "calls": Call,
         "check": RegressionCheck,
         "claims": ClaimsFile,

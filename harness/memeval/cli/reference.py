@@ -26,7 +26,6 @@ COMMANDS = (
     ("items",),
     ("judge",),
     ("judge", "audit"),
-    ("judge", "bridge"),
     ("score",),
     ("import",),
     ("export",),

@@ -1,4 +1,4 @@
-"""A judge's errors on calibration answers, and its agreement with another judge: counts, shares, intervals."""
+"""A judge's errors on calibration answers: counts, shares, intervals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from memeval.records.audit import Agreement, AuditLine, BridgeLine, Probe, ProbeKind, Rate
+from memeval.records.audit import Agreement, AuditLine, Probe, ProbeKind, Rate
 from memeval.records.scores import Interval
 from memeval.statistics.agreement import cohen_kappa
 from memeval.statistics.wilson import wilson
@@ -44,19 +44,6 @@ def audit_line(probes: Sequence[Probe]) -> AuditLine:
         false_rejects=rate(sum(probe.verdict is False for probe in right), len(right)),
         unparsed=rate(sum(probe.verdict is None for probe in probes), len(probes)),
         agreement=agreement((probe.expected, probe.verdict) for probe in probes if probe.verdict is not None),
-    )
-
-
-def bridge_line(verdicts: Sequence[tuple[bool, bool]]) -> BridgeLine:
-    """Return the agreement of two judges.
-
-    Args:
-        verdicts: the old and the new judge's verdict, for each item that both rated.
-    """
-    return BridgeLine(
-        agreement=agreement(verdicts),
-        old=rate(sum(old for old, _ in verdicts), len(verdicts)),
-        new=rate(sum(new for _, new in verdicts), len(verdicts)),
     )
 
 

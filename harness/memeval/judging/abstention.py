@@ -14,11 +14,11 @@ BEGINNING = 1_000
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _PREFACE = re.compile(
-    r"\W*(?:(?:i am |we are )?(?:so |very |really )?(?:sorry|afraid)(?: about that)?|(?:my |sincere )?apologies|i apologi[sz]e"
-    r"|unfortunately|hmm+|uh+|(?:good|great|interesting) question|thanks?(?: you)?(?: for \w[^.]{0,60})?|okay|ok|sure|well|oh"
-    r"|let me (?:check|see|think|look)\b[^.]{0,60}|(?:i|we) (?:have )?(?:just )?(?:looked|searched|checked|reviewed|went|gone|read"
-    r"|scanned) (?:through|in|for|at|over|back|all|our|your|the|my|everything|again)\b[^.]{0,120}"
-    r"|0|zero|none|no|nothing|answer)\W*"
+    r"\W*(?:(?:i am |we are )?(?:so |very |really )?(?:sorry|afraid)(?: about that)?|(?:my |sincere )?apologies"
+    r"|i apologi[sz]e|unfortunately|hmm+|uh+|(?:good|great|interesting) question"
+    r"|thanks?(?: you)?(?: for \w[^.]{0,60})?|okay|ok|sure|well|oh|let me (?:check|see|think|look)\b[^.]{0,60}|(?:i"
+    r"|we) (?:have )?(?:just )?(?:looked|searched|checked|reviewed|went|gone|read|scanned) (?:through|in|for|at|over"
+    r"|back|all|our|your|the|my|everything|again)\b[^.]{0,120}|0|zero|none|no|nothing|answer)\W*"
 )
 """A sentence that says nothing yet."""
 _ONE_WORD = re.compile(r"(?:unknown|none|n/a|not applicable|not sure|no idea|unclear|unsure)\W*")

@@ -64,18 +64,21 @@ _NO_NOUN = re.compile(
 """No problem, no doubt, no match: the word belongs to what follows it."""
 _NOT = r"(?P<not>n't|\bnot|\bnever|\bhardly|\bno longer|\bfar from|\bfails? to|\bcannot|\bwithout)?"
 _JUDGED = re.compile(
-    r"(?:\b(?:is|are|was|were|'s|be|seems?|looks?|appears?|marked|considered|deemed)|(?<=[a-z])s(?=n't)|(?:^|[,.;:!\u2013\u2014-])"
-    r"[ \t]*(?:that's|it's|quite|very|totally|but|actually|wait|although|though|however)?)\s*"
+    r"(?:\b(?:is|are|was|were|'s|be|seems?|looks?|appears?|marked|considered|deemed)|(?<=[a-z])s(?=n't)|(?:^"
+    r"|[,.;:!\u2013\u2014-])[ \t]*(?:that's|it's|quite|very|totally|but|actually|wait|although|though|however)?)\s*"
     + _NOT
-    + r"(?:\s+(?:also|really|actually|quite|entirely|fully|completely|totally|all|mostly|largely|just|clearly|in fact|indeed|to be|simply|factually))*"
-    r"\s*(?:(?P<right>correct|right|accurate|true|acceptable|valid|fine|ok|okay|equivalent|consistent|a match|the same)"
-    r"|(?P<wrong>wrong|incorrect|inaccurate|false|untrue|mistaken|unacceptable|invalid|a mismatch|inconsistent"
-    r"|(?P<part>(?:only |just )?(?:(?:partially|partly|half|almost|nearly)(?: correct| right| true)?|incomplete|partial)\b)))(?=$|[\s.,;:!)*\"'])"
-    r"(?!\s+(?!(?:about|in|on|for|with|to|as|by|at|because|since|and|but|though|although|here|now|overall|regarding)\b)\w)"
+    + r"(?:\s+(?:also|really|actually|quite|entirely|fully|completely|totally|all|mostly|largely|just|clearly"
+    r"|in fact|indeed|to be|simply|factually))*"
+    r"\s*(?:(?P<right>correct|right|accurate|true|acceptable|valid|fine|ok|okay|equivalent|consistent|a match"
+    r"|the same)|(?P<wrong>wrong|incorrect|inaccurate|false|untrue|mistaken|unacceptable|invalid|a mismatch"
+    r"|inconsistent|(?P<part>(?:only |just )?(?:(?:partially|partly|half|almost|nearly)(?: correct| right| true)?"
+    r"|incomplete|partial)\b)))(?=$|[\s.,;:!)*\"'])(?!\s+(?!(?:about|in|on|for|with|to|as|by|at|because|since|and|but"
+    r"|though|although|here|now|overall|regarding)\b)\w)"
 )
 _MATCHED = re.compile(
-    r"\b(?:it|answer|response|reply|they|this|that|he|she)\s+(?:(?:does|did|do|will|would)(?P<not>\s?n't|\s+not)?\s+)?(?:clearly |fully |indeed )*"
-    r"(?P<verb>match(?:es|ed)?|pass(?:es|ed)?|agrees?|agreed|qualif(?:y|ies)|suffices?|fails?|failed|contradicts?|mismatch(?:es)?)\b"
+    r"\b(?:it|answer|response|reply|they|this|that|he|she)\s+(?:(?:does|did|do|will|would)(?P<not>\s?n't"
+    r"|\s+not)?\s+)?(?:clearly |fully |indeed )*(?P<verb>match(?:es|ed)?|pass(?:es|ed)?|agrees?|agreed|qualif(?:y"
+    r"|ies)|suffices?|fails?|failed|contradicts?|mismatch(?:es)?)\b"
 )
 _BARE_DOES = re.compile(
     r"[, ]+(?:it|that|this|he|she|they|the answer)\s+(?:does|is|did|has|was|are|do)(?P<not>n't| not)?$"

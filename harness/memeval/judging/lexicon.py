@@ -65,10 +65,14 @@ SETS = {
         "different wrong mistaken incorrect either something anything another that using on stale old outdated",
         "out_of_date obsolete affected invalid inaccurate",
     ),
-    "done": r"(?:(?:re ?)?(?:confirm|verif|updat|visit|mention|discuss|stat|address|clarif|settl|review|assess|evaluat"
-    r"|establish|specif|indicat|say|said|check)\w*)",
-    "told": r"(?:(?:mention|specif|discuss|provid|disclos|reveal|record|indicat|includ|cover|describ|explain|address"
-    r"|confirm)\w*|state[ds]?|say|says|said|tell|tells|told|talked|noted|given|known|available)",
+    "done": (
+        r"(?:(?:re ?)?(?:confirm|verif|updat|visit|mention|discuss|stat|address|clarif|settl|review|assess|evaluat"
+        r"|establish|specif|indicat|say|said|check)\w*)"
+    ),
+    "told": (
+        r"(?:(?:mention|specif|discuss|provid|disclos|reveal|record|indicat|includ|cover|describ|explain|address"
+        r"|confirm)\w*|state[ds]?|say|says|said|tell|tells|told|talked|noted|given|known|available)"
+    ),
     "trace": _set(
         "record information info mention evidence data details detail knowledge memory news records context notes",
         "mentions memories entry entries discussion discussions conversation conversations message messages note trace",
@@ -92,38 +96,55 @@ SETS = {
         "information info context evidence data details detail knowledge records history facts clues basis background",
         "documentation specifics input description descriptions",
     ),
-    "told_in": r"(?:(?:chat |conversation |message |dialogue |session |memory |past |previous |earlier |stored )*(?:information"
-    r"|info|contexts?|conversations?|history|histories|chats?|messages?|records?|sessions?|transcripts?|notes?|memory"
-    r"|memories|data|dialogues?|dialogs?|texts?|passages?|documents?|logs?|excerpts?|snippets?|discussions?|exchanges?"
-    r"|entries|entry|sources?|archives?|threads?|diary|journal|evidence|database|knowledge base|context window"
-    r"|interactions?))",
+    "told_in": (
+        r"(?:(?:chat |conversation |message |dialogue |session |memory |past |previous |earlier "
+        r"|stored )*(?:information|info|contexts?|conversations?|history|histories|chats?|messages?|records?|sessions?"
+        r"|transcripts?|notes?|memory|memories|data|dialogues?|dialogs?|texts?|passages?|documents?|logs?|excerpts?"
+        r"|snippets?|discussions?|exchanges?|entries|entry|sources?|archives?|threads?|diary|journal|evidence|database"
+        r"|knowledge base|context window|interactions?))"
+    ),
     "teller": r"(?:you|i|we|the user|user|the users|the speakers?|anyone|anybody|either of them|neither of them)",
-    "filler": r"(?:(?:that|which|you|i|we|is|was|were|are|have|has|had|been|provided|given|here|available|above|shared|so"
-    r"|far|to|me|with|us|from|in|of|the|our|your|my|these|those|this|and|or|at|hand|about|on|for|between|them|him|her"
-    r"|it|before|supplied|retrieved|stored|currently|also|unfortunately|however|itself|simply|really|just|all|any|ever|still"
-    r"|sessions?|conversations?|history|chats?|messages?|records?|memory|notes|context|transcript|log) )",
-    "tells": r"(?:mention|specif|disclos|reveal|indicat|state[sd]?\b|says?\b|said|tells?\b|told|(?:talk(?:ed|s)?|speak|spoken?) (?:of|about)\b"
-    r"|touch(?:ed)? (?:on|upon)|discuss|bring (?:it |that |this |\w+ )?up|brought (?:it |that |this )?up|clarif|let (?:me|us) know|inform|elaborat"
-    r"|go into|went into|gone into"
-    r"|(?:shared?|gave|give|given|provided?|said|supplied|supply|offered)(?= (?:that|this|it|me|any|anything|details?|information"
-    r"|what|when|where|who|how|which|whether|enough|specifics|the (?:name|date|time|details?|exact|information|answer))\b)"
-    r"|(?:shared?|provided?|given)(?= ?(?:$|[.,;!])))\w*",
-    "telling": r"(?:mention|specif|disclos|reveal|indicat|state|says?|said|tells?|told|talk|share|discuss|gives?|gave|given|note"
-    r"|record|bring (?:it |that |this |\w+ )?up|provid|describ|refer|explain|cover|clarif|address|identif|document|elaborat"
-    r"|detail|contain|appear|come up|make (?:any )?(?:mention|reference)|speak|spoke|touch|name|list|confirm|suggest|includ"
-    r"|hold|have|show|offer|support|answer|store|reach|extend|go into|help)\w*",
-    "telling_form": r"(?:mention|specif|disclos|reveal|indicat|state[sd]?\b|says?\b|said|tells?\b|talk|discuss|noted?\b"
-    r"|recorded|brought up|provided|refers?\b|referred|touch(?:es|ed)? (?:on|upon)|suggests|clarif)\w*",
+    "filler": (
+        r"(?:(?:that|which|you|i|we|is|was|were|are|have|has|had|been|provided|given|here|available|above|shared|so"
+        r"|far|to|me|with|us|from|in|of|the|our|your|my|these|those|this|and|or|at|hand|about|on|for|between|them|him"
+        r"|her|it|before|supplied|retrieved|stored|currently|also|unfortunately|however|itself|simply|really|just|all"
+        r"|any|ever|still|sessions?|conversations?|history|chats?|messages?|records?|memory|notes|context|transcript"
+        r"|log) )"
+    ),
+    "tells": (
+        r"(?:mention|specif|disclos|reveal|indicat|state[sd]?\b|says?\b|said|tells?\b|told|(?:talk(?:ed|s)?|speak"
+        r"|spoken?) (?:of|about)\b|touch(?:ed)? (?:on|upon)|discuss|bring (?:it |that |this |\w+ )?up|brought (?:it "
+        r"|that |this )?up|clarif|let (?:me|us) know|inform|elaborat|go into|went into|gone into|(?:shared?|gave|give"
+        r"|given|provided?|said|supplied|supply|offered)(?= (?:that|this|it|me|any|anything|details?|information|what"
+        r"|when|where|who|how|which|whether|enough|specifics|the (?:name|date|time|details?|exact|information"
+        r"|answer))\b)|(?:shared?|provided?|given)(?= ?(?:$|[.,;!])))\w*"
+    ),
+    "telling": (
+        r"(?:mention|specif|disclos|reveal|indicat|state|says?|said|tells?|told|talk|share|discuss|gives?|gave|given"
+        r"|note|record|bring (?:it |that |this |\w+ )?up|provid|describ|refer|explain|cover|clarif|address|identif"
+        r"|document|elaborat|detail|contain|appear|come up|make (?:any )?(?:mention|reference)|speak|spoke|touch|name"
+        r"|list|confirm|suggest|includ|hold|have|show|offer|support|answer|store|reach|extend|go into|help)\w*"
+    ),
+    "telling_form": (
+        r"(?:mention|specif|disclos|reveal|indicat|state[sd]?\b|says?\b|said|tells?\b|talk|discuss|noted?\b|recorded"
+        r"|brought up|provided|refers?\b|referred|touch(?:es|ed)? (?:on|upon)|suggests|clarif)\w*"
+    ),
     "telling_or_know": _set(
         "know say tell answer determine establish find_out find infer conclude work_out deduce be_sure identify",
         "give provide confirm verify ascertain",
     ),
-    "no_person": r"(?! (?:her|him|them|his|their|anyone|anybody|everyone|people|each other|goodbye|hello|sorry|thanks|no to"
-    r"|yes to)\b)",
-    "no_object": r"(?= ?(?:$|[.,;:!?)]|(?:in|by|from|anywhere|here|to (?:me|us|you)|with (?:me|us)|explicitly|directly|yet"
-    r"|at all|within|during|for (?:this|that|the|your)|so far|and|or|but|as|on|either|there|elsewhere|about|of|what|when"
-    r"|where|who|how|which|whether|if|that|until|up|specifically|exactly|though|since|because|at any)\b))",
-    "no_gift": r"(?! (?:a|an|the|any|enough|much|my|our) (?!information|details?|answer|name|date|specifics|data|context)\w+)",
+    "no_person": (
+        r"(?! (?:her|him|them|his|their|anyone|anybody|everyone|people|each other|goodbye|hello|sorry|thanks|no to"
+        r"|yes to)\b)"
+    ),
+    "no_object": (
+        r"(?= ?(?:$|[.,;:!?)]|(?:in|by|from|anywhere|here|to (?:me|us|you)|with (?:me|us)|explicitly|directly|yet"
+        r"|at all|within|during|for (?:this|that|the|your)|so far|and|or|but|as|on|either|there|elsewhere|about|of"
+        r"|what|when|where|who|how|which|whether|if|that|until|up|specifically|exactly|though|since|because|at any)\b))"
+    ),
+    "no_gift": (
+        r"(?! (?:a|an|the|any|enough|much|my|our) (?!information|details?|answer|name|date|specifics|data|context)\w+)"
+    ),
     "no_work": r"(?! (?:her|him|them|his|their|up|birth|away|in|no|yes|goodbye|sorry|hello)\b)",
     "lead_in": r"(?:(?:sorry|unfortunately|so|well|hmm|i am (?:sorry|afraid)|apologies)[,.]? (?:but )?)",
     "still": _set("still also changed remains remain holds hold applies followed carried survived moved stayed kept"),
@@ -213,23 +234,24 @@ MISSING = (
     # What was told, or who told it, is the subject: the history does not say, you never told me, nobody mentioned it.
     r"<told_in> (?:<filler>){0,6}(?:(?:do|does|did|has|have|had|was|were) (?:not|never)|never|not|fails? to|failed to"
     r"|neglects? to) <adverb*>(?:been |actually |explicitly )*<telling>",
-    r"<teller> (?:<filler>){0,3}(?:(?:do|does|did|has|have|had) (?:not|never)|never|not|failed to|neglected to) <adverb*>"
-    r"(?:actually |explicitly |once )*<tells><no_person>",
+    r"<teller> (?:<filler>){0,3}(?:(?:do|does|did|has|have|had) (?:not|never)|never|not|failed to"
+    r"|neglected to) <adverb*>(?:actually |explicitly |once )*<tells><no_person>",
     r"(?:have|has|had)? ?yet to (?:be )?(?:mention|tell|told|share|say|specif|disclos|come up|discuss|state|reveal)\w*",
     r"<told_in> (?:<filler>){0,6}(?:is|are|was|were|remains?|stays?|stayed) silent",
     r"<told_in> (?:<filler>){0,6}(?:lacks?|lacked|omits?|omitted|leaves? (?:that|this|it) (?:open|out))",
     r"<told_in> (?:<filler>){0,6}(?:makes?|made|gives?|gave|has|have|had|contains?|contained|offers?|holds?|shows?"
     r"|provides?|includes?|included|says?|said|mentions?|mentioned|reveals?|tells?) (?:no|nothing|not any|zero)",
-    r"(?:nothing|nobody|no one|nowhere|none|neither|not one|no|not a single) (?:\w+ ){0,3}?(?:<told_in> )?(?:<filler>){0,4}"
-    r"(?:(?:does|do|did|has|have|was|were|is|are|ever) )*(?:been )?<adverb*><telling_form><no_person>",
+    r"(?:nothing|nobody|no one|nowhere|none|neither|not one|no"
+    r"|not a single) (?:\w+ ){0,3}?(?:<told_in> )?(?:<filler>){0,4}(?:(?:does|do|did|has|have|was|were|is|are"
+    r"|ever) )*(?:been )?<adverb*><telling_form><no_person>",
     r"(?:nothing|none|no|not a single|not one) (?:of )?(?:(?:in|from|within|on) )?(?:(?:the|my|our|your|these|those) )*"
     r"(?:\w+ )?<told_in> (?:<filler>){0,4}(?:<telling>|relate|point|touch|match|concern)\w*",
-    r"(?:nothing|nobody|no one) (?:\w+ ){0,3}(?:was|were|is|has been|had been|have been) (?:ever )?(?:said|mentioned|told"
-    r"|recorded|noted|stated|written|shared|disclosed|provided|discussed|known)",
-    r"(?:nothing|not anything) (?:\w+ )?(?:about|on|regarding|concerning) (?:[\w']+ ){1,8}(?:is|was|were|has been|have been|in"
-    r"|can be|could be|comes|came)",
-    r"(?:nobody|no one) (?:here )?(?:has |have |had |ever )*(?:told|tells|said|says|mentioned|knows|shared) (?:me|us|so|that"
-    r"|this|it|what|where|when|who|how|which|anything)",
+    r"(?:nothing|nobody|no one) (?:\w+ ){0,3}(?:was|were|is|has been|had been|have been) (?:ever )?(?:said|mentioned"
+    r"|told|recorded|noted|stated|written|shared|disclosed|provided|discussed|known)",
+    r"(?:nothing|not anything) (?:\w+ )?(?:about|on|regarding|concerning) (?:[\w']+ ){1,8}(?:is|was|were|has been"
+    r"|have been|in|can be|could be|comes|came)",
+    r"(?:nobody|no one) (?:here )?(?:has |have |had |ever )*(?:told|tells|said|says|mentioned|knows|shared) (?:me|us"
+    r"|so|that|this|it|what|where|when|who|how|which|anything)",
     # It was told by nobody.
     r"(?:is|are|was|were|be|been|being|has|have|had|got) (?:not|never|nowhere) <adverb*>(?:been |be |once )*<adverb*>"
     r"(?:mentioned|specified|discussed|stated|disclosed|brought up|indicated|revealed|touched (?:on|upon)|talked about"
@@ -238,73 +260,83 @@ MISSING = (
     r"(?:given|provided|known|told|shared|covered|described|explained|addressed|recorded|listed"
     r"|noted|said|supplied|present|there|detailed|communicated|accessible|stored|logged|captured|established"
     r"|raised|named)<no_object>",
-    r"^(?:<lead_in>)?(?:it |that |this |information |info |answer |data |the answer |the information )?(?:not|never|nowhere) <adverb*>(?:been )?(?:mentioned|specified|discussed|stated"
-    r"|disclosed|brought up|indicated|revealed|given|provided|available|known|told|shared|covered|recorded|listed|found"
-    r"|said|applicable|answerable|documented|addressed|described)<no_object>",
-    r"(?:did|do|does|has|have|had|never) (?:not |never )?<adverb*>(?<=t |r )<adverb*>(?:mention|specify|disclose|indicate"
-    r"|reveal|discuss|bring up|mentioned|specified|disclosed|indicated|revealed|discussed|brought up|talked about"
-    r"|spoken about|talk about)(?! (?:her|him|them)\b)",
+    r"^(?:<lead_in>)?(?:it |that |this |information |info |answer |data |the answer |the information )?(?:not|never"
+    r"|nowhere) <adverb*>(?:been )?(?:mentioned|specified|discussed|stated|disclosed|brought up|indicated|revealed"
+    r"|given|provided|available|known|told|shared|covered|recorded|listed|found|said|applicable|answerable|documented"
+    r"|addressed|described)<no_object>",
+    r"(?:did|do|does|has|have|had|never) (?:not |never )?<adverb*>(?<=t |r )<adverb*>(?:mention|specify|disclose"
+    r"|indicate|reveal|discuss|bring up|mentioned|specified|disclosed|indicated|revealed|discussed|brought up"
+    r"|talked about|spoken about|talk about)(?! (?:her|him|them)\b)",
     r"(?:did|do|does|has|have|had) (?:not|never) <adverb*>(?:say|said|state|stated|note|noted|share|shared|tell|told)"
     r"(?= ?(?:$|[.,;!]|what|when|where|who|whom|whose|why|how|which|whether|if|that|so\b|this|anything about|me\b|us\b"
     r"|in (?:the|any|our)|such))",
     r"(?:did|does|do|has|have|had) (?:not|never) <adverb*>(?:come up|came up|arisen|arise|appear|appeared|feature)"
     r"<no_object>|never (?:came|come|comes) up|(?:was|were) never (?:a topic|a subject|part of (?:\w+ ){0,2}<told_in>)",
-    r"(?:(?:is|are|was|were) (?:not|nowhere)|^(?:<lead_in>)?(?:not|nowhere)) (?:\w+ ){0,2}?(?:included |found |to be found )?(?:in"
-    r"|among|within|part of) (?:\w+ ){0,2}<told_in>|(?:is|are|was) (?:not|nowhere) (?:to be )?found (?:anywhere|here)",
-    r"(?:has|have) not been (?:any|a|much|one) (?:\w+ )?<trace>|there (?:is|was) no \w+ in (?:anything|what|all) (?:that )?you",
+    r"(?:(?:is|are|was|were) (?:not|nowhere)|^(?:<lead_in>)?(?:not|nowhere)) (?:\w+ ){0,2}?(?:included |found "
+    r"|to be found )?(?:in|among|within|part of) (?:\w+ ){0,2}<told_in>|(?:is|are|was) (?:not"
+    r"|nowhere) (?:to be )?found (?:anywhere|here)",
+    r"(?:has|have) not been (?:any|a|much|one) (?:\w+ )?<trace>|there (?:is|was) no \w+ in (?:anything|what"
+    r"|all) (?:that )?you",
     r"left (?:that|this|it|so much) out|left (?:out|unsaid|unmentioned|unspecified|open|unanswered)",
-    r"(?:is|are|was) not (?:something|anything|a (?:thing|detail|topic|fact)|information) (?:that |which )?(?:you|i|we|the user"
-    r"|was|is|has been|came)",
+    r"(?:is|are|was) not (?:something|anything|a (?:thing|detail|topic|fact)|information) (?:that |which )?(?:you|i"
+    r"|we|the user|was|is|has been|came)",
     # Whoever answers does not know.
-    r"(?:<asker> (?:really |honestly |simply |just |still )?|^(?:<lead_in>)?)(?:do|did|would|can|could|will) (?:not|never|no longer)"
-    r" <adverb*>(?:know|recall|remember)",
-    r"<asker> do not (?:think|believe) (?:that )?(?:you|that|it|this|i|we|there)\b (?:[\w']+ ){0,4}?(?:told|mentioned|discussed|know"
-    r"|said|shared|specified|came up|come up|brought up|is (?:any|a)|was (?:any|a)|have (?:any|that|this|the))",
-    r"(?:need|require)s? (?:\w+ )?(?:more|further|additional) (?:\w+ )?<lacking_noun>|(?:more|further|additional) <lacking_noun>"
-    r" (?:is|are|would be) (?:needed|required|necessary)",
+    r"(?:<asker> (?:really |honestly |simply |just |still )?|^(?:<lead_in>)?)(?:do|did|would|can|could|will) (?:not"
+    r"|never|no longer) <adverb*>(?:know|recall|remember)",
+    r"<asker> do not (?:think|believe) (?:that )?(?:you|that|it|this|i|we|there)\b (?:[\w']+ ){0,4}?(?:told|mentioned"
+    r"|discussed|know|said|shared|specified|came up|come up|brought up|is (?:any|a)|was (?:any|a)|have (?:any|that"
+    r"|this|the))",
+    r"(?:need|require)s? (?:\w+ )?(?:more|further|additional) (?:\w+ )?<lacking_noun>|(?:more|further"
+    r"|additional) <lacking_noun> (?:is|are|would be) (?:needed|required|necessary)",
     r"<asker> (?:do|did|have|had|can|could) not <adverb*>(?:see|find|found|seen|locate|located|come across|retrieve)"
     r" (?:<adverb*>(?:any|anything|a|the|that|this|it|your|where|when|what|who|which|mention|information|details|"
     r"evidence|records?|specific|references?|explicit)\b(?! (?:keys?|job|place|seat|way|parking|wallet|house|point)))",
-    r"<asker> (?:do|did|would) not (?:currently |actually |yet |seem to |really )?(?:have|hold|possess) (?:<adverb*>(?:any |"
-    r"enough |sufficient |the |that |this |a |your |much |access to |specific |reliable |\w+ ){0,4}(?:<trace>|<lacking_noun>|access"
-    r"|answer|idea)|(?:that|this|it|any|enough)<no_object>)",
-    r"<asker> (?:have|had) (?:no|not any|nothing|little|zero|insufficient) (?:\w+ ){0,3}(?:<trace>|<lacking_noun>|idea|way"
-    r"|access|clue|about|on|regarding|that|for|recorded|stored|noted)",
-    r"<asker> (?:have|had|was|were|am) (?:not|never) <adverb*>(?:been |be )?(?:told|informed|given|made aware|aware|provided"
-    r"|supplied|sure what you|familiar with)<no_gift>",
-    r"<asker> (?:found|find|see|saw|lack|lacks|got) (?:no|nothing|the|any|little|zero) ?(?:\w+ ){0,3}(?:<trace>|<lacking_noun>"
-    r"|about|on|regarding|that (?:says|mentions|tells)|recorded|stored|noted|relevant|in (?:my|the|our|your))",
+    r"<asker> (?:do|did|would) not (?:currently |actually |yet |seem to |really )?(?:have|hold"
+    r"|possess) (?:<adverb*>(?:any |enough |sufficient |the |that |this |a |your |much |access to |specific "
+    r"|reliable |\w+ ){0,4}(?:<trace>|<lacking_noun>|access|answer|idea)|(?:that|this|it|any|enough)<no_object>)",
+    r"<asker> (?:have|had) (?:no|not any|nothing|little|zero|insufficient) (?:\w+ ){0,3}(?:<trace>|<lacking_noun>"
+    r"|idea|way|access|clue|about|on|regarding|that|for|recorded|stored|noted)",
+    r"<asker> (?:have|had|was|were|am) (?:not|never) <adverb*>(?:been |be )?(?:told|informed|given|made aware|aware"
+    r"|provided|supplied|sure what you|familiar with)<no_gift>",
+    r"<asker> (?:found|find|see|saw|lack|lacks|got) (?:no|nothing|the|any|little|zero) ?(?:\w+ ){0,3}(?:<trace>"
+    r"|<lacking_noun>|about|on|regarding|that (?:says|mentions|tells)|recorded|stored|noted|relevant|in (?:my|the|our"
+    r"|your))",
     r"<asker> (?:am|was|were) (?:unaware|not aware|ignorant of|in the dark|unable to <telling_or_know>)",
     r"<asker> lack (?:\w+ ){0,3}(?:<trace>|<lacking_noun>)|^(?:<lead_in>)?(?:no idea|no clue|not sure|unsure|dunno)$",
     r"(?:have|has) no idea|there is no (?:way|means) (?:to|of) <telling_or_know>",
     r"<unable> <adverb*>(?:<tell>|identify|retrieve|answer|find out)<no_work>(?! (?:\w+ ){1,3}apart\b)",
     r"<unable> <adverb*>(?:provide|give) (?:any|an?|the|that|this|you|specific|details?|information|more)",
-    r"<unable> <adverb*>(?:find|see|locate|access) (?:any|anything|that|this|it|a (?:record|mention|reference)|the (?:answer|name|date"
-    r"|information|details?)|mention|information|evidence|details|what|when|where|who|which)",
-    r"(?:hard|difficult|impossible|not possible) to <telling_or_know><no_work>|(?:impossible|not possible) for <asker> to",
+    r"<unable> <adverb*>(?:find|see|locate|access) (?:any|anything|that|this|it|a (?:record|mention|reference)"
+    r"|the (?:answer|name|date|information|details?)|mention|information|evidence|details|what|when|where|who|which)",
+    r"(?:hard|difficult|impossible|not possible) to <telling_or_know><no_work>|(?:impossible"
+    r"|not possible) for <asker> to",
     r"(?:can|could) not <adverb*>be <adverb*>(?:determined|answered|known|told|said|established|inferred|derived"
-    r"|deduced|concluded|verified|identified|ascertained|gathered|found (?:in|anywhere|here)|located in|found<no_object>)",
+    r"|deduced|concluded|verified|identified|ascertained|gathered|found (?:in|anywhere|here)|located in"
+    r"|found<no_object>)",
     # What there is says nothing.
-    r"(?:<has>|exists?|existed|found|find|see|there|contains?|with|makes?|made|gives?|gave|without|offers?|shows?|got|lists?"
-    r"|include[sd]?) (?:no|not any|nothing|little|zero|never any|not a single) (?:\w+ ){0,3}<trace>",
-    r"(?:is|are|was|were) (?:not|never) (?:any|anything|a|much|enough|sufficient) (?:\w+ ){0,3}?(?:<trace>|<lacking_noun>)",
-    r"(?:is|was) (?:nothing|not anything|never anything) (?:\w+ ){0,2}?(?:about|on|regarding|concerning|(?:in|on|among) (?:\w+ ){0,2}<told_in>|on file|there about"
-    r"|that (?:mentions?|says?|tells?|states?|indicates?|suggests?|specif\w+|refers?)|to (?:suggest|indicate|say|go on|tell)"
-    r"|here about|mentioning|said|told|recorded|stored|mentioned)",
-    r"no (?:\w+ ){0,2}<trace> (?:(?:was|is|were|are|has been|have been|been|can be|could be) )?<adverb*>(?:available|given"
-    r"|found|provided|mentioned|of|about|on|that|whether|regarding|for|as to|to|in|from|here|indicating|showing"
+    r"(?:<has>|exists?|existed|found|find|see|there|contains?|with|makes?|made|gives?|gave|without|offers?|shows?|got"
+    r"|lists?|include[sd]?) (?:no|not any|nothing|little|zero|never any|not a single) (?:\w+ ){0,3}<trace>",
+    r"(?:is|are|was|were) (?:not|never) (?:any|anything|a|much|enough|sufficient) (?:\w+ ){0,3}?(?:<trace>"
+    r"|<lacking_noun>)",
+    r"(?:is|was) (?:nothing|not anything|never anything) (?:\w+ ){0,2}?(?:about|on|regarding|concerning|(?:in|on"
+    r"|among) (?:\w+ ){0,2}<told_in>|on file|there about|that (?:mentions?|says?|tells?|states?|indicates?|suggests?"
+    r"|specif\w+|refers?)|to (?:suggest|indicate|say|go on|tell)|here about|mentioning|said|told|recorded|stored"
+    r"|mentioned)",
+    r"no (?:\w+ ){0,2}<trace> (?:(?:was|is|were|are|has been|have been|been|can be|could be) )?<adverb*>(?:available"
+    r"|given|found|provided|mentioned|of|about|on|that|whether|regarding|for|as to|to|in|from|here|indicating|showing"
     r"|concerning|recorded|stored|present|exists?|shared|supplied|specified|stated|returned|matching|matche?s?|which)",
-    r"^(?:<lead_in>)?(?:there (?:is|was|are|were) )?(?:no|zero|insufficient|not enough|missing) (?:\w+ ){0,2}(?:<trace>|results?"
-    r"|match|matches|<lacking_noun>)$",
+    r"^(?:<lead_in>)?(?:there (?:is|was|are|were) )?(?:no|zero|insufficient|not enough"
+    r"|missing) (?:\w+ ){0,2}(?:<trace>|results?|match|matches|<lacking_noun>)$",
     # There is not enough of it.
     r"(?:not enough|insufficient|inadequate|too little|not sufficient|no sufficient|not nearly enough|not adequate"
     r"|incomplete|never enough) (?:\w+ ){0,2}?(?:<lacking_noun>|<trace>)",
-    r"(?:<lacking_noun>|<trace>|<told_in>|what (?:i|we|you|is|was) \w+(?: \w+)?) (?:<filler>|needed |required |necessary "
-    r"|asked |asking |requested |answer |this |question |know ){0,8}(?:(?:is|are|was|were|seems?|looks?|proves?|remains?"
-    r"|falls?|do|does|did|will|would)(?: be)? )(?:simply |just |clearly |still |far |also |unfortunately |really |quite |definitely "
-    r"|too )*(?:not (?:\w+ )?(?:enough|sufficient|adequate|suffice|available|there|present|complete|at hand|clear enough)"
-    r"|insufficient|inadequate|(?:little|limited|sparse|vague|thin|scarce)|from (?:enough|sufficient)|missing|unavailable"
-    r"|absent|lacking|incomplete|short|silent|unknown|unspecified|inconclusive|nowhere)",
+    r"(?:<lacking_noun>|<trace>|<told_in>|what (?:i|we|you|is|was) \w+(?: \w+)?) (?:<filler>|needed |required "
+    r"|necessary |asked |asking |requested |answer |this |question |know ){0,8}(?:(?:is|are|was|were|seems?|looks?"
+    r"|proves?|remains?|falls?|do|does|did|will|would)(?: be)? )(?:simply |just |clearly |still |far |also "
+    r"|unfortunately |really |quite |definitely |too )*(?:not (?:\w+ )?(?:enough|sufficient|adequate|suffice"
+    r"|available|there|present|complete|at hand|clear enough)|insufficient|inadequate|(?:little|limited|sparse|vague"
+    r"|thin|scarce)|from (?:enough|sufficient)|missing|unavailable|absent|lacking|incomplete|short|silent|unknown"
+    r"|unspecified|inconclusive|nowhere)",
     r"(?:that|it|this|which) (?:is|was) (?:missing from|unavailable|not available|absent from|nowhere)",
     r"(?:is|are|was|were|remains?|stays?|left) <adverb*>(?:unknown|unspecified|unanswerable|unmentioned|undisclosed"
     r"|unstated|unrecorded|undocumented|unanswered|undiscussed|unaddressed)<no_object>",
@@ -312,8 +344,8 @@ MISSING = (
     r"^(?:<lead_in>)?(?:unknown|unspecified|unanswerable|unmentioned|undisclosed|unstated|undetermined|unavailable|n/a|"
     r"not applicable)<no_object>",
     r"(?:not|un)(?: )?clear (?:from|based on|in|given) (?:the|our|your|my|what)",
-    r"(?:you|the user|the conversations?|the chats?|we|they) (?:have |has )?(?:only|just) (?:ever )?(?:mentioned|told|talked"
-    r"|discussed|spoke|spoken|covers?|mentions?|discuss(?:es)?|brought up|referred)",
+    r"(?:you|the user|the conversations?|the chats?|we|they) (?:have |has )?(?:only|just) (?:ever )?(?:mentioned|told"
+    r"|talked|discussed|spoke|spoken|covers?|mentions?|discuss(?:es)?|brought up|referred)",
     r"(?:you|the user|we) (?:\w+ )?(?:mentioned|told|talked about|discussed|spoke of|said|shared) [^.;!?]{1,120}?,? but"
     r" (?:not|never|nothing|no|did not|have not)",
 )

@@ -1,7 +1,7 @@
 """Text matching without a model: phrases as whole words, and the normal form of text.
 
 Text is compared in one normal form: Unicode NFKC, casefolded, without invisible characters, with plain quotes, hyphens
-and spaces. So ``Ｃ＃`` equals ``C#``, and a zero-width space cannot hide a stale answer. Times of day have one form too.
+and spaces. So ``Ｃ＃`` equals ``C#``, and a zero-width space cannot hide a stale answer.
 """
 
 from __future__ import annotations

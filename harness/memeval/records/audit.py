@@ -1,4 +1,4 @@
-"""Error rates of judges: audits against calibration answers, and bridges that compare two judges."""
+"""Error rates of judges: audits against calibration answers."""
 
 from __future__ import annotations
 
@@ -140,58 +140,3 @@ class Audit(Stored):
     """The version of memeval that ran it."""
     files: dict[str, FileDigest]
     """The audit's rows, ``probes.jsonl`` and, for a model judge, ``judgments.jsonl``: names without ``.gz``."""
-
-
-class BridgeLine(Record):
-    """Two judges on one part of the same stored responses."""
-
-    agreement: Agreement
-    """Agreement of the two judges."""
-    old: Rate
-    """Items that the old judge accepts, out of the items that both rated."""
-    new: Rate
-    """Items that the new judge accepts, out of the items that both rated."""
-
-
-class BridgedRun(Record):
-    """One set of stored responses, graded by both judges."""
-
-    system: str
-    """The system's slug."""
-    old_run_id: str
-    """The run that the old judge graded."""
-    old_digest: Digest
-    """Digest of its ``run.json``."""
-    new_run_id: str
-    """The run that the new judge graded, with the same responses."""
-    new_digest: Digest
-    """Digest of its ``run.json``."""
-    old_composite: Share | None
-    """Composite by the old judge."""
-    new_composite: Share | None
-    """Composite by the new judge."""
-
-
-class Bridge(Stored):
-    """``bridge.json``: how the verdicts of a new judge differ from those of the judge that it replaces."""
-
-    bridge_id: str
-    """UTC start to the second, a dash, eight digits of a hash of benchmark, judges and runs."""
-    benchmark: str
-    """Benchmark and version."""
-    old: str
-    """The judge to replace, as in a track."""
-    new: str
-    """The new judge, as in a track."""
-    new_endpoint: str | None = None
-    """Base URL of the new judge; ``None`` for the rule set."""
-    runs: tuple[BridgedRun, ...]
-    """The stored responses that both judges graded."""
-    overall: BridgeLine
-    """All items of all runs that need a verdict."""
-    categories: dict[str, BridgeLine]
-    """By category."""
-    started: str
-    """UTC start, ISO 8601."""
-    harness: Harness
-    """The version of memeval that ran it."""

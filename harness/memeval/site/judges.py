@@ -1,11 +1,11 @@
-"""Judges on pages: audits, scores of the same responses by several judges, and bridges between judges."""
+"""Judges on pages: audits, and scores of the same responses by several judges."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from memeval.archive.audits import AuditFolder, BridgeFolder
+from memeval.archive.audits import AuditFolder
 from memeval.leaderboard.board import BoardRow, RankStatus
 from memeval.records.audit import Audit, AuditLine, ProbeKind, Rate
 from memeval.records.base import Digest, digest_of
@@ -133,12 +133,6 @@ def audits_of(site: SiteModel, benchmark: str) -> list[JudgeAudits]:
             key = (audit.judge, audit.judge_endpoint or "", prompts, audit.data_digest)
             groups.setdefault(key, []).append(folder)
     return [JudgeAudits(found[0], tuple(found[1:])) for _key, found in sorted(groups.items())]
-
-
-def bridges_of(site: SiteModel, benchmark: str) -> list[BridgeFolder]:
-    """Return the bridges on a benchmark, newest first."""
-    mine = [folder for folder in site.bridges if folder.bridge.benchmark == benchmark]
-    return sorted(mine, key=lambda one: (one.bridge.started, one.bridge.bridge_id), reverse=True)
 
 
 def matrices_of(site: SiteModel, benchmark: str) -> list[JudgeMatrix]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from memeval.archive.audits import AuditFolder, BridgeFolder, stored_audits, stored_bridges
+from memeval.archive.audits import AuditFolder, stored_audits
 from memeval.archive.conformance import all_reports
 from memeval.archive.ledger import Ledger
 from memeval.archive.matrices import MatrixFolder, stored_matrices
@@ -232,8 +232,6 @@ class SiteModel:
     version: str | None
     audits: tuple[AuditFolder, ...] = ()
     """Audits of judges."""
-    bridges: tuple[BridgeFolder, ...] = ()
-    """Bridges between judges."""
     conformance: Mapping[str, Conformance] = field(default_factory=dict)
     """The latest conformance report of each system, by slug."""
     matrices: tuple[MatrixFolder, ...] = ()
@@ -271,7 +269,7 @@ class SiteModel:
     def latest(self) -> str | None:
         """UTC time of the newest data. Pages show it instead of the build time."""
         times = [row.run.timing.ended for row in self.board.runs] + [entry.at for entry in self.board.ledger]
-        times += [folder.audit.started for folder in self.audits] + [one.bridge.started for one in self.bridges]
+        times += [folder.audit.started for folder in self.audits]
         return max(times, default=None)
 
     @cached_property
@@ -323,7 +321,7 @@ def read_site(
         runs: what :func:`runs_of` returned; ``None`` to read the runs.
 
     Raises:
-        BadInput: a run, the ledger, a release, an audit, a bridge, a finding or ``memeval.toml`` cannot be read.
+        BadInput: a run, the ledger, a release, an audit, a finding or ``memeval.toml`` cannot be read.
     """
     file = board_settings(results, find or _shipped)
     keeps = traces is not None and traces.keeps
@@ -350,7 +348,6 @@ def read_site(
         releases=tuple(reversed(list(releases))),
         version=version,
         audits=tuple(stored_audits(results)),
-        bridges=tuple(stored_bridges(results)),
         matrices=tuple(
             folder
             for folder in stored_matrices(results)

@@ -14,8 +14,8 @@ from memeval.grading.evidence import Retrieved, TurnIndex
 from memeval.grading.ranking import DEPTHS, measures
 from memeval.grading.retrieval import Retrieval
 from memeval.grading.rows import first_failure, only, row
-from memeval.judging.base import Case, Judge, Ruling
 from memeval.judging.abstention import abstains
+from memeval.judging.base import Case, Judge, Ruling
 from memeval.keys import ItemKey
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Response

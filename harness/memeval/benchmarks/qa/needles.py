@@ -9,6 +9,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
+from memeval.judging.clock import with_clock
+from memeval.judging.scripts import is_unspaced
+from memeval.judging.text import plain_characters
+from memeval.judging.thinking import without_thinking
+
 SHORT = 2
 """Needles up to this many characters are names such as ``Au`` or ``W``; their case must match."""
 
@@ -16,16 +21,17 @@ SHORT = 2
 def holds(answer: str, needles: Sequence[str], all_of: bool = False) -> bool:
     """Return whether an answer contains one of the needles, or all of them, as whole words.
 
-    Next to a needle that ends in a letter or digit, the answer must not have another letter or digit. Case is ignored,
-    except for needles up to ``SHORT`` characters. Blank needles are ignored; with blank needles only, the result is
-    false.
+    Next to a needle that ends in a letter or digit, the answer must not have another letter or digit, unless the script
+    has no spaces between words. Case is ignored, except for needles up to ``SHORT`` characters. Quotes, hyphens, spaces
+    and times of day are compared in one form, without the thinking of a model. Blank needles are ignored; with blank
+    needles only, the result is false.
 
     Args:
         answer: the answer.
         needles: the texts to find.
         all_of: whether the answer must contain all of them.
     """
-    exact = _composed(answer)
+    exact = _composed(without_thinking(answer))
     folded = _folded(exact)
     found = [
         _contains_word(exact if len(needle) <= SHORT else folded, needle if len(needle) <= SHORT else _folded(needle))
@@ -41,16 +47,17 @@ def holds_anywhere(answer: str, needles: Sequence[str]) -> bool:
 
 
 def _composed(text: str) -> str:
-    """Return a text with each accented letter as one character (Unicode NFC)."""
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    """Return a text with plain characters, each accented letter as one, and with single spaces."""
+    return " ".join(plain_characters(text).split())
 
 
 def _folded(text: str) -> str:
-    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text.casefold())
+    return with_clock(text.lower() if text.isascii() else unicodedata.normalize("NFC", text.casefold()))
 
 
 def _contains_word(text: str, needle: str) -> bool:
-    before, after = _is_word_character(needle[0]), _is_word_character(needle[-1])
+    before = _is_word_character(needle[0]) and not is_unspaced(needle[0])
+    after = _is_word_character(needle[-1]) and not is_unspaced(needle[-1])
     start = text.find(needle)
     while start >= 0:
         end = start + len(needle)

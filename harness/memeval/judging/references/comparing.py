@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from memeval.judging.abstention import begins_missing, says_missing, withholds
 from memeval.judging.base import Case
@@ -22,7 +22,7 @@ from memeval.judging.references.accepted import alternatives, polarity
 from memeval.judging.references.periods import Period
 from memeval.judging.references.polar import verdict_of
 from memeval.judging.references.slips import SHORTEST, one_family, one_slip
-from memeval.judging.references.tokens import NOT, Reading, Token, read, read_known, simplified
+from memeval.judging.references.tokens import NOT, Reading, Token, form_of, read, read_known, simplified
 from memeval.judging.scripts import is_read, is_unspaced, may_reverse
 from memeval.judging.text import bare, states
 from memeval.keys import ReferenceKey
@@ -33,7 +33,8 @@ LONG = 4
 LONGER = 9
 """From this many words on, it may lose two."""
 
-_COUNTED = re.compile(r"\b(?:how many|number of) (?:days|weeks|months)\b")
+_HOW_MANY = re.compile(r"\b(?:how many|number of)\b")
+_COUNTED = re.compile(r"\b(?:how many|number of) (?P<unit>day|week|month)s\b")
 _FINAL = re.compile(r"(?:^|[\n.!?:*] ?)[\s*#_>-]{0,4}(?:the )?(?:final answer|answer)\W{0,4}:", re.IGNORECASE)
 _MARKUP = re.compile(r"(?m)^[ \t]{0,8}\d{1,3}[.)][ \t]|\[[^\]\n]{0,200}\]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s|;")
@@ -163,7 +164,8 @@ class _Compared:
         self._asked_forms = {token.form for token in self._asked.tokens}
         self._answer = read(simplified(answer), self._year, lengths=True)
         self._forms = {token.form for token in self._answer.tokens}
-        self._squeezed = re.sub(r"[\W_]", "", self._answer.text)
+        self._squeezed = " " + re.sub(r"[\W_]+", "", self._answer.text)
+        self._starts = frozenset(accumulate((len(word) for word in re.split(r"[\W_]+", self._answer.text)), initial=1))
 
     def problem(self, reference: str) -> str | None:
         """Return why the answer does not say what an accepted reference says; ``None`` if it does."""
@@ -172,6 +174,10 @@ class _Compared:
         times = [period for period in whole.periods if not self._is_asked(period)]
         if not tokens and not times:
             tokens, times = list(whole.tokens), list(whole.periods)
+            if len(tokens) == 1 and tokens[0].unit and not tokens[0].count:
+                return (
+                    None if self._says_one(tokens[0].unit) else "The answer does not give the number of the reference."
+                )
         if not tokens and not times:
             return None if states(self._raw, (reference,)) else "The answer does not state the reference."
         if any(not self._says_time(period) for period in times):
@@ -182,6 +188,11 @@ class _Compared:
         if not _may_lack(missing, tokens, whole) or not self._counts_the_same(whole):
             return "The answer lacks a number or a word of the reference."
         return self._contrary({token.form for token in tokens}, whole)
+
+    def _says_one(self, unit: str) -> bool:
+        """Return whether the answer says one day, week or month, in answer to the question how many."""
+        same = [token for token in self._answer.tokens if token.unit == unit or (not token.unit and token.count)]
+        return bool(same) and _is_number(same[0].count or "1", "1", self._off)
 
     def _is_asked(self, period: Period) -> bool:
         return any(period.spans == other.spans and period.open == other.open for other in self._asked.periods)
@@ -217,13 +228,13 @@ class _Compared:
             return self._has_count(token)
         if is_unspaced(token.raw[0]):
             return token.raw in self._squeezed
-        if len(token.raw) >= SHORTEST - 1 and token.raw in self._squeezed:
+        if self._holds_joined(token.raw):
             return True
         place = whole.tokens.index(token)
         for one in (place - 1, place):
             if one >= 0 and one + 1 < len(whole.tokens):
                 pair = whole.tokens[one].raw + whole.tokens[one + 1].raw
-                if len(pair) >= SHORTEST - 1 and pair in self._squeezed:
+                if self._holds_joined(pair):
                     return True
         return any(
             one_family(token.raw, each.raw)
@@ -232,15 +243,34 @@ class _Compared:
             if each.raw[:1] == token.raw[:1]
         )
 
+    def _holds_joined(self, word: str) -> bool:
+        """Return whether a long word begins where a word of the answer begins, whatever spaces are in it: ice cream."""
+        if len(word) < SHORTEST - 1:
+            return False
+        place = self._squeezed.find(word)
+        while place >= 0:
+            if place in self._starts:
+                return True
+            place = self._squeezed.find(word, place + 1)
+        return False
+
     def _has_count(self, token: Token) -> bool:
         """Return whether the answer has a number or a length of time, with a unit that the question may name."""
         units = {each.form for each in self._asked.tokens} | {""}
         return any(
             _is_number(each.count, token.count, self._off)
             and (each.unit == token.unit or (each.unit in units and token.unit in units))
-            for each in self._answer.tokens
+            and not (token.unit and not each.unit and self._counts_things(place, token.unit))
+            for place, each in enumerate(self._answer.tokens)
             if each.count
         )
+
+    def _counts_things(self, place: int, unit: str) -> bool:
+        """Return whether a number counts something else than a unit of time: the word after it, as in "3 cities"."""
+        number, *following = self._answer.tokens[place : place + NEAR_WORDS]
+        if not following or unit in [token.form for token in following]:
+            return False
+        return self._answer.text[number.start : following[0].start].split()[1:] == []
 
     def _counts_the_same(self, whole: Reading) -> bool:
         """Return whether numbers precede the words that they precede in the reference: two cats and a dog."""
@@ -276,7 +306,11 @@ class _Compared:
     def _gives(self, given: Token, wanted: Token, text: str) -> bool:
         is_bound = _BOUND.search(text[max(0, given.start - 20) : given.start]) is not None
         is_bound = is_bound or _OR_NUMBER.match(text, given.start) is not None
-        return not is_bound and _is_number(given.count, wanted.count, self._off)
+        counted = _COUNTED.search(self._question)
+        is_other = bool(given.unit) and counted is not None and given.unit != form_of(counted["unit"])
+        if given.unit and _HOW_MANY.search(self._question):
+            is_other = is_other or given.unit not in self._asked_forms
+        return not is_bound and not is_other and _is_number(given.count, wanted.count, self._off)
 
     def _contrary(self, wanted: set[str], whole: Reading) -> str | None:
         """Return why an answer with the right words is wrong all the same; ``None`` if it is not."""

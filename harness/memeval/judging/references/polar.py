@@ -28,7 +28,8 @@ _SIGN = (
 """No evidence that it is so: a no. That there is no evidence at all is an abstention."""
 _NO = re.compile(
     r"(?:no(?= *(?:$|[,;.:!–—-]| (?:he|she|they|it|there|the|we|i|this|that|because|since|as)\b))"
-    rf"|(?={_SIGN})|nope|nah|never\b|false\b|unlikely|improbable"
+    rf"|(?={_SIGN})|nope|nah|never(?= *(?:$|[,;.:!]| (?:he|she|they|it|has|have|had|did|was)\b))"
+    r"|false\b|unlikely|improbable"
     r"|not(?= *(?:$|[,;.:!]|really\b|likely\b|at all\b|necessarily\b|particularly\b|so\b|very\b|exactly\b))"
     r"|doubtful|hardly\b|(?:definitely|certainly|absolutely|surely) not\b)"
 )

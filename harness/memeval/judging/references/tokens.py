@@ -63,7 +63,7 @@ class Token:
     count: str = ""
     """The number in digits, of numbers and lengths of time; blank for words, ordinals and "one week"."""
     unit: str = ""
-    """The stem of the unit of a length of time."""
+    """The stem of the unit of a length of time, also of "one week", which has no count."""
 
     @property
     def is_number(self) -> bool:
@@ -108,7 +108,7 @@ def read(text: str, year: int | None = None, *, lengths: bool = False) -> Readin
     for period in found:
         tokens += _tokens(text, at, period.start)
         if lengths:
-            tokens += [token for token in _tokens(text, period.start, period.end) if token.unit]
+            tokens += [token for token in _tokens(text, period.start, period.end) if token.unit and token.count]
         at = period.end
     tokens += _tokens(text, at, len(text))
     return Reading(text, tuple(tokens), found)
@@ -191,7 +191,7 @@ def _length(count: str, unit: str, start: int) -> Token:
     base, factor = _UNIT_OF[unit]
     name = form_of(unit)
     if count == "1":
-        return Token(name, unit, start)
+        return Token(name, unit, start, unit=name)
     total = float(count) * factor if count.replace(".", "", 1).isdigit() else None
     form = f"{count} {name}" if total is None else f"{_digits(total)} {base}"
     return Token(form, f"{count} {unit}", start, count, name)

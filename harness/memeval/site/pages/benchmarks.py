@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from memeval.archive.audits import AuditFolder, BridgeFolder
+from memeval.archive.audits import AuditFolder
 from memeval.records.track import Redistribution
 from memeval.site.boards import board_views, download_files, legend
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.judges import accepts, anchor, audits_of, bridges_of, by_kind, matrices_of, prompts_id
+from memeval.site.judges import accepts, anchor, audits_of, by_kind, matrices_of, prompts_id
 from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.overview import overviews
 from memeval.site.pages.samples import sampled_data
@@ -41,7 +41,7 @@ class BenchmarkPages(Publisher):
 
     def _benchmark(self, site: SiteModel, benchmark: BenchmarkView, front: set[str]) -> Iterator[GeneratedFile]:
         url = benchmark_url(benchmark.id)
-        audits, bridges = audits_of(site, benchmark.id), bridges_of(site, benchmark.id)
+        audits = audits_of(site, benchmark.id)
         words = benchmark.redistribution is Redistribution.FULL
         catalogue, info = f"{url}catalogue.json", benchmark.info
         if info is not None:
@@ -51,7 +51,6 @@ class BenchmarkPages(Publisher):
         }
         for folder_path, found_files in files.items():
             yield from (Asset(path, folder_path / name) for name, path in found_files.items())
-        yield from (Asset(_bridge_file(url, folder), folder.head_bytes) for folder in bridges)
         shown = studies(site, benchmark)
         yield from (study.figure.asset() for study in shown)
         views = board_views(site, benchmark, front)
@@ -78,15 +77,12 @@ class BenchmarkPages(Publisher):
                 control_table=controls_of(benchmark.id).values(),
                 audits=audits,
                 matrices=matrices_of(site, benchmark.id),
-                bridges=bridges,
-                known={row.run.run_id for row in site.board.runs},
                 sampled=sampled_data(benchmark) is not None,
                 anchor=anchor,
                 accepts=accepts,
                 by_kind=by_kind,
                 prompts_id=prompts_id,
                 downloads=lambda folder: files[folder.path].items(),
-                bridge_file=lambda folder: _bridge_file(url, folder),
             ),
             headings=tuple(_headings(benchmark, bool(shown))),
             wide=True,
@@ -125,7 +121,3 @@ def _files(url: str, folder: AuditFolder, words: bool) -> Iterator[tuple[str, st
         path = folder.path / name
         if segment(name) == name and path.is_file() and not path.is_symlink():
             yield name, f"{url}audits/{segment(folder.audit.audit_id)}/{name}"
-
-
-def _bridge_file(url: str, folder: BridgeFolder) -> str:
-    return f"{url}bridges/{segment(folder.bridge.bridge_id)}/{folder.HEAD}"
