@@ -26,7 +26,7 @@ from memeval.evaluation.auditing import verify_audit
 from memeval.evaluation.findings import Check
 from memeval.evaluation.many_runs import reproduced_runs
 from memeval.evaluation.stored_results import checks_of_results
-from memeval.judging.rules import RULE_SETS
+from memeval.judging.rules import RulesJudge
 from memeval.leaderboard.board import PLUMBING, RankStatus, build_board
 from memeval.leaderboard.release_checks import check_results
 from memeval.leaderboard.traces import Traces
@@ -39,8 +39,7 @@ from memeval.systems.source import SystemSource, folder_source
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
-FULL = "beliefs@2", "judge", "full"
-RULES = "rules@3"
+QUICK = "beliefs@2", "judge", "quick"
 RUNS = sealed_runs(RESULTS)
 """None of them is read yet: every process that runs tests imports this module, and one of them runs its tests."""
 
@@ -53,17 +52,17 @@ def with_entry(event: LedgerEvent) -> list[RunFolder]:
 
 
 def current() -> list[RunFolder]:
-    """Return the accepted runs, graded by rules, that no other run supersedes."""
+    """Return the accepted runs, graded by the rules, that no other run supersedes."""
     superseded = with_entry(LedgerEvent.SUPERSEDED)
     accepted = (each for each in with_entry(LedgerEvent.ACCEPTED) if each not in superseded)
-    return [each for each in accepted if each.run.track.judge == RULES]
+    return [each for each in accepted if each.run.track.judge == RulesJudge.name]
 
 
 @cache
 def beliefs() -> list[RunFolder]:
-    """Return the current runs on the track that every control and every listed system runs."""
+    """Return the current runs on the track that every control runs."""
     tracks = ((each, each.run.track) for each in current())
-    return [each for each, track in tracks if (track.benchmark, track.protocol, track.tier) == FULL]
+    return [each for each, track in tracks if (track.benchmark, track.protocol, track.tier) == QUICK]
 
 
 def of_each_track(runs: list[RunFolder]) -> dict[str, list[RunFolder]]:
@@ -110,7 +109,7 @@ def test_every_listed_system_without_a_key_has_a_run_of_its_present_files() -> N
     sources = [folder_source(manifest.parent) for manifest in sorted((ROOT / "submissions").glob("*/submission.toml"))]
     listed = [source for source in sources if known().submissions_with(source.submission_digest)]
     free = {source.slug: source for source in listed if not _needs_key(source)}
-    runs = [each.run for each in current() if (each.run.track.benchmark, each.run.track.protocol) == FULL[:2]]
+    runs = [each.run for each in current() if each.run.track.parameters.get("label") != PLUMBING]
     have = {run.system.slug: run for run in runs if run.system.kind is SystemKind.SUBMISSION}
     assert have.keys() >= free.keys() and len(free) >= 10
     for slug, source in free.items():
@@ -174,10 +173,9 @@ def test_every_accepted_run_is_whole_from_a_clean_checkout_and_reproduced(read: 
 AUDITS = {(folder.audit.judge, folder.audit.benchmark): folder for folder in stored_audits(RESULTS)}
 
 
-@pytest.mark.parametrize("judge", RULE_SETS)
-def test_the_audit_of_the_rules_is_what_auditing_them_again_gives(judge: str, tmp_path: Path) -> None:
-    stored = AUDITS[judge, "beliefs@2"]
-    (again,) = api.audit(judge, "beliefs@2", options=api.AuditOptions(results=tmp_path))
+def test_the_audit_of_the_rules_is_what_auditing_them_again_gives(tmp_path: Path) -> None:
+    stored = AUDITS[RulesJudge.name, "beliefs@2"]
+    (again,) = api.audit("rules", "beliefs@2", options=api.AuditOptions(results=tmp_path))
     assert list(verify_audit(stored)) == []
     assert list(again.probes()) == list(stored.probes())
     assert again.audit.overall == stored.audit.overall
@@ -185,7 +183,7 @@ def test_the_audit_of_the_rules_is_what_auditing_them_again_gives(judge: str, tm
 
 
 def test_no_injection_gains_anything_against_the_rules() -> None:
-    assert len(AUDITS) == 4
+    assert len(AUDITS) == 2
     for stored in AUDITS.values():
         attacks = {kind: line for kind, line in stored.audit.kinds.items() if kind.is_injection}
         assert len(attacks) == 3
