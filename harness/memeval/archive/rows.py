@@ -179,7 +179,7 @@ def pack(rows: Iterable[Stored]) -> tuple[bytes, FileDigest]:
     packed = io.BytesIO()
     inside = hashlib.sha256()
     count = 0
-    with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0, filename="", compresslevel=6) as stream:
+    with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0, filename="", compresslevel=9) as stream:
         for row in rows:
             line = (row.to_json() + "\n").encode()
             inside.update(line)

@@ -138,9 +138,13 @@ def regrade(old: Path, results: Path, data: Path | None, migrate: Migrate, sourc
             raise ValueError(f"{old}: the tokens changed")
         if coverage(run.coverage.limit, track.planned, rows.responses, grades) != run.coverage:
             raise ValueError(f"{old}: the coverage changed")
-        timing = run.timing
-        if before != {row.question_id: row.answer for row in responses}:
-            timing = timing.model_copy(update={"phases": phases(stored.responses, stored.judgments)})
+        spent = phases(stored.responses, stored.judgments)
+        for phase, timed in run.timing.phases.items():
+            now = spent[phase]
+            same = (timed.calls, timed.p50, timed.p95) == (now.calls, now.p50, now.p95)
+            if not (same and abs(timed.total - now.total) < 0.01) and responses is first:
+                raise ValueError(f"{old}: the times changed: {timed} {now}")
+        timing = run.timing.model_copy(update={"phases": spent})
         head = run.model_copy(
             update={
                 "run_id": run_id, "fingerprint": inputs.fingerprint, "track": track, "track_id": track.id,
@@ -176,7 +180,16 @@ def _converted(old: Path, place: Path, migrate: Migrate, results: Path) -> RunFo
 
 
 def _rounded(row: Response) -> Response:
-    """Return a response whose items have scores of six decimals."""
+    """Return a response whose items have scores of six decimals, with clocks to the microsecond."""
+    timings = {
+        name: tuple(round(each, 6) for each in value)
+        if isinstance(value, tuple)
+        else round(value, 6)
+        if isinstance(value, float)
+        else value
+        for name, value in row.timings
+    }
+    row = row.model_copy(update={"timings": row.timings.model_copy(update=timings)})
     if not row.items or all(item.score is None for item in row.items):
         return row
     items = tuple(
@@ -215,7 +228,7 @@ def _read_again(
         given = so_far if scenario.agent_keeps_context else [context or ""]
         began = time.monotonic()
         answer = reader.read(question.question, question.timestamp, given).answer
-        timings = row.timings.model_copy(update={"read_seconds": time.monotonic() - began})
+        timings = row.timings.model_copy(update={"read_seconds": round(time.monotonic() - began, 6)})
         outcome = Outcome.OK if answer.strip() else Outcome.EMPTY
         yield row.model_copy(update={"answer": answer, "outcome": outcome, "timings": timings})
 

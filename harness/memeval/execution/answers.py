@@ -133,13 +133,17 @@ class Answers:
                 usage=received.usage,
                 timings=Timings(
                     started=received.started,
-                    ask_seconds=reply.seconds if reply is not None and answers else None,
-                    search_seconds=reply.seconds if reply is not None and not answers else None,
-                    read_seconds=read_seconds,
-                    take_in_seconds=None if ingested is None else ingested.seconds,
+                    ask_seconds=_stored(reply.seconds) if reply is not None and answers else None,
+                    search_seconds=_stored(reply.seconds) if reply is not None and not answers else None,
+                    read_seconds=None if read_seconds is None else _stored(read_seconds),
+                    take_in_seconds=None if ingested is None else _stored(ingested.seconds),
                     take_in_sessions=0 if ingested is None else ingested.sessions,
-                    retain_seconds=() if ingested is None else tuple(ingested.retain_seconds),
-                    settle_seconds=None if ingested is None else ingested.settle_seconds,
+                    retain_seconds=() if ingested is None else tuple(map(_stored, ingested.retain_seconds)),
+                    settle_seconds=(
+                        None
+                        if ingested is None or ingested.settle_seconds is None
+                        else _stored(ingested.settle_seconds)
+                    ),
                 ),
             )
 
@@ -161,6 +165,11 @@ class Answers:
         if isinstance(step, Export):
             return items
         return items[: step.k if isinstance(step, Recall) else self._search_items]
+
+
+def _stored(seconds: float) -> float:
+    """Return a clock reading to the microsecond, as rows store it."""
+    return round(seconds, 6)
 
 
 def answers_itself(step: Question, reader: Reader | None) -> bool:

@@ -70,7 +70,7 @@ class Context(Stored):
 
 
 class Timings(Record):
-    """Seconds on a monotonic clock, without the time that the system waited for memeval's model gateway.
+    """Seconds on a monotonic clock, to the microsecond, without the time that the system waited for the model gateway.
 
     Comparisons of runs ignore them, since they differ between equal runs.
     """
