@@ -117,8 +117,8 @@ def _said(rest: str) -> Iterator[bool]:
     for found in _MATCHED.finditer(rest):
         fails = found["verb"].startswith(("fail", "contradict", "mismatch"))
         yield fails is bool(found["not"])
-    if found := _BARE_DOES.fullmatch(rest):
-        yield not found["not"]
+    if bare := _BARE_DOES.fullmatch(rest):
+        yield not bare["not"]
 
 
 def parse_substring(reply: str) -> bool:
