@@ -1,4 +1,4 @@
-"""The stored verdicts of another version of the rules are those that it gives today."""
+"""The stored verdicts of the rules of today are those that they give again; those of removed rules stay as data."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 from memeval.claims.copies import Copies
 from memeval.claims.regrading import Sessions
 from memeval.cli.main import main
-from memeval.judging.rules import RULE_SETS
+from memeval.judging.rules import RulesJudge
 from memeval.labels.sheets import PublishedAnswers
-from memeval.labels.store import sample_rows, stored_samples, stored_verdicts
+from memeval.labels.store import sample_rows, stored_reports, stored_samples, stored_verdicts
 from memeval.labels.versions import verdicts_of
 from memeval.records.errors import BadInput
 from tests.support.data import test_data
@@ -45,33 +45,37 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.results
 def test_the_stored_verdicts_are_given_again(answers: PublishedAnswers) -> None:
-    seen = 0
     for sample in stored_samples(RESULTS):
-        for stored in stored_verdicts(RESULTS, sample):
-            rows = sample_rows(RESULTS, sample)
-            again = verdicts_of(RULE_SETS[stored.judge], sample, rows, answers, stored.tuned_on)
-            assert again.accepted == stored.accepted
-            assert again.files.items() <= stored.files.items()
-            seen += 1
-    assert seen
+        (stored,) = (each for each in stored_verdicts(RESULTS, sample) if each.judge == RulesJudge.name)
+        again = verdicts_of(RulesJudge(), sample, sample_rows(RESULTS, sample), answers, stored.tuned_on)
+        assert again.accepted == stored.accepted
+        assert again.files.items() <= stored.files.items()
+
+
+@pytest.mark.results
+def test_verdicts_of_removed_rules_are_compared_on_the_same_clusters() -> None:
+    (report,) = (each for each in stored_reports(RESULTS) if each.sample.name == "locomo-answers")
+    (versions,) = report.versions
+    assert (report.sample.judge, [each.judge for each in versions.verdicts]) == ("rules@1", ["rules@2", "rules@3"])
+    whole = {each.grader: each for each in versions.reported if each.part == "all"}
+    assert whole.keys() == {"rules@1", "rules@2", "rules@3"}
+    assert all(each.false_rejects is not None for each in whole.values())
 
 
 def test_an_unknown_cluster_is_refused(answers: PublishedAnswers) -> None:
     sample = stored_samples(RESULTS)[0]
     with pytest.raises(BadInput, match="locomo@1 has no cluster 'conv-1'"):
-        verdicts_of(RULE_SETS["rules@2"], sample, sample_rows(RESULTS, sample), answers, ["conv-1"])
+        verdicts_of(RulesJudge(), sample, sample_rows(RESULTS, sample), answers, ["conv-1"])
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("nobody", "--judge", "rules@2"), "there is no sample 'nobody'"),
-        (("locomo-answers", "--judge", "rules@1"), "invalid --judge 'rules@1'. Choose from: rules@2."),
-    ],
-)
-def test_a_wrong_call_is_refused(words: tuple[str, ...], said: str, call: Callable[..., tuple[int, str, str]]) -> None:
-    code, _, err = call("grade", *words, "--tuned-on", "conv-26", "--results", str(RESULTS))
-    assert code == 2 and said in err
+def test_a_wrong_call_is_refused(call: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    code, _, err = call("grade", "nobody", "--tuned-on", "conv-26", "--results", str(RESULTS))
+    assert code == 2 and "there is no sample 'nobody'" in err
+    shutil.copytree(RESULTS / "labels/locomo-vague", tmp_path / "labels/locomo-vague")
+    head = tmp_path / "labels/locomo-vague/sample.json"
+    head.write_text(head.read_text().replace('"judge": "rules@1"', f'"judge": "{RulesJudge.name}"'))
+    code, _, err = call("grade", "locomo-vague", "--tuned-on", "conv-26", "--results", str(tmp_path))
+    assert code == 2 and f"the sample 'locomo-vague' has the verdicts of {RulesJudge.name}" in err
 
 
 def test_the_command_stores_the_verdicts_and_show_prints_both_halves(
@@ -80,15 +84,15 @@ def test_the_command_stores_the_verdicts_and_show_prints_both_halves(
     results = tmp_path / "results"
     shutil.copytree(RESULTS / "labels/locomo-vague", results / "labels/locomo-vague")
     shutil.copytree(RESULTS / "imported/locomo-audit", results / "imported/locomo-audit")
-    stored = results / "labels/locomo-vague/verdicts/rules-2.json"
+    stored = results / "labels/locomo-vague/verdicts/rules-3.json"
     before = json.loads(stored.read_text())
     stored.unlink()
     data = test_data("locomo/locomo10.json").parent
     tuned = [word for name in before["tuned_on"] for word in ("--tuned-on", name)]
     places = ["--from", f"{data.parent}/answers/published", "--data", f"locomo@1={data}", "--results", str(results)]
     also = ["--also", "locomo-audit/wrong-on-purpose", "--sources", str(ROOT / "sources")]
-    assert call("grade", "locomo-vague", "--judge", "rules@2", *tuned, *also, *places)[0] == 0
+    assert call("grade", "locomo-vague", *tuned, *also, *places)[0] == 0
     assert json.loads(stored.read_text()) == before
     code, said, _ = call("show", "--results", str(results))
     assert code == 0
-    assert "not tuned on, rules@2: all" in said and "whole files, rules@2" in said
+    assert "not tuned on, rules@3: all" in said and "whole files, rules@3" in said

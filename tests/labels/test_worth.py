@@ -113,7 +113,7 @@ def test_readers_are_compared_and_a_difference_is_decided(report: LabelReport) -
 
 def test_errors_are_counted_by_grader_and_part(report: LabelReport) -> None:
     errors = {(each.grader, each.part): each for each in report.errors}
-    rules, judge = errors["rules@1", "all"], errors["judge", "all"]
+    rules, judge = errors["rules@3", "all"], errors["judge", "all"]
     assert [(count.label.value, count.accepted, count.rejected) for count in rules.table] == [
         ("right", 1, 1),
         ("imprecise", 1, 0),
@@ -242,6 +242,24 @@ def test_verify_finds_a_row_that_was_chosen_by_hand(rows: dict[str, SampleRow], 
     assert len(stored_rows(tmp_path, file)) == 4
 
 
+def test_a_sample_drawn_by_removed_rules_is_checked_without_its_files(
+    report: LabelReport, rows: dict[str, SampleRow], tmp_path: Path
+) -> None:
+    head = tmp_path / "labels/small/sample.json"
+    old = report.sample.model_copy(update={"judge": "rules@1", "files": {"acme/answers": digest_bytes(b"before")}})
+    head.write_text(old.to_json())
+    (check,) = label_checks(tmp_path)
+    assert check.findings == ()
+    assert check.not_checked is not None and check.not_checked.startswith("rules@1 was removed")
+    (kept,) = stored_reports(tmp_path)
+    assert {each.grader for each in kept.errors} == {"rules@1", "judge"}
+    assert [each.corrected_rules for each in kept.systems] == [None], "its files are graded by other rules"
+    changed = [row.model_copy(update={"item_id": "q9"}) for row in rows.values()]
+    (tmp_path / "labels/small/rows.jsonl.gz").write_bytes(pack(changed)[0])
+    head.write_text(old.model_copy(update={"rows_digest": pack(changed)[1].digest}).to_json())
+    assert "the row of 'q9' in 'acme/answers' is not the drawn one." in problems(tmp_path)
+
+
 def test_the_style_of_an_answer_is_its_length(rows: dict[str, SampleRow]) -> None:
     row = rows["q1"]
     styles = [style_of(row.model_copy(update={"words": words})) for words in (1, 6, 7, 25, 26)]
@@ -253,7 +271,7 @@ def test_another_version_of_the_rules_is_compared_by_halves(report: LabelReport,
     verdicts = RulesVerdicts(
         sample="small",
         rows_digest=report.sample.rows_digest,
-        judge="rules@2",
+        judge="rules@4",
         tuned_on=(drawn["q1"].cluster,),
         accepted=tuple(sorted(drawn[item].label_id for item in ("q1", "q3"))),
         files={"acme/answers": PassedRows(tuned=1, tuned_rows=1, reported=1, reported_rows=3)},
@@ -265,8 +283,8 @@ def test_another_version_of_the_rules_is_compared_by_halves(report: LabelReport,
         {each.grader: each for each in half if each.part == "all"} for half in (versions.tuned, versions.reported)
     )
     assert [sum(count.accepted + count.rejected for count in tuned[name].table) for name in tuned] == [1, 1]
-    assert reported["rules@1"].false_rejects is not None and reported["rules@1"].false_rejects.value == 1.0
-    assert reported["rules@2"].false_rejects is not None and reported["rules@2"].false_rejects.value == 0.0
-    assert reported["rules@2"].false_accepts is not None and reported["rules@2"].false_accepts.value == 0.0
+    assert reported["rules@3"].false_rejects is not None and reported["rules@3"].false_rejects.value == 1.0
+    assert reported["rules@4"].false_rejects is not None and reported["rules@4"].false_rejects.value == 0.0
+    assert reported["rules@4"].false_accepts is not None and reported["rules@4"].false_accepts.value == 0.0
     write_verdicts(tmp_path, verdicts.model_copy(update={"accepted": ("stranger",)}))
-    assert problems(tmp_path) == ["the verdicts of rules@2 are not about the rows."]
+    assert problems(tmp_path) == ["the verdicts of rules@4 are not about the rows."]

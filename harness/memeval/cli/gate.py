@@ -65,7 +65,7 @@ def _remedy(state: GradeState) -> str:
         GradeState.READER_ERROR: "Check the reader's endpoint, then run the same command with --retry-errors.",
         GradeState.TIMEOUT: "Run the same command with --retry-errors, or make the system faster.",
         GradeState.NOT_READY: "Run the same command with --retry-errors, or make the system index faster.",
-        GradeState.UNPARSED: "Choose a judge that answers yes or no: --judge openai:MODEL.",
+        GradeState.UNPARSED: "Choose a judge that can read the answers: --judge openai:MODEL.",
         GradeState.ADAPTER_ERROR: "Fix the system and run again.",
     }
     return remedies[state]

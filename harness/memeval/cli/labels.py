@@ -283,10 +283,13 @@ def _print_versions(versions: RulesComparison) -> None:
             name = f"{half}, {each.grader}: {each.part}"
             lines.append([name, *cells, _share(each.false_accepts), _share(each.false_rejects)])
     print_table(lines)
-    lines = [[f"whole files, {versions.verdicts.judge}", "right, tuned on", "right, not tuned on"]]
-    for name, passed in versions.verdicts.files.items():
-        lines.append([name, f"{passed.tuned} of {passed.tuned_rows}", f"{passed.reported} of {passed.reported_rows}"])
-    print_table(lines)
+    for verdicts in versions.verdicts:
+        lines = [[f"whole files, {verdicts.judge}", "right, tuned on", "right, not tuned on"]]
+        for name, passed in verdicts.files.items():
+            lines.append(
+                [name, f"{passed.tuned} of {passed.tuned_rows}", f"{passed.reported} of {passed.reported_rows}"]
+            )
+        print_table(lines)
     for kind, tests in (("rejects", versions.equal_rejects), ("accepts", versions.equal_accepts)):
         for grader, p in tests.items():
             if p is not None:

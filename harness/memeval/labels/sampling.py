@@ -54,7 +54,7 @@ def draw(files: Iterable[Graded], wanted: Mapping[Cell, int], seed: int) -> tupl
                 Stratum(file=name, category=category, judge=judged, rules=ruled, rows=len(each), drawn=len(chosen))
             )
             share = len(chosen) / len(each)
-            drawn += [_row(_order(seed, name, row), name, row, judged, share, answers) for row in chosen]
+            drawn += [_row(label_id(seed, name, row), name, row, judged, share, answers) for row in chosen]
     return strata, sorted(drawn, key=lambda row: row.label_id)
 
 
@@ -88,17 +88,22 @@ def _first(rows: Sequence[RegradedRow], number: int, seed: int, name: str) -> li
     return sorted(rows, key=lambda row: _order(seed, name, row))[:number]
 
 
-def _order(seed: int, name: str, row: RegradedRow) -> str:
+def label_id(seed: int, name: str, row: RegradedRow | SampleRow) -> str:
+    """Return the id of a drawn row, which follows from the seed, the file and the row."""
+    return _order(seed, name, row)[:12]
+
+
+def _order(seed: int, name: str, row: RegradedRow | SampleRow) -> str:
     return hashlib.sha256(f"{seed}\n{name}\n{row.item_id}\n{row.trial}".encode()).hexdigest()
 
 
 def _row(
-    order: str, name: str, row: RegradedRow, judged: bool, share: float, answers: Mapping[tuple[str, int], str]
+    own_id: str, name: str, row: RegradedRow, judged: bool, share: float, answers: Mapping[tuple[str, int], str]
 ) -> SampleRow:
     if row.verdict is None or row.answer_digest is None:
         raise ValueError("a row without verdict or answer was drawn")
     return SampleRow(
-        label_id=order[:12],
+        label_id=own_id,
         file=name,
         item_id=row.item_id,
         trial=row.trial,

@@ -11,13 +11,14 @@ from memeval.labels.worth import report
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.label import LabelReport, LabelSample, Reading, ReadLabel, RulesVerdicts, SampleRow
+from memeval.removed import why_removed
 from memeval.storage import listed, unwritable, write_whole
 
 LABELS = "labels"
 """The folder of samples inside the results."""
 
 VERDICTS = "verdicts"
-"""The folder of verdicts of other versions of the rules inside a sample's folder."""
+"""The folder of verdicts of other rules than those of the draw, inside a sample's folder."""
 
 SAMPLE, ROWS, GUIDE = "sample.json", "rows.jsonl.gz", "guide.md"
 """Files of a sample."""
@@ -133,7 +134,7 @@ def stored_readings(results: Path, sample: LabelSample) -> list[tuple[Reading, l
 
 
 def write_verdicts(results: Path, verdicts: RulesVerdicts) -> Path:
-    """Store the verdicts of another version of the rules, in place of earlier ones; return their path.
+    """Store the verdicts of other rules than those of the draw, in place of earlier ones; return their path.
 
     Raises:
         BadInput: the folder cannot be written.
@@ -149,7 +150,7 @@ def write_verdicts(results: Path, verdicts: RulesVerdicts) -> Path:
 
 
 def stored_verdicts(results: Path, sample: LabelSample) -> list[RulesVerdicts]:
-    """Return the verdicts of other versions of the rules about a sample, by version.
+    """Return the verdicts of other rules than those of the draw about a sample, by version.
 
     Raises:
         BadInput: a file is invalid.
@@ -162,7 +163,8 @@ def stored_reports(results: Path) -> list[LabelReport]:
     """Return what the labels of each stored sample say, by name. A sample without labels has no report.
 
     Raises:
-        BadInput: a file is missing or invalid, or a regraded file changed after the draw.
+        BadInput: a file is missing or invalid, or a regraded file changed after the draw. If the rules of the draw were
+            removed, the files may have been graded again.
     """
     files = {file_name(file): file for file in stored_regraded(results)}
     found = []
@@ -170,7 +172,7 @@ def stored_reports(results: Path) -> list[LabelReport]:
         guide_of(results, sample)
         rows, readings = sample_rows(results, sample), stored_readings(results, sample)
         for name, digest in sample.files.items():
-            if name not in files or files[name].rows_digest != digest:
+            if name not in files or (why_removed(sample.judge) is None and files[name].rows_digest != digest):
                 raise BadInput(
                     f"the regraded file '{name}' is not the one that was drawn from.",
                     where=sample_folder(results, sample.name),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from memeval.claims.store import file_name
 from memeval.labels.reading import final_labels
@@ -78,7 +80,7 @@ def report(
         rows: its rows.
         readings: the readers and their labels.
         files: the regraded files of the sample, by ``source/file``.
-        versions: the verdicts of other versions of the rules.
+        versions: the verdicts of other rules than those of the draw.
     """
     final = final_labels(readings)
     labelled = _weighted(sample, [(row, final[row.label_id]) for row in rows if row.label_id in final])
@@ -89,14 +91,14 @@ def report(
         for name, part in _parts(labelled).items()
     )
     by_file = _by(labelled, lambda row: row.file)
+    later = {each.judge: each for each in versions}
     rejects = {grader: _equal(by_file, RIGHT, verdict) for grader, verdict in verdicts.items()}
     accepts = {grader: _equal(by_file, NOT_RIGHT, verdict) for grader, verdict in verdicts.items()}
-    pooled = {grader for grader in verdicts if _is_equal(rejects[grader]) and _is_equal(accepts[grader])}
+    graders = {JUDGE: _Evidence(_judge, labelled)}
+    graders |= {sample.judge: _Evidence(_rules, labelled)}
+    graders |= {name: _Evidence(_accepted(each), _untuned(labelled, each)) for name, each in later.items()}
     systems = sorted(
-        (
-            _system(files[name], members, {grader: labelled if grader in pooled else members for grader in verdicts})
-            for name, members in by_file.items()
-        ),
+        (_system(files[name], members, graders) for name, members in by_file.items()),
         key=lambda each: -each.right.value,
     )
     orders = {
@@ -120,13 +122,45 @@ def report(
             for one, other in itertools.combinations(orders, 2)
             if len(systems) > 1
         ),
-        versions=tuple(_comparison(sample, labelled, each) for each in versions),
+        versions=tuple(
+            _comparison(sample, labelled, tuple(each for each in versions if each.tuned_on == tuned_on))
+            for tuned_on in dict.fromkeys(each.tuned_on for each in versions)
+        ),
     )
 
 
-def _comparison(sample: LabelSample, labelled: Sequence[Labelled], verdicts: RulesVerdicts) -> RulesComparison:
-    accepted, tuned_on = frozenset(verdicts.accepted), frozenset(verdicts.tuned_on)
-    graders: dict[str, Verdict] = {sample.judge: _rules, verdicts.judge: lambda row: row.label_id in accepted}
+@dataclass(frozen=True)
+class _Evidence:
+    """What a grader says about rows, and the labelled rows that say how well it works."""
+
+    verdict: Verdict
+    labelled: Sequence[Labelled]
+
+    @cached_property
+    def is_equal(self) -> bool:
+        """Whether no difference of its errors between files was found."""
+        by_file = _by(self.labelled, lambda row: row.file)
+        return all(_is_equal(_equal(by_file, of, self.verdict)) for of in (RIGHT, NOT_RIGHT))
+
+    def about(self, file: str) -> Sequence[Labelled]:
+        """Return the rows whose errors hold for a file: all if files do not differ, else its own."""
+        return self.labelled if self.is_equal else [each for each in self.labelled if each[0].file == file]
+
+
+def _accepted(verdicts: RulesVerdicts) -> Verdict:
+    accepted = frozenset(verdicts.accepted)
+    return lambda row: row.label_id in accepted
+
+
+def _untuned(labelled: Sequence[Labelled], verdicts: RulesVerdicts) -> list[Labelled]:
+    return [each for each in labelled if each[0].cluster not in verdicts.tuned_on]
+
+
+def _comparison(
+    sample: LabelSample, labelled: Sequence[Labelled], verdicts: tuple[RulesVerdicts, ...]
+) -> RulesComparison:
+    tuned_on = verdicts[0].tuned_on
+    graders: dict[str, Verdict] = {sample.judge: _rules, **{each.judge: _accepted(each) for each in verdicts}}
     halves = [
         [each for each in labelled if (each[0].cluster in tuned_on) is tuned]  # each half is a sample of its own
         for tuned in (True, False)
@@ -141,6 +175,7 @@ def _comparison(sample: LabelSample, labelled: Sequence[Labelled], verdicts: Rul
     )
     by_file = _by(halves[1], lambda row: row.file)
     return RulesComparison(
+        tuned_on=tuned_on,
         verdicts=verdicts,
         tuned=tuned,
         reported=reported,
@@ -271,7 +306,7 @@ def _record(estimate: Estimate, rows: int) -> SampleShare:
     return SampleShare(value=round(estimate.value, 6), low=round(low, 6), high=round(high, 6), rows=rows)
 
 
-def _system(file: RegradedFile, members: Sequence[Labelled], evidence: Mapping[str, Sequence[Labelled]]) -> SystemWorth:
+def _system(file: RegradedFile, members: Sequence[Labelled], graders: Mapping[str, _Evidence]) -> SystemWorth:
     judged = file.figures.majority or next(iter(file.figures.judges.values()))
     rules = file.figures.rules
     if rules is None:
@@ -287,14 +322,15 @@ def _system(file: RegradedFile, members: Sequence[Labelled], evidence: Mapping[s
         at_least_imprecise=_record(useful.estimate, useful.rows),
         judge=judged.share,
         rules=rules.share,
-        corrected_judge=_corrected(judged.share, judged.rows, evidence[JUDGE], _judge),
-        corrected_rules=_corrected(rules.share, rules.rows, evidence[file.judge], _rules),
+        corrected_judge=_corrected(judged.share, judged.rows, graders[JUDGE], file_name(file)),
+        corrected_rules=_corrected(rules.share, rules.rows, graders.get(file.judge), file_name(file)),
     )
 
 
-def _corrected(
-    share: float, rows: int, members: Sequence[Labelled], verdict: Callable[[SampleRow], bool]
-) -> SampleShare | None:
+def _corrected(share: float, rows: int, grader: _Evidence | None, file: str) -> SampleShare | None:
+    if grader is None:
+        return None
+    members, verdict = grader.about(file), grader.verdict
     specificity = _share(members, NOT_RIGHT, lambda each: not verdict(each[0]))
     sensitivity = _share(members, RIGHT, lambda each: verdict(each[0]))
     if specificity is None or sensitivity is None:

@@ -14,7 +14,7 @@ class GradeState(StrEnum):
     EMPTY = "empty"
     """The answer was blank: wrong, but not an error."""
     UNPARSED = "unparsed"
-    """The judge's reply was neither yes nor no."""
+    """The judge gave no verdict: a model said neither yes nor no, or the rules cannot read the script."""
     JUDGE_ERROR = "judge_error"
     TIMEOUT = "timeout"
     NOT_READY = "not_ready"

@@ -94,11 +94,11 @@ class LabelSample(Stored):
     data_digest: Digest
     """Digest of the benchmark's data."""
     judge: str
-    """The rule set behind the verdicts of the rules."""
+    """The rule set behind the verdicts of the rules at the draw; it may be a removed one."""
     seed: int
     """Seed of the draw."""
     files: dict[str, Digest]
-    """Digest of the rows of each regraded file, by ``source/file``."""
+    """Digest of the rows of each regraded file at the draw, by ``source/file``."""
     strata: tuple[Stratum, ...]
     """Where rows were drawn: by file, category and the two verdicts."""
     rows_digest: Digest
@@ -154,10 +154,10 @@ class Reading(Stored):
 
 
 class PassedRows(Record):
-    """How many answers of a whole file a version of the rules calls right. Rubrics do not count."""
+    """How many answers of a whole file a rule set calls right. Rubrics do not count."""
 
     tuned: int
-    """Right answers about the clusters on which the version was tuned."""
+    """Right answers about the clusters on which it was tuned."""
     tuned_rows: int
     """Answers about these clusters."""
     reported: int
@@ -167,14 +167,14 @@ class PassedRows(Record):
 
 
 class RulesVerdicts(Stored):
-    """``results/labels/<name>/verdicts/<version>.json``: what another version of the rules says about the answers."""
+    """``results/labels/<name>/verdicts/<version>.json``: what other rules than those of the draw say."""
 
     sample: Slug
     """Name of the sample."""
     rows_digest: Digest
     """Digest of the drawn rows, uncompressed."""
     judge: str
-    """The version of the rules, such as ``rules@2``."""
+    """The rule set, such as ``rules@3``; it may be a removed one."""
     tuned_on: tuple[str, ...]
     """The clusters on which it was tuned, such as conversations. Its errors are reported on the others."""
     accepted: tuple[Slug, ...]
@@ -211,7 +211,7 @@ class GraderErrors(Record):
     """How often a grader is wrong, in a part of the sample. Rows are weighted by the inverse of their probability."""
 
     grader: str
-    """``rules@1``, or ``judge`` for the judges in the files."""
+    """``rules@3``, or ``judge`` for the judges in the files."""
     part: str
     """The part: ``all``, or a category, an answer style or a file."""
     table: tuple[LabelCount, ...]
@@ -242,24 +242,27 @@ class SystemWorth(Record):
     judge: Share
     """Share that the judge in the file calls right, over all rows."""
     rules: Share
-    """Share that the rules call right, over all rows."""
+    """Share that the rules of today call right, over all rows."""
     corrected_judge: SampleShare | None
     """Share of right answers, from the judge's share and its errors; ``None`` if that is impossible."""
     corrected_rules: SampleShare | None
-    """The same from the rules' share."""
+    """The same from the rules' share; of rules that were tuned, by their errors on the other clusters."""
 
 
 class RulesComparison(Record):
-    """The errors of two versions of the rules, on the clusters for tuning and on the others."""
+    """The errors of rule sets, on the clusters for tuning and on the others."""
 
-    verdicts: RulesVerdicts
-    """The verdicts of the other version."""
+    tuned_on: tuple[str, ...]
+    """The clusters on which the later rule sets were tuned."""
+    verdicts: tuple[RulesVerdicts, ...]
+    """The verdicts of the later rule sets, the oldest first."""
     tuned: tuple[GraderErrors, ...]
-    """Errors on the clusters for tuning, of both versions: in all rows, by category and by file."""
+    """Errors on the clusters for tuning, of the rules of the draw and of the later ones: in all rows, by category and
+    by file."""
     reported: tuple[GraderErrors, ...]
-    """Errors on the others. Only they say how well the other version works."""
+    """Errors on the others. Only they say how well the later rule sets work."""
     equal_rejects: dict[str, float | None]
-    """By version: p-value of equal false rejects on all files, on the clusters that were not used for tuning."""
+    """By rule set: p-value of equal false rejects on all files, on the clusters that were not used for tuning."""
     equal_accepts: dict[str, float | None]
     """The same of false accepts."""
 
@@ -321,4 +324,4 @@ class LabelReport(Stored):
     orders: tuple[RankAgreement, ...]
     """Agreement of the orders by labels, judge and rules."""
     versions: tuple[RulesComparison, ...] = ()
-    """Other versions of the rules, compared with that of the sample."""
+    """Later rule sets, compared with that of the draw; one comparison for each choice of clusters for tuning."""

@@ -80,8 +80,16 @@ def differs(p: float | None) -> bool:
 
 
 def rules_do_not_rank(reports: Iterable[LabelReport]) -> list[str]:
-    """Return the samples whose systems the rules do not rank: their false rejects differ."""
-    return [report.sample.name for report in reports if differs(report.equal_rejects.get(report.sample.judge))]
+    """Return the samples whose systems the newest rules do not rank: their false rejects differ."""
+    return [report.sample.name for report in reports if differs(_newest(report))]
+
+
+def _newest(report: LabelReport) -> float | None:
+    """Return the p-value of equal false rejects of the newest rules about a sample."""
+    found = report.equal_rejects.get(report.sample.judge)
+    for versions in report.versions:
+        found = versions.equal_rejects.get(versions.verdicts[-1].judge, found)
+    return found
 
 
 def labelled_tests(findings: FindingsReport, reports: Iterable[LabelReport]) -> list[tuple[LabelReport, GraderErrors]]:

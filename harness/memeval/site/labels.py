@@ -43,7 +43,7 @@ _LABELS: tuple[tuple[StrEnum, str], ...] = (
     (Phase.READ, "reader"),
     (GradeState.GRADED, "graded"),
     (GradeState.EMPTY, "empty answer"),
-    (GradeState.UNPARSED, "judge reply unclear"),
+    (GradeState.UNPARSED, "no clear verdict"),
     (GradeState.JUDGE_ERROR, "judge failed"),
     (GradeState.TIMEOUT, "timed out"),
     (GradeState.NOT_READY, "index not ready"),

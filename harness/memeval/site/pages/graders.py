@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 
 from memeval.claims.store import file_name
+from memeval.judging.rules import RulesJudge
 from memeval.records.label import ReaderKind
 from memeval.site.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.graders import ORDERS, differs, error_tables, grader_name, is_lower_bound, part_name, whole
@@ -31,6 +32,7 @@ class GradersPage(Publisher):
                 "pages/graders.html",
                 "graders/",
                 reports=reports,
+                rules=RulesJudge.name,
                 only_models=kinds == {ReaderKind.MODEL},
                 orders=ORDERS,
                 differs=differs,
