@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from memeval.archive.audits import stored_audits, write_audit
+from memeval import api
+from memeval.archive.audits import write_audit
 from memeval.archive.conformance import report_files
 from memeval.conformance import SUITE
 from memeval.evaluation.findings import Check, CheckStatus
@@ -97,18 +98,17 @@ def test_a_report_of_another_suite_is_not_called_checked(tmp_path: Path) -> None
     assert check.not_checked == "the suite conformance@0 is not here"
 
 
-def flatter_the_judge(probe: Probe) -> Probe:
-    return probe.model_copy(update={"verdict": probe.expected})
+def turn_the_verdict(probe: Probe) -> Probe:
+    return probe.model_copy(update={"verdict": not probe.verdict})
 
 
 def write_other_answers(probe: Probe) -> Probe:
     return probe.model_copy(update={"answer": "I do not know."}) if probe.kind == "vague" else probe
 
 
-@pytest.mark.parametrize("edit", [flatter_the_judge, write_other_answers])
+@pytest.mark.parametrize("edit", [turn_the_verdict, write_other_answers])
 def test_an_edited_audit_of_the_rules_is_found(edit: Callable[[Probe], Probe], tmp_path: Path) -> None:
-    audits = {(folder.audit.judge, folder.audit.benchmark): folder for folder in stored_audits(RESULTS)}
-    stored = audits["rules@3", "locomo@1"]
+    (stored,) = api.audit("rules", "qa-smoke@1", options=api.AuditOptions(results=tmp_path / "made", items=2))
     sessions = Sessions()
     assert check_audit(stored, sessions).status is CheckStatus.OK
     probes = list(map(edit, stored.probes()))

@@ -191,7 +191,9 @@ class _Compared:
 
     def _says_one(self, unit: str) -> bool:
         """Return whether the answer says one day, week or month, in answer to the question how many."""
-        same = [token for token in self._answer.tokens if token.unit == unit or (not token.unit and token.count)]
+        tokens = self._answer.tokens
+        bare = [token for token in tokens if token.is_number and (token.raw.isdigit() or len(tokens) <= SHORT_PART - 1)]
+        same = [token for token in tokens if token.unit == unit] or bare
         return bool(same) and _is_number(same[0].count or "1", "1", self._off)
 
     def _is_asked(self, period: Period) -> bool:
