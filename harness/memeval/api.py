@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +12,9 @@ from memeval.archive.runs import RunFolder, find_run, runs_under, sealed_runs
 from memeval.benchmarks import all_benchmarks, find
 from memeval.benchmarks.base import Benchmark, Parameters
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.models import ModelOptions
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.plan.executing import PlannedRun, execute
 from memeval.execution.progress import Progress
+from memeval.options import ModelOptions, RunOptions
 from memeval.records.base import Digest
 from memeval.records.errors import BadInput, NotApplicable
 from memeval.systems.output import visible
@@ -23,16 +22,14 @@ from memeval.systems.source import SystemSource, find_system
 
 if TYPE_CHECKING:
     from memeval.archive.audits import AuditFolder, BridgeFolder
-    from memeval.evaluation.auditing import AuditOptions
     from memeval.evaluation.estimate import Estimate
     from memeval.evaluation.findings import Check, Finding
-    from memeval.evaluation.importing import ImportOptions
     from memeval.evaluation.live import SuiteOptions
-    from memeval.evaluation.matrix import MatrixRun
-    from memeval.evaluation.rejudging import RejudgeOptions
+    from memeval.evaluation.plan.matrix import MatrixRun
     from memeval.evaluation.reproduction import Reproduction
     from memeval.leaderboard.board import Board
     from memeval.leaderboard.frames import Frames
+    from memeval.options import AuditOptions, ImportOptions, RejudgeOptions
     from memeval.records.check import RegressionCheck
     from memeval.records.comparison import Comparison
     from memeval.records.conformance import Conformance
@@ -57,7 +54,7 @@ _LAZY_TYPES = {
     "Frames": "memeval.leaderboard.frames",
     "ImportOptions": "memeval.evaluation.importing",
     "ItemReport": "memeval.records.items",
-    "MatrixRun": "memeval.evaluation.matrix",
+    "MatrixRun": "memeval.evaluation.plan.matrix",
     "RegressionCheck": "memeval.records.check",
     "RejudgeOptions": "memeval.evaluation.rejudging",
     "Reproduction": "memeval.evaluation.reproduction",
@@ -107,23 +104,15 @@ def run(
     benchmarks = _benchmarks(benchmark, data)
     if data is not None and len(benchmarks) != 1:
         raise BadInput("--data needs one benchmark.", remedy="Name it with --benchmark.")
+    plan = [PlannedRun(source, each.info.id, data=data, parameters=parameters) for each in benchmarks]
     folders: list[RunFolder] = []
     not_applicable: NotApplicable | None = None
-    for each in benchmarks:
-        benchmark_session = _benchmark_session(each, data, parameters, options)
-        try:
-            for repetition in range(repeat):
-                folders.append(
-                    run_system(
-                        source, benchmark_session, replace(options, fresh=options.fresh or repetition > 0), progress
-                    )
-                )
-        except NotApplicable as error:
-            if benchmark is not None:
-                raise
-            not_applicable = error
-            if progress is not None:
-                progress.note(f"{each.info.id} not applicable: {error}")
+    for outcome in execute(plan, options, progress, repeat=repeat, debug=True):
+        if isinstance(outcome.error, NotApplicable) and benchmark is None:
+            not_applicable = outcome.error
+        elif outcome.error is not None:
+            raise outcome.error
+        folders += outcome.folders
     if not_applicable is not None and not folders:
         raise not_applicable
     return folders
@@ -337,7 +326,8 @@ def rejudge(
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     from memeval.evaluation.judges import choose_judge
-    from memeval.evaluation.rejudging import RejudgeOptions, rejudge_run
+    from memeval.evaluation.rejudging import rejudge_run
+    from memeval.options import RejudgeOptions
 
     options = options or RejudgeOptions()
     source = run if isinstance(run, RunFolder) else load_run(run, options.results)
@@ -369,8 +359,9 @@ def audit(
         BadInput: an argument names nothing that exists.
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
-    from memeval.evaluation.auditing import AuditOptions, audit_judge
+    from memeval.evaluation.auditing import audit_judge
     from memeval.evaluation.judges import choose_judge
+    from memeval.options import AuditOptions
 
     benchmarks = _benchmarks(benchmark, data)
     if data is not None and len(benchmarks) != 1:
@@ -414,7 +405,7 @@ def bridge(
     """
     from memeval.evaluation.bridging import bridge_judges, ground
     from memeval.evaluation.judges import choose_judge, is_judged_by
-    from memeval.evaluation.rejudging import RejudgeOptions
+    from memeval.options import RejudgeOptions
 
     options = options or RejudgeOptions()
     candidates = sealed_runs(options.results) if runs is None else [_loaded(run, options.results) for run in runs]
@@ -493,9 +484,10 @@ def import_answers(
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     from memeval.benchmarks.formats.reading import AnswerFile
-    from memeval.evaluation.importing import ImportOptions, import_file, open_benchmark_for
+    from memeval.evaluation.importing import import_file, open_benchmark_for
     from memeval.evaluation.judges import choose_judge
     from memeval.exchange.formats import find_import_format
+    from memeval.options import ImportOptions
 
     answer_format, path = find_import_format(format), Path(file)
     answers = AnswerFile.open(path, system)
@@ -561,15 +553,15 @@ def matrix(file: str | Path, *, options: RunOptions | None = None, progress: Pro
     """Run many systems on many benchmarks, from one file, and store the comparison.
 
     Args:
-        file: a YAML file; see :func:`memeval.evaluation.matrix_file.read_matrix`.
+        file: a TOML file; see :func:`memeval.evaluation.plan.reading.read_matrix`.
         options: run options; readers and judge of the file take precedence.
         progress: receives the progress.
 
     Raises:
         BadInput: the file is not valid; the error lists every problem.
     """
-    from memeval.evaluation.matrix import run_matrix
-    from memeval.evaluation.matrix_file import read_matrix
+    from memeval.evaluation.plan.matrix import run_matrix
+    from memeval.evaluation.plan.reading import read_matrix
 
     return run_matrix(read_matrix(Path(file)), options or RunOptions(), progress)
 

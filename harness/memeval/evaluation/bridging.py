@@ -12,10 +12,11 @@ from memeval.archive.audits import BridgeFolder, stored_bridges, write_bridge
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.judges import ChosenJudge, judged_graders
 from memeval.evaluation.provenance import harness
-from memeval.evaluation.rejudging import RejudgeOptions, rejudge_run
+from memeval.evaluation.rejudging import rejudge_run
 from memeval.execution.progress import Progress
 from memeval.grading.audit import bridge_line
 from memeval.judging.prompting import is_judges
+from memeval.options import RejudgeOptions
 from memeval.records.audit import Bridge, BridgedRun
 from memeval.records.base import Digest, digest_of
 from memeval.records.errors import BadInput

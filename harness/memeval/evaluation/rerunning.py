@@ -10,14 +10,14 @@ from pathlib import Path
 from memeval.archive.runs import RunFolder
 from memeval.archive.sources import stored_sources
 from memeval.benchmarks.session import BenchmarkSession, session_of_run
-from memeval.evaluation.models import ModelOptions
 from memeval.evaluation.re_asking import draw, refuse_few, starting_again
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.running import run_system
 from memeval.evaluation.withholding.decoding import decoded_run
-from memeval.execution.preparation import SystemSetup
 from memeval.execution.progress import Progress
+from memeval.execution.setup import SystemSetup
 from memeval.grading.rows import last_attempts
 from memeval.keys import ItemKey
+from memeval.options import ModelOptions, RunOptions
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import Sample
 from memeval.records.response import Response
@@ -88,7 +88,7 @@ def rerun(
             reader=run.track.reader,
             models=models or ModelOptions(),
             setup=setup or SystemSetup(),
-            conformance=False,
+            skip_conformance=True,
             limits=run.track.limits,
             concurrency=run.timing.concurrency,
             keep_going=True,

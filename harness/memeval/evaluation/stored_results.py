@@ -14,7 +14,7 @@ from memeval.archive.runs import RunFolder, runs_under
 from memeval.archive.sources import SOURCES
 from memeval.evaluation.findings import REMEDY, Check, Finding
 from memeval.evaluation.many_runs import RowsReader, checked_runs
-from memeval.evaluation.matrix import verify_matrix
+from memeval.evaluation.plan.matrix import verify_matrix
 from memeval.evaluation.verifying import files, systems
 from memeval.evaluation.verifying.reports import check_audit, check_report
 from memeval.evaluation.verifying.sessions import Sessions
