@@ -89,9 +89,7 @@ def run(
             system supports, except those that run by name only.
         data: your own copy of the benchmark's data; needs one benchmark.
         parameters: seed and size of a generated benchmark.
-        options: run options.
         repeat: number of runs; each after the first is a new run.
-        progress: receives the progress.
 
     Raises:
         NotApplicable: the system lacks a method that a named benchmark needs, or supports no benchmark at all.
@@ -142,12 +140,9 @@ def run_suite(
     sandbox and no time limit. Other banks stay unchanged.
 
     Args:
-        system: the object.
         suite: ``basic``, ``accuracy``, ``reflect`` or ``stress``, or the path of a suite in YAML.
         bank_id: bank for the suite; it must be empty. Names of further banks begin with it.
         clean_after: whether to forget the banks at the end. If that fails, the notes of the result say so.
-        options: see :class:`SuiteOptions`.
-        progress: receives the progress.
 
     Raises:
         BadInput: the suite does not exist, the bank is not empty, or the object has no banks.
@@ -167,7 +162,6 @@ def check_conformance(
     Args:
         system: a slug under ``submissions/``, a shipped control, a folder, or a ``.py`` file with an adapter class.
         options: folder of the report, models, sandbox and limits.
-        progress: receives messages for the user.
 
     Raises:
         BadInput: the system does not install or load.
@@ -317,9 +311,6 @@ def rejudge(
         judge: ``rules`` or ``openai:MODEL``.
         label: who serves the judge model, if not its maker.
         prompts: folder with other prompts for a judge model.
-        data: your own copy of the benchmark's data.
-        options: see :class:`RejudgeOptions`.
-        progress: receives the progress.
 
     Raises:
         BadInput: an argument names nothing that exists.
@@ -352,8 +343,6 @@ def audit(
         label: who serves the judge model, if not its maker.
         prompts: folder with other prompts for a judge model.
         data: your own copy of the benchmark's data; needs one benchmark.
-        options: see :class:`AuditOptions`.
-        progress: receives the progress.
 
     Raises:
         BadInput: an argument names nothing that exists.
@@ -392,9 +381,6 @@ def bridge(
         runs: full runs that the old judge graded; ``None`` for all of them.
         label: who serves the new judge model, if not its maker.
         prompts: folder with other prompts for the new judge.
-        data: your own copy of the benchmark's data.
-        options: see :class:`RejudgeOptions`.
-        progress: receives the progress.
 
     Returns:
         One bridge for each benchmark, data and configuration of the old judge.
@@ -433,10 +419,7 @@ def estimate(
 
     Args:
         system: as in :func:`run`.
-        benchmark: its id.
-        data: your own copy of the benchmark's data.
         parameters: seed and size of a generated benchmark.
-        options: run options.
 
     Raises:
         BadInput: an argument names nothing that exists.
@@ -469,15 +452,12 @@ def import_answers(
         file: the file of answers.
         format: its format, such as ``locomo``.
         benchmark: its id; ``None`` for the format's own benchmark.
-        data: your own copy of the benchmark's data.
-        parameters: parameters of the benchmark.
         protocol: the way of grading.
         system: system in the file, if it holds several; otherwise the system's name.
         judge: ``rules`` or ``openai:MODEL``.
         label: who serves the judge model, if not its maker.
         prompts: folder with other prompts for a judge model.
         options: origin of the answers, and folder of the run.
-        progress: receives the progress.
 
     Raises:
         BadInput: an argument names nothing that exists, or the file is not valid.
@@ -555,7 +535,6 @@ def matrix(file: str | Path, *, options: RunOptions | None = None, progress: Pro
     Args:
         file: a TOML file; see :func:`memeval.evaluation.plan.reading.read_matrix`.
         options: run options; readers and judge of the file take precedence.
-        progress: receives the progress.
 
     Raises:
         BadInput: the file is not valid; the error lists every problem.
@@ -618,7 +597,6 @@ def overall(suite: str, *, results: Path = Path("results"), suites: Path | None 
 
     Args:
         suite: name of the suite, such as ``retrieval@1``; without a version, the latest.
-        results: the results folder.
         suites: your own file of suites; ``None`` for those of memeval.
 
     Raises:
@@ -650,7 +628,6 @@ def frames(results: str | Path = "results", *, rebuild: bool = False) -> Frames:
     """Return all sealed runs of a results folder as pandas data frames; see :class:`memeval.leaderboard.frames.Frames`.
 
     Args:
-        results: the results folder.
         rebuild: whether to read all runs again, instead of using the index.
 
     Raises:

@@ -64,7 +64,6 @@ def row_of(line: bytes, where: object, remedy: str) -> bytes:
     Lines that begin with a brace have no checksum: an older memeval wrote them.
 
     Args:
-        line: the line.
         where: its source, ``file:line``; named in errors.
         remedy: what to do about a damaged line.
 
@@ -127,7 +126,6 @@ def writing_whole(path: Path, *, synced: bool = True) -> Iterator[BinaryIO]:
     """Open a file for atomic writing: it appears after all data is written.
 
     Args:
-        path: the file.
         synced: whether the data is on disk first, so that it outlives a power failure. A cache whose files are checked
             when they are read does not need that, and writes thousands of files.
 

@@ -121,7 +121,6 @@ def write_audit(results: Path, audit: Audit, probes: Iterable[Probe], judgments:
     """Store an audit atomically.
 
     Args:
-        results: the results folder.
         audit: the audit; this function sets its ``files``.
         probes: the calibration answers with their verdicts.
         judgments: the calls to a model judge; none for the rule set.
@@ -141,10 +140,6 @@ def write_audit(results: Path, audit: Audit, probes: Iterable[Probe], judgments:
 
 def write_bridge(results: Path, bridge: Bridge) -> BridgeFolder:
     """Store a bridge atomically.
-
-    Args:
-        results: the results folder.
-        bridge: the bridge.
 
     Raises:
         BadInput: a bridge with that id exists already, or the folder cannot be written.

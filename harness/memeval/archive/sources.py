@@ -29,9 +29,7 @@ def source_path(results: Path, slug: str, digest: Digest) -> Path:
     """Return the folder of a source.
 
     Args:
-        results: the results folder.
         slug: the slug of the submission, without a variant.
-        digest: the digest of its files.
     """
     if SLUG.fullmatch(slug) is None:
         raise ValueError(f"not a slug: {slug!r}")
@@ -42,7 +40,6 @@ def stored_sources(results: Path, digest: Digest | None = None) -> list[Path]:
     """Return the folders of stored sources, by path.
 
     Args:
-        results: the results folder.
         digest: return only those whose name is the beginning of this digest.
     """
     name = "*" if digest is None else digest.removeprefix("sha256:")[:DIGITS]
@@ -69,9 +66,7 @@ def store_source(results: Path, slug: str, digest: Digest, files: Mapping[str, P
     The folder appears whole or not at all.
 
     Args:
-        results: the results folder.
         slug: the slug of the submission, without a variant.
-        digest: the digest of its files.
         files: its files by their path inside it.
 
     Returns:
@@ -121,10 +116,7 @@ def find_source(results: Path, digest: Digest, slug: str, submissions: Path = SU
     """Return the submission whose files have a digest, from the stored sources, else from the folder of submissions.
 
     Args:
-        results: the results folder.
-        digest: the digest.
         slug: the slug of a run, which begins with that of the submission.
-        submissions: the folder of submissions.
     """
     words = slug.split("-")
     named = (submissions / "-".join(words[:count]) for count in range(len(words), 0, -1))

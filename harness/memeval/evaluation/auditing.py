@@ -38,12 +38,6 @@ def audit_judge(
 
     A stored audit with a failed judgment is not reused, since the call may succeed now.
 
-    Args:
-        judge: the judge.
-        benchmark_session: the benchmark with its data open.
-        options: options of the audit.
-        progress: receives the progress.
-
     Raises:
         BadInput: the benchmark has no judged items, or an option is invalid.
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
@@ -123,9 +117,6 @@ def audit_identity(
 
 def verify_audit(folder: AuditFolder) -> list[Finding]:
     """Check a stored audit for consistency, without benchmark data and network.
-
-    Args:
-        folder: the audit.
 
     Returns:
         The problems; empty if there are none.

@@ -47,10 +47,8 @@ def bridge_judges(
 
     Args:
         folders: runs on one benchmark and data, all graded by the old judge.
-        new: the new judge.
         options: the results folder, and limits of the new judge's calls.
         data: your own copy of the benchmark's data; ``None`` for memeval's copy.
-        progress: receives the progress.
 
     Returns:
         The stored bridge. The regraded runs are stored too.

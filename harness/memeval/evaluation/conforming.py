@@ -36,9 +36,7 @@ def check_conformance(
     Its model calls go through the gateway with the caller's budgets, and belong to no run.
 
     Args:
-        source: the system.
         results: results folder for the report.
-        progress: receives messages for the user.
         setup: sandbox, hosts and environment cache.
         models: limits and budgets of model calls.
         limits: limits of one call to the system.

@@ -95,11 +95,6 @@ def estimate_run(source: SystemSource, benchmark_session: BenchmarkSession, opti
     Calls and tokens are upper bounds, with two exceptions. If the system has no stored run on the benchmark, an answer
     counts as a hundred tokens. The rare second request after an unparsable judge reply is not included.
 
-    Args:
-        source: the system.
-        benchmark_session: the benchmark with its data open.
-        options: options of the run.
-
     Raises:
         BadInput: an option names nothing that exists.
     """

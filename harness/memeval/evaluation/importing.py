@@ -62,10 +62,8 @@ def open_benchmark_for(
 
     Args:
         form: the file's format. If the files contain questions, these are the data, unless ``data`` is given.
-        file: the file.
         benchmark: its id; ``None`` for the format's default.
         data: a local copy of the benchmark's data.
-        parameters: parameters of the benchmark.
         protocol: the grading protocol; ``None`` for the benchmark's default.
 
     Raises:
@@ -99,10 +97,6 @@ def import_file(
     Answers to unknown questions are dropped and listed. Questions without answers make the run partial.
 
     Args:
-        file: the file.
-        form: its format.
-        benchmark_session: the benchmark, opened on its data.
-        judge: the judge.
         options: origin, storage and judge options.
         progress: receives progress and notes.
 

@@ -90,7 +90,6 @@ class Models:
         """Assign all later calls to this run, and count what it spent before an interruption.
 
         Args:
-            run_id: the run.
             own: the record of its system's calls and of failed calls.
         """
         self.budget.resume(chain(own.rows(), self.shared.rows_of(run_id)))

@@ -65,11 +65,9 @@ def re_ask(
     nobody can put replies there; an interrupted sample starts again.
 
     Args:
-        folder: the run.
         items: number of drawn judgments; all if the run has fewer.
         models: limits and budgets of the judge's calls.
         data: your own copy of the benchmark's data; ``None`` for memeval's copy.
-        progress: receives the progress.
 
     Raises:
         BadInput: no model judged the run, the data is missing, or the endpoint is another one.

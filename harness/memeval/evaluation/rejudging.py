@@ -40,7 +40,6 @@ def rejudge_run(
         judge: the new judge.
         options: options of rejudging.
         data: your own copy of the benchmark's data; ``None`` for memeval's copy.
-        progress: receives the progress.
 
     Returns:
         The new run, or an existing run with the same responses and judge, which can be the source.
@@ -80,10 +79,6 @@ def rejudge_run(
 
 class _Answers:
     """The stored responses of a run, with their items and cases.
-
-    Args:
-        source: the run.
-        benchmark_session: the benchmark with the data of the run.
 
     Raises:
         BadInput: the run is not readable.

@@ -57,12 +57,6 @@ def run_system(
 ) -> RunFolder:
     """Run a system on a benchmark, or return the finished run with the same inputs.
 
-    Args:
-        source: the system.
-        benchmark_session: the benchmark with its data open.
-        options: options of the run.
-        progress: receives the progress.
-
     Returns:
         The sealed run.
 

@@ -27,9 +27,7 @@ def checks_of_results(path: Path, reader: RowsReader | None = None, jobs: int = 
     A run that the ledger names must exist with unchanged bytes.
 
     Args:
-        path: the folder.
         reader: receives what it needs of each run's responses.
-        jobs: number of processes.
 
     Returns:
         One result for each check of each run, audit, report and matrix, and one for the ledger.

@@ -58,8 +58,6 @@ def check_submission(
 
     Args:
         folder: a folder with a ``submission.toml``.
-        options: options of the check.
-        note: receives messages for the user.
 
     Returns:
         The report: all steps, and every problem with file, line and remedy.

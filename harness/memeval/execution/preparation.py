@@ -116,7 +116,6 @@ def prepare(
     """Prepare a system: sandbox, hosts, services and environment.
 
     Args:
-        source: the system.
         setup: the caller's settings.
         note: receives messages for the user, for example that an environment is built.
         hidden: folders that the system cannot see, such as the results.

@@ -44,7 +44,6 @@ class TurnIndex:
     """The sessions and turns of a scenario, by ordinal; turns of a streamed history are created on access.
 
     Args:
-        scenario: the complete scenario.
         mixed: whether turns are ranked among sessions, as in version 1 of the graders.
     """
 
@@ -158,11 +157,7 @@ def _session(scenario: Scenario, session_id: str) -> Session | None:
 
 
 class TurnIndexes:
-    """Provides the turn index of a scenario, the same for each run on it.
-
-    Args:
-        mixed: see :class:`TurnIndex`.
-    """
+    """Provides the turn index of a scenario, the same for each run on it."""
 
     def __init__(self, *, mixed: bool = False) -> None:
         self._mixed = mixed

@@ -64,9 +64,6 @@ def parse_strict(reply: str) -> bool | None:
 
     Emphasis, quotes, brackets and final punctuation around the reply are ignored. A bare ``yes`` or ``no`` is a
     verdict, and so is a reply that begins with one of them and does not contain the other as a whole word.
-
-    Args:
-        reply: the judge's raw reply.
     """
     text = _bare(reply).lower()
     lead = _LEAD.match(text)
@@ -76,11 +73,7 @@ def parse_strict(reply: str) -> bool | None:
 
 
 def parse_substring(reply: str) -> bool:
-    """Return the verdict by DeepMemEval's rule (``evaluate.py``): whether ``yes`` occurs anywhere, in any case.
-
-    Args:
-        reply: the judge's raw reply.
-    """
+    """Return the verdict by DeepMemEval's rule (``evaluate.py``): whether ``yes`` occurs anywhere, in any case."""
     return "yes" in reply.lower()
 
 

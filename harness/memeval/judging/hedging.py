@@ -88,7 +88,6 @@ def without_echo(answer: str, question: str) -> str:
 
     Args:
         answer: the raw answer.
-        question: the question.
     """
     text, asked = normal(answer), normal(question)
     for whole in (asked.strip(), asked.strip(" ?")):
@@ -112,7 +111,6 @@ def hedges(answer: str, question: str) -> bool:
 
     Args:
         answer: the raw answer.
-        question: the question.
     """
     own = without_echo(answer, question)
     return voices_doubt(own) or asks(own)

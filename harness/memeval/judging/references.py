@@ -130,9 +130,7 @@ def _holds(answer: str, reference: str, question: str, off: Sequence[int] = ()) 
     """Return whether an answer contains the marks of a reference that are not in the question.
 
     Args:
-        answer: the answer.
         reference: one accepted answer.
-        question: the question.
         off: allowed differences of a number.
     """
     given, whole, asked = marks(answer), known_marks(reference), set(known_marks(question))

@@ -38,11 +38,7 @@ class LongMemEvalJudged(Judged):
 
 
 class LongMemEvalRetrieval(Retrieval):
-    """Grades the retrieved items of one question, and adds LongMemEval's own measures.
-
-    Args:
-        version: see :class:`LongMemEvalJudged`.
-    """
+    """Grades the retrieved items of one question, and adds LongMemEval's own measures."""
 
     family = "longmemeval-retrieval"
 

@@ -21,7 +21,6 @@ def holds(answer: str, needles: Sequence[str], all_of: bool = False) -> bool:
     false.
 
     Args:
-        answer: the answer.
         needles: the texts to find.
         all_of: whether the answer must contain all of them.
     """

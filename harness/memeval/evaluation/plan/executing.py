@@ -95,7 +95,6 @@ def execute(
     Args:
         plan: the runs, in order.
         options: what the plan does not name.
-        progress: receives the progress.
         repeat: number of runs of each; each after the first is a new run.
         debug: raise an error that is no :class:`MemevalError`.
 

@@ -70,9 +70,7 @@ def run_matrix(plan: MatrixPlan, options: RunOptions, progress: Progress | None 
     Every cell is an ordinary run, and is reused or resumed like one. A cell that fails does not stop the others.
 
     Args:
-        plan: the plan of the matrix.
         options: run options; readers and judge of the plan take precedence.
-        progress: receives the progress.
 
     Raises:
         BadInput: a system does not exist, a benchmark does not accept its parameters, or the results are not writable.
@@ -120,9 +118,7 @@ def matrix_of(plan: MatrixPlan, outcomes: Sequence[CellOutcome], results: Path) 
     """Return a matrix from its runs.
 
     Args:
-        plan: the plan of the matrix.
         outcomes: the outcome of each cell, in the plan's order.
-        results: the results folder.
 
     Raises:
         BadInput: a run is not readable, or runs of one track have different items.
@@ -265,10 +261,6 @@ def _differing_keys(one: Mapping[str, object], other: Mapping[str, object]) -> l
 
 def verify_matrix(stored: MatrixFolder, results: Path) -> list[Finding]:
     """Check a stored matrix against its runs.
-
-    Args:
-        stored: the matrix.
-        results: the results folder.
 
     Returns:
         The problems; empty if there are none.

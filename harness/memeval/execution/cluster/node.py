@@ -278,7 +278,6 @@ def receive_reply(name: str, text: str, dask_worker: Any) -> None:
     Args:
         name: the name of the run's plugin.
         text: the reply, as JSON of :class:`NodeReply`.
-        dask_worker: the worker.
     """
     node: Node = dask_worker.plugins[name]
     node.receive(text)
