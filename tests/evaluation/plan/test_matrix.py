@@ -280,6 +280,10 @@ minimum = 0.5
         (ON_TINY, "'systems' is missing. Name the systems of the matrix."),
         (f'systems = ["bm25"]\nsystems = ["acme"]\n{ON_TINY}', "a key occurs twice"),
         (f'systems = ["bm25"]\nsurprise = 1\n{ON_TINY}', "try.toml:2: unknown key 'surprise'."),
+        (
+            f'benchmarks = ["tiny@1"]\n{ON_TINY}',
+            "unknown key 'benchmarks'. Write a [[groups]] table for each benchmark.",
+        ),
         (f'systems = [{{ id = "five", sistem = "bm25" }}]\n{ON_TINY}', "sistem'. Did you mean 'system'?"),
         (f'systems = [{{ id = "Bad Name", system = "bm25" }}]\n{ON_TINY}', "does not have the required form."),
         (f'systems = ["bm25"]\npromotion_gates = [{{ metric = "far", minimum = "half" }}]\n{ON_TINY}', "minimum'"),

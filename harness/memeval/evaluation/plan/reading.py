@@ -32,6 +32,13 @@ ID_LENGTH = 20
 CELLS = 2_000
 """Maximum number of runs in a matrix."""
 
+OLD_KEYS = {
+    "benchmarks": "Write a [[groups]] table for each benchmark.",
+    "default_benchmarks": "Write a [[groups]] table for each benchmark.",
+    "scenarios": "Name the systems under 'systems'.",
+}
+"""What to write instead of the keys of matrix files before this form."""
+
 EXAMPLE = "To print an example, run memeval matrix --example NAME."
 
 
@@ -152,7 +159,7 @@ class _File:
         toml = read_toml(path)
         if not toml.data:
             raise BadInput("the file is empty.", where=path, remedy=f"Add systems and groups. {EXAMPLE}")
-        return cls(toml, toml.record(PlanFile))
+        return cls(toml, toml.record(PlanFile, OLD_KEYS))
 
     def problem(self, keys: Keys, problem: str, remedy: str | None = None) -> None:
         """Remember a problem."""
