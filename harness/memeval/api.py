@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,24 +11,22 @@ from memeval.archive.runs import RunFolder, find_run, runs_under, sealed_runs
 from memeval.benchmarks import all_benchmarks, find
 from memeval.benchmarks.base import Benchmark, Parameters
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.models import ModelOptions
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.plan.executing import PlannedRun, execute
 from memeval.execution.progress import Progress
+from memeval.options import ModelOptions, RunOptions
 from memeval.records.errors import BadInput, NotApplicable
 from memeval.systems.source import SystemSource, find_system
 
 if TYPE_CHECKING:
     from memeval.archive.audits import AuditFolder
-    from memeval.evaluation.auditing import AuditOptions
     from memeval.evaluation.estimate import Estimate
     from memeval.evaluation.findings import Check, Finding
-    from memeval.evaluation.importing import ImportOptions
     from memeval.evaluation.live import SuiteOptions
-    from memeval.evaluation.matrix import MatrixRun
-    from memeval.evaluation.rejudging import RejudgeOptions
+    from memeval.evaluation.plan.matrix import MatrixRun
     from memeval.evaluation.reproduction import Reproduction
     from memeval.leaderboard.board import Board
     from memeval.leaderboard.frames import Frames
+    from memeval.options import AuditOptions, ImportOptions, RejudgeOptions
     from memeval.records.check import RegressionCheck
     from memeval.records.comparison import Comparison
     from memeval.records.conformance import Conformance
@@ -53,7 +50,7 @@ _LAZY_TYPES = {
     "Frames": "memeval.leaderboard.frames",
     "ImportOptions": "memeval.evaluation.importing",
     "ItemReport": "memeval.records.items",
-    "MatrixRun": "memeval.evaluation.matrix",
+    "MatrixRun": "memeval.evaluation.plan.matrix",
     "RegressionCheck": "memeval.records.check",
     "RejudgeOptions": "memeval.evaluation.rejudging",
     "Reproduction": "memeval.evaluation.reproduction",
@@ -88,9 +85,7 @@ def run(
             system supports, except those that run by name only.
         data: your own copy of the benchmark's data; needs one benchmark.
         parameters: seed and size of a generated benchmark.
-        options: run options.
         repeat: number of runs; each after the first is a new run.
-        progress: receives the progress.
 
     Raises:
         NotApplicable: the system lacks a method that a named benchmark needs, or supports no benchmark at all.
@@ -103,23 +98,15 @@ def run(
     benchmarks = _benchmarks(benchmark, data)
     if data is not None and len(benchmarks) != 1:
         raise BadInput("--data needs one benchmark.", remedy="Name it with --benchmark.")
+    plan = [PlannedRun(source, each.info.id, data=data, parameters=parameters) for each in benchmarks]
     folders: list[RunFolder] = []
     not_applicable: NotApplicable | None = None
-    for each in benchmarks:
-        benchmark_session = _benchmark_session(each, data, parameters, options)
-        try:
-            for repetition in range(repeat):
-                folders.append(
-                    run_system(
-                        source, benchmark_session, replace(options, fresh=options.fresh or repetition > 0), progress
-                    )
-                )
-        except NotApplicable as error:
-            if benchmark is not None:
-                raise
-            not_applicable = error
-            if progress is not None:
-                progress.note(f"{each.info.id} not applicable: {error}")
+    for outcome in execute(plan, options, progress, repeat=repeat, debug=True):
+        if isinstance(outcome.error, NotApplicable) and benchmark is None:
+            not_applicable = outcome.error
+        elif outcome.error is not None:
+            raise outcome.error
+        folders += outcome.folders
     if not_applicable is not None and not folders:
         raise not_applicable
     return folders
@@ -149,12 +136,9 @@ def run_suite(
     sandbox and no time limit. Other banks stay unchanged.
 
     Args:
-        system: the object.
         suite: ``basic``, ``accuracy``, ``reflect`` or ``stress``, or the path of a suite in YAML.
         bank_id: bank for the suite; it must be empty. Names of further banks begin with it.
         clean_after: whether to forget the banks at the end. If that fails, the notes of the result say so.
-        options: see :class:`SuiteOptions`.
-        progress: receives the progress.
 
     Raises:
         BadInput: the suite does not exist, the bank is not empty, or the object has no banks.
@@ -174,7 +158,6 @@ def check_conformance(
     Args:
         system: a slug under ``submissions/``, a shipped control, a folder, or a ``.py`` file with an adapter class.
         options: folder of the report, models, sandbox and limits.
-        progress: receives messages for the user.
 
     Raises:
         BadInput: the system does not install or load.
@@ -324,16 +307,14 @@ def rejudge(
         judge: ``rules`` or ``openai:MODEL``.
         label: who serves the judge model, if not its maker.
         prompts: folder with other prompts for a judge model.
-        data: your own copy of the benchmark's data.
-        options: see :class:`RejudgeOptions`.
-        progress: receives the progress.
 
     Raises:
         BadInput: an argument names nothing that exists.
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     from memeval.evaluation.judges import choose_judge
-    from memeval.evaluation.rejudging import RejudgeOptions, rejudge_run
+    from memeval.evaluation.rejudging import rejudge_run
+    from memeval.options import RejudgeOptions
 
     options = options or RejudgeOptions()
     source = run if isinstance(run, RunFolder) else load_run(run, options.results)
@@ -358,15 +339,14 @@ def audit(
         label: who serves the judge model, if not its maker.
         prompts: folder with other prompts for a judge model.
         data: your own copy of the benchmark's data; needs one benchmark.
-        options: see :class:`AuditOptions`.
-        progress: receives the progress.
 
     Raises:
         BadInput: an argument names nothing that exists.
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
-    from memeval.evaluation.auditing import AuditOptions, audit_judge
+    from memeval.evaluation.auditing import audit_judge
     from memeval.evaluation.judges import choose_judge
+    from memeval.options import AuditOptions
 
     benchmarks = _benchmarks(benchmark, data)
     if data is not None and len(benchmarks) != 1:
@@ -390,10 +370,7 @@ def estimate(
 
     Args:
         system: as in :func:`run`.
-        benchmark: its id.
-        data: your own copy of the benchmark's data.
         parameters: seed and size of a generated benchmark.
-        options: run options.
 
     Raises:
         BadInput: an argument names nothing that exists.
@@ -426,24 +403,22 @@ def import_answers(
         file: the file of answers.
         format: its format, such as ``locomo``.
         benchmark: its id; ``None`` for the format's own benchmark.
-        data: your own copy of the benchmark's data.
-        parameters: parameters of the benchmark.
         protocol: the way of grading.
         system: system in the file, if it holds several; otherwise the system's name.
         judge: ``rules`` or ``openai:MODEL``.
         label: who serves the judge model, if not its maker.
         prompts: folder with other prompts for a judge model.
         options: origin of the answers, and folder of the run.
-        progress: receives the progress.
 
     Raises:
         BadInput: an argument names nothing that exists, or the file is not valid.
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     from memeval.benchmarks.formats.reading import AnswerFile
-    from memeval.evaluation.importing import ImportOptions, import_file, open_benchmark_for
+    from memeval.evaluation.importing import import_file, open_benchmark_for
     from memeval.evaluation.judges import choose_judge
     from memeval.exchange.formats import find_import_format
+    from memeval.options import ImportOptions
 
     answer_format, path = find_import_format(format), Path(file)
     answers = AnswerFile.open(path, system)
@@ -509,15 +484,14 @@ def matrix(file: str | Path, *, options: RunOptions | None = None, progress: Pro
     """Run many systems on many benchmarks, from one file, and store the comparison.
 
     Args:
-        file: a YAML file; see :func:`memeval.evaluation.matrix_file.read_matrix`.
+        file: a TOML file; see :func:`memeval.evaluation.plan.reading.read_matrix`.
         options: run options; readers and judge of the file take precedence.
-        progress: receives the progress.
 
     Raises:
         BadInput: the file is not valid; the error lists every problem.
     """
-    from memeval.evaluation.matrix import run_matrix
-    from memeval.evaluation.matrix_file import read_matrix
+    from memeval.evaluation.plan.matrix import run_matrix
+    from memeval.evaluation.plan.reading import read_matrix
 
     return run_matrix(read_matrix(Path(file)), options or RunOptions(), progress)
 
@@ -574,7 +548,6 @@ def overall(suite: str, *, results: Path = Path("results"), suites: Path | None 
 
     Args:
         suite: name of the suite, such as ``retrieval@1``; without a version, the latest.
-        results: the results folder.
         suites: your own file of suites; ``None`` for those of memeval.
 
     Raises:
@@ -606,7 +579,6 @@ def frames(results: str | Path = "results", *, rebuild: bool = False) -> Frames:
     """Return all sealed runs of a results folder as pandas data frames; see :class:`memeval.leaderboard.frames.Frames`.
 
     Args:
-        results: the results folder.
         rebuild: whether to read all runs again, instead of using the index.
 
     Raises:

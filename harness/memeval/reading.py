@@ -44,7 +44,6 @@ class Reader(Protocol):
         """Answer a question.
 
         Args:
-            question: the question.
             timestamp: the time of the question, ISO 8601; ``None`` for now.
             contexts: the contexts returned so far, the oldest first.
 

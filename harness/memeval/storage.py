@@ -81,7 +81,6 @@ def row_of(line: bytes, where: object, remedy: str) -> bytes:
     """Return the row of a line of :func:`checked_line`, given without its newline.
 
     Args:
-        line: the line.
         where: its source, ``file:line``; named in errors.
         remedy: what to do about a damaged line.
 
@@ -142,7 +141,6 @@ def writing_whole(path: Path, *, synced: bool = True) -> Iterator[BinaryIO]:
     """Open a file for atomic writing: it appears after all data is written.
 
     Args:
-        path: the file.
         synced: whether the data is on disk first, so that it outlives a power failure. A cache whose files are checked
             when they are read does not need that, and writes thousands of files.
 

@@ -105,7 +105,6 @@ def read_toml(path: Path, largest: int = LARGEST) -> Toml:
     """Read a TOML file.
 
     Args:
-        path: the file.
         largest: its maximum size, in bytes.
 
     Raises:
@@ -118,7 +117,6 @@ def toml_content(path: Path, largest: int = LARGEST) -> bytes:
     """Return the content of a TOML file.
 
     Args:
-        path: the file.
         largest: its maximum size, in bytes.
 
     Raises:
@@ -137,7 +135,6 @@ def parse_toml(content: bytes, where: object) -> Toml:
     """Parse the content of a TOML file.
 
     Args:
-        content: its bytes.
         where: the file, named in errors.
 
     Raises:

@@ -16,7 +16,6 @@ def read_words(package: str, name: str, kind: type[T]) -> T:
 
     Args:
         package: the package that contains it.
-        name: its name.
         kind: the type of its content.
     """
     text = (resources.files(package) / name).read_text("utf-8")

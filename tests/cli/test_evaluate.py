@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memeval.cli.evaluations import Choice, Evaluation, annotations_of, choose_benchmarks, choose_systems, summary_of
-from memeval.cli.outcomes import BenchmarkResult, BenchmarkState
+from memeval.cli.evaluations import Evaluation, annotations_of, choose_benchmarks, plan_of, summary_of
+from memeval.evaluation.plan.executing import PlannedRun, RunOutcome, RunState
+from memeval.options import RunOptions
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.systems.controls import CONTROLS
 from tests.support.commands import ROOT, Said, memeval
@@ -92,20 +93,21 @@ def test_groups_are_the_submissions_without_keys_and_the_baselines_with_each_rea
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(ROOT)
-    every = choose_systems("all, notebook, all")
-    assert {"notebook", "bm25s"} <= {choice.named for choice in every}
-    assert not {"zep", "mem0", "langmem", "letta"} & {choice.named for choice in every}
-    assert len(every) == len(set(every)) and Choice("notebook") in every
-    controls = choose_systems("controls")
-    assert [choice.named for choice in controls if choice.reader is None] == list(CONTROLS)
-    assert ("no-memory", "extractive") in {(choice.named, choice.reader) for choice in controls}
+    every = [run.slug for run in plan_of("all, notebook, all", ["beliefs@2"], RunOptions())]
+    assert {"notebook", "bm25s"} <= {*every} and not {"zep", "mem0", "langmem", "letta"} & {*every}
+    assert len(every) == len(set(every))
+    controls = plan_of("controls", ["locomo@1"], RunOptions(protocol="f1"))
+    assert list(dict.fromkeys(run.slug for run in controls)) == list(CONTROLS)
+    assert {("no-memory", "extractive"), ("no-memory", "native")} <= {(run.slug, run.reader) for run in controls}
+    named = plan_of("controls", ["locomo@1"], RunOptions(protocol="f1", reader="native"))
+    assert {run.reader for run in named} == {"native"}
 
 
-def test_a_baseline_skips_a_reader_that_the_benchmark_does_not_take(tmp_path: Path) -> None:
+def test_a_baseline_runs_once_if_the_benchmark_takes_one_reader(tmp_path: Path) -> None:
     said = evaluate(tmp_path, "--systems", "controls", "--limit", "1", "--json")
     found = {(each["system"], each["reader"]): each["state"] for each in json.loads(said.out)}
     assert said.code == 0, said.err
-    assert (found["bm25", None], found["no-memory", "extractive"]) == ("done", "not applicable")
+    assert found["bm25", None] == "done" and {reader for _, reader in found} == {None}
 
 
 def test_the_plan_is_one_line_of_json_for_a_matrix_of_jobs(tmp_path: Path) -> None:
@@ -119,7 +121,7 @@ def test_the_plan_is_one_line_of_json_for_a_matrix_of_jobs(tmp_path: Path) -> No
 
 def test_names_and_errors_from_outside_cannot_leave_a_table_cell_or_an_annotation() -> None:
     evil = "x|<b>@you\n::error::y [a](https://e.example) `c` %0A"
-    done = [Evaluation(Choice(evil), BenchmarkResult(evil, BenchmarkState.FAILED, error=CheckFailed(evil)))]
+    done = [Evaluation(RunOutcome(PlannedRun(evil, evil), RunState.FAILED, error=CheckFailed(evil)))]
     summary = summary_of(done)
     assert not any(part in summary for part in ("<b>", "@you", "](", "`c`", "https://", "\n::error"))
     assert len(summary.splitlines()) == 5
@@ -129,6 +131,7 @@ def test_names_and_errors_from_outside_cannot_leave_a_table_cell_or_an_annotatio
 
 
 def test_a_benchmark_that_a_system_does_not_support_fails_only_if_the_system_was_named() -> None:
-    unsupported = BenchmarkResult("qa@1", BenchmarkState.NOT_APPLICABLE, error=BadInput("no method 'search'."))
-    assert list(Evaluation(Choice("a", in_group=True), unsupported).errors()) == []
-    assert list(Evaluation(Choice("a"), unsupported).errors()) == [unsupported.error]
+    error = BadInput("no method 'search'.")
+    for named, errors in ((False, []), (True, [error])):
+        unsupported = RunOutcome(PlannedRun("a", "qa@1", named=named), RunState.NOT_APPLICABLE, error=error)
+        assert list(Evaluation(unsupported).errors()) == errors

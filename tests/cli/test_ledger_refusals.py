@@ -14,9 +14,9 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.cli.main import main
 from memeval.evaluation.models import ModelOptions
-from memeval.evaluation.rejudging import RejudgeOptions
 from memeval.evaluation.running import RunOptions
 from memeval.execution.preparation import SystemSetup
+from memeval.options import RejudgeOptions
 from memeval.records.errors import ExitCode
 from memeval.systems.sandbox import SandboxMode
 from tests.support.adapters import plain_adapter

@@ -18,9 +18,9 @@ from tests.support.tiny import TinyBenchmark
 Call = Callable[..., tuple[int, str, str]]
 
 PLAN = """
-benchmarks: [tiny@1]
-systems: [always-hedge, no-memory]
-promotion_gates: [{metric: composite, minimum: LEAST}]
+systems = ["always-hedge", "no-memory"]
+groups = [{ benchmark = "tiny@1" }]
+promotion_gates = [{ metric = "composite", minimum = LEAST }]
 """
 
 
@@ -51,14 +51,14 @@ def plan(where: Path) -> Callable[[str], str]:
     """Return a function that writes a matrix with a gate."""
 
     def write(least: str) -> str:
-        (where / "tiny.yaml").write_text(PLAN.replace("LEAST", least))
-        return "tiny.yaml"
+        (where / "tiny.toml").write_text(PLAN.replace("LEAST", least))
+        return "tiny.toml"
 
     return write
 
 
 def test_a_matrix_prints_its_table_and_says_where_it_is_stored(call: Call, plan: Callable[[str], str]) -> None:
-    code, out, err = call("matrix", plan("0"))
+    code, out, err = call("matrix", plan("0.0"))
     assert code == ExitCode.DONE
     assert out.splitlines()[2] == " " * 25 + "always-hedge".rjust(20) + "no-memory".rjust(20)
     assert "gate passed: no-memory on tiny@1: composite is 0, and is to be at least 0." in err
@@ -74,22 +74,23 @@ def test_a_gate_that_fails_ends_with_1(call: Call, plan: Callable[[str], str]) -
 
 def test_a_cell_that_fails_ends_with_its_code_after_all_others(call: Call, where: Path) -> None:
     (where / "torn.py").write_text("raise RuntimeError")
-    (where / "torn.yaml").write_text("benchmarks: [tiny@1]\nsystems: [{id: torn, system: torn.py}, always-hedge]")
-    code, out, err = call("matrix", "torn.yaml")
+    on_tiny = 'groups = [{ benchmark = "tiny@1" }]'
+    (where / "torn.toml").write_text(f'systems = [{{ id = "torn", system = "torn.py" }}, "always-hedge"]\n{on_tiny}')
+    code, out, err = call("matrix", "torn.toml")
     assert code == ExitCode.BAD_INPUT
     assert "torn failed: " in out
     assert "1 cell of 2 failed" in err
 
 
 def test_machines_get_json_and_comma_separated_values(call: Call, plan: Callable[[str], str]) -> None:
-    told = json.loads(call("matrix", plan("0"), "--format", "json")[1])
+    told = json.loads(call("matrix", plan("0.0"), "--format", "json")[1])
     assert [cell["state"] for cell in told["cells"]] == ["done", "done"]
-    assert call("matrix", plan("0"), "--format", "csv")[1].startswith("benchmark,protocol,tier,reader,system,")
+    assert call("matrix", plan("0.0"), "--format", "csv")[1].startswith("benchmark,protocol,tier,reader,system,")
 
 
 def test_examples_are_printed_and_nothing_is_run(call: Call) -> None:
     code, out, _ = call("matrix", "--example", "controls")
-    assert (code, "systems:" in out) == (ExitCode.DONE, True)
+    assert (code, "[[systems]]" in out) == (ExitCode.DONE, True)
     for words, sentence in (
         (("--example", "nothing"), "Choose one of: astrocyte-presets, controls, memorycd, retrievers."),
         ((), "no matrix file given."),
@@ -99,7 +100,7 @@ def test_examples_are_printed_and_nothing_is_run(call: Call) -> None:
 
 
 def test_runs_are_compared_in_words_and_as_json(call: Call, plan: Callable[[str], str], where: Path) -> None:
-    call("matrix", plan("0"))
+    call("matrix", plan("0.0"))
     names = [run.run.run_id for run in sealed_runs(where / "results")]
     code, out, _ = call("compare", *names)
     assert code == ExitCode.DONE

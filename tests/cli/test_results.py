@@ -31,6 +31,8 @@ protocols = ["judge"]
 systems = ["always-hedge", "no-memory"]
 """
 
+ON_TINY = 'groups = [{ benchmark = "tiny@1" }]'
+
 BROKEN = """
 class Broken:
     def ingest_session(self, session, timestamp): raise RuntimeError("the disk is full")
@@ -160,8 +162,8 @@ def test_a_system_that_cannot_answer_is_not_applicable_and_a_failing_one_does_no
 
 
 def test_matrices_run_after_the_groups_reuse_their_runs_and_are_stored(call: Call) -> None:
-    Path("small.yaml").write_text("benchmarks: [tiny@1]\nsystems: [always-hedge, echo-question]\n")
-    Path("results.toml").write_text('matrices = ["small.yaml"]\n' + SET)
+    Path("small.toml").write_text('systems = ["always-hedge", "echo-question"]\n' + ON_TINY)
+    Path("results.toml").write_text('matrices = ["small.toml"]\n' + SET)
     code, said, error = call("--accept", "part of the stored set")
     assert code == ExitCode.DONE and "matrix small: 2 runs, in results/matrices/small-" in said and "reused" in error
     slugs = {folder.run.system.slug for folder in sealed_runs(Path("results"))}
@@ -172,22 +174,24 @@ def test_matrices_run_after_the_groups_reuse_their_runs_and_are_stored(call: Cal
 
 
 def test_one_matrix_runs_alone_and_an_unknown_or_missing_one_is_refused(call: Call) -> None:
-    Path("small.yaml").write_text("benchmarks: [tiny@1]\nsystems: [always-hedge]\n")
-    Path("results.toml").write_text('matrices = ["small.yaml"]\n' + SET)
+    Path("small.toml").write_text('systems = ["always-hedge"]\n' + ON_TINY)
+    Path("results.toml").write_text('matrices = ["small.toml"]\n' + SET)
     code, said, error = call("--matrix", "large")
     assert code == ExitCode.BAD_INPUT and "'large' is not in the set of runs. Its matrices: small." in error
     code, said, _ = call("--matrix", "small", "--list")
     assert (code, said) == (ExitCode.DONE, "matrix small\n")
-    Path("small.yaml").unlink()
+    Path("small.toml").unlink()
     code, said, error = call()
-    assert code == ExitCode.BAD_INPUT and "results.toml:1: the matrix file small.yaml does not exist" in error
+    assert code == ExitCode.BAD_INPUT and "results.toml:1: the matrix file small.toml does not exist" in error
     assert not Path("results").exists()
 
 
 def test_a_failed_cell_of_a_matrix_is_an_error_and_the_other_cells_are_recorded(call: Call) -> None:
     Path("broken.py").write_text(BROKEN)
-    Path("small.yaml").write_text("benchmarks: [tiny@1]\nsystems: [always-hedge, {id: b, system: broken.py}]\n")
-    Path("results.toml").write_text('matrices = ["small.yaml"]\n' + SET)
+    Path("small.toml").write_text(
+        'systems = ["always-hedge", { id = "b", system = "broken.py" }]\ngroups = [{ benchmark = "tiny@1" }]'
+    )
+    Path("results.toml").write_text('matrices = ["small.toml"]\n' + SET)
     code, _, error = call("--matrix", "small")
     assert code == ExitCode.CHECK_FAILED and "1 cell of the matrix failed" in error and "the disk is full" in error
     assert len(Ledger(Path("results")).entries()) == 1

@@ -19,10 +19,9 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation import judges, models
 from memeval.evaluation.judges import ChosenJudge, choose_judge
 from memeval.evaluation.models import ModelOptions
-from memeval.evaluation.rejudging import RejudgeOptions
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.gateway.budget import parse_caps
 from memeval.gateway.limits import GatewayOptions
+from memeval.options import RejudgeOptions
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.systems.source import SystemSource, file_source
 from tests.support.adapters import plain_adapter
@@ -104,17 +103,17 @@ def options(folder: Path, *caps: str, **more: Any) -> RunOptions:
     usual: Json = {
         "results": folder / "results",
         "concurrency": 2,
-        "conformance": False,
+        "skip_conformance": True,
         "judge": JUDGE,
         "judge_label": LABEL,
-        "models": ModelOptions(caps=parse_caps(caps)),
+        "models": ModelOptions(budget=tuple(caps)),
     }
     return RunOptions(**usual | more)
 
 
 def rejudging(folder: Path, *caps: str, fresh: bool = False, judge_concurrency: int = 16) -> RejudgeOptions:
     """Return options of rejudging; ``caps`` as on the command line."""
-    models = ModelOptions(caps=parse_caps(caps), judge_concurrency=judge_concurrency)
+    models = ModelOptions(budget=tuple(caps), judge_concurrency=judge_concurrency)
     return RejudgeOptions(results=folder / "results", models=models, fresh=fresh)
 
 

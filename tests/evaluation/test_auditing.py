@@ -16,12 +16,13 @@ from memeval.archive.audits import AuditFolder, stored_audits
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation import auditing as auditing_module
-from memeval.evaluation.auditing import AuditOptions, audit_judge, verify_audit
+from memeval.evaluation.auditing import audit_judge, verify_audit
 from memeval.evaluation.judges import choose_judge
 from memeval.evaluation.models import RECORD
 from memeval.gateway.record import CallRecord
 from memeval.gateway.stops import BudgetSpent
 from memeval.judging.calibration import trials
+from memeval.options import AuditOptions
 from memeval.records.audit import ProbeKind
 from memeval.records.errors import BadInput
 from tests.evaluation.asking import (

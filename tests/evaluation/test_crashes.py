@@ -74,7 +74,7 @@ def crashing(kind: AdapterKind, folder: Path, *, always: bool) -> Path:
 def test_a_crash_costs_its_item_and_no_other(kind: AdapterKind, always: bool, tmp_path: Path) -> None:
     source = folder_source(crashing(kind, tmp_path / "systems", always=always))
     options = RunOptions(
-        tmp_path / "results", conformance=False, concurrency=1, setup=SystemSetup(sandbox=SandboxMode.NONE)
+        tmp_path / "results", skip_conformance=True, concurrency=1, setup=SystemSetup(sandbox=SandboxMode.NONE)
     )
     run = run_system(source, BenchmarkSession.open(TinyBenchmark(4, 3)), options)
     rows = list(run.responses())

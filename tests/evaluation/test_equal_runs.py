@@ -57,7 +57,7 @@ def searcher(tmp_path: Path) -> SystemSource:
 
 def run(searcher: SystemSource, results: Path, concurrency: int = 4, stop_at: int | None = None) -> RunFolder:
     session = BenchmarkSession.open(TinyBenchmark(ITEMS))
-    options = RunOptions(results=results, concurrency=concurrency, conformance=False)
+    options = RunOptions(results=results, concurrency=concurrency, skip_conformance=True)
     return run_system(searcher, session, options, None if stop_at is None else Stops(stop_at))
 
 

@@ -107,7 +107,7 @@ def test_a_run_of_such_a_memory_is_refused_before_anything_is_stored(
     with pytest.raises(BadInput, match=r"'adapter' recalls texts of other scenarios.* after reset"):
         run_system(file_source(adapter), BenchmarkSession.open(TinyBenchmark()), options)
     assert not list(tmp_path.rglob("run.json")) and not list(tmp_path.rglob("journal"))
-    unprobed = replace(options, conformance=False)
+    unprobed = replace(options, skip_conformance=True)
     assert run_system(file_source(adapter), BenchmarkSession.open(TinyBenchmark()), unprobed).run.coverage.done == 1
 
 

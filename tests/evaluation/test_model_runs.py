@@ -16,7 +16,6 @@ from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import run_system
 from memeval.evaluation.verification import verify_run
 from memeval.execution.progress import Silent
-from memeval.gateway.budget import parse_caps
 from memeval.gateway.stops import BudgetSpent
 from memeval.records.call import Caller, Phase
 from memeval.records.errors import BadInput
@@ -263,7 +262,7 @@ def test_a_resumed_run_keeps_the_failed_and_the_successful_judgment(tmp_path: Pa
         return run_system(
             source,
             benchmark_session(),
-            options(tmp_path, models=ModelOptions(caps=parse_caps(caps), judge_concurrency=1)),
+            options(tmp_path, models=ModelOptions(budget=tuple(caps), judge_concurrency=1)),
         )
 
     server.fails_on = lambda body: answer_in(body) == "Nowhere."
@@ -398,7 +397,7 @@ def test_a_cap_counts_what_the_run_had_spent_before_it_was_stopped(tmp_path: Pat
     source = file_source(plain_adapter(tmp_path))
 
     def go(cap: str) -> RunFolder:
-        chosen = ModelOptions(caps=parse_caps([cap]), judge_concurrency=1)
+        chosen = ModelOptions(budget=(cap,), judge_concurrency=1)
         return run_system(source, benchmark_session(), options(tmp_path, models=chosen))
 
     with pytest.raises(BudgetSpent, match="the cap of 1,700 tokens for the phase judge is reached"):

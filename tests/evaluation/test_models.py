@@ -11,7 +11,6 @@ import pytest
 
 from memeval.evaluation.models import RECORD, ModelOptions, Models, models_for, recorded_calls
 from memeval.evaluation.running import run_system
-from memeval.gateway.budget import parse_caps
 from memeval.gateway.record import CallRecord
 from memeval.gateway.stops import BudgetSpent, GatewayStopped
 from memeval.records.call import Caller, Phase
@@ -45,7 +44,7 @@ def capped(tmp_path: Path) -> Iterator[Models]:
     """The gateway of a run with a budget of 1,000 tokens, and a record with calls of two runs."""
     with CallRecord(tmp_path / RECORD) as record:
         record.append_all([spent("mine", tokens=300), spent("theirs", tokens=900)])
-    with models_for(tmp_path, ModelOptions(caps=parse_caps(["tokens=1000"]))) as models:
+    with models_for(tmp_path, ModelOptions(budget=("tokens=1000",))) as models:
         yield models
 
 

@@ -14,7 +14,6 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.models import ModelOptions
 from memeval.evaluation.re_asking import draw, re_ask
 from memeval.evaluation.running import run_system
-from memeval.gateway.budget import parse_caps
 from memeval.gateway.stops import BudgetSpent
 from memeval.records.base import digest_of
 from memeval.records.errors import BadInput, CheckFailed
@@ -128,6 +127,6 @@ def test_a_judge_without_a_reply_leaves_no_sample(run: RunFolder, server: PickyS
 
 def test_a_budget_stops_the_sample_which_starts_again(run: RunFolder) -> None:
     with pytest.raises(BudgetSpent) as stopped:
-        re_ask(run, models=ModelOptions(caps=parse_caps(["judge.tokens=1700"]), judge_concurrency=1))
+        re_ask(run, models=ModelOptions(budget=("judge.tokens=1700",), judge_concurrency=1))
     assert str(stopped.value).endswith("Run the same command again.")
     assert "saved" not in str(stopped.value)

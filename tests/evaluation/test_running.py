@@ -44,7 +44,7 @@ def benchmark_session(scenarios: int = 8, questions: int = 1) -> BenchmarkSessio
 
 
 def options(folder: Path, **more: Any) -> RunOptions:
-    usual: dict[str, Any] = {"results": folder / "results", "concurrency": 2, "conformance": False}
+    usual: dict[str, Any] = {"results": folder / "results", "concurrency": 2, "skip_conformance": True}
     return RunOptions(**usual | more)
 
 
@@ -123,7 +123,9 @@ def test_a_process_that_dies_once_is_started_again_and_the_item_repeated(tmp_pat
     path = plain_adapter(
         tmp_path, on_query=f"if not os.path.exists({str(mark)!r}): open({str(mark)!r}, 'w').close(); os._exit(3)"
     )
-    options = RunOptions(results=tmp_path / "results", concurrency=1, conformance=False)  # the probe would be the first
+    options = RunOptions(
+        results=tmp_path / "results", concurrency=1, skip_conformance=True
+    )  # the probe would be the first
     run = run_system(file_source(path), benchmark_session(3), options)
     assert set(outcomes(run).values()) == {Outcome.OK}
     log = [json.loads(line) for line in __import__("gzip").open(run.file("log.jsonl"))]

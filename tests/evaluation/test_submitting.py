@@ -15,7 +15,8 @@ from markdown_it import MarkdownIt
 from memeval.archive.conformance import latest
 from memeval.evaluation.commenting import LENGTH, MARKER, comment_text
 from memeval.evaluation.scaffold import ScaffoldAnswers, scaffold, slug_of
-from memeval.evaluation.submitting import CheckOptions, check_submission
+from memeval.evaluation.submitting import check_submission
+from memeval.options import CheckOptions
 from memeval.records.errors import BadInput
 from memeval.records.submission import AdapterKind
 from memeval.records.submitting import Problem, Step, StepName, StepOutcome, SubmissionCheck

@@ -55,7 +55,7 @@ def test_a_server_that_is_not_there_is_named_with_its_address_and_the_option(
         closed.bind(("127.0.0.1", 0))
         there = f"http://127.0.0.1:{closed.getsockname()[1]}"
         setup = SystemSetup(sandbox=SandboxMode.NONE, hosts={"far.example.com": there})
-        options = RunOptions(tmp_path / "results", conformance=False, setup=setup)
+        options = RunOptions(tmp_path / "results", skip_conformance=True, setup=setup)
         with pytest.raises(BadInput) as refused:
             run_system(folder_source(submission(tmp_path, kind)), BenchmarkSession.open(TinyBenchmark(1)), options)
     assert refused.value.problem == (

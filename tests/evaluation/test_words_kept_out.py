@@ -15,7 +15,7 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks import session
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.cli.trust import verify
-from memeval.evaluation.auditing import AuditOptions, audit_judge, verify_audit
+from memeval.evaluation.auditing import audit_judge, verify_audit
 from memeval.evaluation.estimate import estimate_run
 from memeval.evaluation.judges import choose_judge
 from memeval.evaluation.models import RECORD, ModelOptions
@@ -27,6 +27,7 @@ from memeval.evaluation.verifying import sessions
 from memeval.evaluation.withholding.decoding import decoded_run
 from memeval.judging.calibration import trials
 from memeval.keys import NoiseKey
+from memeval.options import AuditOptions
 from memeval.records.base import digest_bytes
 from memeval.records.call import Caller
 from memeval.records.errors import BadInput

@@ -10,9 +10,10 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.formats.reading import AnswerFile
-from memeval.evaluation.importing import ImportOptions, import_file, open_benchmark_for
+from memeval.evaluation.importing import import_file, open_benchmark_for
 from memeval.evaluation.judges import ChosenJudge
 from memeval.exchange.formats import find_format
+from memeval.options import ImportOptions
 from memeval.records.imported import Claim
 from tests.support.data import test_data
 

@@ -16,11 +16,11 @@ from memeval.benchmarks.formats.answers import ImportedAnswer, ImportedAnswers, 
 from memeval.benchmarks.formats.reading import AnswerFile, ForeignRecord, fitted, once
 from memeval.benchmarks.locomo import LocomoBenchmark
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.importing import ImportOptions, Origin, import_file
+from memeval.evaluation.importing import import_file
 from memeval.evaluation.judges import ChosenJudge
 from memeval.evaluation.models import ModelOptions
 from memeval.exchange.formats import find_format
-from memeval.gateway.budget import parse_caps
+from memeval.options import ImportOptions, Origin
 from memeval.records.imported import Imported
 from tests.benchmarks.deepmemeval.rows import rows
 from tests.benchmarks.locomo.samples import Sample, made
@@ -96,7 +96,7 @@ def graded(
         benchmark_session,
         judge or ChosenJudge(),
         ImportOptions(
-            results=folder / "results", origin=Origin(**origin), models=ModelOptions(caps=parse_caps(caps)), fresh=fresh
+            results=folder / "results", origin=Origin(**origin), models=ModelOptions(budget=tuple(caps)), fresh=fresh
         ),
     )
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from memeval.evaluation.submitting import CheckOptions, check_submission
+from memeval.evaluation.submitting import check_submission
+from memeval.options import CheckOptions
 from memeval.records.errors import BadInput
 from memeval.records.submitting import StepName, StepOutcome
 from memeval.systems.source import MANIFEST, altered_source, examined_folder, find_system

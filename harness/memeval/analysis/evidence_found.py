@@ -34,7 +34,6 @@ class _ContextText:
     """The full text of a context.
 
     Args:
-        context: the context.
         texts: the texts of its scenario.
 
     Raises:
@@ -74,7 +73,6 @@ class EvidenceFinder:
     it is sessions, and any turn of a session counts.
 
     Args:
-        scenario: the complete scenario.
         contexts: contexts by digest.
         reader_tokens: token limit of a model reader's context; ``None`` for no limit.
     """
@@ -90,7 +88,6 @@ class EvidenceFinder:
         """Return how much of an item's evidence was available.
 
         Args:
-            item: the item's key.
             responses: one response for each of its questions.
             turns: whether evidence can be turns; ``False`` for sessions only.
         """
@@ -172,7 +169,6 @@ class EvidenceFinder:
         Args:
             piece: the evidence.
             by_turn: whether it is a turn.
-            responses: the responses.
             named: everything that the items of each response name.
         """
         for response, names in zip(responses, named, strict=True):

@@ -191,7 +191,6 @@ def failure(finder: EvidenceFinder, item: ItemKey, responses: Sequence[Response]
 
     Args:
         finder: the evidence finder of the item's scenario.
-        item: the item's key.
         responses: the last response to each of its questions, in order.
         grade: the item's grade.
     """
@@ -229,11 +228,7 @@ def failures_of(
     """Return the failure analysis of the graded items of a run, in plan order.
 
     Args:
-        benchmark_session: the benchmark with its data.
         items: the planned items, in plan order.
-        responses: all responses of the run.
-        contexts: its contexts.
-        grades: its grades.
         track: its track, which has the reader's token limit; ``None`` for no limit.
     """
     last, grade_of = last_attempts(responses), {grade.item_id: grade for grade in grades}

@@ -37,8 +37,6 @@ def gate_results(
     """Yield the result of each gate for each of its cells; a cell without a run fails.
 
     Args:
-        plan: the plan of the matrix.
-        cells: its cells.
         metrics: the metrics of the benchmarks, by name.
     """
     for index, gate in enumerate(plan.promotion_gates):

@@ -105,7 +105,6 @@ def write_audit(results: Path, audit: Audit, probes: Iterable[Probe], judgments:
     """Store an audit atomically.
 
     Args:
-        results: the results folder.
         audit: the audit; this function sets its ``files``.
         probes: the calibration answers with their verdicts.
         judgments: the calls to a model judge; none for the rule set.

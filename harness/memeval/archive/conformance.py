@@ -26,10 +26,6 @@ def report_path(results: Path, slug: str, submission_digest: Digest, environment
 def store(results: Path, report: Conformance) -> Path:
     """Store a report atomically. It replaces an earlier one of the same submission and environment.
 
-    Args:
-        results: the results folder.
-        report: the report.
-
     Returns:
         The file.
 
@@ -57,10 +53,8 @@ def find(
     """Return the report of a submission in an environment; ``None`` if there is none.
 
     Args:
-        results: the results folder.
         slug: the system.
         submission_digest: digest of its files.
-        environment_digest: digest of its environment.
         isolation: the required isolation of the check; ``None`` for any.
 
     Raises:

@@ -198,9 +198,6 @@ class Ledger:
     def signatures(self, signers: Signers) -> list[SignatureResult]:
         """Return the state of each entry's signature.
 
-        Args:
-            signers: the keys that may sign.
-
         Raises:
             BadInput: the ledger is damaged, or the signers file is not valid.
         """

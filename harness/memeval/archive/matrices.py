@@ -64,10 +64,6 @@ def files_of(matrix: Matrix) -> dict[str, bytes]:
 def write_matrix(results: Path, matrix: Matrix) -> MatrixFolder:
     """Store a matrix. It replaces the earlier result of the same plan; equal files stay unchanged.
 
-    Args:
-        results: the results folder.
-        matrix: the matrix.
-
     Raises:
         BadInput: the folder cannot be written.
     """

@@ -46,7 +46,6 @@ def check_rows(path: Path, stated: FileDigest, shown: object | None = None) -> N
     """Check that a gzipped file has the stated rows. It reads no further than one row too many.
 
     Args:
-        path: the file.
         stated: the digest of its uncompressed bytes, and its number of rows.
         shown: what errors call the file; ``None`` for its path.
 

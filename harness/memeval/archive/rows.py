@@ -38,10 +38,6 @@ REMEDY = "Restore the file, or record a new run."
 def read_rows(path: Path, model: type[T]) -> Iterator[T]:
     """Yield the rows of ``path``: plain, or gzipped if its name ends in ``.gz``.
 
-    Args:
-        path: the file.
-        model: the record type of its rows.
-
     Raises:
         BadInput: the file is missing or truncated, or a line is not a valid row. The message names file and line.
     """
@@ -87,8 +83,6 @@ class SharedRows:
         """Return the rows of a file, which nobody may change; see :func:`read_file`.
 
         Args:
-            path: the file.
-            model: the record type of its rows.
             stated: the digest that it should have; ``None`` if unknown.
         """
         known = None if stated is None else self._kept.get((model, stated.digest))

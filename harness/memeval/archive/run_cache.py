@@ -42,7 +42,6 @@ def kept(folder: RunFolder, kind: str, depends: str, make: Callable[[], bytes]) 
     """Return what ``make`` returns for a run; ``make`` is called only if an earlier build has not kept it.
 
     Args:
-        folder: the run, with its rows.
         kind: the kind of content, a part of the file's name.
         depends: all else that the content depends on besides run and code, such as the digest of the data.
         make: computes the content.

@@ -85,7 +85,6 @@ def sign(data: bytes, key: Path, namespace: str) -> str:
     """Sign bytes with an SSH key.
 
     Args:
-        data: the bytes.
         key: file of the private key, or of a public key whose private key the SSH agent holds.
         namespace: the purpose.
 

@@ -40,7 +40,6 @@ def source_path(results: Path, slug: str, digest: Digest, manifest: bytes) -> Pa
     """Return the folder of a source.
 
     Args:
-        results: the results folder.
         slug: the slug of the submission, without a variant.
         digest: its submission digest.
         manifest: the bytes of its manifest.
@@ -54,7 +53,6 @@ def stored_sources(results: Path, digest: Digest | None = None) -> list[Path]:
     """Return the folders of stored sources, by path.
 
     Args:
-        results: the results folder.
         digest: return only those of this submission digest.
     """
     name = "*" if digest is None else f"{_digits(digest, DIGITS)}-*"
@@ -84,7 +82,6 @@ def store_source(results: Path, slug: str, digest: Digest, files: Mapping[str, P
     The folder appears whole or not at all.
 
     Args:
-        results: the results folder.
         slug: the slug of the submission, without a variant.
         digest: its submission digest.
         files: its files by their path inside it.
@@ -144,10 +141,8 @@ def find_sources(results: Path, digest: Digest, slug: str, submissions: Path = S
     There may be several: a description can change without the digest.
 
     Args:
-        results: the results folder.
         digest: the submission digest.
         slug: the slug of a run, which begins with that of the submission.
-        submissions: the folder of submissions.
     """
     words = slug.split("-")
     named = (submissions / "-".join(words[:count]) for count in range(len(words), 0, -1))

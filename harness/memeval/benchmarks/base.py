@@ -188,7 +188,6 @@ class Benchmark(ABC):
             path: see :meth:`open`.
             parameters: see :meth:`open`.
             protocol: one of the benchmark's protocols.
-            tier: one of its tiers.
 
         Raises:
             BadInput: as :meth:`open` does.

@@ -25,7 +25,6 @@ def locate(info: BenchmarkInfo, path: Path | None = None, name: str | None = Non
     """Return where a benchmark's data file is, or would be.
 
     Args:
-        info: the benchmark.
         path: the file itself, or a folder with the file in it or in a folder of the benchmark's name; ``None`` for
             memeval's own data folder.
         name: name of one of the benchmark's files; ``None`` for the first.

@@ -76,7 +76,6 @@ class BenchmarkSession:
         """Open a benchmark's data.
 
         Args:
-            benchmark: the benchmark.
             path: see :meth:`Benchmark.open`.
             parameters: see :meth:`Benchmark.open`.
             protocol: the protocol; ``None`` for the benchmark's default.

@@ -42,11 +42,7 @@ _TAG = "tag:yaml.org,2002:"
 
 
 class Problems:
-    """Collects the problems of a file, with their lines.
-
-    Args:
-        path: the file.
-    """
+    """Collects the problems of a file, with their lines."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -75,7 +71,6 @@ def compose(path: Path, data: bytes) -> yaml.Node:
 
     Args:
         path: the file, for error messages.
-        data: its bytes.
 
     Raises:
         BadInput: the file is too large, nested too deeply, not UTF-8, not YAML or empty, or has several documents,

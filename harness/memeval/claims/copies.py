@@ -86,7 +86,6 @@ def unpacked(stream: IO[bytes], name: object) -> bytes:
     """Return the bytes of a file, uncompressed if its name ends in ``.gz``.
 
     Args:
-        stream: its bytes.
         name: its path or address.
 
     Raises:

@@ -159,7 +159,6 @@ def claim_verdict(claim: PublishedClaim, found: Recount | None) -> ClaimVerdict:
     differs only if words link the claim to the counted file, and repository and commit are known.
 
     Args:
-        claim: the claim.
         found: its recount; ``None`` if there is no file to count.
     """
     if claim.absent:

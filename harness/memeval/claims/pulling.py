@@ -21,8 +21,6 @@ def pull_file(source: PublishedSource, part: FilePart, copies: Copies, address: 
     """Download a file, unless it is here.
 
     Args:
-        source: the source.
-        part: one of its files.
         copies: the folder for it.
         address: another address than GitHub's.
 

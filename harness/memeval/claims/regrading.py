@@ -83,10 +83,8 @@ def regrade(source: PublishedSource, file: SourceFile, copies: Copies, sessions:
     """Grade a file of answers again.
 
     Args:
-        source: the source.
         file: its entry.
         copies: the published files on this machine.
-        sessions: the benchmarks.
 
     Raises:
         BadInput: a file is missing, has another digest, or does not fit its mapping; the benchmark's data is missing;

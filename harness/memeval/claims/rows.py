@@ -63,7 +63,6 @@ def read_rows(data: bytes, mapping: RowMapping, where: object) -> list[Published
 
     Args:
         data: its bytes, uncompressed: one JSON value, or JSON lines.
-        mapping: the mapping.
         where: the file, named in errors.
 
     Raises:

@@ -28,7 +28,6 @@ def read_sources(folder: Path = SOURCES, names: Sequence[str] = ()) -> list[Publ
     """Return the sources of a folder, by name.
 
     Args:
-        folder: the folder.
         names: only these; all if empty.
 
     Raises:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memeval.cli.fields import command
 from memeval.cli.options import AsJson, Parameter, Tier
 from memeval.cli.shared import counted, megabytes, print_json
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
@@ -37,7 +38,7 @@ File = Annotated[
 ]
 
 
-@app.command("list")
+@command(app, "list")
 def list_(
     name: Annotated[str | None, typer.Argument(help="Benchmark id. Default: all benchmarks.")] = None,
     as_json: AsJson = False,
@@ -171,7 +172,7 @@ def _row(benchmark: Benchmark) -> dict[str, Any]:
     }
 
 
-@app.command("pull")
+@command(app, "pull")
 def pull(
     name: Name,
     file: File = None,
@@ -250,7 +251,7 @@ def _progress(title: str) -> Iterator[Progress]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-@app.command("verify")
+@command(app, "verify")
 def verify(
     name: Name,
     data: Annotated[Path | None, typer.Option("--data", help="Your own copy of the data.")] = None,
@@ -361,7 +362,7 @@ def _released_file(benchmark_session: BenchmarkSession, data: Path | None) -> Pa
     return locate(benchmark_session.benchmark.info, data, None if named is None else str(named))
 
 
-@app.command("generate")
+@command(app, "generate")
 def generate(
     name: Name,
     to: Annotated[Path, typer.Option("--to", help="Folder for scenarios.jsonl and keys.jsonl.")],

@@ -18,8 +18,7 @@ from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, MemevalError
 
 if TYPE_CHECKING:
-    from memeval.evaluation.result_set import PlannedRun
-    from memeval.systems.source import SystemSource
+    from memeval.evaluation.plan.executing import PlannedRun
 
 TIER = "quick"
 """The tier of the built-in benchmark."""
@@ -41,57 +40,46 @@ NEXT_STEPS = (
 
 
 def quick_runs(file: Path = FILE) -> list[PlannedRun]:
-    """Return the runs of the controls and the light systems on the quick tier of the built-in benchmark.
-
-    Args:
-        file: the set of runs.
-    """
+    """Return the runs of the controls and the light systems on the quick tier of the built-in benchmark."""
     from memeval.benchmarks import quick_benchmark
-    from memeval.evaluation.result_set import planned_runs
+    from memeval.evaluation.plan.reading import planned_runs
 
     benchmark = quick_benchmark().info.id
     runs = [run for run in planned_runs(file) if (run.benchmark, run.tier) == (benchmark, TIER)]
-    return [run for run in runs if run.source.control is not None or run.source.light]
+    return [run for run in runs if not isinstance(run.system, str) and run.system.light]
 
 
 def all_runs() -> list[PlannedRun]:
     """Return the runs of every system that needs no key, with each of its readers, on every benchmark that is here."""
-    from memeval.benchmarks import all_benchmarks
-    from memeval.evaluation.result_set import PlannedRun, offline_submissions
-    from memeval.systems.controls import CONTROLS
-    from memeval.systems.source import find_system
+    from memeval.benchmarks import find
+    from memeval.evaluation.plan.choosing import ALL_SUBMISSIONS, CONTROLS, readers_for, runnable, systems_named
+    from memeval.evaluation.plan.executing import PlannedRun
 
-    systems: list[tuple[SystemSource, str | None]] = [
-        *((find_system(slug), reader) for slug, control in CONTROLS.items() for reader in control.readers),
-        *((source, None) for source in offline_submissions()),
-    ]
-    infos = [b.info for b in all_benchmarks() if b.available() and not (b.info.by_name_only or b.info.brought)]
     return [
-        PlannedRun(info.id, info.protocols[0].name, info.tiers[0].name, source, reader)
-        for info in infos
-        for source, reader in systems
+        PlannedRun(source, name, reader=reader, named=False)
+        for name in runnable()
+        for group in (CONTROLS, ALL_SUBMISSIONS)
+        for source in systems_named(group, find(name).info)
+        for reader in readers_for(source, find(name).info, None, ())
     ]
 
 
 def run_all(results: Path, runs: Sequence[PlannedRun]) -> list[RunFolder]:
     """Make runs. One that cannot be made, such as for a missing program, is skipped with a message.
 
-    Args:
-        results: folder for the runs.
-        runs: the planned runs.
+    Raises:
+        MemevalError: a run failed otherwise.
     """
-    from memeval import api
+    from memeval.evaluation.plan.executing import execute
     from memeval.execution.progress import Bar
+    from memeval.options import RunOptions
 
     folders: list[RunFolder] = []
     with Bar() as progress:
-        for number, run in enumerate(runs, 1):
-            progress.note(f"{number}/{len(runs)} {run}")
-            options = api.RunOptions(results=results, protocol=run.protocol, tier=run.tier, reader=run.reader)
-            try:
-                folders += api.run(run.source, run.benchmark, options=options, progress=progress)
-            except BadInput as error:
-                progress.note(f"{run.source.slug} skipped: {error}")
+        for outcome in execute(runs, RunOptions(results=results), progress):
+            if outcome.error is not None and not isinstance(outcome.error, BadInput):
+                raise outcome.error
+            folders += outcome.folders
     return folders
 
 

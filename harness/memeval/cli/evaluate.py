@@ -11,27 +11,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.models import MaxCost, model_options
-from memeval.cli.options import Concurrency, Limit, Tier
-from memeval.cli.setup import Sandboxing, setup_of
+from memeval.cli.fields import Only, command
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, print_json
-from memeval.records.errors import BadInput, MemevalError, NotApplicable
+from memeval.options import RunOptions
+from memeval.records.errors import BadInput, MemevalError
 
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
-    from memeval.cli.evaluations import Checked, Choice, Evaluation
-    from memeval.evaluation.running import RunOptions
-    from memeval.execution.progress import Progress
+    from memeval.cli.evaluations import Checked, Evaluation
 
 DEFAULT_TO = Path("build/evaluation")
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("evaluate")(evaluate)
+    command(app, "evaluate")(evaluate)
 
 
 def evaluate(
+    options: Annotated[
+        RunOptions,
+        Only("tier", "limit", "reader", "judge", "max_cost_usd", "concurrency", "sandbox", "python", "fresh"),
+    ],
     systems: Annotated[
         str,
         typer.Option(
@@ -50,19 +51,6 @@ def evaluate(
             "first one that needs no data and only seconds.",
         ),
     ] = None,
-    tier: Tier = None,
-    limit: Limit = None,
-    reader: Annotated[
-        str | None,
-        typer.Option("--reader", help="Who writes the answer: native, extractive or openai:MODEL."),
-    ] = None,
-    judge: Annotated[str | None, typer.Option("--judge", help="Who grades: rules or openai:MODEL.")] = None,
-    max_cost_usd: MaxCost = None,
-    concurrency: Concurrency = 4,
-    sandbox: Sandboxing = None,
-    python: Annotated[
-        Path | None, typer.Option("--python", help="Your own Python interpreter for the systems.")
-    ] = None,
     pull_data: Annotated[
         bool, typer.Option("--pull-data", help="Download missing data first, and accept its licence.")
     ] = False,
@@ -77,7 +65,6 @@ def evaluate(
     ] = None,
     results: Results = DEFAULT_RESULTS,
     to: Annotated[Path, typer.Option("--to", help="Results folder for the new runs.")] = DEFAULT_TO,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start new runs, even if finished ones are stored.")] = False,
     annotations: Annotated[
         str | None, typer.Option("--annotations", metavar="github", help="Also print annotations for a CI service.")
     ] = None,
@@ -99,40 +86,36 @@ def evaluate(
 
     Example: memeval evaluate --systems my_memory.py --benchmarks beliefs@2
     """
-    from memeval import api
     from memeval.benchmarks import quick_benchmark
     from memeval.cli.check import append_summary
-    from memeval.cli.evaluations import annotations_of, choose_benchmarks, choose_systems, raise_worst, summary_of
+    from memeval.cli.evaluations import (
+        Evaluation,
+        annotations_of,
+        choose_benchmarks,
+        plan_of,
+        raise_worst,
+        summary_of,
+        title_of,
+    )
+    from memeval.cli.outcomes import print_runs
+    from memeval.evaluation.plan.executing import execute
     from memeval.execution.progress import Bar
 
     if annotations not in (None, "github"):
         raise BadInput(f"unknown annotations '{annotations}'.", remedy="Use --annotations github.")
-    names = choose_benchmarks(quick_benchmark().info.id if benchmarks is None else benchmarks, tier)
-    choices = choose_systems(systems)
+    names = choose_benchmarks(quick_benchmark().info.id if benchmarks is None else benchmarks, options.tier)
+    runs = plan_of(systems, names, options)
     _refuse_baseline(baseline, results)
     if plan:
-        print(json.dumps({"benchmarks": names, "systems": [choice.title for choice in choices]}))
+        print(json.dumps({"benchmarks": names, "systems": list(dict.fromkeys(map(title_of, runs)))}))
         return
     if pull_data:
         _pull(names)
-    options = api.RunOptions(
-        results=to,
-        tier=tier,
-        judge=judge,
-        reader=reader,
-        models=model_options(max_cost_usd=max_cost_usd),
-        setup=setup_of(sandbox, None),
-        limit=limit,
-        concurrency=concurrency,
-        fresh=fresh,
-    )
     done: list[Evaluation] = []
     with Bar() as progress:
-        for name in names:
-            for choice in choices:
-                progress.note(f"{len(done) + 1}/{len(names) * len(choices)} {choice.title} on {name}")
-                made = _run(choice, name, options, python, progress, as_json)
-                done.append(replace(made, checks=tuple(_check(each, baseline, results) for each in made.folders)))
+        for outcome in execute(runs, replace(options, results=to), progress, debug="--debug" in sys.argv):
+            print_runs(outcome, as_json)
+            done.append(Evaluation(outcome, tuple(_check(each, baseline, results) for each in outcome.folders)))
     if as_json:
         print_json([each.data() for each in done])
     if annotations:
@@ -141,32 +124,6 @@ def evaluate(
     if summary is not None:
         append_summary(summary, summary_of(done))
     raise_worst(done)
-
-
-def _run(
-    choice: Choice, benchmark: str, options: RunOptions, python: Path | None, progress: Progress, as_json: bool
-) -> Evaluation:
-    from memeval import api
-    from memeval.benchmarks import find
-    from memeval.cli.evaluations import Evaluation
-    from memeval.cli.outcomes import BenchmarkResult, BenchmarkState, run_on
-    from memeval.systems.source import find_system
-
-    own = find(benchmark).info.protocols[0].reader
-    if choice.reader is not None and own not in (None, choice.reader):
-        reason = NotApplicable(f"the benchmark has its own reader, '{own}'.")
-        return Evaluation(choice, BenchmarkResult(benchmark, BenchmarkState.NOT_APPLICABLE, error=reason))
-
-    def run_one(name: str) -> list[RunFolder]:
-        source = find_system(choice.named)
-        if python is not None:
-            source = replace(
-                source, launch=replace(source.launch, interpreter=python.absolute(), own_interpreter=False)
-            )
-        chosen = options if choice.reader is None else replace(options, reader=choice.reader)
-        return api.run(source, name, options=chosen, progress=progress)
-
-    return Evaluation(choice, run_on(benchmark, run_one, as_json))
 
 
 def _refuse_baseline(baseline: str | None, results: Path) -> None:

@@ -10,15 +10,7 @@ from memeval.cli.check_formats import annotation, verdict_of
 from memeval.cli.check_formats import annotations_of as annotations_of_check
 from memeval.cli.check_formats import summary_of as summary_of_check
 from memeval.cli.gate import is_over_gate
-from memeval.cli.outcomes import (
-    SEVERITY,
-    BenchmarkResult,
-    BenchmarkState,
-    all_failed_alike,
-    over_the_gate,
-    runnable,
-    skipped,
-)
+from memeval.cli.outcomes import FAILED, all_failed_alike, data_of, over_the_gate, worst_of
 from memeval.cli.reporting import score_of
 from memeval.cli.shared import counted
 from memeval.evaluation.commenting import harmless
@@ -27,6 +19,8 @@ from memeval.records.errors import BadInput, CheckFailed, MemevalError
 
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
+    from memeval.evaluation.plan.executing import PlannedRun, RunOutcome
+    from memeval.options import RunOptions
 
 Checked = RegressionCheck | MemevalError
 """The result of a check, or why a run could not be checked."""
@@ -34,56 +28,37 @@ Checked = RegressionCheck | MemevalError
 LONGEST_SUMMARY = 900_000
 """Longest job summary, in characters; GitHub refuses more than 1 MiB."""
 
-ALL, CONTROLS = "all", "controls"
-"""Names of groups of systems."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A system that the caller chose."""
-
-    named: str
-    """How the caller or the group names it."""
-    reader: str | None = None
-    """A further reader of a baseline; ``None`` for that of the options."""
-    in_group: bool = False
-    """Whether it belongs to a group. Then it is no failure if it supports no benchmark."""
-
-    @property
-    def title(self) -> str:
-        """Its name, with the further reader of a baseline."""
-        return self.named if self.reader is None else f"{self.named} ({self.reader})"
+ALL = "all"
+"""The name of all submissions that need no key, or of all benchmarks that can run here."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A system on a benchmark."""
+    """A run, and its checks."""
 
-    choice: Choice
-    result: BenchmarkResult
+    outcome: RunOutcome
     checks: tuple[Checked, ...] = ()
     """One for each run."""
 
     @property
     def folders(self) -> tuple[RunFolder, ...]:
-        return self.result.folders
+        return self.outcome.folders
 
     @property
     def title(self) -> str:
-        """The names of both."""
-        return f"{self.choice.title} on {self.result.benchmark}"
+        """The names of system and benchmark."""
+        return f"{title_of(self.outcome.planned)} on {self.outcome.planned.benchmark}"
 
     def data(self) -> dict[str, Any]:
         """Return plain JSON data."""
         checks = [{"error": str(each)} if isinstance(each, MemevalError) else each.data() for each in self.checks]
-        return self.result.data() | {"system": self.choice.named, "reader": self.choice.reader, "checks": checks}
+        planned = self.outcome.planned
+        return data_of(self.outcome) | {"system": planned.slug, "reader": planned.reader, "checks": checks}
 
     def errors(self) -> Iterator[MemevalError]:
         """Yield what failed."""
-        state = self.result.state
-        is_unsupported = state is BenchmarkState.NOT_APPLICABLE and not self.choice.in_group
-        if self.result.error is not None and (state is BenchmarkState.FAILED or is_unsupported):
-            yield self.result.error
+        if self.outcome.error is not None and (self.outcome.state == FAILED or self.outcome.planned.named):
+            yield self.outcome.error
         is_limited = any(folder.run.coverage.limit is not None for folder in self.folders)
         yield from all_failed_alike(self.folders) if is_limited else over_the_gate(self.folders)
         for each in self.checks:
@@ -93,23 +68,37 @@ class Evaluation:
                 yield CheckFailed(verdict_of(each))
 
 
-def choose_systems(text: str) -> list[Choice]:
-    """Return the systems of a list, each once.
+def title_of(planned: PlannedRun) -> str:
+    """Return the name of a system, with the reader that the plan names."""
+    return planned.slug if planned.reader is None else f"{planned.slug} ({planned.reader})"
+
+
+def plan_of(systems: str, benchmarks: Sequence[str], options: RunOptions) -> list[PlannedRun]:
+    """Return the runs of all systems of a list on benchmarks, each once.
 
     Raises:
         BadInput: the list is empty, or a submission of the group ``all`` is not valid.
     """
-    found: dict[Choice, None] = {}
-    for name in _parts(text, "--systems"):
-        if name == ALL:
-            found |= dict.fromkeys(Choice(slug, in_group=True) for slug in _keyless())
-        elif name == CONTROLS:
-            found |= dict.fromkeys(_controls())
-        else:
-            found[Choice(name)] = None
-    if not found:
+    from memeval.benchmarks import find
+    from memeval.evaluation.plan.choosing import ALL_SUBMISSIONS, CONTROLS, readers_for, systems_named
+    from memeval.evaluation.plan.executing import PlannedRun
+
+    found: dict[tuple[str, str, str | None], PlannedRun] = {}
+    groups = {ALL: ALL_SUBMISSIONS, CONTROLS: CONTROLS}
+    for benchmark in benchmarks:
+        info, named = find(benchmark).info, () if options.reader is None else (options.reader,)
+        for name in _parts(systems, "--systems"):
+            runs = [PlannedRun(name, benchmark)]
+            if name in groups:
+                runs = [
+                    PlannedRun(source, benchmark, reader=reader, named=False)
+                    for source in systems_named(groups[name], info)
+                    for reader in readers_for(source, info, options.protocol, named)
+                ]
+            found |= {(benchmark, run.slug, run.reader): run for run in runs}
+    if benchmarks and not found:
         raise BadInput("there is no submission that needs no key.", remedy="Name systems with --systems.")
-    return list(found)
+    return list(found.values())
 
 
 def choose_benchmarks(text: str, tier: str | None) -> list[str]:
@@ -123,10 +112,11 @@ def choose_benchmarks(text: str, tier: str | None) -> list[str]:
         BadInput: the list is empty, or a benchmark is not known.
     """
     from memeval.benchmarks import find
+    from memeval.evaluation.plan.choosing import runnable
 
     found: dict[str, None] = {}
     for name in _parts(text, "--benchmarks"):
-        found |= dict.fromkeys(runnable(skipped(tier, None)) if name == ALL else [find(name).info.id])
+        found |= dict.fromkeys(runnable(tier) if name == ALL else [find(name).info.id])
     return list(found)
 
 
@@ -135,25 +125,6 @@ def _parts(text: str, option: str) -> list[str]:
     if not parts:
         raise BadInput("the list is empty.", where=option, remedy="Give names, separated by commas.")
     return parts
-
-
-def _keyless() -> Iterator[str]:
-    """Yield the slug of each submission that declares no model and no host."""
-    from memeval.systems.source import MANIFEST, SUBMISSIONS, folder_source
-
-    for manifest in sorted(SUBMISSIONS.glob(f"*/{MANIFEST}")):
-        submission = folder_source(manifest.parent).submission
-        if submission is not None and not submission.declared_models and not submission.hosts:
-            yield submission.slug
-
-
-def _controls() -> Iterator[Choice]:
-    from memeval.systems.controls import CONTROLS as TABLE
-
-    for slug, control in TABLE.items():
-        yield Choice(slug, in_group=True)
-        for reader in control.readers[1:]:  # the first one is its default
-            yield Choice(slug, reader, in_group=True)
 
 
 def summary_of(done: Sequence[Evaluation]) -> str:
@@ -177,9 +148,9 @@ def summary_of(done: Sequence[Evaluation]) -> str:
 
 
 def _rows(each: Evaluation) -> Iterator[tuple[str, ...]]:
-    names = harmless(each.choice.title), harmless(each.result.benchmark)
+    names = harmless(title_of(each.outcome.planned)), harmless(each.outcome.planned.benchmark)
     if not each.folders:
-        reason = each.result.error.problem if each.result.error else "no run"
+        reason = each.outcome.error.problem if each.outcome.error else "no run"
         is_failure = any(each.errors())
         yield *names, "–", "–", "–", f"{'✗ failed' if is_failure else 'skipped'}: {harmless(reason)}"
     for folder, check in zip(each.folders, each.checks, strict=True):
@@ -222,8 +193,7 @@ def raise_worst(done: Sequence[Evaluation]) -> None:
     if len(failed) == 1:
         raise failed[0][1]
     if failed:
-        worst = MemevalError("\n".join([f"{len(failed)} problems:", *(f"{title}: {error}" for title, error in failed)]))
-        worst.exit_code = min((error.exit_code for _title, error in failed), key=SEVERITY.index)
-        raise worst
+        lines = [f"{len(failed)} problems:", *(f"{title}: {error}" for title, error in failed)]
+        raise worst_of([error for _title, error in failed], "\n".join(lines))
     if not any(each.folders for each in done):
         raise BadInput("no run: the systems support none of the benchmarks.", remedy="Choose others.")

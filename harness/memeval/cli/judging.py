@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memeval.cli.archive import fetch_for
-from memeval.cli.models import (
-    JUDGE_CONCURRENCY,
-    REFUSALS,
-    Budgets,
-    JudgeConcurrency,
-    JudgeLabel,
-    MaxCost,
-    MaxRefusals,
-    Prompts,
-    RequestsPerMinute,
-    TokensPerMinute,
-    model_options,
-)
-from memeval.cli.options import Benchmarks, FreshGrades
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, counted, percent, print_json
+from memeval.cli.fields import Without, command
+from memeval.cli.options import Benchmarks, JudgeLabel, Prompts
+from memeval.cli.shared import AsJson, Data, counted, percent, print_json
+from memeval.options import AuditOptions, RejudgeOptions
 
 if TYPE_CHECKING:
     from memeval.records.audit import Audit, Rate
@@ -34,26 +24,20 @@ _LABELS = typer.Option("--judge-label", help="Who serves the model judges, if no
 
 def add_to(main: typer.Typer) -> None:
     """Add the commands of this group."""
-    main.command("rejudge")(rejudge)
+    command(main, "rejudge")(rejudge)
     main.add_typer(app, name="judge")
 
 
 def rejudge(
     runs: Annotated[list[str], typer.Argument(help="Runs, by folder or id; or folders above runs.")],
     judge: Annotated[str, typer.Option("--judge", help="Who gives verdicts: rules or openai:MODEL.")],
+    options: Annotated[RejudgeOptions, Without("judge_concurrency", "model_concurrency")],
     judge_label: JudgeLabel = None,
     prompts: Prompts = None,
-    results: Results = DEFAULT_RESULTS,
     data: Data = None,
     concurrency: Annotated[
         int, typer.Option("--concurrency", "--judge-concurrency", help="Concurrent calls to the judge.")
-    ] = JUDGE_CONCURRENCY,
-    requests_per_minute: RequestsPerMinute = None,
-    tokens_per_minute: TokensPerMinute = None,
-    max_cost_usd: MaxCost = None,
-    budget: Budgets = None,
-    max_refusals: MaxRefusals = REFUSALS,
-    fresh: FreshGrades = False,
+    ] = 16,
 ) -> None:
     """Grade stored answers with another judge.
 
@@ -66,19 +50,9 @@ def rejudge(
     from memeval.cli.reporting import report
     from memeval.execution.progress import Bar
 
-    options = api.RejudgeOptions(
-        results=results,
-        models=model_options(
-            judge_concurrency=concurrency,
-            requests_per_minute=requests_per_minute,
-            tokens_per_minute=tokens_per_minute,
-            max_cost_usd=max_cost_usd,
-            budget=budget,
-            max_refusals=max_refusals,
-        ),
-        fresh=fresh,
-    )
-    named = {folder.run.run_id: folder for each in runs for folder in api.load_runs(each, results)}
+    options = replace(options, models=replace(options.models, judge_concurrency=concurrency))
+    options.models.check()
+    named = {folder.run.run_id: folder for each in runs for folder in api.load_runs(each, options.results)}
     fetch_for(list(named.values()))
     with Bar() as progress:
         for source in named.values():
@@ -91,21 +65,14 @@ def rejudge(
             print(folder.path, flush=True)
 
 
-@app.command("audit")
+@command(app, "audit")
 def audit(
     judge: Annotated[list[str], typer.Option("--judge", help="rules or openai:MODEL; repeatable.")],
+    options: Annotated[AuditOptions, Without("model_concurrency")],
     benchmark: Benchmarks = None,
     judge_label: Annotated[str | None, _LABELS] = None,
     prompts: Prompts = None,
-    results: Results = DEFAULT_RESULTS,
     data: Data = None,
-    items: Annotated[int, typer.Option("--items", help="Items per category to make answers for.")] = 20,
-    judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
-    requests_per_minute: RequestsPerMinute = None,
-    tokens_per_minute: TokensPerMinute = None,
-    max_cost_usd: MaxCost = None,
-    budget: Budgets = None,
-    max_refusals: MaxRefusals = REFUSALS,
     as_json: AsJson = False,
 ) -> None:
     """Measure how often a judge is wrong.
@@ -120,18 +87,6 @@ def audit(
     from memeval import api
     from memeval.execution.progress import Bar
 
-    options = api.AuditOptions(
-        results=results,
-        items=items,
-        models=model_options(
-            judge_concurrency=judge_concurrency,
-            requests_per_minute=requests_per_minute,
-            tokens_per_minute=tokens_per_minute,
-            max_cost_usd=max_cost_usd,
-            budget=budget,
-            max_refusals=max_refusals,
-        ),
-    )
     found = []
     with Bar() as progress:
         for named in judge:
@@ -144,7 +99,7 @@ def audit(
                 options=options,
                 progress=progress,
             )
-    matrices = _score_by_judge(results, {folder.audit.benchmark for folder in found}) if len(judge) > 1 else []
+    matrices = _score_by_judge(options.results, {folder.audit.benchmark for folder in found}) if len(judge) > 1 else []
     if as_json:
         print_json({"audits": [folder.audit.data() for folder in found], "scores": matrices})
         return

@@ -102,7 +102,6 @@ def reason_with_regression(folder: RunFolder, results: Path, reason: str, *, acc
     """Return the reason of an acceptance; for a regression, with its metrics in front.
 
     Args:
-        folder: the run.
         results: folder with the ledger and the accepted runs.
         reason: the reason without the regression.
         accepted: whether a regression is accepted too.

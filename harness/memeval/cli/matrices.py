@@ -9,30 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.models import (
-    JUDGE_CONCURRENCY,
-    Budgets,
-    JudgeConcurrency,
-    JudgeLabel,
-    MaxCost,
-    Prompts,
-    RequestsPerMinute,
-    TokensPerMinute,
-    model_options,
-)
-from memeval.cli.options import Concurrency, ModelConcurrency, RetryErrors, SkipConformance
-from memeval.cli.outcomes import SEVERITY
-from memeval.cli.setup import Hosts, Sandboxing, setup_of
-from memeval.cli.shared import DEFAULT_RESULTS, Results, counted, print_json
-from memeval.records.errors import BadInput, CheckFailed, MemevalError, NotApplicable
+from memeval.cli.fields import Without, command
+from memeval.cli.outcomes import worst_of
+from memeval.cli.shared import RESUME_HINT, counted, print_json
+from memeval.options import RunOptions
+from memeval.records.errors import BadInput, CheckFailed, NotApplicable
 
 if TYPE_CHECKING:
-    from memeval.evaluation.matrix import MatrixRun
+    from memeval.evaluation.plan.matrix import MatrixRun
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands of this group."""
-    app.command("matrix")(matrix)
+    command(app, "matrix")(matrix)
 
 
 class OutputFormat(StrEnum):
@@ -44,27 +33,18 @@ class OutputFormat(StrEnum):
 
 
 def matrix(
-    file: Annotated[Path | None, typer.Argument(help="A matrix file, in YAML.")] = None,
+    options: Annotated[
+        RunOptions,
+        Without(
+            *("protocol", "tier", "errata", "judge", "reader", "max_refusals", "python", "ask_seconds", "scheduler"),
+            "keep_going",
+        ),
+    ],
+    file: Annotated[Path | None, typer.Argument(help="A matrix file, in TOML.")] = None,
     example: Annotated[
         str | None, typer.Option("--example", metavar="NAME", help="Print an example file. Run nothing.")
     ] = None,
     form: Annotated[OutputFormat, typer.Option("--format", help="Format of the comparison.")] = OutputFormat.TABLE,
-    results: Results = DEFAULT_RESULTS,
-    judge_label: JudgeLabel = None,
-    prompts: Prompts = None,
-    limit: Annotated[int | None, typer.Option("--limit", help="Run only the first N items of each benchmark.")] = None,
-    concurrency: Concurrency = 4,
-    judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
-    model_concurrency: ModelConcurrency = JUDGE_CONCURRENCY,
-    requests_per_minute: RequestsPerMinute = None,
-    tokens_per_minute: TokensPerMinute = None,
-    max_cost_usd: MaxCost = None,
-    budget: Budgets = None,
-    sandbox: Sandboxing = None,
-    host: Hosts = None,
-    skip_conformance: SkipConformance = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start new runs, even if finished ones are stored.")] = False,
-    retry_errors: RetryErrors = False,
 ) -> None:
     """Run many systems on many benchmarks, from one file.
 
@@ -74,7 +54,7 @@ def matrix(
 
     If cells fail, the exit code is the worst of theirs. If only a promotion gate fails, it is 1.
 
-    Example: memeval matrix --example controls > controls.yaml && memeval matrix controls.yaml
+    Example: memeval matrix --example controls > controls.toml && memeval matrix controls.toml
     """
     from memeval import api
     from memeval.analysis.matrix_table import csv_text, table_text
@@ -85,25 +65,6 @@ def matrix(
         return
     if file is None:
         raise BadInput("no matrix file given.", remedy=f"Name one, or print one with --example: {_examples()}.")
-    options = api.RunOptions(
-        results=results,
-        judge_label=judge_label,
-        prompts=prompts,
-        models=model_options(
-            judge_concurrency=judge_concurrency,
-            model_concurrency=model_concurrency,
-            requests_per_minute=requests_per_minute,
-            tokens_per_minute=tokens_per_minute,
-            max_cost_usd=max_cost_usd,
-            budget=budget,
-        ),
-        setup=setup_of(sandbox, host),
-        conformance=not skip_conformance,
-        limit=limit,
-        concurrency=concurrency,
-        fresh=fresh,
-        retry_errors=retry_errors,
-    )
     with Bar() as progress:
         made = api.matrix(file, options=options, progress=progress)
     found = made.folder.matrix
@@ -137,12 +98,7 @@ def _conclude(made: MatrixRun) -> None:
     ]
     failed = [gate for gate in made.folder.matrix.gates if not gate.passed]
     if found:
-        worst = MemevalError(
-            f"{counted(len(found), 'cell')} of {len(made.outcomes)} failed. See above.",
-            remedy="Progress saved. Run the same command to resume.",
-        )
-        worst.exit_code = min((error.exit_code for error in found), key=SEVERITY.index)
-        raise worst
+        raise worst_of(found, f"{counted(len(found), 'cell')} of {len(made.outcomes)} failed. See above.", RESUME_HINT)
     if failed:
         raise CheckFailed(
             f"{counted(len(failed), 'promotion gate')} failed.", remedy="The gate lines above show the values."
@@ -163,7 +119,7 @@ def _examples() -> str:
 def _example_files() -> list[Path]:
     from memeval.site.files import assets_root
 
-    return sorted((assets_root() / "templates" / "matrices").glob("*.yaml"))
+    return sorted((assets_root() / "templates" / "matrices").glob("*.toml"))
 
 
 def _print_note(note: str) -> None:

@@ -9,9 +9,11 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from memeval.cli.fields import FieldOf
+from memeval.options import RESULTS, RunOptions
 from memeval.records.errors import BadInput
 
-DEFAULT_RESULTS = Path("results")
+DEFAULT_RESULTS = RESULTS
 
 Benchmarks = Annotated[
     list[str] | None,
@@ -21,11 +23,8 @@ Benchmarks = Annotated[
         help="Benchmark id, repeatable. Default: every benchmark whose data is on this machine.",
     ),
 ]
-Protocol = Annotated[str | None, typer.Option("--protocol", help="Protocol: how questions are asked and graded.")]
-Tier = Annotated[
-    str | None,
-    typer.Option("--tier", help="Subset or size of the data. 'memeval data list NAME' shows them."),
-]
+Protocol = Annotated[str | None, FieldOf(RunOptions)]
+Tier = Annotated[str | None, FieldOf(RunOptions)]
 Parameter = Annotated[
     list[str] | None,
     typer.Option(
@@ -36,14 +35,9 @@ Data = Annotated[
     Path | None,
     typer.Option("--data", help="Your own copy of the benchmark's data. Needs one benchmark."),
 ]
-Errata = Annotated[
-    Path | None,
-    typer.Option("--errata", help="File of known data errors for corrected scores. Default: memeval's own list."),
-]
-Limit = Annotated[
-    int | None,
-    typer.Option("--limit", help="Run only the first N items. The run is then partial."),
-]
+Errata = Annotated[Path | None, FieldOf(RunOptions)]
+JudgeLabel = Annotated[str | None, FieldOf(RunOptions)]
+Prompts = Annotated[Path | None, FieldOf(RunOptions)]
 
 
 class ExecutorKind(StrEnum):
@@ -58,34 +52,6 @@ class ExecutorKind(StrEnum):
 Executors = Annotated[
     ExecutorKind,
     typer.Option("--executor", help="Where scenarios run: local (this machine) or dask (a Dask cluster)."),
-]
-SchedulerAddress = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="Address of the Dask scheduler, such as tcp://10.0.0.1:8786. Needs --executor dask.",
-    ),
-]
-Concurrency = Annotated[int, typer.Option("--concurrency", help="Questions in flight at the same time.")]
-ModelConcurrency = Annotated[
-    int,
-    typer.Option("--model-concurrency", help="Concurrent model calls, for the reader and for the system."),
-]
-SkipConformance = Annotated[
-    bool,
-    typer.Option(
-        "--skip-conformance",
-        help="Run a system even if it failed or skipped the adapter check or the isolation probe.",
-    ),
-]
-RetryErrors = Annotated[
-    bool,
-    typer.Option("--retry-errors", help="Try failed items again. Both attempts stay on record."),
-]
-FreshGrades = Annotated[
-    bool,
-    typer.Option("--fresh", help="Start a new run. Recorded judgments are still reused."),
 ]
 Results = Annotated[
     Path,

@@ -8,9 +8,8 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,38 +18,22 @@ import typer
 from memeval.archive.runs import RunFolder
 from memeval.cli.options import DEFAULT_RESULTS, Results
 from memeval.cli.shared import RESUME_HINT, counted, print_table
-from memeval.records.errors import BadInput, CheckFailed, ExitCode, MemevalError, NotApplicable
+from memeval.records.errors import BadInput, CheckFailed, ExitCode, MemevalError
 
 if TYPE_CHECKING:
-    from memeval.evaluation.result_set import PlannedRun
+    from memeval.evaluation.plan.executing import PlannedRun, RunOutcome
     from memeval.evaluation.verifying.sessions import Sessions
     from memeval.execution.progress import Progress
 
 FILE = Path("results.toml")
 """The set of runs of this checkout."""
 
-Track = tuple[str, str, str]
+Track = tuple[str, str | None, str | None]
 """Benchmark, protocol and tier."""
 
-
-class RunState(StrEnum):
-    """What happened to a planned run; the values are columns of the printed table."""
-
-    NEW = "new"
-    STORED = "stored before"
-    NOT_APPLICABLE = "not applicable"
-    """The system lacks a method that the protocol needs."""
-    FAILED = "failed"
-
-
-@dataclass(frozen=True)
-class RunOutcome:
-    """The outcome of one planned run."""
-
-    planned: PlannedRun
-    state: RunState
-    folder: RunFolder | None = None
-    error: MemevalError | None = None
+NEW, STORED, FAILED = "new", "stored before", "failed"
+COLUMNS = (NEW, STORED, "not applicable", FAILED)
+"""What happened to a run of the set: columns of the printed table."""
 
 
 @dataclass(frozen=True)
@@ -93,9 +76,9 @@ def _names(run: PlannedRun) -> dict[str, tuple[str, ...]]:
     """Return the names of a run, by kind."""
     return {
         "benchmark": (run.benchmark, run.benchmark.partition("@")[0]),
-        "protocol": (run.protocol,),
-        "tier": (run.tier,),
-        "system": (run.source.slug,),
+        "protocol": (str(run.protocol),),
+        "tier": (str(run.tier),),
+        "system": (run.slug,),
     }
 
 
@@ -110,27 +93,47 @@ def _matrices(files: Sequence[Path], names: Sequence[str]) -> list[Path]:
 
 
 def make(runs: Sequence[PlannedRun], recording: Recording, progress: Progress) -> list[RunOutcome]:
-    """Make runs one after another; verify, grade again and record each as soon as it is finished.
+    """Make runs; verify, grade again and record each as soon as it is finished.
 
-    A finished run is reused, and an interrupted run resumes. A run that fails does not stop the others. Runs on a
-    benchmark without data are left out, with one message for each benchmark.
-
-    Args:
-        runs: the planned runs.
-        recording: where they are stored, and who records them.
-        progress: receives the progress.
+    Runs on a benchmark without data are left out, with one message for each benchmark.
     """
     from memeval.benchmarks import find
+    from memeval.evaluation.plan.executing import execute
+    from memeval.options import RunOptions
 
     missing = {name: find(name).remedy() for name in _benchmarks(runs) if not find(name).available()}
     for name, remedy in missing.items():
         progress.note(f"{name} skipped: its data is not on this machine. {remedy}")
     runs = [run for run in runs if run.benchmark not in missing]
-    outcomes: list[RunOutcome] = []
-    for number, planned in enumerate(runs, 1):
-        progress.note(f"{number}/{len(runs)} {planned}")
-        outcomes.append(_made(planned, recording, progress))
-    return outcomes
+    return [
+        _recorded(outcome, recording, progress)
+        for outcome in execute(runs, RunOptions(results=recording.results), progress)
+    ]
+
+
+def _recorded(outcome: RunOutcome, recording: Recording, progress: Progress) -> RunOutcome:
+    """Verify, grade again and record a run, if there is one; return its outcome, which is now perhaps a failure."""
+    from memeval.evaluation.plan.executing import RunState
+
+    try:
+        record(outcome.folders, recording)
+    except MemevalError as error:
+        progress.note(f"failed: {error}")
+        return replace(outcome, state=RunState.FAILED, error=error, folders=())
+    return outcome
+
+
+def record(folders: Sequence[RunFolder], recording: Recording) -> None:
+    """Verify runs, grade them again, record them in the ledger, and accept them if there is a reason.
+
+    Raises:
+        CheckFailed: a run failed verification or reproduction, or is a regression.
+    """
+    from memeval.cli.recording import verify_and_record
+
+    verify_and_record(recording.results, folders, recording.by, recording.sessions)
+    for folder in () if recording.accept is None else folders:
+        _accept(folder, recording)
 
 
 def make_matrix(file: Path, recording: Recording, progress: Progress) -> None:
@@ -141,46 +144,15 @@ def make_matrix(file: Path, recording: Recording, progress: Progress) -> None:
         BadInput: the matrix file is not valid.
     """
     from memeval import api
-    from memeval.cli.recording import verify_and_record
 
     progress.note(f"matrix {file.stem}")
     made = api.matrix(file, options=api.RunOptions(results=recording.results), progress=progress)
     folders = [outcome.folder for outcome in made.outcomes if outcome.folder is not None]
-    verify_and_record(recording.results, folders, recording.by, recording.sessions)
-    if recording.accept is not None:
-        for folder in folders:
-            _accept(folder, recording)
+    record(folders, recording)
     if len(folders) < len(made.outcomes):
         errors = [outcome.error for outcome in made.outcomes if outcome.error is not None]
         raise CheckFailed(f"{counted(len(errors), 'cell')} of the matrix failed: {errors[0]}", where=file)
     print(f"matrix {file.stem}: {counted(len(folders), 'run')}, in {made.folder.path}")
-
-
-def _made(planned: PlannedRun, recording: Recording, progress: Progress) -> RunOutcome:
-    from memeval import api
-    from memeval.cli.recording import verify_and_record
-
-    options = api.RunOptions(
-        results=recording.results, protocol=planned.protocol, tier=planned.tier, reader=planned.reader
-    )
-    before = {folder.path for folder in _stored(planned, recording.results)}
-    try:
-        (folder,) = api.run(planned.source, planned.benchmark, options=options, progress=progress)
-        verify_and_record(recording.results, [folder], recording.by, recording.sessions)
-        if recording.accept is not None:
-            _accept(folder, recording)
-    except NotApplicable as error:
-        progress.note(f"not applicable: {error.problem}")
-        return RunOutcome(planned, RunState.NOT_APPLICABLE, error=error)
-    except MemevalError as error:
-        progress.note(f"failed: {error}")
-        return RunOutcome(planned, RunState.FAILED, error=error)
-    return RunOutcome(planned, RunState.STORED if folder.path in before else RunState.NEW, folder)
-
-
-def _stored(planned: PlannedRun, results: Path) -> list[RunFolder]:
-    folder = results / planned.benchmark.partition("@")[0] / planned.source.slug
-    return [RunFolder(head.parent) for head in folder.glob("*/run.json")]
 
 
 def _accept(folder: RunFolder, recording: Recording) -> None:
@@ -205,24 +177,29 @@ def _benchmarks(runs: Iterable[PlannedRun]) -> list[str]:
     return list(dict.fromkeys(run.benchmark for run in runs))
 
 
-def print_minutes(outcomes: Sequence[RunOutcome]) -> None:
+def print_minutes(outcomes: Sequence[RunOutcome], before: set[Path]) -> None:
     """Print a table: for each track, how many runs there are, and the minutes and megabytes of the stored runs.
 
     The minutes of a run are those from its start to its end, also if the run was stored before.
+
+    Args:
+        outcomes: what happened to the runs of the set.
+        before: the folders of the runs that were stored before.
     """
     tracks: dict[Track, list[RunOutcome]] = defaultdict(list)
     for outcome in outcomes:
         tracks[outcome.planned.track].append(outcome)
-    lines = [["benchmark, protocol, tier", *(state.value for state in RunState), "minutes", "MB"]]
+    lines = [["benchmark, protocol, tier", *COLUMNS, "minutes", "MB"]]
     totals: dict[str, float] = defaultdict(float)
     for track, members in tracks.items():
-        counts = Counter(outcome.state for outcome in members)
-        folders = [outcome.folder for outcome in members if outcome.folder is not None]
+        folders = [folder for outcome in members for folder in outcome.folders]
+        counts = Counter(STORED if folder.path in before else NEW for folder in folders)
+        counts.update(str(outcome.state) for outcome in members if not outcome.folders)
         minutes = sum(map(_minutes, folders))
         totals[track[0]] += minutes
         size = sum(file.stat().st_size for folder in folders for file in folder.path.rglob("*") if file.is_file())
-        numbers = [str(counts[state]) for state in RunState]
-        lines.append([", ".join(track), *numbers, f"{minutes:.1f}", f"{size / 1e6:.1f}"])
+        numbers = [str(counts[name]) for name in COLUMNS]
+        lines.append([", ".join(map(str, track)), *numbers, f"{minutes:.1f}", f"{size / 1e6:.1f}"])
     print_table(lines)
     print()
     print_table([["benchmark", "minutes"], *([name, f"{minutes:.1f}"] for name, minutes in totals.items())])
@@ -265,7 +242,7 @@ def results(
 
     Example: python -m memeval.cli.results --only locomo
     """
-    from memeval.evaluation.result_set import matrix_files, planned_runs
+    from memeval.evaluation.plan.reading import matrix_files, planned_runs
     from memeval.evaluation.verifying.sessions import Sessions
     from memeval.execution.progress import Bar
 
@@ -275,7 +252,7 @@ def results(
     if show:
         print("\n".join([*map(str, runs), *(f"matrix {path.stem}" for path in matrices)]))
         return
-    began = time.monotonic()
+    began, before = time.monotonic(), {head.parent for head in results.glob("*/*/*/run.json")}
     recording = Recording(results, by or getpass.getuser(), accept, Sessions())
     try:
         with Bar() as progress:
@@ -286,8 +263,8 @@ def results(
         print(f"memeval: interrupted. {RESUME_HINT}", file=sys.stderr)
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     if outcomes:
-        print_minutes(outcomes)
-    failed = [outcome for outcome in outcomes if outcome.state is RunState.FAILED]
+        print_minutes(outcomes, before)
+    failed = [outcome for outcome in outcomes if outcome.state == FAILED]
     print(f"\nDone in {(time.monotonic() - began) / 60:.1f} minutes.")
     for outcome in failed:
         print(f"failed: {outcome.planned}: {outcome.error}")

@@ -7,20 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memeval.cli.fields import Without, command
 from memeval.cli.ledger import By, RunArgument
-from memeval.cli.models import (
-    JUDGE_CONCURRENCY,
-    REFUSALS,
-    Budgets,
-    JudgeConcurrency,
-    MaxCost,
-    MaxRefusals,
-    RequestsPerMinute,
-    TokensPerMinute,
-    model_options,
-)
-from memeval.cli.options import ModelConcurrency, SignWith
+from memeval.cli.options import SignWith
 from memeval.cli.shared import DEFAULT_RESULTS, Data, Results
+from memeval.options import ModelOptions
 from memeval.records.choices import LedgerEvent
 
 if TYPE_CHECKING:
@@ -34,23 +25,18 @@ ITEMS = 25
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands of this module to the ledger's."""
-    app.command("re-ask")(re_ask)
-    app.command("rerun")(rerun)
+    command(app, "re-ask")(re_ask)
+    command(app, "rerun")(rerun)
 
 
 def re_ask(
     run: RunArgument,
+    options: Annotated[ModelOptions, Without("model_concurrency")],
     items: Annotated[int, typer.Option("--n", help="Number of drawn judgments, at least 20.")] = JUDGMENTS,
     by: By = None,
     sign_with: SignWith = None,
     results: Results = DEFAULT_RESULTS,
     data: Data = None,
-    judge_concurrency: JudgeConcurrency = JUDGE_CONCURRENCY,
-    requests_per_minute: RequestsPerMinute = None,
-    tokens_per_minute: TokensPerMinute = None,
-    max_cost_usd: MaxCost = None,
-    budget: Budgets = None,
-    max_refusals: MaxRefusals = REFUSALS,
 ) -> None:
     """Ask a judge again about a sample.
 
@@ -66,14 +52,6 @@ def re_ask(
     from memeval.execution.progress import Bar
 
     folder = api.load_run(run, results)
-    options = model_options(
-        judge_concurrency=judge_concurrency,
-        requests_per_minute=requests_per_minute,
-        tokens_per_minute=tokens_per_minute,
-        max_cost_usd=max_cost_usd,
-        budget=budget,
-        max_refusals=max_refusals,
-    )
     with Bar() as progress:
         sample = re_asking.re_ask(folder, items, options, data, progress)
     how = f" by {folder.run.track.judge} at {folder.run.track.judge_endpoint}"
@@ -82,6 +60,7 @@ def re_ask(
 
 def rerun(
     run: RunArgument,
+    options: Annotated[ModelOptions, Without("judge_concurrency")],
     items: Annotated[int, typer.Option("--n", help="Number of drawn items, at least 20.")] = ITEMS,
     system: Annotated[
         str | None,
@@ -91,12 +70,6 @@ def rerun(
     sign_with: SignWith = None,
     results: Results = DEFAULT_RESULTS,
     data: Data = None,
-    model_concurrency: ModelConcurrency = JUDGE_CONCURRENCY,
-    requests_per_minute: RequestsPerMinute = None,
-    tokens_per_minute: TokensPerMinute = None,
-    max_cost_usd: MaxCost = None,
-    budget: Budgets = None,
-    max_refusals: MaxRefusals = REFUSALS,
 ) -> None:
     """Run a deterministic system again on a sample.
 
@@ -113,14 +86,6 @@ def rerun(
 
     folder = api.load_run(run, results)
     source = rerunning.source_of_run(folder.run, results, system)
-    options = model_options(
-        model_concurrency=model_concurrency,
-        requests_per_minute=requests_per_minute,
-        tokens_per_minute=tokens_per_minute,
-        max_cost_usd=max_cost_usd,
-        budget=budget,
-        max_refusals=max_refusals,
-    )
     with Bar() as progress:
         found = rerunning.rerun(folder, source, items, options, data=data, progress=progress)
     place = " in a sandbox" if found.sandboxed else " without a sandbox"

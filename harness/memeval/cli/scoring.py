@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memeval.cli.fields import command
 from memeval.cli.options import Protocol, Tier
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, percent, print_json, print_table
 
@@ -28,7 +29,7 @@ SCORE = "score"
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("score")(score)
+    command(app, "score")(score)
 
 
 def score(
@@ -77,7 +78,7 @@ def score(
         _print(found, controls)
     if keep:
         from memeval import api
-        from memeval.evaluation.importing import ImportOptions
+        from memeval.options import ImportOptions
 
         options = ImportOptions(results=results)
         folder = api.import_answers(file, FORMAT, chosen.info.id, data=data, protocol=session.protocol, options=options)

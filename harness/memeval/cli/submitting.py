@@ -11,9 +11,10 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
+from memeval.cli.fields import Without, command
 from memeval.cli.options import OldTo, renamed
-from memeval.cli.setup import Hosts, Sandboxing, setup_of
 from memeval.cli.shared import AsJson, counted, print_json
+from memeval.options import CheckOptions
 from memeval.records.choices import AdapterKind
 from memeval.records.errors import BadInput, CheckFailed
 
@@ -77,19 +78,13 @@ def _option_or_prompt(value: str | None, question: str, default: str, kind: type
     return answer.strip()
 
 
-@app.command("check")
+@command(app, "check")
 def check(
+    options: Annotated[CheckOptions, Without("python")],
     submission: Annotated[
         str | None, typer.Argument(help="A folder with a submission.toml, or a slug under submissions/.")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Check every folder under submissions/.")] = False,
-    run: Annotated[bool, typer.Option("--run/--no-run", help="Also install and run it.")] = True,
-    results: Annotated[
-        Path | None,
-        typer.Option("--results", help="Store the conformance report in this results folder. Default: not stored."),
-    ] = None,
-    sandbox: Sandboxing = None,
-    host: Hosts = None,
     to: Annotated[Path | None, typer.Option("--to", help="Also write the report to this file.")] = None,
     out: OldTo = None,
     as_json: AsJson = False,
@@ -101,7 +96,7 @@ def check(
 
     Example: memeval submit check submissions/my-memory
     """
-    from memeval.evaluation.submitting import CheckOptions, check_submission
+    from memeval.evaluation.submitting import check_submission
 
     if (submission is None) is not every:
         raise BadInput("name a submission, or give --all.", remedy="memeval submit check submissions/my-memory")
@@ -109,7 +104,6 @@ def check(
     if every and to is not None:
         raise BadInput("--to needs one submission.", remedy="Remove --all or --to.")
     folders = _every() if every else [_folder(str(submission))]
-    options = CheckOptions(run=run, results=results, setup=setup_of(sandbox, host))
     reports = []
     for folder in folders:
         report = check_submission(folder, options, _print_note)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from memeval.cli.archive import fetch_for
+from memeval.cli.fields import command
 from memeval.cli.ledger import warn_of_incomplete_line
 from memeval.cli.options import SignersFile
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Errata, Jobs, Results, counted, percent, print_json
@@ -17,8 +18,8 @@ from memeval.records.errors import BadInput, CheckFailed
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands of this group."""
-    app.command("verify")(verify)
-    app.command("reproduce")(reproduce)
+    command(app, "verify")(verify)
+    command(app, "reproduce")(reproduce)
 
 
 def verify(

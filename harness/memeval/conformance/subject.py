@@ -194,7 +194,6 @@ class CheckedMemory:
 
         Args:
             day: the day of the first session.
-            facts: the facts.
         """
         days = (day + timedelta(days=number) for number in range(len(facts)))
         self.ingest(

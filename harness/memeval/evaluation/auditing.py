@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from memeval.archive.rows import inner_digest
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.findings import Finding
 from memeval.evaluation.judges import ChosenJudge
-from memeval.evaluation.models import ModelOptions, models_for
+from memeval.evaluation.models import models_for
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.verdicts import check_key, judgment_rows, judgments
@@ -23,6 +22,7 @@ from memeval.gateway.replies import text_of
 from memeval.grading.audit import audit_lines
 from memeval.judging.calibration import CalibrationAnswer, trials
 from memeval.judging.phrasing import NAME as CALIBRATION
+from memeval.options import AuditOptions
 from memeval.records.audit import Audit
 from memeval.records.base import digest_of
 from memeval.records.errors import BadInput, MemevalError
@@ -31,30 +31,12 @@ from memeval.records.track import Redistribution
 REMEDY = "Restore the file, or audit again."
 
 
-@dataclass(frozen=True)
-class AuditOptions:
-    """The options of an audit."""
-
-    results: Path = Path("results")
-    """The results folder of the audit."""
-    items: int = 20
-    """Number of items per category with calibration answers."""
-    models: ModelOptions = field(default_factory=ModelOptions)
-    """Limits and budgets of the judge's calls."""
-
-
 def audit_judge(
     judge: ChosenJudge, benchmark_session: BenchmarkSession, options: AuditOptions, progress: Progress | None = None
 ) -> AuditFolder:
     """Measure a judge on calibration answers, or return a stored audit of the same judge and answers.
 
     A stored audit with a failed judgment is not reused, since the call may succeed now.
-
-    Args:
-        judge: the judge.
-        benchmark_session: the benchmark with its data open.
-        options: options of the audit.
-        progress: receives the progress.
 
     Raises:
         BadInput: the benchmark has no judged items, or an option is invalid.
@@ -135,9 +117,6 @@ def audit_identity(
 
 def verify_audit(folder: AuditFolder) -> list[Finding]:
     """Check a stored audit for consistency, without benchmark data and network.
-
-    Args:
-        folder: the audit.
 
     Returns:
         The problems; empty if there are none.

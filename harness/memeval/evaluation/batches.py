@@ -80,7 +80,6 @@ def shares_of(batches: Sequence[Batch], jobs: int) -> list[Share]:
 
     Args:
         batches: see :func:`batches_of`.
-        jobs: number of processes.
     """
     if jobs == 1:
         return [(batch,) for batch in batches]

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from memeval.archive import conformance as reports
 from memeval.conformance.suite import MOST_CALLS, SUITE, check_system
-from memeval.evaluation.models import ModelOptions, models_for
+from memeval.evaluation.models import models_for
 from memeval.evaluation.runtime import system_instances
 from memeval.execution.journal import utc_now
-from memeval.execution.preparation import PreparedSystem, SystemSetup, prepare
+from memeval.execution.preparation import PreparedSystem, prepare
 from memeval.execution.progress import Progress
+from memeval.execution.setup import SystemSetup
 from memeval.gateway.record import CallRecord
+from memeval.options import ModelOptions
 from memeval.records.conformance import CheckOutcome, Conformance
 from memeval.records.errors import BadInput
 from memeval.records.track import Limits
@@ -34,9 +36,7 @@ def check_conformance(
     Its model calls go through the gateway with the caller's budgets, and belong to no run.
 
     Args:
-        source: the system.
         results: results folder for the report.
-        progress: receives messages for the user.
         setup: sandbox, hosts and environment cache.
         models: limits and budgets of model calls.
         limits: limits of one call to the system.

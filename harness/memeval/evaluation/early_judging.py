@@ -22,10 +22,7 @@ class EarlyJudging:
     """Asks about the items that it is given. A request depends on the answer alone, not on when it is sent.
 
     Args:
-        judge: the judge.
-        benchmark_session: the benchmark with its data.
         items: the planned items.
-        models: the gateway.
     """
 
     def __init__(
@@ -52,8 +49,6 @@ class EarlyJudging:
 
         Args:
             items: the items, in plan order.
-            progress: receives the progress.
-            title: title of the progress.
 
         Raises:
             GatewayStopped: the endpoint or key failed, or a budget is spent.

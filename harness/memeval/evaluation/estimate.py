@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.grades import is_done
-from memeval.evaluation.models import RECORD, models_for
-from memeval.evaluation.running import RunOptions, judge_for
+from memeval.evaluation.models import RECORD, decoded_options, models_for
+from memeval.evaluation.running import judge_for
 from memeval.evaluation.withholding.decoding import decoded_run
 from memeval.execution.model_reader import MAX_TOKENS as READER_ANSWER_TOKENS
 from memeval.execution.model_reader import PREFIX, ModelReader
@@ -22,6 +22,7 @@ from memeval.judging.base import Case
 from memeval.judging.model import MAX_TOKENS as JUDGE_TOKENS
 from memeval.judging.model import ModelJudge
 from memeval.keys import ItemKey
+from memeval.options import RunOptions
 from memeval.records.base import canonical_json
 from memeval.records.call import Caller, ModelRequest, Phase
 from memeval.records.response import Outcome, Response, Timings
@@ -94,15 +95,10 @@ def estimate_run(source: SystemSource, benchmark_session: BenchmarkSession, opti
     Calls and tokens are upper bounds, with two exceptions. If the system has no stored run on the benchmark, an answer
     counts as a hundred tokens. The rare second request after an unparsable judge reply is not included.
 
-    Args:
-        source: the system.
-        benchmark_session: the benchmark with its data open.
-        options: options of the run.
-
     Raises:
         BadInput: an option names nothing that exists.
     """
-    options = replace(options, models=options.models.on(benchmark_session))
+    options = replace(options, models=decoded_options(options.models, benchmark_session))
     judge = judge_for(options)
     items = benchmark_session.selected(options.limit)
     latest = _latest(source, benchmark_session, options)

@@ -21,8 +21,6 @@ def export_run(
     The files are written to a temporary folder and moved when all are complete.
 
     Args:
-        run: the run.
-        form: the format.
         to: the file, or the folder if the format has several files. Some formats add files next to it.
         data: a local copy of the benchmark's data; ``None`` for the stored or generated one.
         force: whether existing files are replaced.

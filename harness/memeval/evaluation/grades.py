@@ -38,10 +38,7 @@ def grade_items(
     """Grade the items that have all their responses.
 
     Args:
-        benchmark_session: the benchmark with its data.
         items: the planned items, in plan order.
-        responses: all responses of the run.
-        judge: the judge.
         contexts: the contexts of the run; only graders that look at contexts read them.
         reader: the reader of the run's track.
 
@@ -78,11 +75,7 @@ def _graded(
     """Grade an item, and a second time with its corrected key if the errata name it.
 
     Args:
-        benchmark_session: the benchmark with its data.
-        item: the item's key.
-        scenario: its scenario.
         responses: the last response to each of its questions, in order.
-        judge: the judge.
         delivered: returns the contexts of responses; ``None`` for a grader that does not look at contexts.
     """
     grader, corrections = benchmark_session.graders[item.category], benchmark_session.corrections()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from memeval.archive.runs import RunFolder
@@ -16,7 +16,7 @@ from memeval.benchmarks.formats.reading import AnswerFile
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.grades import cases_of, grade_items
 from memeval.evaluation.judges import ChosenJudge
-from memeval.evaluation.models import CALLS, ModelOptions, models_for
+from memeval.evaluation.models import CALLS, models_for
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.readers import reader_named
 from memeval.evaluation.rows import Rows
@@ -30,6 +30,7 @@ from memeval.execution.progress import Progress, Silent
 from memeval.execution.secrets import redact
 from memeval.gateway.record import CallRecord
 from memeval.keys import ItemKey
+from memeval.options import ImportOptions, Origin
 from memeval.records.base import SLUG, SLUG_LENGTH, digest_bytes, digest_of
 from memeval.records.errors import BadInput
 from memeval.records.imported import Claim, ClaimMetric, Imported
@@ -49,37 +50,6 @@ LONGEST_NAME = 8
 _WORD = re.compile(r"[^\W_]+")
 
 
-@dataclass(frozen=True)
-class Origin:
-    """What the caller states about imported answers, in addition to the file."""
-
-    slug: str | None = None
-    """The system's name in paths and URLs; ``None`` derives it from the name in the file."""
-    source: str | None = None
-    """Where the answers were published."""
-    commit: str | None = None
-    """The commit of the published file."""
-    licence: str | None = None
-    """SPDX expression of the licence."""
-    claimed: float | None = None
-    """The claimed score in [0, 1]: the composite if categories have their own weights, else the accuracy. ``None`` uses
-    the score in the file."""
-
-
-@dataclass(frozen=True)
-class ImportOptions:
-    """How imported answers are graded and stored."""
-
-    results: Path = Path("results")
-    """Results folder."""
-    origin: Origin = field(default_factory=Origin)
-    """Origin of the answers."""
-    models: ModelOptions = field(default_factory=ModelOptions)
-    """Options of a model judge's requests."""
-    fresh: bool = False
-    """Make a new run even if one is stored. Recorded judgments are still reused."""
-
-
 def open_benchmark_for(
     form: ExchangeFormat,
     file: Path,
@@ -92,10 +62,8 @@ def open_benchmark_for(
 
     Args:
         form: the file's format. If the files contain questions, these are the data, unless ``data`` is given.
-        file: the file.
         benchmark: its id; ``None`` for the format's default.
         data: a local copy of the benchmark's data.
-        parameters: parameters of the benchmark.
         protocol: the grading protocol; ``None`` for the benchmark's default.
 
     Raises:
@@ -129,10 +97,6 @@ def import_file(
     Answers to unknown questions are dropped and listed. Questions without answers make the run partial.
 
     Args:
-        file: the file.
-        form: its format.
-        benchmark_session: the benchmark, opened on its data.
-        judge: the judge.
         options: origin, storage and judge options.
         progress: receives progress and notes.
 

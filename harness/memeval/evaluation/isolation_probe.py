@@ -32,7 +32,6 @@ def require_isolation(
     """Probe a system before a run. One that can cost money is not probed, since its conformance check covers the same.
 
     Args:
-        prepared: the system.
         new_instance: makes an instance that is not started.
         note: receives a sentence if the probe came to no result.
 

@@ -14,7 +14,7 @@ from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.grades import cases_of, grade_items
 from memeval.evaluation.judges import ChosenJudge, choose_judge
-from memeval.evaluation.models import ModelOptions, models_for
+from memeval.evaluation.models import models_for
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.readers import choose_reader
 from memeval.evaluation.verdicts import check_key, judgments
@@ -29,6 +29,7 @@ from memeval.gateway.record import CallRecord
 from memeval.grading.recall import DEPTHS, Hits, TextIndex
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey, RecallKey, ReflectKey
+from memeval.options import ModelOptions
 from memeval.reading import Reader
 from memeval.records.errors import BadInput
 from memeval.records.evalresult import EvalResult, Hit, QueryResult

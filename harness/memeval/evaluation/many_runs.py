@@ -45,9 +45,7 @@ def checked_runs(folders: Sequence[RunFolder], reader: RowsReader | None = None,
     """Check stored runs; see :func:`checks_of_run`.
 
     Args:
-        folders: the runs.
         reader: receives what it needs of the responses.
-        jobs: number of processes.
 
     Returns:
         The checks of each run, in the order of the runs, whatever the number of processes.

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Self
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
@@ -20,10 +18,9 @@ from memeval.execution.secrets import redact
 from memeval.gateway.budget import Budget
 from memeval.gateway.endpoints import Endpoint, endpoint_for
 from memeval.gateway.gateway import Gateway, GatewayOptions
-from memeval.gateway.limits import REFUSALS
 from memeval.gateway.record import CallRecord
-from memeval.records.call import Call, Caller, Phase
-from memeval.records.errors import BadInput
+from memeval.options import ModelOptions as ModelOptions
+from memeval.records.call import Call, Caller
 from memeval.records.journal import LogLine
 
 RECORD = Path(".record") / "calls.jsonl"
@@ -33,56 +30,15 @@ CALLS = "calls.jsonl"
 """The journal's file of a run's own calls: its system's calls, and failed calls of its reader and judge."""
 
 
-@dataclass(frozen=True)
-class ModelOptions:
-    """Limits and budgets of model calls. They do not affect answers, so they are not part of the track."""
+def decoded_options(options: ModelOptions, benchmark_session: BenchmarkSession) -> ModelOptions:
+    """Return the options with the replayed run decoded.
 
-    judge_concurrency: int = 16
-    """Number of concurrent judge calls."""
-    model_concurrency: int = 16
-    """Number of concurrent reader calls, and of concurrent system calls."""
-    requests_per_minute: float | None = None
-    """Maximum requests per minute, for each of judge, reader and system."""
-    tokens_per_minute: float | None = None
-    """Maximum tokens per minute, for each of judge, reader and system."""
-    caps: Mapping[tuple[Phase | None, str], float] = field(default_factory=dict)
-    """Budgets, by phase (``None`` for the run) and unit: ``usd``, ``tokens`` or ``minutes``."""
-    refusals: int = REFUSALS
-    """Stop after this many equal refusals in a row that a retry cannot fix; 0 for never."""
-    replay: RunFolder | None = None
-    """Answer every call from the record of this run, and send no calls."""
-
-    def on(self, benchmark_session: BenchmarkSession) -> Self:
-        """Return the options with the replayed run decoded.
-
-        Raises:
-            BadInput: the replayed run used other data, and its text is withheld.
-        """
-        return self if self.replay is None else replace(self, replay=decoded_run(self.replay, benchmark_session))
-
-    def check(self) -> None:
-        """Check the numbers.
-
-        Raises:
-            BadInput: a number is too small, or not finite.
-        """
-        concurrencies = (
-            ("--judge-concurrency", self.judge_concurrency),
-            ("--model-concurrency", self.model_concurrency),
-        )
-        for name, number in concurrencies:
-            if number < 1:
-                raise BadInput(f"{name} is {number}.", remedy="Give a number of at least 1.")
-        if self.refusals < 0:
-            raise BadInput(f"--max-refusals is {self.refusals}.", remedy="Give a number of at least 0; 0 never stops.")
-        for name, rate in (
-            ("--requests-per-minute", self.requests_per_minute),
-            ("--tokens-per-minute", self.tokens_per_minute),
-        ):
-            if rate is not None and not (0 < rate < math.inf):
-                raise BadInput(
-                    f"{name} is {rate:g}.", remedy="Give a number above 0, or remove the option for no limit."
-                )
+    Raises:
+        BadInput: the replayed run used other data, and its text is withheld.
+    """
+    return (
+        options if options.replay is None else replace(options, replay=decoded_run(options.replay, benchmark_session))
+    )
 
 
 @dataclass(frozen=True)
@@ -134,7 +90,6 @@ class Models:
         """Assign all later calls to this run, and count what it spent before an interruption.
 
         Args:
-            run_id: the run.
             own: the record of its system's calls and of failed calls.
         """
         self.budget.resume(chain(own.rows(), self.shared.rows_of(run_id)))
@@ -169,7 +124,7 @@ def models_for(
         gateway = Gateway(
             shared,
             GatewayOptions(
-                concurrency, options.requests_per_minute, options.tokens_per_minute, refusals=options.refusals
+                concurrency, options.requests_per_minute, options.tokens_per_minute, refusals=options.max_refusals
             ),
             budget,
             replay=replay,

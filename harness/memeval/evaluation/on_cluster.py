@@ -50,7 +50,6 @@ def cluster_of(address: str | None, prepared: PreparedSystem) -> Iterator[Cluste
 
     Args:
         address: the address of the scheduler.
-        prepared: the system.
 
     Raises:
         BadInput: the system declares hosts, the scheduler does not answer, or versions differ.
@@ -77,8 +76,6 @@ def cluster_executor(
 
     Args:
         cluster: the connection.
-        run: the run.
-        note: receives messages for the user.
         models: the gateway, which makes the model calls of all workers.
         readings: how many questions a reader with a model answers at the same time.
 

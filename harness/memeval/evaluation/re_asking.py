@@ -19,7 +19,7 @@ from memeval.archive.trust import AGREEMENT
 from memeval.benchmarks.session import session_of_run
 from memeval.evaluation.grades import cases_of
 from memeval.evaluation.judges import judge_of
-from memeval.evaluation.models import ModelOptions, Models, models_for
+from memeval.evaluation.models import Models, models_for
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.stopping import interruptible
 from memeval.evaluation.withholding.decoding import decoded_run
@@ -28,6 +28,7 @@ from memeval.gateway.endpoints import endpoint_for
 from memeval.gateway.replies import text_of
 from memeval.gateway.stops import RESUME, GatewayStopped
 from memeval.judging.base import parse_strict
+from memeval.options import ModelOptions
 from memeval.records.base import Digest
 from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, CheckFailed
@@ -64,11 +65,9 @@ def re_ask(
     nobody can put replies there; an interrupted sample starts again.
 
     Args:
-        folder: the run.
         items: number of drawn judgments; all if the run has fewer.
         models: limits and budgets of the judge's calls.
         data: your own copy of the benchmark's data; ``None`` for memeval's copy.
-        progress: receives the progress.
 
     Raises:
         BadInput: no model judged the run, the data is missing, or the endpoint is another one.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession, session_of_run
 from memeval.evaluation.grades import cases_of, grade_items
 from memeval.evaluation.judges import ChosenJudge
-from memeval.evaluation.models import CALLS, ModelOptions, Models, models_for
+from memeval.evaluation.models import CALLS, Models, models_for
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.rows import Rows
 from memeval.evaluation.run_folders import finished_runs, start, unfinished_runs
@@ -22,20 +21,9 @@ from memeval.execution.journal import Journal, utc_now
 from memeval.execution.progress import Progress, Silent
 from memeval.gateway.record import CallRecord
 from memeval.judging.prompting import is_judges
+from memeval.options import RejudgeOptions
 from memeval.records.journal import LogLine, Plan
 from memeval.records.run import Inputs, Run
-
-
-@dataclass(frozen=True)
-class RejudgeOptions:
-    """The options of rejudging."""
-
-    results: Path = Path("results")
-    """The results folder of the new run."""
-    models: ModelOptions = field(default_factory=ModelOptions)
-    """Limits and budgets of the judge's calls."""
-    fresh: bool = False
-    """Create a new run even if a stored run has the same inputs. Recorded judgments are still reused."""
 
 
 def rejudge_run(
@@ -52,7 +40,6 @@ def rejudge_run(
         judge: the new judge.
         options: options of rejudging.
         data: your own copy of the benchmark's data; ``None`` for memeval's copy.
-        progress: receives the progress.
 
     Returns:
         The new run, or an existing run with the same responses and judge, which can be the source.
@@ -92,10 +79,6 @@ def rejudge_run(
 
 class _Answers:
     """The stored responses of a run, with their items and cases.
-
-    Args:
-        source: the run.
-        benchmark_session: the benchmark with the data of the run.
 
     Raises:
         BadInput: the run is not readable.

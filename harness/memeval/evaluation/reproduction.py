@@ -54,7 +54,6 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
     """Run a run's offline reader again, regrade its stored responses, and compare.
 
     Args:
-        folder: the run.
         data: your own copy of the benchmark's data; ``None`` for memeval's copy.
         errata: the errata of its corrected scores, if they are not memeval's own.
 
@@ -192,7 +191,6 @@ def failures_of_run(
     """Return the failure analysis of a stored run, computed now if the run has none.
 
     Args:
-        folder: the run.
         benchmark_session: opens the data of the run; ``None`` for memeval's own copy.
 
     Raises:

@@ -46,8 +46,6 @@ def reread(
     """Yield a finding for each stored answer that an offline reader does not give again.
 
     Args:
-        folder: the run.
-        benchmark_session: the benchmark with the data of the run.
         responses: its responses with their full text, in plan order.
         texts: the texts of its contexts.
     """

@@ -11,14 +11,14 @@ from pathlib import Path
 from memeval.archive.runs import RunFolder
 from memeval.archive.sources import stored_sources
 from memeval.benchmarks.session import BenchmarkSession, session_of_run
-from memeval.evaluation.models import ModelOptions
 from memeval.evaluation.re_asking import draw, refuse_few, starting_again
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.running import run_system
 from memeval.evaluation.withholding.decoding import decoded_run
-from memeval.execution.preparation import SystemSetup
 from memeval.execution.progress import Progress
+from memeval.execution.setup import SystemSetup
 from memeval.grading.rows import last_attempts
 from memeval.keys import ItemKey
+from memeval.options import ModelOptions, RunOptions
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import Sample
 from memeval.records.response import Response
@@ -59,13 +59,11 @@ def rerun(
     """Run a system again on the scenarios of drawn items, and compare its answers with the stored ones.
 
     Args:
-        folder: the run.
         source: the system; see :func:`source_of_run`.
         items: number of drawn items; all if the run has fewer.
         models: limits and budgets of model calls, which are all made again.
         setup: sandbox, hosts and environments.
         data: your own copy of the benchmark's data; ``None`` for memeval's copy.
-        progress: receives the progress.
 
     Raises:
         BadInput: the system does not declare equal answers, another system is given, or the data is missing.
@@ -89,7 +87,7 @@ def rerun(
             reader=run.track.reader,
             models=models or ModelOptions(),
             setup=setup or SystemSetup(),
-            conformance=False,
+            skip_conformance=True,
             limits=run.track.limits,
             concurrency=run.timing.concurrency,
             keep_going=True,
@@ -112,7 +110,6 @@ def source_of_run(run: Run, results: Path, named: str | None = None) -> SystemSo
     """Return the system of a run, with the same files.
 
     Args:
-        run: the run.
         results: the results folder, with stored sources.
         named: the system, as for ``memeval run``; ``None`` to find it by its slug, or its stored source by its digest.
 

@@ -45,7 +45,6 @@ def find_run_folder(
         inputs: all inputs that affect the answers.
         replayed: whether all model calls come from a record; such a run never reuses the run that it repeats.
         retry_errors: whether failed items are retried.
-        progress: receives messages for the user.
 
     Returns:
         The folder of the finished run to reuse or the unfinished run to resume, ``None`` to start a new run; and the

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.sources import keep_source
@@ -15,7 +14,7 @@ from memeval.evaluation.disk_space import disk_space_warning
 from memeval.evaluation.early_judging import EarlyJudging
 from memeval.evaluation.grades import cases_of, grade_items, is_done
 from memeval.evaluation.judges import ChosenJudge, choose_judge, judge_of
-from memeval.evaluation.models import CALLS, ModelOptions, Models, models_for
+from memeval.evaluation.models import CALLS, Models, decoded_options, models_for
 from memeval.evaluation.on_cluster import Cluster, RunOnNodes, cluster_executor, cluster_of
 from memeval.evaluation.provenance import harness
 from memeval.evaluation.readers import choose_reader, protocols_for
@@ -32,7 +31,7 @@ from memeval.execution.journal import Journal, utc_now
 from memeval.execution.local import LocalExecutor
 from memeval.execution.model_access import SystemInstance
 from memeval.execution.model_reader import PREFIX, SEED, ModelReader
-from memeval.execution.preparation import PreparedSystem, SystemSetup, prepare
+from memeval.execution.preparation import PreparedSystem, prepare, with_python
 from memeval.execution.progress import Progress, Silent
 from memeval.execution.readers import NATIVE
 from memeval.execution.work import FinishedItems
@@ -40,6 +39,7 @@ from memeval.gateway.record import CallRecord
 from memeval.grading.rows import last_attempts
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
+from memeval.options import RunOptions as RunOptions
 from memeval.reading import Reader
 from memeval.records.call import Caller
 from memeval.records.errors import BadInput, NotApplicable
@@ -47,68 +47,15 @@ from memeval.records.journal import LogLine, Plan
 from memeval.records.prompt import Prompt
 from memeval.records.response import Response
 from memeval.records.run import Inputs, SystemKind
-from memeval.records.track import Limits
 from memeval.systems.child import HASH_SEED
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.source import SystemSource, start_system
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """The options of a run."""
-
-    results: Path = Path("results")
-    """The results folder of the run."""
-    protocol: str | None = None
-    """The protocol; ``None`` for the benchmark's default. Used when the benchmark is opened."""
-    tier: str | None = None
-    """The tier of the data; ``None`` for the benchmark's default. Used when the benchmark is opened."""
-    errata: Path | None = None
-    """A file of errata for corrected scores; ``None`` for memeval's own. Used when the benchmark is opened."""
-    judge: str | None = None
-    """The judge: ``rules`` or ``openai:MODEL``; ``None`` for the rule set, or the replayed run's judge."""
-    judge_label: str | None = None
-    """Who serves the judge model, if not its maker."""
-    prompts: Path | None = None
-    """Folder with other prompts for a judge model."""
-    reader: str | None = None
-    """The reader: ``native``, ``extractive`` or ``openai:MODEL``; ``None`` for the replayed run's reader, or else
-    the system itself if it can answer."""
-    models: ModelOptions = field(default_factory=ModelOptions)
-    """Limits and budgets of model calls."""
-    setup: SystemSetup = field(default_factory=SystemSetup)
-    """Sandbox, hosts and environment cache."""
-    conformance: bool = True
-    """Whether a submission that can cost money must pass the conformance check before the run, and any other system the
-    isolation probe."""
-    limits: Limits = field(default_factory=Limits)
-    """Limits of one call to the system."""
-    limit: int | None = None
-    """Run at most this many items, taken from the categories in turn; such a run is partial."""
-    concurrency: int = 4
-    """Number of questions in flight at the same time, over all instances of the system on all machines. Without
-    ``questions_at_once``, an instance answers one at a time, so this is the number of scenarios."""
-    scheduler: str | None = None
-    """Address of the Dask scheduler whose workers run the scenarios, such as ``tcp://10.0.0.1:8786``; ``None`` for this
-    machine."""
-    fresh: bool = False
-    """Start a new run even if a stored run has the same inputs."""
-    retry_errors: bool = False
-    """Retry failed items; both attempts stay on record."""
-    keep_going: bool = False
-    """Run all items, even if the first ones all fail with the same error."""
 
 
 def run_system(
     source: SystemSource, benchmark_session: BenchmarkSession, options: RunOptions, progress: Progress | None = None
 ) -> RunFolder:
     """Run a system on a benchmark, or return the finished run with the same inputs.
-
-    Args:
-        source: the system.
-        benchmark_session: the benchmark with its data open.
-        options: options of the run.
-        progress: receives the progress.
 
     Returns:
         The sealed run.
@@ -121,7 +68,8 @@ def run_system(
         KeyboardInterrupt: interrupted. Finished items are on disk, and the same call resumes.
     """
     progress = progress or Silent()
-    options = replace(options, models=options.models.on(benchmark_session))
+    source = with_python(source, options.setup)
+    options = replace(options, models=decoded_options(options.models, benchmark_session))
     judge = judge_for(options)
     if not benchmark_session.dataset.runnable:
         raise BadInput(
@@ -178,9 +126,7 @@ def judge_for(options: RunOptions) -> ChosenJudge:
     Raises:
         BadInput: a number is too small, or the judge does not exist.
     """
-    for name, value in (("--limit", options.limit), ("--concurrency", options.concurrency)):
-        if value is not None and value < 1:
-            raise BadInput(f"{name} is {value}.", remedy="Give a number of at least 1.")
+    options.check()
     replay = options.models.replay
     if replay is not None and options.judge is None:
         return judge_of(replay.run.track, replay.prompts())
@@ -191,7 +137,7 @@ def _check_conformance(setting: _Setting, hello: AdapterInfo) -> None:
     """Raise ``BadInput`` if a submission that can cost money fails the conformance check."""
     options, prepared = setting.options, setting.prepared
     is_submission = prepared.source.kind is SystemKind.SUBMISSION
-    if options.conformance and is_submission and prepared.pays and options.models.replay is None:
+    if not options.skip_conformance and is_submission and prepared.pays and options.models.replay is None:
         from memeval.evaluation.conforming import require_conformance
 
         require_conformance(prepared, hello, options.results, setting.progress, options.models, options.limits)
@@ -200,7 +146,7 @@ def _check_conformance(setting: _Setting, hello: AdapterInfo) -> None:
 def _require_isolation(setting: _Setting, new_instance: NewInstance) -> None:
     """Raise ``BadInput`` if a system recalls texts of other scenarios, as far as two seconds show."""
     options = setting.options
-    if options.conformance and setting.source.kind is not SystemKind.CONTROL and options.models.replay is None:
+    if not options.skip_conformance and setting.source.kind is not SystemKind.CONTROL and options.models.replay is None:
         from memeval.evaluation.isolation_probe import require_isolation
 
         require_isolation(setting.prepared, new_instance, setting.progress.note)

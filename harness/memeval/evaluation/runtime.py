@@ -54,9 +54,7 @@ def system_instances(
     """Serve models and hosts to a system, and yield a function that creates its instances.
 
     Args:
-        prepared: the system.
         limits: limits of one call to the system.
-        models: the gateway.
         traffic: receives every exchange with a host, from another thread.
 
     Raises:

@@ -40,7 +40,6 @@ def seal(
         folder: the run's folder.
         plan: the plan of the run.
         rows: all its rows.
-        log: its log.
         concurrency: number of scenarios that ran at the same time.
         benchmark_session: the benchmark with the data of the run open.
 

@@ -14,7 +14,7 @@ from memeval.archive.runs import RunFolder, runs_under
 from memeval.archive.sources import SOURCES
 from memeval.evaluation.findings import REMEDY, Check, Finding
 from memeval.evaluation.many_runs import RowsReader, checked_runs
-from memeval.evaluation.matrix import verify_matrix
+from memeval.evaluation.plan.matrix import verify_matrix
 from memeval.evaluation.verifying import files, systems
 from memeval.evaluation.verifying.reports import check_audit, check_report
 from memeval.evaluation.verifying.sessions import Sessions
@@ -27,9 +27,7 @@ def checks_of_results(path: Path, reader: RowsReader | None = None, jobs: int = 
     A run that the ledger names must exist with unchanged bytes.
 
     Args:
-        path: the folder.
         reader: receives what it needs of each run's responses.
-        jobs: number of processes.
 
     Returns:
         One result for each check of each run, audit, report and matrix, and one for the ledger.

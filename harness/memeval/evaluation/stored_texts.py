@@ -19,7 +19,6 @@ class StoredTexts:
     """The texts that the stored rows of a run stand for. A few scenarios and texts stay in memory.
 
     Args:
-        benchmark_session: the benchmark with the data of the run.
         contexts: the stored contexts.
     """
 

@@ -8,22 +8,23 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from memeval.benchmarks import quick_benchmark
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.conformance.suite import CHECKS
 from memeval.evaluation.conforming import check_conformance
-from memeval.evaluation.models import ModelOptions, models_for
+from memeval.evaluation.models import models_for
 from memeval.evaluation.provenance import memeval_version
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.running import run_system
 from memeval.evaluation.runtime import system_instances
 from memeval.evaluation.secret_scan import secrets_in
 from memeval.execution.journal import utc_now
-from memeval.execution.preparation import PreparedSystem, SystemSetup, prepare
+from memeval.execution.preparation import PreparedSystem, prepare
 from memeval.execution.progress import Silent
 from memeval.gateway.endpoints import endpoint_for
+from memeval.options import CheckOptions, ModelOptions, RunOptions
 from memeval.records.base import Digest
 from memeval.records.call import Caller
 from memeval.records.conformance import CheckOutcome, ConformanceCheck
@@ -50,18 +51,6 @@ FIRST_CHECK = CHECKS[0].name
 FIX_FIRST = "Skipped: fix the errors above."
 
 
-@dataclass(frozen=True)
-class CheckOptions:
-    """The options of a check."""
-
-    run: bool = True
-    """Whether to install and run the system too."""
-    results: Path | None = None
-    """Results folder for the conformance report; ``None`` to store no report."""
-    setup: SystemSetup = field(default_factory=SystemSetup)
-    """Sandbox, hosts and environment cache."""
-
-
 def check_submission(
     folder: Path, options: CheckOptions | None = None, note: Callable[[str], None] = lambda sentence: None
 ) -> SubmissionCheck:
@@ -69,8 +58,6 @@ def check_submission(
 
     Args:
         folder: a folder with a ``submission.toml``.
-        options: options of the check.
-        note: receives messages for the user.
 
     Returns:
         The report: all steps, and every problem with file, line and remedy.
@@ -266,7 +253,7 @@ class _Check:
         benchmark = quick_benchmark()
         benchmark_session = BenchmarkSession.open(benchmark, None, benchmark.info.quick)
         with tempfile.TemporaryDirectory(prefix="memeval-check-") as results:
-            options = RunOptions(Path(results), setup=self._options.setup, conformance=False, concurrency=2)
+            options = RunOptions(Path(results), setup=self._options.setup, skip_conformance=True, concurrency=2)
             run = run_system(source, benchmark_session, options, self._notes)
             rows = list(run.responses())
         errors = [row.error or row.outcome for row in rows if row.outcome.is_error]

@@ -15,7 +15,6 @@ def phases(responses: Iterable[Response], judgments: Iterable[Call] = ()) -> dic
     """Return the time by phase; a phase that did not occur is left out.
 
     Args:
-        responses: the run's responses.
         judgments: the judge's calls, with their service times.
     """
     spent: dict[Phase, list[float]] = {phase: [] for phase in Phase}
@@ -52,7 +51,6 @@ def usage(
 
     Args:
         run_id: the run; calls of other runs were answered from the record.
-        responses: the run's responses.
         calls: the reader's and the system's calls.
         judgments: the judge's calls.
     """

@@ -27,7 +27,6 @@ def check_key(judge: ChosenJudge, cases: Iterable[Case], models: Models, recorde
     Args:
         judge: the judge; the rule set needs no key.
         cases: the answers.
-        models: the gateway.
         recorded: further recorded judgments.
 
     Raises:
@@ -50,8 +49,6 @@ def judgments(
         judge: the judge; the rule set needs none.
         cases: the answers.
         models: the gateway; may be ``None`` for the rule set.
-        progress: receives the progress.
-        title: title of the progress.
 
     Raises:
         GatewayStopped: the endpoint or key failed, or a budget is spent. Finished judgments are recorded.
@@ -101,8 +98,6 @@ def call_rows(
     and by time in a scenario.
 
     Args:
-        benchmark_session: the benchmark with its data.
-        responses: all responses of the run.
         models: the gateway, with the shared record and the replayed run.
         own: the record of the system's calls and of failed calls.
         retried: the finished run that this run retries; ``None`` for none.

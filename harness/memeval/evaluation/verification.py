@@ -51,7 +51,6 @@ def checks_of_run(folder: RunFolder, sessions: Sessions | None = None, on_read: 
     """Check a stored run, without network; with the benchmark's data where that is here.
 
     Args:
-        folder: the run.
         sessions: benchmarks that are open already; ``None`` to open them.
         on_read: called with the run and its responses, for those who need them too.
 

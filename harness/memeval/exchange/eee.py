@@ -39,7 +39,6 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
     """Write a run as records of Every Eval Ever.
 
     Args:
-        run: the run.
         benchmark_session: the benchmark, opened on its data; ``None`` writes aggregates only.
         to: the parent folder of ``data/…``.
 
@@ -73,7 +72,6 @@ class _EeeRecord:
     """The record of a run.
 
     Args:
-        folder: the run.
         benchmark_session: the benchmark, opened on its data; ``None`` if the data is not available.
     """
 

@@ -44,8 +44,6 @@ def samples(folder: RunFolder, benchmark_session: BenchmarkSession, names: Sampl
     """Yield a line for each item of a run whose text may be published.
 
     Args:
-        folder: the run, with its rows.
-        benchmark_session: the benchmark, opened on its data.
         names: the names shared with the aggregate scores.
 
     Raises:

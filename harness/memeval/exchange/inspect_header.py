@@ -22,7 +22,6 @@ def spec_of(folder: RunFolder, ids: list[str], has_text: bool) -> Data:
     """Return the evaluation's settings.
 
     Args:
-        folder: the run.
         ids: ids of the samples in the log, in order.
         has_text: whether the log contains text.
     """
@@ -95,7 +94,6 @@ def results_of(run: Run, credits: Sequence[float]) -> Data:
     """Return the run's stored scores; only the standard error is computed here.
 
     Args:
-        run: the run.
         credits: the credit of each graded item, in [0, 1].
     """
     scores = run.scores

@@ -56,7 +56,6 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
     """Write a run as an Inspect log.
 
     Args:
-        run: the run, with its rows.
         benchmark_session: the benchmark, opened on its data; ``None`` if the data is not available.
         to: the log; its name must end in ``.eval``.
 
@@ -73,7 +72,6 @@ class _Log:
     """The log of a run.
 
     Args:
-        folder: the run.
         benchmark_session: the benchmark, opened on its data; ``None`` if the data is not available.
     """
 

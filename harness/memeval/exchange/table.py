@@ -53,9 +53,7 @@ def write_csv(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Pa
     """Write a run as CSV: UTF-8, comma-separated, unknown values blank.
 
     Args:
-        run: the run, with its rows.
         benchmark_session: the benchmark, opened on its data; if ``None``, skipped items are not listed.
-        to: the file.
 
     Raises:
         BadInput: the run cannot be read.

@@ -64,7 +64,6 @@ class Answers:
     """Makes the responses of one pass over a scenario.
 
     Args:
-        work: the scenario.
         reader: answers from what the system retrieves; ``None`` if the system answers itself.
         search_items: the most items of a search that count.
         log: receives an event, a sentence and the scenario's id.

@@ -34,7 +34,6 @@ class Executor(Protocol):
         An element of ``works`` is read when its turn comes, and dropped when it is done.
 
         Args:
-            works: the scenarios.
             arrived: receives what is produced, from any thread. Every open item arrives once. An exception stops the
                 run. ``None`` is the last call: everything is done.
         """
@@ -59,7 +58,6 @@ def execute(
 
     Args:
         executor: runs the scenarios.
-        works: the scenarios.
         journal: stores the rows; only the calling thread writes to it.
         progress: receives every item that is on disk.
         spent: returns the dollars spent so far (``None`` if unknown), the model calls made, and the recorded calls

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memeval.execution.setup import SystemSetup as SystemSetup
+from memeval.execution.setup import default_sandbox_mode as default_sandbox_mode
 from memeval.records.base import Digest, digest_of
-from memeval.records.errors import BadInput
 from memeval.records.run import (
     EnvironmentIdentity,
     HostUse,
@@ -23,36 +24,11 @@ from memeval.records.submission import AdapterKind, Submission
 from memeval.systems.behaviour import described_in
 from memeval.systems.folder import left_out
 from memeval.systems.messages import AdapterInfo
-from memeval.systems.sandbox import Sandbox, SandboxMode, find_sandbox
+from memeval.systems.sandbox import Sandbox, find_sandbox
 from memeval.systems.source import SystemSource
 
 if TYPE_CHECKING:
     from memeval.gateway.serving.hosts import HostRoute
-
-
-def default_sandbox_mode(environment: Mapping[str, str]) -> SandboxMode:
-    """Return the sandbox mode of the environment: ``MEMEVAL_SANDBOX``, or ``auto``.
-
-    Raises:
-        BadInput: ``MEMEVAL_SANDBOX`` is not a sandbox mode.
-    """
-    mode = environment.get("MEMEVAL_SANDBOX") or SandboxMode.AUTO.value
-    try:
-        return SandboxMode(mode)
-    except ValueError:
-        raise BadInput(f"MEMEVAL_SANDBOX is '{mode}'.", remedy=f"Set it to one of: {', '.join(SandboxMode)}.") from None
-
-
-@dataclass(frozen=True)
-class SystemSetup:
-    """The caller's settings for running a system."""
-
-    sandbox: SandboxMode = field(default_factory=lambda: default_sandbox_mode(os.environ))
-    """Sandbox mode; the default is ``MEMEVAL_SANDBOX``, or ``auto``: sandboxed if bubblewrap works."""
-    hosts: Mapping[str, str] = field(default_factory=dict)
-    """Base URLs that replace declared hosts, for example the caller's own server."""
-    cache: Path | None = None
-    """Folder for environments; ``None`` for the user's cache folder."""
 
 
 @dataclass(frozen=True)
@@ -130,13 +106,19 @@ class PreparedSystem:
         )
 
 
+def with_python(source: SystemSource, setup: SystemSetup) -> SystemSource:
+    """Return a system that runs with the caller's own interpreter, if there is one."""
+    if setup.python is None:
+        return source
+    return replace(source, launch=replace(source.launch, interpreter=setup.python.absolute(), own_interpreter=False))
+
+
 def prepare(
     source: SystemSource, setup: SystemSetup, note: Callable[[str], None], hidden: tuple[Path, ...] = ()
 ) -> PreparedSystem:
     """Prepare a system: sandbox, hosts, services and environment.
 
     Args:
-        source: the system.
         setup: the caller's settings.
         note: receives messages for the user, for example that an environment is built.
         hidden: folders that the system cannot see, such as the results.
@@ -145,6 +127,7 @@ def prepare(
         BadInput: the sandbox does not work, the environment cannot be built, a service is not installed, or a key or
             a host is missing.
     """
+    source = with_python(source, setup)
     sandbox = find_sandbox(setup.sandbox, note)
     if sandbox is not None:
         folder, files = source.launch.folder, source.launch.files

@@ -15,7 +15,6 @@ class Lookahead:
     """Reads the steps of a scenario: in turn what to ingest and forget, and the questions that follow it.
 
     Args:
-        steps: the steps.
         wanted: the ids of the questions to ask; others are skipped.
     """
 

@@ -80,7 +80,6 @@ class EndpointClient:
     """Sends requests to one endpoint; create and use it on one loop.
 
     Args:
-        endpoint: the endpoint.
         caller: the caller, named in errors.
         most_bytes: maximum bytes of a reply.
     """
@@ -237,7 +236,6 @@ def refusal_remedy(caller: Caller, message: str) -> str:
     """Return the remedy for an endpoint that refuses every request of a caller.
 
     Args:
-        caller: the caller.
         message: the endpoint's message.
     """
     if caller is Caller.SYSTEM:

@@ -58,7 +58,6 @@ def endpoint_for(caller: Caller, environment: Mapping[str, str] | None = None, *
     to a base URL of the judge's or reader's own.
 
     Args:
-        caller: the caller.
         environment: variables; ``None`` for those of this process.
         needs_key: whether requests will be sent; the address alone needs no key.
 

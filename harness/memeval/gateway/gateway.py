@@ -182,7 +182,6 @@ class Gateway:
         """Make a system's call and store it in the run's own record.
 
         Args:
-            request: the system's request.
             endpoint: where the request goes.
             phase: the system's current phase.
             scenario_id: the current scenario; ``None`` while the system loads.

@@ -47,7 +47,6 @@ class Grader(Protocol):
         """Grade one item.
 
         Args:
-            item: the item's key.
             scenario: the complete scenario of its questions, not the reduced view of a control.
             responses: the last attempt at each of the item's questions, in the key's order.
             judge: the judge; graders without cases do not use it.
@@ -77,7 +76,6 @@ class ContextGrader(Grader, Protocol):
         """Grade one item with its contexts; see :meth:`grade`, which grades without contexts.
 
         Args:
-            item: the item's key.
             scenario: the complete scenario of its questions.
             responses: the last attempt at each of the item's questions, in the key's order.
             delivered: the contexts of these responses.

@@ -111,7 +111,6 @@ def checked_series(
     Where the agent does not keep earlier contexts, only the lines of a question's own context hold its facts.
 
     Args:
-        scenario: the complete scenario.
         question_ids: the questions, in order.
         texts: their contexts.
         facts_by_turn: the facts that each question asks for.

@@ -49,11 +49,7 @@ def holds(text: str, keywords: Sequence[str], *, one: bool) -> bool:
 
 
 class TextIndex:
-    """The texts that a scenario stores in a system.
-
-    Args:
-        scenario: the complete scenario.
-    """
+    """The texts that a scenario stores in a system."""
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
@@ -104,7 +100,6 @@ class Hits:
 
     Args:
         index: the stored texts.
-        asked: the search.
         key: its key; hits below its ``min_score`` are dropped.
         items: the returned items, best first.
     """

@@ -75,7 +75,6 @@ class Retrieval(RuleGrader):
         """Return the metrics of the benchmark's own code; subclasses override it.
 
         Args:
-            item: the item's key.
             history: the turn index of the scenario.
             retrieved: the retrieved sources; ``None`` if the system returned no items.
         """

@@ -193,7 +193,6 @@ def claimed(key: StoreKey, memories: Sequence[str]) -> Claims:
     """Return the claims of a store; the module's docstring defines them.
 
     Args:
-        key: the key of the store.
         memories: the texts of the memories.
     """
     mentions = Mentions(_values(key))

@@ -92,9 +92,6 @@ def parse_strict(reply: str) -> bool | None:
     Emphasis, quotes, brackets and final punctuation around the reply are ignored. A bare ``yes`` or ``no`` is a
     verdict, and so is a reply that begins with one of them, does not contain the other as a whole word, and is not
     reversed by what follows: "No problem", "Yes, it is wrong".
-
-    Args:
-        reply: the judge's raw reply.
     """
     text = _bare(reply.replace("’", "'")).lower()
     lead = _LEAD.match(text)
@@ -122,11 +119,7 @@ def _said(rest: str) -> Iterator[bool]:
 
 
 def parse_substring(reply: str) -> bool:
-    """Return the verdict by DeepMemEval's rule (``evaluate.py``): whether ``yes`` occurs anywhere, in any case.
-
-    Args:
-        reply: the judge's raw reply.
-    """
+    """Return the verdict by DeepMemEval's rule (``evaluate.py``): whether ``yes`` occurs anywhere, in any case."""
     return "yes" in reply.lower()
 
 

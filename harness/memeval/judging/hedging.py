@@ -86,7 +86,6 @@ def without_echo(answer: str, question: str) -> str:
 
     Args:
         answer: the raw answer.
-        question: the question.
     """
     text, asked = normal(answer), normal(question)
     for whole in (asked.strip(), asked.strip(" ?")):
@@ -110,7 +109,6 @@ def hedges(answer: str, question: str) -> bool:
 
     Args:
         answer: the raw answer.
-        question: the question.
     """
     own = without_echo(without_thinking(answer), question)
     return voices_doubt(own) or asks(own)

@@ -208,7 +208,6 @@ async def ask_all(
     """Ask a judge about all cases, and again if a reply is neither yes nor no.
 
     Args:
-        judge: the judge.
         cases: the answers to judge.
         ask: makes one call, or returns the recorded one; it limits the calls in flight, and joins equal ones.
         progress: called after each case.

@@ -161,7 +161,6 @@ def prompt_names(package: str, set_name: str = "") -> tuple[str, ...]:
     """Return the names of the prompts in the folder ``prompts`` of a package, in order; without the reminder.
 
     Args:
-        package: the package.
         set_name: name of a further set of prompts, a folder in that folder; blank for the usual prompts.
     """
     folder = resources.files(package) / "prompts" / set_name

@@ -41,8 +41,6 @@ def answers(item: ItemKey, key: ReferenceKey, judged: Sequence[ItemKey]) -> Iter
     """Yield the answers for one item: kind, text, and whether it is right.
 
     Args:
-        item: the item.
-        key: its key.
         judged: all judged items; wrong answers come from other items.
     """
     yield from (_unanswerable if key.unanswerable else _answerable)(item, key, judged)

@@ -33,7 +33,6 @@ def read_labels(paths: Iterable[Path], rows: Sequence[SampleRow], others: frozen
 
     Args:
         paths: the files; together they have each row at most once.
-        rows: the rows of the sample.
         others: label ids of other samples; their rows are left out.
 
     Returns:

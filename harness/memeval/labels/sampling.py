@@ -29,10 +29,8 @@ def draw(files: Iterable[Graded], wanted: Mapping[Cell, int], seed: int) -> tupl
     random sample that anyone can draw again.
 
     Args:
-        files: the files.
         wanted: rows of each category of each file, by the verdicts of judge and rules. A smaller stratum is drawn
             whole.
-        seed: the seed.
 
     Returns:
         The strata that have rows, and the drawn rows by label id.
@@ -121,7 +119,6 @@ def shuffled(rows: Iterable[SampleRow], order: str) -> Iterator[SampleRow]:
     """Yield rows in an order of its own for each reader, which anyone can repeat.
 
     Args:
-        rows: the rows.
         order: a name, such as the reader's.
     """
     yield from sorted(rows, key=lambda row: hashlib.sha256(f"{order}\n{row.label_id}".encode()).hexdigest())

@@ -24,9 +24,7 @@ class PublishedAnswers:
     """Reads the published files behind regraded ones, each once.
 
     Args:
-        sources: the folder of sources.
         copies: the published files on this machine.
-        sessions: the benchmarks.
     """
 
     def __init__(self, sources: Path, copies: Copies, sessions: Sessions) -> None:
@@ -60,8 +58,6 @@ def reading_sheet(rows: Sequence[SampleRow], answers: PublishedAnswers, benchmar
 
     Args:
         rows: the drawn rows, in the order of reading.
-        answers: the published answers.
-        benchmark: id of the benchmark.
 
     Raises:
         BadInput: an answer is missing, or is not the one that was drawn.

@@ -26,9 +26,7 @@ def verdicts_of(
 
     Args:
         rules: the version of the rules.
-        sample: the sample.
         rows: its drawn rows.
-        answers: the published answers.
         tuned_on: the clusters on which the version was tuned.
         others: further files to count in, ``source/file``.
 

@@ -76,8 +76,6 @@ def report(
     """Return what the labels of a sample say about the graders.
 
     Args:
-        sample: the sample.
-        rows: its rows.
         readings: the readers and their labels.
         files: the regraded files of the sample, by ``source/file``.
         versions: the verdicts of other rules than those of the draw.
@@ -241,7 +239,6 @@ def _share(
         members: all labelled rows of the strata in question.
         of: the labels of the denominator.
         holds: whether a row is in the numerator.
-        part: the part.
     """
     strata: dict[tuple[str, str, bool, bool], list[Labelled]] = {}
     for row, label in members:

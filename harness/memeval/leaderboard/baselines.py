@@ -29,7 +29,6 @@ def check_run(
     """Compare a run with its baseline. Rows that are only in the archive are fetched.
 
     Args:
-        folder: the run.
         results: the results folder with the ledger and the accepted runs.
         settings: thresholds, and the number of baseline runs.
         baseline: ``last-N`` for the last N accepted runs, or a run by folder or id; ``None`` for the number in the
@@ -116,7 +115,6 @@ def newest_run(folder: RunFolder, results: Path) -> RunFolder | None:
     """Return the newest run like another one, accepted or not, that can be its baseline.
 
     Args:
-        folder: the run.
         results: the results folder to search.
 
     Returns:

@@ -180,7 +180,6 @@ def build_board(
 
     Args:
         folders: the sealed runs.
-        ledger: the ledger.
         traces: what is known of the responses already, and receives what is read.
         compare_responses: whether to search for copied responses, which takes most of the time; else runs have no marks
             that need other runs.

@@ -106,7 +106,6 @@ def own_score(folder: RunFolder, weights: Mapping[str, float]) -> Composite | No
     """Return the composite of a run with own weights; ``None`` if its track lacks one of their categories.
 
     Args:
-        folder: the run.
         weights: shares of categories, summing to 1. Other categories do not count.
 
     Raises:

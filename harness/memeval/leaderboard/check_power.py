@@ -27,7 +27,6 @@ def power_of(folder: RunFolder, settings: CheckSettings) -> CheckPower:
     tests depend on one another.
 
     Args:
-        folder: the run.
         settings: the thresholds.
 
     Raises:

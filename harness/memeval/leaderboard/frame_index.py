@@ -83,7 +83,6 @@ class RunIndex:
         """Return the rows of runs; only runs that are not in the index are read, and then added to it.
 
         Args:
-            runs: the runs, by digest.
             read: reads the rows of runs.
             rebuild: whether to read all runs again.
 

@@ -61,7 +61,6 @@ class Frames:
     :mod:`memeval.leaderboard.frame_index`. Frames warn of what they leave out, with its ``FramesWarning``.
 
     Args:
-        results: the results folder.
         rebuild: whether to read all runs again, instead of using the index.
 
     Raises:

@@ -44,7 +44,6 @@ def index_tests(parts: Sequence[IndexPart], ranked: int, systems: int, baseline:
     :func:`memeval.statistics.flips.pair_tests`. Floors and ceilings count as fixed.
 
     Args:
-        parts: the benchmarks.
         ranked: how many of the systems, from the first on, have a rank.
         systems: number of systems with an index, at least 1.
         baseline: place of the baseline among the systems, behind the ranked ones; ``None`` without one.

@@ -33,7 +33,6 @@ def item_reports(results: Path, name: str | None = None) -> list[ItemReport]:
     for.
 
     Args:
-        results: the results folder.
         name: a benchmark, with or without its version, or the id of a track; ``None`` for all.
 
     Raises:

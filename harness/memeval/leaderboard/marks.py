@@ -98,7 +98,6 @@ def marks_across(
 
     Args:
         folders: the runs; those without stored responses are left out.
-        entries: the ledger.
         traces: what is known of the responses already, and receives what is read.
 
     Raises:

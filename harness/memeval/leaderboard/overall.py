@@ -54,7 +54,6 @@ def overall(board: Board, suite: BenchmarkSuite) -> Overall:
 
     Args:
         board: the runs.
-        suite: the suite.
 
     Raises:
         BadInput: a run has grades of other items than its track.
@@ -221,7 +220,6 @@ def _tested(
     """Return the rows with their rank ranges and their comparison with the baseline.
 
     Args:
-        scales: the benchmarks.
         samples: the scores of the rows on each benchmark.
         rows: the systems, the highest index first, then the controls.
         weights: shape (benchmarks,).

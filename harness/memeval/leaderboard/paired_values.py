@@ -64,7 +64,6 @@ def paired_values(
     """Yield the composite, the categories, the retrieval metrics and the costs.
 
     Args:
-        current: the run.
         baselines: at least one run of the same track with the same limit on items.
         thresholds: names the costs that never fail the check.
 

@@ -44,7 +44,6 @@ def old_and_fresh(board: Board, known: str, fresh: str) -> tuple[TrackPair, ...]
     """Pair each system's run on the public seed with its run on a fresh seed, best fresh score first.
 
     Args:
-        board: the board.
         known: the benchmark with the public seed: ``beliefs@2``.
         fresh: the edition: ``beliefs-fresh-202701@2``.
 
@@ -66,8 +65,6 @@ def apart_and_shared(
     The first value covers only the categories of the second run, with their weights there.
 
     Args:
-        board: the board.
-        benchmark: its id.
         apart: the protocol with a memory for each item.
         shared: the protocol with one memory for all.
     """

@@ -87,7 +87,6 @@ def track_tests(ranked: Sequence[RunFolder], baseline: RunFolder | None = None) 
     The method of ``ranks@2``: see :func:`memeval.statistics.flips.family_tests`.
 
     Args:
-        ranked: the ranked runs.
         baseline: a control that each of them is compared with; ``None`` if the track has none.
 
     Raises:
@@ -104,7 +103,6 @@ def sample_tests(samples: TrackSamples, runs: Sequence[Path], ranked: int) -> Tr
 
     Args:
         samples: the scores.
-        runs: the folders of the runs.
         ranked: how many of the runs, from the first on, are ranked.
     """
     parts = samples.parts()

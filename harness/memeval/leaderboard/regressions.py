@@ -27,9 +27,7 @@ def check_metrics(
     """Compare a run with the mean of its baseline runs.
 
     Args:
-        current: the run.
         baselines: at least one run of the same track with the same limit on items.
-        thresholds: the thresholds.
 
     Returns:
         The composite, the categories, the retrieval metrics and the costs.

@@ -44,7 +44,6 @@ def check_results(results: Path, signers: Signers, traces: Traces | None = None)
 
     Args:
         results: a folder of stored runs. A folder without ledger and releases gets no check.
-        signers: the keys that may sign.
         traces: what is known of the responses of the runs already.
 
     Returns:
@@ -74,9 +73,7 @@ def check_release(results: Path, version: str, signers: Signers) -> list[Check]:
     """Check one release.
 
     Args:
-        results: the folder of stored runs.
         version: the version of the release.
-        signers: the keys that may sign.
 
     Returns:
         The checks ``state``, ``runs``, ``ledger``, ``rows`` and ``signature``; one check ``release`` if its file cannot
@@ -90,13 +87,7 @@ def check_release(results: Path, version: str, signers: Signers) -> list[Check]:
 
 
 def check_signatures(results: Path, files: Sequence[ReleaseFile], signers: Signers) -> Check:
-    """Check the signature of every ledger line and of releases.
-
-    Args:
-        results: the folder of stored runs.
-        files: the releases.
-        signers: the keys that may sign.
-    """
+    """Check the signature of every ledger line and of releases."""
     ledger = Ledger(results)
     try:
         lines = [(f"{ledger.path}:{number}", each) for number, each in enumerate(ledger.signatures(signers), start=1)]
@@ -114,7 +105,6 @@ def signature_check(found: Iterable[tuple[str, SignatureResult]], signers: Signe
 
     Args:
         found: for each signed thing, its place and the state of its signature.
-        signers: the keys that may sign.
     """
     try:
         has_keys = signers.has_keys()

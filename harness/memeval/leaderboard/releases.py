@@ -137,7 +137,6 @@ def frozen(
     A board with equal runs and settings keeps its earlier release, unless a new one is wanted. Nothing is written.
 
     Args:
-        board: the board.
         results: the results folder, for its releases and ledger.
         version: the version of the release; ``None`` for today's date.
         memeval: version of memeval.
@@ -196,7 +195,6 @@ def completed(
     """Return a new release with its published files, its state, and a signature if there is a key.
 
     Args:
-        release: the release.
         files: digest of every file in its published folder, by path.
         key: file of an SSH key; ``None`` to sign nothing.
         data_files: the shared files that its pages load.
@@ -248,8 +246,6 @@ def keep(release: Release, results: Path, key: Path | None = None, by: str = "me
     """Store a release permanently, and name it in the ledger. The same call completes an interrupted one.
 
     Args:
-        release: the release.
-        results: the results folder.
         key: file of an SSH key that signs the line in the ledger; ``None`` to leave it unsigned.
         by: author of the line.
 

@@ -95,7 +95,6 @@ def history_of(runs: Iterable[Run], entries: Iterable[LedgerEntry] = ()) -> Hist
 
     Args:
         runs: any runs, in any order.
-        entries: the entries of the ledger.
     """
     listed = list(runs)
     left_out: Counter[LeftOut] = Counter()

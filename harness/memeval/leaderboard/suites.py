@@ -28,7 +28,6 @@ def read_suites(path: Path = FILE, find: Callable[[str], Benchmark] = registered
     """Read a file of suites, and check its names against the benchmarks.
 
     Args:
-        path: the file.
         find: returns a benchmark by id.
 
     Raises:

@@ -100,7 +100,6 @@ class Trace:
     """What can be compared of a run's responses.
 
     Args:
-        folder: the run.
         responses: its responses; ``None`` to read them when they are needed.
         keeps: whether what an earlier build found may be used, for the same ``run.json``.
         packed: what :meth:`Traces.read` returned for the run; ``None`` to read the responses.

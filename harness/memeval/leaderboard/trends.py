@@ -117,7 +117,6 @@ def rank_trend(series: RunSeries, releases: Iterable[Release]) -> Trend:
     A release that ranks several runs of the series, on different tracks, counts with the latest of them.
 
     Args:
-        series: the runs.
         releases: all releases, oldest first.
     """
     runs = {run.run_id: run for run in series.runs}

@@ -79,7 +79,6 @@ class ObjectStore(Protocol):
         """Store an object whether or not the key is taken; a cut transfer leaves the former object.
 
         Args:
-            key: the key.
             content: the bytes, or a file.
             headers: how a web server delivers it.
             seen: the entity tag that the caller read; ``None`` to replace whatever is there.

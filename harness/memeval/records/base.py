@@ -166,7 +166,6 @@ class Stored(Record):
         """Read one record from plain JSON data; see :meth:`parse`.
 
         Args:
-            data: the data.
             where: its source, named in errors.
             text: the JSON text from which it was read, if there is one.
         """

@@ -21,7 +21,6 @@ def json_schema(model: type[Record], mode: Literal["validation", "serialization"
     """Return the JSON Schema of a record.
 
     Args:
-        model: the record.
         mode: ``validation`` for files that people write, ``serialization`` for files that memeval writes.
     """
     schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}

@@ -59,7 +59,6 @@ def time_axis(times: Sequence[datetime], most: int = 6) -> Axis:
     """Return an axis for at least one time in UTC, in seconds since 1970.
 
     Args:
-        times: the times.
         most: maximum number of ticks.
     """
     first, last = min(times), max(times)

@@ -78,7 +78,6 @@ class OpenData:
     """The data of a benchmark, opened when it is first needed.
 
     Args:
-        benchmark: the benchmark.
         parameters: parameters of the generator, or the name of the file.
         protocol: name of the protocol.
         tier: name of the tier.

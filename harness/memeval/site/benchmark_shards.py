@@ -29,7 +29,6 @@ def kept_benchmark_shards(data: BenchmarkData, words: bool) -> tuple[Asset, ...]
     """Return what :func:`benchmark_shards` yields, kept from build to build; nothing without the data.
 
     Args:
-        data: the data.
         words: whether its text may be published.
     """
 

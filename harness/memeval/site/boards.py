@@ -16,7 +16,6 @@ def board_views(site: SiteModel, benchmark: BenchmarkView, front: Collection[str
 
     Args:
         site: all runs.
-        benchmark: the benchmark.
         front: the tracks that the front page shows. They come after the headline track of the settings.
     """
     views = [view(site, table) for table in benchmark.tables]

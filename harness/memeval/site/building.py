@@ -36,7 +36,6 @@ def generate(site: SiteModel, folder: SiteFolder) -> None:
     """Write the whole site.
 
     Args:
-        site: the content of the site.
         folder: the folder of the site, which is empty.
 
     Raises:
@@ -115,7 +114,6 @@ def build(
     A site that was built from equal inputs, and was not changed since, stays as it is.
 
     Args:
-        results: the results folder.
         out: the folder of the site. When all new files are made, they replace those of an earlier site; a folder with
             anything else is an error.
         version: the published version; its pages then link to other versions, from ``../versions.json``.

@@ -57,7 +57,6 @@ class CallTables:
     """The calls behind a run's answers and grades.
 
     Args:
-        folder: the run, with its rows.
         turns: the scenarios' turns, by scenario; empty if the data is not on this machine.
         words: whether the benchmark's text may be published.
     """

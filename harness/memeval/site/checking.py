@@ -48,7 +48,6 @@ def check_published(target: Target, results: Path, signers: Signers, version: st
     Args:
         target: what is published.
         results: the results folder of the checkout that verifies; it may lack the releases.
-        signers: the keys that may sign.
         version: check only this version; ``None`` for all versions.
 
     Returns:

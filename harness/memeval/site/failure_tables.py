@@ -90,7 +90,6 @@ def failures_head(folder: RunFolder, view: BenchmarkView) -> bytes | None:
     """Return digest and counts of :func:`failures_file`, kept from build to build; ``None`` without the file.
 
     Args:
-        folder: the run.
         view: its benchmark, with its data.
     """
 
@@ -109,7 +108,6 @@ def failures_file(folder: RunFolder, view: BenchmarkView) -> bytes | None:
     """Return the failure analysis of a run as a file, kept from build to build; ``None`` without its rows or data.
 
     Args:
-        folder: the run.
         view: its benchmark, with its data.
     """
     if not folder.has_rows:

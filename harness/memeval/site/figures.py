@@ -30,7 +30,6 @@ def figure(chart: Chart, drawing: Markup | None = None) -> Figure:
     """Return a chart for a page.
 
     Args:
-        chart: the chart.
         drawing: the initial drawing; ``None`` for the chart itself.
     """
     path = f"charts/{chart.name}.json"

@@ -50,7 +50,6 @@ def marks(site: SiteModel, table: BoardTable, row: BoardRow) -> tuple[RowFlag, .
 
     Args:
         site: all runs; the full-context control on the same items gives the tokens of the history.
-        table: the run's track.
         row: the run.
     """
     benchmark = site.benchmark_of(row.run.track)

@@ -36,7 +36,6 @@ def keep_contents(folders: Sequence[RunFolder], jobs: int) -> None:
 
     Args:
         folders: all runs of a board.
-        jobs: number of processes.
 
     Raises:
         CheckFailed: a process was killed.

@@ -124,7 +124,6 @@ class KeptTemplates:
     """The theme's templates. One is loaded only for a page that no earlier build has kept.
 
     Args:
-        templates: the templates.
         config: the configuration of the site.
     """
 

@@ -43,8 +43,6 @@ def read_reports(results: Path, regraded: Sequence[RegradedFile], keeps: bool) -
     """Return the reports of a board.
 
     Args:
-        results: the results folder.
-        regraded: its regraded files.
         keeps: whether what an earlier build kept may be used.
 
     Raises:

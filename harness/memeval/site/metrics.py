@@ -38,7 +38,6 @@ def columns(table: BoardTable, benchmark: BenchmarkView, marks: Marks, own: Colu
 
     Args:
         table: the track and its rows.
-        benchmark: its benchmark.
         marks: returns the warnings of a row.
         own: the column of the board's own score; ``None`` if the board has no own weights.
     """

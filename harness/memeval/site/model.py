@@ -312,7 +312,6 @@ def read_site(
     """Read the content of the site.
 
     Args:
-        results: the results folder.
         version: the published version of the site.
         releases: frozen leaderboards; ``None`` reads them from the results folder.
         ledger: the ledger; ``None`` for all of that in the results folder.
@@ -374,7 +373,6 @@ def runs_of(results: Path, keeps: bool, sealed: Sequence[RunFolder] | None = Non
     """Return the runs that the board of a results folder shows.
 
     Args:
-        results: the results folder.
         keeps: whether what an earlier build found of the runs may be used.
         sealed: all sealed runs of the folder, if they were read already.
 

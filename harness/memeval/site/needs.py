@@ -24,7 +24,6 @@ def needs(run: Run, submission: Submission | None) -> Needs:
     """Return what the system of a run needs.
 
     Args:
-        run: the run.
         submission: the system's submission; ``None`` without one.
     """
     here = run.imported is None and not run.system.hosts

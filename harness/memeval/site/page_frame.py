@@ -121,7 +121,6 @@ def with_every_page(sitemap: str, folder: str, pages: list[str]) -> str:
     """Return a sitemap in which the entry of a frame is replaced by those of its pages.
 
     Args:
-        sitemap: the sitemap.
         folder: the address of the pages' folder, with a slash at its end.
         pages: the last parts of their addresses.
     """

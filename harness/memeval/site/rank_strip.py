@@ -21,7 +21,6 @@ def rank_strip(rows: Sequence[OverallRow], title: str) -> Markup:
 
     Args:
         rows: systems with a rank, in order. The first ``SHOWN`` are drawn.
-        title: title of the chart.
 
     Returns:
         An SVG element. A table on the page has the same numbers.

@@ -101,7 +101,6 @@ def regraded_tables(
     """Return the tables, by benchmark. Lines are sorted by source and group, then by score.
 
     Args:
-        files: the regraded files.
         ranks: the rank ranges of those that are ranked, by ``source/file``.
         report: the findings, for the claimed scores.
     """

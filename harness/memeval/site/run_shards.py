@@ -84,7 +84,6 @@ def kept_shards(folder: RunFolder, words: bool, data: BenchmarkData, turns: dict
     """Return a run's answers and grades, kept from build to build.
 
     Args:
-        folder: the run, with its rows.
         words: whether the benchmark's text may be published.
         data: the data of the run.
         turns: the turns of the data's scenarios, by scenario; filled when the first run needs them.
@@ -107,7 +106,6 @@ def run_shards(folder: RunFolder, words: bool, turns: Mapping[str, TurnTexts]) -
     """Return a run's answers and grades.
 
     Args:
-        folder: the run, with its rows.
         words: whether the benchmark's text may be published.
         turns: the scenarios' turns, by scenario; empty if the data is not on this machine.
     """

@@ -73,7 +73,6 @@ def stage_new(results: Path, folder: Path, draft: Release, key: Path | None, tra
     """Build the site of a new release, and complete the release with its files.
 
     Args:
-        results: the results folder.
         folder: the folder of built releases.
         draft: the release without files.
         key: file of an SSH key that signs the release; ``None`` to sign nothing.

@@ -40,9 +40,7 @@ def curves(
 
     Args:
         name: name of the chart in addresses.
-        title: its title.
         description: text for screen readers.
-        knots: the curves' points.
         axes: titles of the two axes.
         shares: whether the values are shares of 1; otherwise their axis is logarithmic.
     """
@@ -106,7 +104,6 @@ def two_looks(name: str, title: str, description: str, ends: Sequence[ValuePair]
 
     Args:
         name: name of the chart in addresses.
-        title: its title.
         description: text for screen readers.
         ends: the pairs of values, each a share of 1.
         names: names of the first and the second values.
@@ -134,7 +131,6 @@ def parts(name: str, title: str, description: str, slices: Sequence[Slice]) -> C
 
     Args:
         name: name of the chart in addresses.
-        title: its title.
         description: text for screen readers.
         slices: the parts, those of each bar in order.
     """
@@ -187,7 +183,6 @@ def declared(
 
     Args:
         name: name of the chart in addresses.
-        title: its title.
         description: text for screen readers.
         marks: the values.
         axis: title of the horizontal axis, and its values in order; none for bars.

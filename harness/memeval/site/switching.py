@@ -37,7 +37,6 @@ def complete_releases(target: Target, results: Path, entries: Mapping[str, Entry
     """Return the releases that are published with all their files, newest first.
 
     Args:
-        target: the target.
         results: the results folder; a release that it has is not read from the target.
         entries: what the target has.
 

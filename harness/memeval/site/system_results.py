@@ -163,7 +163,6 @@ def claims_about(site: SiteModel, name: str) -> list[Finding]:
     The first word of both names must be equal: a claim about “Mem0, run by MIRIX” belongs to “mem0 (open source)”.
 
     Args:
-        site: the content of the site.
         name: the name of the system.
     """
     product = _first_word(name)

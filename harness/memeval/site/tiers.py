@@ -32,7 +32,6 @@ def tier_powers(info: BenchmarkInfo, tables: Sequence[BoardTable] = ()) -> tuple
     """Return the power of each tier of a benchmark with its first protocol, in the catalogue's order.
 
     Args:
-        info: the benchmark.
         tables: its tables. How two systems disagree is known from the table of the tier with the most tested runs,
             else from that of another tier, else assumed.
     """
@@ -50,7 +49,6 @@ def _power(tier: TierInfo, tested: Sequence[BoardTable]) -> TierPower:
     """Return the power of a tier.
 
     Args:
-        tier: the tier.
         tested: tables of the benchmark with at least two tested runs, the one with the most runs first.
     """
     low, high = wilson(tier.items / 2, tier.items)

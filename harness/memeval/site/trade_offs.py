@@ -146,12 +146,7 @@ class DrawnTradeOff:
 
 
 def draw_trade_off(shown: TradeOff, title: str) -> DrawnTradeOff:
-    """Draw a trade-off.
-
-    Args:
-        shown: the trade-off.
-        title: title of the chart.
-    """
+    """Draw a trade-off."""
     if shown.same_cost is not None:
         return DrawnTradeOff(shown, None)
     column, scores = shown.column, score_range(shown.spots)

@@ -95,7 +95,6 @@ def trend_view(title: str, trends: Sequence[SeriesTrend], names: Sequence[str], 
 
     Args:
         title: the title of the chart.
-        trends: the trends.
         names: a name for each trend.
         shown: number of lines that the chart shows first; the others start hidden.
     """

@@ -99,7 +99,6 @@ def trends_of(site: SiteModel, slug: str | None = None) -> Trends:
     """Return the trends of a site.
 
     Args:
-        site: the content of the site.
         slug: the system; ``None`` for all.
     """
     rows = {row.run.run_id: row for row in site.board.runs if slug in (None, row.run.system.slug)}

@@ -25,11 +25,7 @@ class _UnknownError(Exception):
 
 
 def inputs_of(results: Path) -> Digest | None:
-    """Return the digest of all that a site is built from besides memeval's code; ``None`` if that cannot be told.
-
-    Args:
-        results: the results folder.
-    """
+    """Return the digest of all that a site is built from besides memeval's code; ``None`` if that cannot be told."""
     if any(not origin(name).is_own for name in known_ids()):
         return None  # another package can change without another version
     board, assets = results.absolute().parent, assets_root()
@@ -52,7 +48,6 @@ def is_current(out: Path, inputs: Digest) -> bool:
     """Return whether a site was built from these inputs, and has the same files since.
 
     Args:
-        out: its folder.
         inputs: what :func:`inputs_of` returns now.
     """
 
@@ -70,7 +65,6 @@ def remember(out: Path, inputs: Digest, contents: Sequence[tuple[str, Digest]]) 
     """Note that a site was built.
 
     Args:
-        out: its folder.
         inputs: what :func:`inputs_of` returned before it was built.
         contents: the paths of its files with the digests of their bytes.
     """

@@ -40,7 +40,6 @@ def _imported_names(path: Path, package: str) -> Iterator[str]:
     """Yield the full names of the modules that a file may import.
 
     Args:
-        path: the file.
         package: its package; blank if it has none.
     """
     with warnings.catch_warnings():

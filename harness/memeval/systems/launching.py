@@ -40,7 +40,6 @@ def submission_launch(submission: Submission, folder: Path, files: Mapping[str, 
 
     Args:
         submission: its manifest.
-        folder: its folder.
         files: its files, by their path inside the folder.
 
     Raises:

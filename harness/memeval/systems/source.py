@@ -145,7 +145,6 @@ def folder_source(folder: Path, variant: str | None = None) -> SystemSource:
     """Return the system in a folder with a ``submission.toml``.
 
     Args:
-        folder: the folder.
         variant: a variant of the submission; ``None`` for the submission itself.
 
     Raises:
@@ -309,7 +308,6 @@ def start_system(source: SystemSource, process: SystemProcess) -> AdapterInfo:
     """Start a system's process, and return its reply to ``load``.
 
     Args:
-        source: the system.
         process: its process, not started yet; the caller closes it.
 
     Raises:

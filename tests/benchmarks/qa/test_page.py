@@ -11,7 +11,7 @@ import pytest
 from memeval.benchmarks.qa import QaSmokeBenchmark
 from memeval.benchmarks.qa.controls import controls
 from memeval.benchmarks.qa.rows import FIELDS, Scorer, rows_of
-from memeval.evaluation.matrix_file import read_matrix
+from memeval.evaluation.plan.reading import read_matrix
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "site/questions.md").read_text("utf-8")
@@ -32,8 +32,8 @@ def test_the_row_that_it_shows_is_one_and_every_field_is_explained() -> None:
 
 def test_its_matrix_file_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    path = tmp_path / "daemons.yaml"
-    path.write_text(block("yaml"), encoding="utf-8")
+    path = tmp_path / "daemons.toml"
+    path.write_text(block("toml"), encoding="utf-8")
     plan = read_matrix(path)
     assert [system.system for system in plan.systems] == ["jeffs-brain", "jeffs-brain:auto"]
 

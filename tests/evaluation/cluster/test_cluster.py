@@ -134,7 +134,7 @@ def run(
     benchmark: TinyBenchmark | None = None,
     **more: Any,
 ) -> RunFolder:
-    options = RunOptions(results=results, scheduler=scheduler, **{"concurrency": 2, "conformance": False, **more})
+    options = RunOptions(results=results, scheduler=scheduler, **{"concurrency": 2, "skip_conformance": True, **more})
     return run_system(source, BenchmarkSession.open(benchmark or TinyBenchmark(SCENARIOS)), options, progress)
 
 

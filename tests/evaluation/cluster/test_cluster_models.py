@@ -24,7 +24,6 @@ from memeval.evaluation.running import RunOptions, run_system
 from memeval.execution.cluster.calls import CallsOfWorkers, RunModels
 from memeval.execution.cluster.parcel import NodeCall
 from memeval.execution.preparation import SystemSetup
-from memeval.gateway.budget import parse_caps
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.gateway import Gateway
 from memeval.gateway.record import CallRecord
@@ -73,7 +72,7 @@ def run(
     **more: Any,
 ) -> RunFolder:
     options = RunOptions(
-        results, scheduler=scheduler, **{"concurrency": 2, "models": ModelOptions(caps=parse_caps(caps)), **more}
+        results, scheduler=scheduler, **{"concurrency": 2, "models": ModelOptions(budget=tuple(caps)), **more}
     )
     benchmark = benchmark or TinyBenchmark(SCENARIOS, QUESTIONS)
     return run_system(source, BenchmarkSession.open(benchmark), options)

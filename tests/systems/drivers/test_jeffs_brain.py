@@ -209,7 +209,7 @@ class TestQuestionSetsAndTheDaemonFromNpm:
             if not models:
                 manifest.write_text(re.sub("declared_models = .*", "", manifest.read_text("utf-8")), "utf-8")
             benchmark_session = BenchmarkSession.open(QaSmokeBenchmark(), None, parameters, protocol=protocol)
-            options = RunOptions(results=tmp_path / "results", conformance=False)
+            options = RunOptions(results=tmp_path / "results", skip_conformance=True)
             source = folder_source(folder, variant)
             return run_system(
                 replace(source, launch=replace(source.launch, path=(programs,))), benchmark_session, options

@@ -21,7 +21,6 @@ def pushes_after_run(results: Path, asked: bool | None) -> bool:
     """Return whether finished runs are pushed.
 
     Args:
-        results: the results folder.
         asked: what the user says; ``None`` for the setting of the board.
 
     Raises:
@@ -54,10 +53,6 @@ def push_and_index(folders: Sequence[RunFolder], store: ObjectStore, results: Pa
 def push_after_run(folders: Sequence[RunFolder], results: Path) -> list[str]:
     """Push finished runs, then the queued ones. Nothing that goes wrong here is an error of the runs.
 
-    Args:
-        folders: the runs.
-        results: the results folder.
-
     Returns:
         A warning for each run that is not archived, and why. If the archive may answer later, the run is queued.
     """
@@ -81,9 +76,6 @@ def _paths(folders: Iterable[RunFolder]) -> set[Path]:
 
 def fetch_missing(folders: Iterable[RunFolder]) -> list[str]:
     """Fetch the rows that runs lack, each from the archive of its board, into the cache.
-
-    Args:
-        folders: the runs.
 
     Returns:
         A warning for each board or file whose rows are still missing.

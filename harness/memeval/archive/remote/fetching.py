@@ -48,7 +48,6 @@ def fetch_rows(digests: Iterable[FileDigest], store: ObjectStore) -> Iterator[Fe
 
     Args:
         digests: the rows, from ``run.json``.
-        store: the archive.
 
     Raises:
         BadStore: the archive does not answer.

@@ -55,7 +55,6 @@ def archived_runs(
     """Yield the runs with these names, in their order, each checked; for a damaged run, what is wrong with it.
 
     Args:
-        store: the archive.
         wanted: the names.
         by_index: whether the index may save requests; a verification reads the objects themselves.
 

@@ -70,7 +70,6 @@ def head_key(run: Run, digest: Digest, where: object) -> HeadKey:
     """Return the name of a run in the archive.
 
     Args:
-        run: the run.
         digest: digest of its ``run.json``.
         where: the file; named in errors.
 

@@ -29,7 +29,6 @@ def archive_place(results: Path, to: str | None = None) -> Place | None:
     """Return where the archive of a board is; ``None`` if none is configured.
 
     Args:
-        results: the results folder.
         to: the folder or bucket that the user names; ``None`` for the configured one.
 
     Raises:
@@ -50,7 +49,6 @@ def open_archive(results: Path, to: str | None = None, *, to_read: bool = False)
     """Return the archive of a board; see :func:`archive_place`.
 
     Args:
-        results: the results folder.
         to: the folder or bucket that the user names; ``None`` for the configured one.
         to_read: whether a folder must exist already.
 

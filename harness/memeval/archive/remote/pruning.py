@@ -49,7 +49,6 @@ def plan_pruning(store: ObjectStore, results: Path, days: int, now: datetime | N
     its rows.
 
     Args:
-        store: the archive.
         results: the results folder, with the ledger and the releases.
         days: the age from which something is deleted: of the ledger's entry, or of a row file.
         now: the current time; ``None`` for the clock.
@@ -163,7 +162,6 @@ def thin(folder: RunFolder, store: ObjectStore) -> int:
 
     Args:
         folder: an archived run.
-        store: the archive.
 
     Raises:
         BadStore: the archive does not answer.

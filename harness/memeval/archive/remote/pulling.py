@@ -87,8 +87,6 @@ def released_runs(version: str, results: Path, store: ObjectStore) -> Mapping[st
 
     Args:
         version: the release, in the results folder or in the archive.
-        results: the results folder.
-        store: the archive.
 
     Raises:
         BadInput: there is no such release, or its file is damaged.
@@ -115,8 +113,6 @@ def pull_runs(wanted: Sequence[HeadKey], store: ObjectStore, results: Path) -> I
 
     Args:
         wanted: names of archived runs.
-        store: the archive.
-        results: the results folder.
 
     Raises:
         BadStore: the archive does not answer.

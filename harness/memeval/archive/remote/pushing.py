@@ -75,10 +75,6 @@ def _heads(store: ObjectStore, key: HeadKey) -> list[HeadKey]:
 def push_runs(folders: Sequence[RunFolder], store: ObjectStore) -> Iterator[Pushed]:
     """Push runs, and yield the outcome of each in their order. A run that is archived already sends nothing.
 
-    Args:
-        folders: the runs.
-        store: the archive.
-
     Raises:
         BadStore: the archive does not answer.
     """

@@ -26,8 +26,6 @@ def enqueue(results: Path, folder: RunFolder, problem: str) -> None:
     """Append a run, flushed to disk before returning.
 
     Args:
-        results: the results folder.
-        folder: the run.
         problem: why the push failed.
 
     Raises:

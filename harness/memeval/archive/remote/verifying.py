@@ -46,9 +46,6 @@ class ArchiveReport:
 def verify_archive(store: ObjectStore) -> ArchiveReport:
     """Read everything in an archive, and check it.
 
-    Args:
-        store: the archive.
-
     Raises:
         BadStore: the archive does not answer.
     """

@@ -113,7 +113,6 @@ class BroughtSuite(_SuiteBenchmark):
         """Open a suite; see :meth:`memeval.benchmarks.base.Benchmark.opened`.
 
         Args:
-            path: the file.
             parameters: expected ``suite`` and ``version``; empty for those of the file.
             protocol: ``recall`` or ``full``.
             tier: ``full``.

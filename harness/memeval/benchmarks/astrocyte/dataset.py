@@ -27,7 +27,6 @@ class SuiteDataset(Dataset):
     """A suite as one scenario: first all texts to retain, then all searches, then all questions to reflect on.
 
     Args:
-        suite: the suite.
         parameters: parameters of the track, beside the digest of the file.
         dispositions: traits for reflections; empty for those of the system.
         own: whether the categories of the suite are those of the benchmark; otherwise they are a slice.

@@ -55,7 +55,6 @@ class RelevanceRules:
 
         Args:
             entry: the search in the file.
-            asked: the search.
             ids: ids in the file of the texts it names.
             keywords: keywords of relevant texts.
         """

@@ -161,7 +161,6 @@ def generate(seed: int, retains: int, banks: int, recalls: int) -> Stress:
     """Generate the suite.
 
     Args:
-        seed: seed of the generator.
         retains: number of texts.
         banks: number of banks.
         recalls: number of searches.

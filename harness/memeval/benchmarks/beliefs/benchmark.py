@@ -56,7 +56,6 @@ def _table(protocol: str, *, shared: bool = False) -> tuple[Category, ...]:
     """Return the categories with their graders.
 
     Args:
-        protocol: the protocol.
         shared: whether several people share a memory in spite of the protocol.
     """
     info = next(each for each in INFO.protocols if each.name == protocol)
@@ -97,9 +96,7 @@ def _generation(seed: int, size: int, protocol: str, vocabulary: Vocabulary, fir
     """Return the data of a protocol; caches two of them, because often many runs of the same data are graded.
 
     Args:
-        seed: seed of the generator.
         size: number of people.
-        protocol: the protocol.
         vocabulary: the wording.
         first: number of people, from the first on, who are asked; ``None`` for all.
     """

@@ -52,9 +52,7 @@ def generate(seed: int, size: int, vocabulary: Vocabulary, first: int | None = N
     """Return the lives of an edition. Equal arguments give equal bytes.
 
     Args:
-        seed: seed of the generator.
         size: number of people.
-        vocabulary: the packs of the edition.
         first: number of people, from the first on, whose lives are returned; ``None`` for all.
 
     Raises:
@@ -73,7 +71,6 @@ def make_life(
     """Return the items of a person, with their only scenario.
 
     Args:
-        seed: seed of the generator.
         cast: the person with their planned items.
         vocabulary: the packs.
         talkers: class of the writer of the sessions.

@@ -94,7 +94,6 @@ def smallest(key: EvidenceKey, history: TurnIndex) -> int:
     """Return the tokens of the smallest sufficient evidence: dated lines of one turn for each part.
 
     Args:
-        key: the key.
         history: the turns of its scenario.
     """
     return sum(count_tokens(dated_line(*history.turns[turn])) for turn in key.relevant_turns)

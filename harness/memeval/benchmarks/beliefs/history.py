@@ -56,9 +56,6 @@ def write(
     """Write the sessions of a life: one for each event, and small talk on other days.
 
     Args:
-        seed: seed of the generator.
-        life: the life.
-        vocabulary: topics and sentences.
         talkers: class of the writer of its sessions.
         chatter: fewest and most sessions of small talk.
     """

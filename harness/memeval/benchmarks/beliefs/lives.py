@@ -128,7 +128,6 @@ class _Weaver:
 
         Args:
             topic: what they are values of.
-            values: the values.
             first: the day of the first one.
             manners: how each is announced.
             settled: whether changes come on or after the day :data:`SETTLED` of a month.
@@ -164,7 +163,6 @@ def live(seed: int, cast: Cast, vocabulary: Vocabulary) -> Life:
     """Return the life of one person.
 
     Args:
-        seed: seed of the generator.
         cast: the person with their planned items.
         vocabulary: the topics.
     """

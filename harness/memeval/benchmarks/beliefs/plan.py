@@ -112,7 +112,6 @@ def plan(seed: int, size: int) -> tuple[Cast, ...]:
     """Return the people, each with their planned items.
 
     Args:
-        seed: seed of the generator.
         size: number of people.
     """
     needs: list[list[Need]] = [[] for _ in range(size)]

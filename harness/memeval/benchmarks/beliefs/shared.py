@@ -27,9 +27,7 @@ def shared(seed: int, size: int, vocabulary: Vocabulary) -> tuple[tuple[Scenario
     """Return the only scenario, and the keys of all items, person by person.
 
     Args:
-        seed: seed of the generator.
         size: number of people.
-        vocabulary: the packs of the edition.
 
     Raises:
         BrokenRule: two people have one name.

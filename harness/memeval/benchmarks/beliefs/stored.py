@@ -30,9 +30,7 @@ def stored(seed: int, size: int, vocabulary: Vocabulary) -> tuple[tuple[Scenario
     """Return a scenario and a key for each person. The sessions are those of the other protocols.
 
     Args:
-        seed: seed of the generator.
         size: number of people.
-        vocabulary: the packs of the edition.
 
     Raises:
         BrokenRule: a key contradicts its history.
@@ -76,7 +74,6 @@ def store_key(life: Life, now: date, said: Set[Phrases], words: Vocabulary) -> S
     basis changed and nobody mentioned the fact again.
 
     Args:
-        life: the life.
         now: the day of the export.
         said: the values that occur in the sessions, for any person, each as its phrases.
         words: the topics.

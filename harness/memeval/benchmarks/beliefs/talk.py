@@ -34,8 +34,6 @@ class Talker:
     """Writes the sessions of one life, and repeats a sentence only when all others are used up.
 
     Args:
-        life: the life.
-        vocabulary: topics and sentences.
         rng: random stream of the life.
     """
 

@@ -33,7 +33,6 @@ class Scenarios:
     """Scenarios in order; those from a file are parsed when they are first needed.
 
     Args:
-        ids: their ids.
         made: each scenario, or its line.
     """
 
@@ -83,7 +82,6 @@ def generated(
     Args:
         name: what is generated, as part of a file name.
         parameters: those of the generator.
-        kinds: the types of its answer keys.
         generate: generates the data; equal parameters give equal data.
     """
     names = f"{name}-{digest_of(dict(parameters))[7:15]}-"

@@ -36,8 +36,6 @@ def session(ordinal: str, when: str, lines: Sequence[DraftTurn], person: Person)
     Args:
         ordinal: the id of the session.
         when: its date, with or without time.
-        lines: its turns.
-        person: the person.
     """
     turns = tuple(
         Turn(

@@ -12,7 +12,6 @@ def check_protocol(benchmark: str, protocols: Sequence[str], protocol: str, tier
     """Check that a protocol has a tier.
 
     Args:
-        benchmark: id of the benchmark.
         protocols: its protocols with this tier.
         protocol: the requested protocol.
         tier: the requested tier.
@@ -31,7 +30,6 @@ def check_no_size(benchmark: str, tier: str, parameters: Parameters | None) -> N
     """Check that no size is chosen in a tier that has its own.
 
     Args:
-        benchmark: id of the benchmark.
         tier: the requested tier.
         parameters: the requested parameters.
 

@@ -63,7 +63,6 @@ class LifeBenchBenchmark(Benchmark):
             path: a folder with one folder per user, a folder above it, or a copy of the upstream repository; ``None``
                 for memeval's data folder.
             parameters: none are known.
-            protocol: one of the protocols.
             tier: ``quick`` reads only its user.
 
         Raises:

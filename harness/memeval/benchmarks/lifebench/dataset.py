@@ -22,7 +22,6 @@ class LifeBenchDataset(Dataset):
     """Users, each a scenario with all its questions, loaded on demand. At most a few histories are in memory.
 
     Args:
-        users: the files of the users.
         choice: whether questions show their options.
     """
 
@@ -92,7 +91,6 @@ def timely(
     Leaves out references that name no record, and records after the month of the question.
 
     Args:
-        question: the question.
         located: the positions of all records, by list and id.
     """
     groups = (

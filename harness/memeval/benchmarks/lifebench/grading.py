@@ -182,7 +182,6 @@ def _failed(
     """Return the grade of a blank answer, which is wrong, or of an error.
 
     Args:
-        item: the item.
         grader: name of the grader.
         failure: state and reason.
         credit: the credit of a blank answer; ``None`` for a grader without credits.

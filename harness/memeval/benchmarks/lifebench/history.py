@@ -44,9 +44,6 @@ class _Record(NamedTuple):
 class History:
     """The records of a user in order of time; sessions and records have ordinals in order of ingestion.
 
-    Args:
-        files: the files of the user.
-
     Raises:
         BadInput: a file is invalid, or a record has no time.
     """

@@ -113,7 +113,6 @@ def read_user(folder: Path, user: str) -> UserFiles:
 
     Args:
         folder: the folder with one folder per user.
-        user: the user.
 
     Raises:
         BadInput: a file is missing or unreadable.

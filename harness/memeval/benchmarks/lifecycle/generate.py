@@ -65,7 +65,6 @@ def generate(seed: int, size: int, protocol: str) -> tuple[Written, ...]:
     """Return the scenarios of a protocol, part by part.
 
     Args:
-        seed: seed of the generator.
         size: number of scenarios of most parts; the others in proportion.
         protocol: one of :data:`PROTOCOLS`.
 

@@ -131,7 +131,6 @@ def fault_of_texts(stage: ProbeStage, texts: Sequence[FoundText]) -> str:
     """Return why returned texts do not pass a stage, as a sentence; blank if they pass.
 
     Args:
-        stage: the stage.
         texts: the texts, best first.
     """
     if stage.rule is ProbeRule.ONLY:

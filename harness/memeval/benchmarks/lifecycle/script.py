@@ -93,8 +93,6 @@ class Script:
         """Add what a user says or files. Return the ordinal of the turn with the text.
 
         Args:
-            user: the user.
-            text: the text.
             request: what the user asks for, if the text comes from a tool; blank if the user says the text.
             replies: the kind of reply of the assistant.
             in_flight: number of texts that are written to banks at the same time.

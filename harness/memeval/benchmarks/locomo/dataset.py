@@ -31,11 +31,7 @@ class LocatedEvidence:
 
 
 class Conversation:
-    """A released conversation; sessions and turns have ordinals in order of ingestion.
-
-    Args:
-        raw: the conversation.
-    """
+    """A released conversation; sessions and turns have ordinals in order of ingestion."""
 
     def __init__(self, raw: RawConversation) -> None:
         self.raw = raw
@@ -93,7 +89,6 @@ class LocomoDataset(Dataset):
     """The released conversations in the order of the file, each a scenario with all its questions.
 
     Args:
-        released: the file.
         choice: whether to offer two options in adversarial questions.
     """
 

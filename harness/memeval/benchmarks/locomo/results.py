@@ -280,7 +280,6 @@ def _predicted(key: LocomoKey, row: Response, slug: str, upstream_ids: Mapping[s
 
     Args:
         key: the question's key.
-        row: the response.
         slug: the system's slug.
         upstream_ids: LoCoMo's ids by ordinal; ``None`` if the run has no retrieved items.
     """

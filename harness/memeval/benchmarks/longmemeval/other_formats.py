@@ -266,9 +266,6 @@ def read_keys(path: Path) -> ElsewhereDataset:
     Each evidence session is an empty session of the question's history, so that retrieved ids can be graded. Other ids
     count as irrelevant, as always.
 
-    Args:
-        path: the file.
-
     Raises:
         BadInput: the file is missing, empty or invalid, or repeats an id.
     """

@@ -113,7 +113,6 @@ def read(path: Path, sources: tuple[Source, ...], wanted: str | None) -> LongMem
     """Read a file of questions.
 
     Args:
-        path: the file.
         sources: the released files.
         wanted: name of the expected file, or ``local``; ``None`` for any.
 
@@ -166,11 +165,7 @@ def _file(index: Indexed, sources: tuple[Source, ...], wanted: str | None) -> st
 
 
 class QuestionHeads:
-    """Checks the questions of a file in order, and returns a summary of each.
-
-    Args:
-        path: the file.
-    """
+    """Checks the questions of a file in order, and returns a summary of each."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._number = path, 0

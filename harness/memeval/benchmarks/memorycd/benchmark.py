@@ -65,9 +65,6 @@ def metadata_files(users: Path) -> dict[str, Path]:
 
     Looks in the folders ``meta`` and ``metadata`` next to the user file or one level up, then next to the user file.
     ``.jsonl.gz`` wins over ``.jsonl``.
-
-    Args:
-        users: the user file.
     """
     folder_of_users = users.resolve().parent
     folders = [root / name for root in (folder_of_users, folder_of_users.parent) for name in ("meta", "metadata")]

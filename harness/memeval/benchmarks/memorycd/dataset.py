@@ -58,10 +58,8 @@ class MemoryCDDataset(Dataset):
     """The reviews of many users for one task and setting: a scenario per user and domain, loaded on demand.
 
     Args:
-        users: the users.
         catalogue: the metadata of products.
         task: the kind of task.
-        setting: the settings of the split.
         most_users: maximum number of users per domain; 0 for all.
         parameters: the parameters that differ from the defaults.
         notes: warnings about the files.

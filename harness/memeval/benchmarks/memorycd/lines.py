@@ -36,7 +36,6 @@ class JsonLines:
     """The objects of a file of JSON lines, in order. Skips other lines and notes them.
 
     Args:
-        path: the file.
         remedy: how to fix an invalid file, as a sentence.
     """
 

@@ -83,7 +83,6 @@ def published_ranking(answer: str, candidates: Sequence[str]) -> tuple[str, ...]
     candidates are duplicated and the counts differ, the result is the prompt's order.
 
     Args:
-        answer: the answer.
         candidates: the ids in the prompt's order.
     """
     known = set(candidates)
@@ -98,7 +97,6 @@ def parsed_ranking(answer: str, candidates: Sequence[str]) -> ParsedRanking:
     An id counts if no letter or digit is next to it. Of two ids that begin at one position, the longer one counts.
 
     Args:
-        answer: the answer.
         candidates: the ids in the prompt's order.
     """
     named = list(_named(answer, set(candidates)))

@@ -121,7 +121,6 @@ def candidates(user_id: str, item: Interaction, *, once: bool) -> tuple[str, ...
     """Return the ids to rank in the shown order, by ``sha256("seed:user:target:id")``.
 
     Args:
-        user_id: the user.
         item: the review of the chosen product.
         once: whether to remove repeated ids.
     """

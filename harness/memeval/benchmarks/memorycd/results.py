@@ -265,7 +265,6 @@ def _matched(
 
     Args:
         rows: location and content of each row.
-        data: the benchmark's data.
         domain: the domain of all rows; ``None`` if unknown.
     """
     known = _items_by_pair(data, domain)

@@ -41,8 +41,6 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
     """Write the predictions and the summaries; see :data:`memeval.benchmarks.exchange_format.Writer`.
 
     Args:
-        run: the run.
-        benchmark_session: the benchmark, opened on its data.
         to: the parent folder of ``logs/single/<domain>/`` or ``logs/cross/<target>/``.
 
     Raises:
@@ -96,8 +94,6 @@ class _Domain:
     """Writes the files of one domain.
 
     Args:
-        run: the run.
-        data: the benchmark's data.
         name: the run's name in the released code's form.
         to: the export folder.
     """
@@ -300,8 +296,6 @@ def _name(run: Run, data: MemoryCDDataset, domain: str, retrieves: bool) -> RunN
     """Return the run's name in the released code's form; the reader is its model.
 
     Args:
-        run: the run.
-        data: the benchmark's data.
         domain: the domain of the questions.
         retrieves: whether the run has retrieved items.
     """

@@ -60,7 +60,6 @@ def split(histories: Mapping[str, History], target: str, setting: SplitSetting) 
     Args:
         histories: the reviews of the user, by domain.
         target: the tested domain, with enough reviews; see :meth:`SplitSetting.takes`.
-        setting: the settings of the split.
     """
     own = histories[target]
     tests = own[-setting.tests :]

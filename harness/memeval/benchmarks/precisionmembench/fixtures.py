@@ -180,7 +180,6 @@ def folder_of(info: BenchmarkInfo, path: Path | None) -> Path:
     """Return the folder with the files, or where they should be.
 
     Args:
-        info: the benchmark.
         path: the folder, a copy of the authors' repository, or a folder of all benchmark data; ``None`` for memeval's
             own data folder.
     """

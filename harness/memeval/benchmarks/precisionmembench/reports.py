@@ -108,7 +108,6 @@ def row(asked: Asked, returned: Iterable[str], milliseconds: float | None = None
     """Return the row of a search.
 
     Args:
-        asked: the search.
         returned: the returned beliefs, by ordinal of the scenario.
         milliseconds: time of the search.
     """
@@ -145,7 +144,6 @@ def case_row(row: ReportRow, names: Mapping[str, str]) -> dict[str, Any]:
     """Return one element of the field ``cases`` of a report.
 
     Args:
-        row: the search.
         names: the authors' id of each belief, by ordinal.
     """
     result, asked = row.result, row.asked

@@ -12,7 +12,6 @@ def completed(key: BeliefSearchKey, returned: Iterable[str]) -> tuple[str, ...]:
     """Return a result without pinned beliefs, with the beliefs that its relations connect, cut to its room.
 
     Args:
-        key: the key of the search.
         returned: the returned beliefs by ordinal, best first.
     """
     result = unpinned(key, returned)

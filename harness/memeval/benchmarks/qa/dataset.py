@@ -24,7 +24,6 @@ class QaDataset(Dataset):
     """A question set: one scenario with all texts, then all questions.
 
     Args:
-        rows: the rows.
         digest: of the file's bytes.
         parameters: the parameters of the track, with ``store``.
         dated: whether to send the date of a row as the time of its question.

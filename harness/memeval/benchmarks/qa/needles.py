@@ -27,7 +27,6 @@ def holds(answer: str, needles: Sequence[str], all_of: bool = False) -> bool:
     needles only, the result is false.
 
     Args:
-        answer: the answer.
         needles: the texts to find.
         all_of: whether the answer must contain all of them.
     """

@@ -77,7 +77,6 @@ def read_rows(path: Path, scorer: Scorer) -> tuple[bytes, tuple[QuestionRow, ...
     """Read a question set, and return its bytes and its rows.
 
     Args:
-        path: the file.
         scorer: every row must have the fields that it needs.
 
     Raises:

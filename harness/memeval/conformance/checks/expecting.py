@@ -35,7 +35,6 @@ def expect_not_found(memory: CheckedMemory, fact: PlantedFact, question: str, wh
     Args:
         memory: the memory to ask.
         fact: the fact that must not be found.
-        question: the question.
         when: when the question is asked, as a phrase for the error message.
         remedy: how the author can fix a leaked fact.
 

@@ -128,7 +128,6 @@ def wrong_keys(folder: RunFolder, name: str, calls: Iterable[Call]) -> Iterator[
     """Yield a finding for each model call whose key does not match its request.
 
     Args:
-        folder: the run.
         name: the file.
         calls: its rows, with their full text.
     """

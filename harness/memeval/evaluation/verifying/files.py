@@ -18,7 +18,6 @@ def check_files(folder: RunFolder, digests: Mapping[str, FileDigest] | None = No
     """Check the ids in the head of a run, its folder, and the digests of its files.
 
     Args:
-        folder: the run.
         digests: what was found in files that were read just now, by name; other files are read.
 
     Raises:

@@ -46,11 +46,7 @@ MOST_CHARACTERS = 5_000_000
 
 
 class ScenarioQuoters:
-    """The quoters of a benchmark's scenarios, each created when accessed.
-
-    Args:
-        benchmark_session: the benchmark with its data open.
-    """
+    """The quoters of a benchmark's scenarios, each created when accessed."""
 
     def __init__(self, benchmark_session: BenchmarkSession) -> None:
         self._benchmark_session = benchmark_session
@@ -118,8 +114,6 @@ def requests_in_run(
     """Return all possible requests to the judge of a run.
 
     Args:
-        benchmark_session: the benchmark with its data.
-        track: the run's track.
         prompts: the run's prompts.
         responses: the run's responses with their full text.
 
@@ -151,7 +145,6 @@ def has_verdict(reply: str | None, verdict: bool | None, redistribution: Redistr
 
     Args:
         reply: its text; ``None`` for no reply.
-        verdict: the verdict.
         redistribution: whether text may be withheld from the reply.
     """
     has_marks = redistribution is Redistribution.IDS and "⟦" in (reply or "")
@@ -161,14 +154,7 @@ def has_verdict(reply: str | None, verdict: bool | None, redistribution: Redistr
 def withheld(
     rows: Rows, log: Sequence[LogLine], benchmark_session: BenchmarkSession, track: Track
 ) -> tuple[Rows, list[LogLine]]:
-    """Return the rows of a run and its log without the benchmark's text.
-
-    Args:
-        rows: the rows.
-        log: the log.
-        benchmark_session: the benchmark with its data.
-        track: the run's track.
-    """
+    """Return the rows of a run and its log without the benchmark's text."""
     pending = _RowsByScenario(benchmark_session)
     requests = requests_in_run(benchmark_session, track, rows.prompts, rows.responses)
     reader_scenarios = scenarios_of_reader_calls(rows.responses)
@@ -197,7 +183,6 @@ def withheld_audit(
     Args:
         probes: the calibration answers.
         judgments: the calls to a model judge.
-        benchmark_session: the benchmark with its data.
         requests: the requests to the judge.
     """
     pending = _RowsByScenario(benchmark_session)
@@ -233,11 +218,7 @@ class _QuotedRow:
 
 
 class _RowsByScenario:
-    """Rows grouped by scenario, so that each scenario is opened once.
-
-    Args:
-        benchmark_session: the benchmark with its data.
-    """
+    """Rows grouped by scenario, so that each scenario is opened once."""
 
     def __init__(self, benchmark_session: BenchmarkSession) -> None:
         self.quoters = ScenarioQuoters(benchmark_session)
@@ -255,7 +236,6 @@ class _RowsByScenario:
         """Return a list of the rows, which :meth:`fill` quotes.
 
         Args:
-            rows: the rows.
             change: changes the text in a row.
             scenario_of: returns the scenario id of a row, or ``None``.
             item_of: returns the item id of a row, or ``None``. Its question and key are always quoted, even if short.

@@ -42,7 +42,6 @@ def quoted(text: str, quote: Change, spell: Change, keep: frozenset[str] = froze
     """Quote a text: the strings of JSON, else the whole text.
 
     Args:
-        text: the text.
         quote: quotes a part; its result contains the character ``⟦`` in marks only.
         spell: returns the text of a mark.
         keep: JSON strings that stay unchanged.

@@ -183,7 +183,6 @@ class Quoter:
         """Return the marks for a stretch of words.
 
         Args:
-            text: the text.
             spans: character positions of the words in the text.
             first: index of the first word in the source.
         """

@@ -53,8 +53,6 @@ def call_with(row: Call, change: Change, request: ModelRequest | None = None) ->
     """Return a call with changed request, reply and error; model names stay.
 
     Args:
-        row: the call.
-        change: see :class:`Change`.
         request: the new request; ``None`` changes the call's.
     """
     if request is None:

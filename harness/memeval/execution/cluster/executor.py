@@ -122,9 +122,7 @@ class DaskExecutor:
 
     Args:
         client: the connection; the caller closes it.
-        parcel: the run.
         concurrency: how many questions are in flight at a time, on all workers together.
-        note: receives messages for the user.
         check: raises what stops the run.
         divides: whether workers that would be idle share the questions of a scenario.
         models: the models that system and reader may call; their calls are made here. ``None`` if they call none.

@@ -19,8 +19,9 @@ from memeval.execution.cluster.parcel import Assignment, FromWorker, RunParcel, 
 from memeval.execution.cluster.versions import check_versions, own_versions
 from memeval.execution.executor import event_line, output_line
 from memeval.execution.model_access import ModelAccess
-from memeval.execution.preparation import PreparedSystem, SystemSetup, prepare
+from memeval.execution.preparation import PreparedSystem, prepare
 from memeval.execution.runner import ScenarioRunner
+from memeval.execution.setup import SystemSetup
 from memeval.execution.work import FinishedItems
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.journal import LogLine
@@ -277,7 +278,6 @@ def receive_reply(name: str, text: str, dask_worker: Any) -> None:
     Args:
         name: the name of the run's plugin.
         text: the reply, as JSON of :class:`NodeReply`.
-        dask_worker: the worker.
     """
     node: Node = dask_worker.plugins[name]
     node.receive(text)

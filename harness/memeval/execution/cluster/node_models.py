@@ -138,7 +138,6 @@ class NodeModels:
     """The models of a run on one worker, for the system and for the reader.
 
     Args:
-        parcel: the run.
         prepared: the system on this worker.
         folder: a folder of this run, with a short path.
         worker: the address of this worker.

@@ -36,7 +36,6 @@ def said_time(text: str, said: date) -> str | None:
     """Return the first time that a sentence names, in words that are clear on any day; ``None`` without one.
 
     Args:
-        text: the sentence.
         said: the day on which it was said.
     """
     found: list[tuple[int, str]] = []

@@ -136,7 +136,6 @@ class Forwarder:
     """Forwards requests to declared hosts; create and use it on one loop.
 
     Args:
-        routes: the routes to the hosts.
         log: receives problems: the event, a sentence, the scenario's id.
         traffic: receives every finished exchange.
     """
@@ -174,11 +173,8 @@ class Forwarder:
         """Forward a request, and return the reply; both are streamed.
 
         Args:
-            route: the route to the host.
             path: path and query at the host.
-            request: the system's request.
             endpoint: the system's endpoint, whose token is the placeholder for the key.
-            counts: the counts of its pass.
             phase: the system's current phase.
 
         Raises:

@@ -60,7 +60,6 @@ class ModelServer:
     running.
 
     Args:
-        gateway: makes the calls.
         endpoint: the real endpoint of the models. Systems receive only the models' replies from it.
         declared: the models that systems may call.
         scenario_calls: maximum calls of a system in one pass over a scenario.

@@ -147,8 +147,6 @@ class _Compared:
     """An answer and its question, to be compared with references.
 
     Args:
-        answer: the answer.
-        question: the question.
         expected: the whole reference.
         off: allowed differences of a number.
     """

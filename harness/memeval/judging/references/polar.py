@@ -62,7 +62,6 @@ def verdict_of(answer: str, question: str) -> bool | None:
 
     Args:
         answer: the raw answer.
-        question: the question.
     """
     text = simplified(answer)
     start = _PREAMBLE.match(text)

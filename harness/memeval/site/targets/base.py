@@ -39,7 +39,6 @@ def headers_of(path: str, *, immutable: bool) -> Headers:
     """Return the headers of a published file.
 
     Args:
-        path: its path.
         immutable: whether its bytes never change.
     """
     kind = CONTENT_TYPES.get(PurePosixPath(path).suffix.lower(), "application/octet-stream")
@@ -151,7 +150,6 @@ class Target(Protocol):
         """Replace a file atomically.
 
         Args:
-            file: the new file.
             before: the bytes that the caller read; ``None`` for no file.
 
         Returns:

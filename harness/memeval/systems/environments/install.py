@@ -109,7 +109,6 @@ def resolve(script: Script, entry: Path, folder: Path, note: Callable[[str], Non
 
     Args:
         script: the inline metadata.
-        entry: the file.
         folder: the folder of resolved locks.
         note: receives a message before the start.
 

@@ -90,7 +90,6 @@ def python_refusal(failure: ToolFailed, tool: Installer, first: str, location: C
 
     Args:
         failure: the failure with the tool's output.
-        tool: the installer.
         first: the first package of the lock, which is named if the output names none.
         location: returns the file and line of a package by its name.
     """

@@ -29,11 +29,7 @@ MISLEADING = re.compile(
 
 
 class ToolFailed(Exception):
-    """An installer failed.
-
-    Args:
-        output: its output.
-    """
+    """An installer failed."""
 
     def __init__(self, output: str) -> None:
         super().__init__(output)

@@ -30,7 +30,6 @@ def main(
     Args:
         arguments: the words of the command line; ``None`` for those of this process.
         file: the file of the editions.
-        packs: the folder of the packs.
         now: the time; ``None`` for the clock's.
     """
     chosen = _parser().parse_args(arguments)

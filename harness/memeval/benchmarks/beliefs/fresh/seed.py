@@ -83,7 +83,6 @@ class FreshSeed:
 
         Args:
             info: the entry of the benchmark that it repeats.
-            texts: its texts.
         """
         slots = {"month": self.edition.month, "at": self.edition.at, "round": self.edition.round}
         slots |= {"draws": "drew" if self.edition.drawn else "will draw"}

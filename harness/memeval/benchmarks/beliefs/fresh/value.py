@@ -85,7 +85,6 @@ def fetch(edition: Edition, beacon: Beacon, target: Path) -> Path:
     """Fetch the value of an edition and store it. A valid stored value stays as it is.
 
     Args:
-        edition: the edition.
         beacon: the source of its seed.
         target: the file to write; its folder is created if missing.
 

@@ -40,10 +40,8 @@ class Filler:
     """Filler sessions by number. Equal numbers give equal sessions at every size of the history.
 
     Args:
-        seed: seed of the generator.
         name: name of the history, part of the random streams.
         lives: the lives in the history.
-        vocabulary: topics and sentences.
     """
 
     def __init__(self, seed: int, name: str, lives: Sequence[LongLife], vocabulary: Vocabulary) -> None:

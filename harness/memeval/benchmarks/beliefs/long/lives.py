@@ -62,8 +62,6 @@ def lives(seed: int, vocabulary: Vocabulary, *, searched: bool) -> tuple[LongLif
     """Return the ten lives of a seed. They differ from those of other tiers.
 
     Args:
-        seed: seed of the generator.
-        vocabulary: topics and sentences.
         searched: whether searches are graded, and not answers.
     """
     own = stream(STREAMS, seed, "long").getrandbits(31)

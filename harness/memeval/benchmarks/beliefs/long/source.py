@@ -14,10 +14,7 @@ class LongBeliefs(LongSource):
     """The source of beliefs@2.
 
     Args:
-        seed: seed of the generator.
-        tier: the tier.
         protocol: the protocol, part of the folder of stored surveys.
-        vocabulary: topics and sentences.
         searched: whether searches are graded, and not answers.
     """
 

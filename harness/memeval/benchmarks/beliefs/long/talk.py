@@ -42,7 +42,6 @@ class FillerTalker(DetailedTalker):
 
     Args:
         life: the person, with the events of the session.
-        vocabulary: topics and sentences.
         rng: random stream of the session.
         harmless: the values of each topic that change no answer.
     """

@@ -95,7 +95,6 @@ def mixed(published: Wordings, tier: str, packs: Traversable) -> Vocabulary:
 
     Args:
         published: the digests of the packs.
-        tier: one of its tiers.
         packs: the folder with the files of the packs.
 
     Raises:

@@ -47,7 +47,6 @@ class HistoryLife(Protocol):
         """Yield the keys of the questions.
 
         Args:
-            scenario_id: the scenario.
             ordinals: the id of the relevant session of each day.
         """
 
@@ -76,7 +75,6 @@ class LongHistory(Steps):
     position and time follow from its number.
 
     Args:
-        scenario_id: the id of the scenario.
         lives: the lives in the history.
         filler: generates the filler sessions.
         fillers: number of filler sessions.

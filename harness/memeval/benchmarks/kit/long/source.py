@@ -16,12 +16,7 @@ Part = tuple[str, Sequence[HistoryLife], FillerSessions]
 
 
 class LongSource(ABC):
-    """Lives and filler sessions of a tier.
-
-    Args:
-        seed: seed of the generator.
-        tier: the tier.
-    """
+    """Lives and filler sessions of a tier."""
 
     prefix: str
     """First part of the scenario ids."""

@@ -18,9 +18,9 @@ from memeval.analysis.matrix_table import LABEL, NOTHING, SUITE, csv_text, table
 from memeval.archive.matrices import MatrixFolder, stored_matrices, write_matrix
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks.base import Benchmark
-from memeval.evaluation import matrix, matrix_file
-from memeval.evaluation.matrix import MatrixRun, matrix_of, run_matrix, verify_matrix
-from memeval.evaluation.matrix_file import read_matrix
+from memeval.evaluation.plan import executing, matrix, reading
+from memeval.evaluation.plan.matrix import MatrixRun, matrix_of, run_matrix, verify_matrix
+from memeval.evaluation.plan.reading import read_matrix
 from memeval.evaluation.running import RunOptions
 from memeval.execution.readers import NATIVE
 from memeval.leaderboard.matrices import best_for_their_cost, matrices
@@ -71,6 +71,8 @@ class Acme:
         return 1
 """
 
+ON_TINY = 'groups = [{ benchmark = "tiny@1" }]'
+
 RETAINING = ProtocolInfo(
     name="recall", title="Recall", summary="Retrieval.", headline="ndcg", reader=NATIVE, needs=("retain", "recall")
 )
@@ -96,7 +98,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (path / "broken.py").write_text("raise RuntimeError('no')")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(path)
-        for module in (matrix, matrix_file, comparing):
+        for module in (executing, matrix, reading, comparing):
             patch.setattr(module, "find", find)
         yield path
 
@@ -106,7 +108,7 @@ def read(folder: Path) -> Read:
     """Return a function that reads a matrix."""
 
     def one(text: str) -> MatrixPlan:
-        path = folder / "try.yaml"
+        path = folder / "try.toml"
         path.write_text(text, encoding="utf-8")
         return read_matrix(path)
 
@@ -118,17 +120,19 @@ def ran(read: Read, folder: Path) -> MatrixRun:
     """A matrix of four configurations, one of them broken, on a benchmark that all can take and one that none can."""
     plan = read(
         """
-        name: trial
-        benchmarks: [tiny@1, needy@1]
-        systems:
-          - acme
-          - {id: deep, system: "acme:deep", purpose: Looks further.}
-          - {id: deeper, system: acme, parameters: {depth: 9, extra: 1}}
-          - {id: broken, system: broken.py}
-        promotion_gates:
-          - {metric: composite, minimum: 0.5, systems: [deep], benchmarks: [tiny@1]}
-          - {metric: error_rate, maximum: 0.02, systems: [acme, deep], benchmarks: [tiny@1]}
-          - {metric: composite, drop: 0, systems: [broken]}
+        name = "trial"
+        systems = [
+            "acme",
+            { id = "deep", system = "acme:deep", purpose = "Looks further." },
+            { id = "deeper", system = "acme", parameters = { depth = 9, extra = 1 } },
+            { id = "broken", system = "broken.py" },
+        ]
+        groups = [{ benchmark = "tiny@1" }, { benchmark = "needy@1" }]
+        promotion_gates = [
+            { metric = "composite", minimum = 0.5, systems = ["deep"], benchmarks = ["tiny@1"] },
+            { metric = "error_rate", maximum = 0.02, systems = ["acme", "deep"], benchmarks = ["tiny@1"] },
+            { metric = "composite", drop = 0.0, systems = ["broken"] },
+        ]
         """
     )
     return run_matrix(plan, RunOptions(results=folder / "results"))
@@ -145,20 +149,26 @@ def refusal(read: Read, text: str) -> list[str]:
     """Return the problems of a file, by line."""
     with pytest.raises(BadInput) as caught:
         read(text)
-    return [line.partition("try.yaml:")[2] for line in str(caught.value).splitlines()]
+    return [line.partition("try.toml:")[2] for line in str(caught.value).splitlines()]
 
 
 def test_a_file_asks_for_systems_benchmarks_readers_and_gates(read: Read) -> None:
     plan = read(
         """
-        description: Which is better.
-        benchmarks:
-          - tiny@1
-          - {id: tiny@1, protocol: judge, tier: full, parameters: {size: 3}}
-        systems: [bm25, {id: deep, system: "acme:deep", parameters: {depth: 3}, purpose: Deeper.}]
-        readers: [extractive, native]
-        judge: rules
-        promotion_gates: [{metric: far, minimum: 0.5, drop: 0.1, systems: [deep]}]
+        description = "Which is better."
+        systems = ["bm25", { id = "deep", system = "acme:deep", parameters = { depth = 3 }, purpose = "Deeper." }]
+        readers = ["extractive", "native"]
+        judge = "rules"
+        promotion_gates = [{ metric = "far", minimum = 0.5, drop = 0.1, systems = ["deep"] }]
+
+        [[groups]]
+        benchmark = "tiny@1"
+
+        [[groups]]
+        benchmark = "tiny@1"
+        protocols = ["judge"]
+        tiers = ["full"]
+        parameters = { size = 3 }
         """
     )
     assert plan.name == "try"
@@ -168,75 +178,92 @@ def test_a_file_asks_for_systems_benchmarks_readers_and_gates(read: Read) -> Non
     assert plan.promotion_gates == (Gate(metric="far", minimum=0.5, drop=0.1, systems=("deep",)),)
 
 
-def test_astrocytes_spelling_is_read_as_well(read: Read) -> None:
-    theirs = read("default_benchmarks: [tiny@1]\nscenarios: [{id: deep, config: 'acme:deep', purpose: Deeper.}]")
-    ours = read("benchmarks: [tiny@1]\nsystems: [{id: deep, system: 'acme:deep', purpose: Deeper.}]")
-    assert theirs == ours
+@pytest.mark.parametrize("name", ["old.yaml", "old.yml"])
+def test_a_file_of_the_old_form_says_what_to_write_instead(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("benchmarks: [tiny@1]\nsystems: [bm25]\n")
+    with pytest.raises(BadInput) as caught:
+        read_matrix(tmp_path / name)
+    assert "written in TOML now, not in YAML. To print an example, run memeval matrix --example" in str(caught.value)
 
 
 def test_the_digest_depends_on_the_plan_and_not_on_its_name(read: Read) -> None:
-    plain = read("benchmarks: [tiny@1]\nsystems: [bm25]")
-    assert read("name: other\ndescription: x\nbenchmarks: [tiny@1]\nsystems: [bm25]").digest == plain.digest
-    assert read("benchmarks: [tiny@1]\nsystems: [bm25, acme]").digest != plain.digest
+    plain = read(f'systems = ["bm25"]\n{ON_TINY}')
+    assert read(f'name = "other"\ndescription = "x"\nsystems = ["bm25"]\n{ON_TINY}').digest == plain.digest
+    assert read(f'systems = ["bm25", "acme"]\n{ON_TINY}').digest != plain.digest
     assert plain.matrix_id == f"try-{plain.digest[7:15]}"
 
 
 def test_all_problems_of_a_file_are_reported_with_lines(read: Read) -> None:
     found = refusal(
         read,
-        """benchmarks:
-  - tinny@1
-  - {id: tiny@1, protocol: judges, tier: quick, parameters: {size: 1.5}, limit: 3}
-  - tiny@1
-  - tiny@1
-systems:
-  - {id: Bad Name, system: bm25}
-  - {id: one, system: nobody}
-  - {id: two, system: acme}
-  - {id: two, system: bm25}
-  - {id: three, system: acme, parameters: {height: [1]}}
-  - {id: four, system: bm25, parameters: {depth: 1}}
-  - {id: five, sistem: bm25}
-  - {id: six, system: acme}
-  - {id: seven, system: "acme:deap"}
-readers: [extractive, extractive, someone]
-judge: nobody
-promotion_gates:
-  - {metric: composite}
-  - {metric: far, minimum: half, systems: [nine]}
-  - {metric: composit, minimum: 0.5}
-  - {metric: rainfall, minimum: 0.5}
-surprise: 1
+        """readers = ["extractive", "extractive", "someone"]
+judge = "nobody"
+[[systems]]
+id = "one"
+system = "nobody"
+[[systems]]
+id = "two"
+system = "acme"
+[[systems]]
+id = "two"
+system = "bm25"
+[[systems]]
+id = "four"
+system = "bm25"
+parameters = { depth = 1 }
+[[systems]]
+id = "six"
+system = "acme"
+[[systems]]
+id = "seven"
+system = "acme:deap"
+[[groups]]
+benchmark = "tinny@1"
+[[groups]]
+benchmark = "tiny@1"
+protocols = ["judges"]
+tiers = ["quick"]
+[[groups]]
+benchmark = "tiny@1"
+[[groups]]
+benchmark = "tiny@1"
+systems = ["bm25"]
+[[promotion_gates]]
+metric = "composite"
+[[promotion_gates]]
+metric = "far"
+minimum = 0.5
+systems = ["nine"]
+[[promotion_gates]]
+metric = "composit"
+minimum = 0.5
+[[promotion_gates]]
+metric = "rainfall"
+minimum = 0.5
 """,
     )
     message = "\n".join(found)
     for line, sentence in (
-        (2, "is not a known benchmark: unknown benchmark 'tinny@1'."),
-        (3, "'protocol' is 'judges', but tiny@1 has: judge."),
-        (3, "'tier' is 'quick', but tiny@1 has: full."),
-        (3, "has 'size', which needs a text or a whole number."),
-        (3, "unknown key 'limit'."),
-        (2, "'benchmarks' names tiny@1 twice."),
-        (7, "but has 'Bad Name'."),
-        (8, "there is no system called 'nobody'."),
-        (10, "'two' appears twice."),
-        (11, "must have short names with texts, numbers, true or false."),
+        (1, "names 'extractive' twice."),
+        (1, "has 'someone'. Readers are native, extractive and openai:MODEL."),
+        (2, "'judge' is not a judge"),
+        (3, "there is no system called 'nobody'."),
+        (9, "'two' appears twice."),
         (12, "'bm25' takes no parameters"),
-        (13, "unknown key 'sistem'. Did you mean 'system'?"),
-        (14, "is the same system as 'two'"),
-        (15, "Did you mean 'acme:deep'?"),
-        (16, "names 'extractive' twice."),
-        (16, "has 'someone'. Readers are native, extractive and openai:MODEL."),
-        (17, "'judge' is not a judge"),
-        (19, "has no limit. Give a minimum, a maximum or a drop."),
-        (20, "'minimum' must be a number, not the text 'half'."),
-        (20, "has 'nine', which is not in the matrix."),
-        (21, "'metric' is 'composit', which tiny@1 does not measure. Did you mean 'composite'?"),
+        (16, "is the same system as 'two'"),
+        (19, "Did you mean 'acme:deep'?"),
+        (23, "unknown benchmark 'tinny@1'."),
+        (26, "tiny@1 has no protocol 'judges'. Did you mean 'judge'?"),
+        (27, "tiny@1 has no tier 'quick'. Choose one of: full."),
+        (30, "tiny@1 occurs twice."),
+        (32, "a matrix has the same systems and readers in every group."),
+        (33, "the gate has no limit. Give a minimum, a maximum or a drop."),
+        (38, "has 'nine', which is not in the matrix."),
+        (40, "'metric' is 'composit', which tiny@1 does not measure. Did you mean 'composite'?"),
         (
-            22,
-            "'metric' is 'rainfall', which tiny@1 does not measure. List the benchmarks that measure it under",
+            43,
+            "which tiny@1 does not measure. List the benchmarks that measure it under 'benchmarks'.",
         ),
-        (23, "unknown key 'surprise'."),
     ):
         assert any(each.startswith(f"{line}:") and sentence in each for each in found), (line, sentence, message)
 
@@ -246,17 +273,24 @@ surprise: 1
     [
         ("", "the file is empty."),
         ("# nothing\n\n", "the file is empty."),
-        ("benchmarks: &a [tiny@1]\nsystems: *a", "anchors (&) and aliases (*) are not supported."),
-        ("benchmarks: !!python/object:os.system [x]", "tags (!) are not supported."),
-        ("benchmarks: [tiny@1", "not valid YAML"),
-        ("- tiny@1", "expected keys with values, not a list."),
-        ("benchmarks: tiny@1\nsystems: [bm25]", "must be a list"),
-        ("benchmarks: []\nsystems: []", "is empty."),
-        ("systems: [bm25]", "'benchmarks' is missing."),
-        ("benchmarks: [tiny@1]\ndefault_benchmarks: [tiny@1]\nsystems: [bm25]", "Keep one of them."),
-        ("benchmarks: [tiny@1]\nsystems: [bm25]\nsystems: [acme]", "occurs twice"),
-        ("name: Bad Name\nbenchmarks: [tiny@1]\nsystems: [bm25]", "at most 40 lower-case letters, digits"),
-        ("benchmarks: [tiny@1]\nsystems: [a-name-that-is-far-too-long]", "at most 20 lower-case letters"),
+        ("systems = [", "not valid TOML"),
+        (f'systems = "bm25"\n{ON_TINY}', "try.toml:1: 'systems'"),
+        ('systems = ["bm25"]\ngroups = []', "'groups'"),
+        ('systems = ["bm25"]', "'groups' is missing."),
+        (ON_TINY, "'systems' is missing. Name the systems of the matrix."),
+        (f'systems = ["bm25"]\nsystems = ["acme"]\n{ON_TINY}', "a key occurs twice"),
+        (f'systems = ["bm25"]\nsurprise = 1\n{ON_TINY}', "try.toml:2: unknown key 'surprise'."),
+        (
+            f'benchmarks = ["tiny@1"]\n{ON_TINY}',
+            "unknown key 'benchmarks'. Write a [[groups]] table for each benchmark.",
+        ),
+        (f'systems = [{{ id = "five", sistem = "bm25" }}]\n{ON_TINY}', "sistem'. Did you mean 'system'?"),
+        (f'systems = [{{ id = "Bad Name", system = "bm25" }}]\n{ON_TINY}', "does not have the required form."),
+        (f'systems = ["bm25"]\npromotion_gates = [{{ metric = "far", minimum = "half" }}]\n{ON_TINY}', "minimum'"),
+        ('systems = ["bm25"]\n[[groups]]\nbenchmark = "tiny@1"\nparameters = { size = 1.5 }', "try.toml:4: "),
+        (f'name = "Bad Name"\nsystems = ["bm25"]\n{ON_TINY}', "at most 40 lower-case letters, digits"),
+        (f'systems = ["a-name-that-is-far-too-long"]\n{ON_TINY}', "is too long. Use at most 20 characters."),
+        (f"schema_version = 2\n{ON_TINY}", "Update memeval."),
     ],
 )
 def test_an_invalid_file_is_refused(read: Read, text: str, sentence: str) -> None:
@@ -267,23 +301,19 @@ def test_an_invalid_file_is_refused(read: Read, text: str, sentence: str) -> Non
 
 def test_a_file_that_is_missing_huge_or_in_another_encoding_is_refused(read: Read, tmp_path: Path) -> None:
     for name, data, sentence in (
-        ("a.txt", b"x", "does not end in .yaml"),
-        ("huge.yaml", b"#" * 1_000_001, "larger than 1,000,000 bytes"),
-        ("latin.yaml", "description: é".encode("latin-1"), "not UTF-8"),
+        ("huge.toml", b"#" * 64_001, "the limit is 64000"),
+        ("latin.toml", 'description = "é"'.encode("latin-1"), "not UTF-8"),
     ):
         (tmp_path / name).write_bytes(data)
         with pytest.raises(BadInput, match=sentence):
             read_matrix(tmp_path / name)
     with pytest.raises(BadInput, match="cannot be read"):
-        read_matrix(tmp_path / "nowhere.yaml")
+        read_matrix(tmp_path / "nowhere.toml")
     with pytest.raises(BadInput, match="'readers' extractive@1 was removed: "):
-        read("benchmarks: [tiny@1]\nsystems: [bm25]\nreaders: [extractive@1]")
+        read(f"readers = ['extractive@1']\nsystems = ['bm25']\n{ON_TINY}")
+    readers = ", ".join(f"'openai:m{k}'" for k in range(2020))
     with pytest.raises(BadInput, match="make 4040 runs"):
-        read(
-            "benchmarks: [tiny@1]\nreaders: ["
-            + ", ".join(f"'openai:m{k}'" for k in range(2020))
-            + "]\nsystems: [bm25, acme]"
-        )
+        read(f"readers = [{readers}]\nsystems = ['bm25', 'acme']\n{ON_TINY}")
 
 
 def test_every_cell_is_an_ordinary_run_and_a_failed_cell_does_not_stop_others(ran: MatrixRun, folder: Path) -> None:
@@ -412,17 +442,19 @@ def test_csv_has_every_number_and_no_formula(ran: MatrixRun) -> None:
 
 
 def test_a_matrix_without_a_run_has_nothing_to_compare(read: Read, tmp_path: Path) -> None:
-    made = run_matrix(read("benchmarks: [needy@1]\nsystems: [bm25]"), RunOptions(results=tmp_path / "results"))
+    made = run_matrix(
+        read('systems = ["bm25"]\ngroups = [{ benchmark = "needy@1" }]'), RunOptions(results=tmp_path / "results")
+    )
     assert table_text(made.folder.matrix) == NOTHING
     assert [cell.state for cell in made.folder.matrix.cells] == [CellState.NOT_APPLICABLE]
 
 
 def test_runs_of_different_tracks_are_not_compared_with_a_warning(read: Read, tmp_path: Path) -> None:
-    plan = read("benchmarks: [tiny@1]\nsystems: [bm25, no-memory]")
+    plan = read(f'systems = ["bm25", "no-memory"]\n{ON_TINY}')
     made = run_matrix(plan, RunOptions(results=tmp_path / "results")).folder.matrix
     assert made.tests == ()
     assert made.warnings == ("On tiny@1 the runs are of 2 tracks, each compared by itself: bm25 | no-memory.",)
-    native = read("benchmarks: [tiny@1]\nsystems: [bm25, no-memory]\nreaders: [native]")
+    native = read(f'systems = ["bm25", "no-memory"]\nreaders = ["native"]\n{ON_TINY}')
     made = run_matrix(native, RunOptions(results=tmp_path / "results")).folder.matrix
     assert [(cell.system, cell.reader, cell.state) for cell in made.cells] == [
         ("bm25", "native", CellState.NOT_APPLICABLE),
@@ -478,23 +510,23 @@ def test_a_gate_can_ask_for_every_number_that_a_cell_has(ran: MatrixRun) -> None
 
 def test_invalid_parameters_are_reported_before_the_first_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for module in (matrix, matrix_file):
+    for module in (executing, matrix, reading):
         monkeypatch.setattr(module, "find", benchmarks.find)
-    Path("two.yaml").write_text(
-        "benchmarks: [{id: beliefs@2, parameters: {size: 12}}, {id: beliefs@2, parameters: {sise: 12}}]\n"
-        "systems: [always-hedge]\n"
+    Path("two.toml").write_text(
+        'systems = ["always-hedge"]\n'
+        '[[groups]]\nbenchmark = "qa-smoke@1"\n[[groups]]\nbenchmark = "beliefs@2"\nparameters = { sise = 12 }\n'
     )
     with pytest.raises(BadInput, match="sise"):
-        api.matrix("two.yaml")
+        api.matrix("two.toml")
     assert not Path("results").exists()
 
 
 def test_a_removed_benchmark_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(matrix_file, "find", benchmarks.find)
-    Path("old.yaml").write_text("benchmarks: [beliefs@1]\nsystems: [always-hedge]\n")
+    monkeypatch.setattr(reading, "find", benchmarks.find)
+    Path("old.toml").write_text('systems = ["always-hedge"]\n[[groups]]\nbenchmark = "beliefs@1"\n')
     with pytest.raises(BadInput) as caught:
-        api.matrix("old.yaml")
+        api.matrix("old.toml")
     assert str(why_removed("beliefs@1")) in str(caught.value)
 
 
@@ -508,9 +540,9 @@ def test_every_matrix_of_a_results_folder_is_found(ran: MatrixRun, folder: Path,
 
 
 def test_the_files_that_are_shipped_are_matrix_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(Path(__file__).parents[2])
-    monkeypatch.setattr(matrix_file, "find", benchmarks.find)
-    shipped = sorted((Path(__file__).parents[2] / "templates" / "matrices").glob("*.yaml"))
+    monkeypatch.chdir(Path(__file__).parents[3])
+    monkeypatch.setattr(reading, "find", benchmarks.find)
+    shipped = sorted((Path(__file__).parents[3] / "templates" / "matrices").glob("*.toml"))
     plans = {path.stem: read_matrix(path) for path in shipped}
     assert sorted(plans) == ["astrocyte-presets", "controls", "memorycd", "retrievers"]
     assert len(plans["memorycd"].benchmarks) == 8

@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 from memeval.analysis.comparing import compare_runs, metrics_of
@@ -17,9 +17,10 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.findings import Finding
-from memeval.evaluation.matrix_file import sources_of
-from memeval.evaluation.running import RunOptions, run_system
-from memeval.execution.progress import Progress, Silent
+from memeval.evaluation.plan.executing import PlannedRun, execute
+from memeval.evaluation.plan.reading import sources_of
+from memeval.execution.progress import Progress
+from memeval.options import RunOptions
 from memeval.records.benchmark import MetricInfo
 from memeval.records.errors import BadInput, MemevalError, NotApplicable
 from memeval.records.matrix import (
@@ -69,21 +70,32 @@ def run_matrix(plan: MatrixPlan, options: RunOptions, progress: Progress | None 
     Every cell is an ordinary run, and is reused or resumed like one. A cell that fails does not stop the others.
 
     Args:
-        plan: the plan of the matrix.
         options: run options; readers and judge of the plan take precedence.
-        progress: receives the progress.
 
     Raises:
         BadInput: a system does not exist, a benchmark does not accept its parameters, or the results are not writable.
         KeyboardInterrupt: interrupted; the same call resumes.
     """
-    progress = progress or Silent()
     sources = sources_of(plan)
     _check_parameters(plan)
-    outcomes: list[CellOutcome] = []
-    for index, benchmark in enumerate(plan.benchmarks):
-        outcomes += _cells_of(index, benchmark, plan, sources, options, progress)
+    cells = [
+        (index, reader, system.id, source)
+        for index, reader in product(range(len(plan.benchmarks)), plan.readers or (None,))
+        for system, source in zip(plan.systems, sources, strict=True)
+    ]
+    planned = [_planned(plan.benchmarks[index], reader, source) for index, reader, _id, source in cells]
+    options = replace(options, judge=plan.judge or options.judge)
+    outcomes = [
+        CellOutcome(index, reader, system, next(iter(made.folders), None), made.error)
+        for (index, reader, system, _source), made in zip(cells, execute(planned, options, progress), strict=True)
+    ]
     return MatrixRun(write_matrix(options.results, matrix_of(plan, outcomes, options.results)), tuple(outcomes))
+
+
+def _planned(benchmark: MatrixBenchmark, reader: str | None, source: SystemSource) -> PlannedRun:
+    file = None if benchmark.file is None else Path(benchmark.file)
+    of_benchmark = (benchmark.protocol, benchmark.tier, reader, file, benchmark.parameters)
+    return PlannedRun(source, benchmark.id, *of_benchmark, named=False)
 
 
 def _check_parameters(plan: MatrixPlan) -> None:
@@ -102,49 +114,11 @@ def _check_parameters(plan: MatrixPlan) -> None:
             )
 
 
-def _cells_of(
-    index: int,
-    benchmark: MatrixBenchmark,
-    plan: MatrixPlan,
-    sources: Sequence[SystemSource],
-    options: RunOptions,
-    progress: Progress,
-) -> Iterator[CellOutcome]:
-    """Run all cells of one benchmark, and yield their outcomes. All cells share the opened data and its items."""
-    options = replace(options, protocol=benchmark.protocol, tier=benchmark.tier, judge=plan.judge or options.judge)
-    opened: BenchmarkSession | MemevalError
-    try:
-        opened = BenchmarkSession.open(
-            find(benchmark.id),
-            None if benchmark.file is None else Path(benchmark.file),
-            benchmark.parameters,
-            protocol=benchmark.protocol,
-            tier=benchmark.tier,
-            errata=options.errata,
-        )
-    except MemevalError as error:
-        opened = error
-    for reader in plan.readers or (None,):
-        for system, source in zip(plan.systems, sources, strict=True):
-            outcome = CellOutcome(index, reader, system.id)
-            try:
-                if isinstance(opened, MemevalError):
-                    raise opened
-                folder = run_system(source, opened, replace(options, reader=reader or options.reader), progress)
-                outcome = replace(outcome, folder=folder)
-            except MemevalError as error:
-                progress.note(f"{system.id} on {benchmark.label}: {error}")
-                outcome = replace(outcome, error=error)
-            yield outcome
-
-
 def matrix_of(plan: MatrixPlan, outcomes: Sequence[CellOutcome], results: Path) -> Matrix:
     """Return a matrix from its runs.
 
     Args:
-        plan: the plan of the matrix.
         outcomes: the outcome of each cell, in the plan's order.
-        results: the results folder.
 
     Raises:
         BadInput: a run is not readable, or runs of one track have different items.
@@ -287,10 +261,6 @@ def _differing_keys(one: Mapping[str, object], other: Mapping[str, object]) -> l
 
 def verify_matrix(stored: MatrixFolder, results: Path) -> list[Finding]:
     """Check a stored matrix against its runs.
-
-    Args:
-        stored: the matrix.
-        results: the results folder.
 
     Returns:
         The problems; empty if there are none.

@@ -1,4 +1,4 @@
-"""The file of the stored set of runs: what it names, and its errors."""
+"""The file of a plan: the runs that its groups name, and its errors."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from memeval.evaluation.matrix_file import read_matrix
-from memeval.evaluation.result_set import PlannedRun, matrix_files, offline_submissions, planned_runs
+from memeval.evaluation.plan.choosing import offline_submissions
+from memeval.evaluation.plan.executing import PlannedRun
+from memeval.evaluation.plan.reading import matrix_files, planned_runs, read_matrix
 from memeval.records.errors import BadInput
 from memeval.removed import why_removed
 from memeval.systems.controls import CONTROLS, EXTRACTIVE, NATIVE
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 SUBMISSION = """
 schema_version = 1
@@ -69,15 +70,15 @@ def test_a_removed_benchmark_is_explained_with_its_line(plan: Plan, tmp_path: Pa
 def test_submissions_with_a_model_or_a_host_are_left_out(plan: Plan, submissions: Path) -> None:
     assert [each.slug for each in offline_submissions(submissions)] == ["plain"]
     runs = plan('benchmark = "beliefs@2"\nprotocols = ["judge"]\nsystems = ["submissions"]')
-    assert [(run.source.slug, run.reader) for run in runs] == [("plain", None)]
+    assert [(run.slug, run.reader) for run in runs] == [("plain", None)]
 
 
 def test_controls_run_under_each_of_their_readers_unless_the_group_names_readers(plan: Plan) -> None:
     group = 'benchmark = "locomo@1"\nprotocols = ["f1"]\nsystems = ["controls"]\n'
     expected = [(slug, reader) for slug, control in CONTROLS.items() for reader in control.readers]
-    assert [(run.source.slug, run.reader) for run in plan(group)] == expected
+    assert [(run.slug, run.reader) for run in plan(group)] == expected
     named = plan(group + 'readers = ["extractive"]\nwithout = ["oracle"]')
-    assert [(run.source.slug, run.reader) for run in named] == [(s, EXTRACTIVE) for s in CONTROLS if s != "oracle"]
+    assert [(run.slug, run.reader) for run in named] == [(s, EXTRACTIVE) for s in CONTROLS if s != "oracle"]
 
 
 def test_a_reader_that_was_removed_is_refused_with_the_reason(plan: Plan) -> None:
@@ -118,7 +119,7 @@ def test_protocols_and_tiers_are_combined_in_the_order_of_the_file(plan: Plan) -
             'benchmark = "locomo@1"\nprotocols = ["f1"]\nsystems = ["bm25"]\nwithout = ["bm24"]',
             r"toml:6: 'without' names 'bm24', .* Did you mean 'bm25'",
         ),
-        ('benchmark = "locomo@1"\nprotocols = []\nsystems = ["bm25"]', r"toml:4: .*protocols"),
+        ('benchmark = "locomo@1"\nprotocols = ["f1"]', r"toml:\d: the group has no systems. Name them in the group"),
         ('benchmark = "locomo@1"\nprotocol = "f1"\nsystems = ["bm25"]', r"toml:\d: .*protocol"),
     ],
 )
@@ -130,7 +131,7 @@ def test_an_invalid_file_is_refused_with_its_line(plan: Plan, lines: str, messag
 def test_the_set_of_this_repository_names_every_submission_that_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     runs = planned_runs(Path("results.toml"))
-    assert {each.slug for each in offline_submissions()} | set(CONTROLS) <= {run.source.slug for run in runs}
+    assert {each.slug for each in offline_submissions()} | set(CONTROLS) <= {run.slug for run in runs}
 
 
 def test_the_matrices_of_this_repository_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
