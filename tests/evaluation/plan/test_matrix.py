@@ -309,7 +309,7 @@ def test_a_file_that_is_missing_huge_or_in_another_encoding_is_refused(read: Rea
             read_matrix(tmp_path / name)
     with pytest.raises(BadInput, match="cannot be read"):
         read_matrix(tmp_path / "nowhere.toml")
-    with pytest.raises(BadInput, match="'readers' extractive@1 was removed: "):
+    with pytest.raises(BadInput, match="extractive@1 was removed: "):
         read(f"readers = ['extractive@1']\nsystems = ['bm25']\n{ON_TINY}")
     readers = ", ".join(f"'openai:m{k}'" for k in range(2020))
     with pytest.raises(BadInput, match="make 4040 runs"):
