@@ -7,8 +7,11 @@ import re
 _WORDS = "one two three four five six seven eight nine ten eleven twelve"
 _HOURS = {word: number for number, word in enumerate(_WORDS.split(), 1)}
 _HOUR = r"(?P<hour>0?[1-9]|1[0-2]|" + "|".join(_HOURS) + ")"
-_HINT = re.compile(r"\d:\d|[\dnertwx] ?(?:[ap]\.? ?m\b|o'clock)|noon|midnight")
-"""A text without any of these names no time of day; the letters end a number in words."""
+_NAMES = ("noon", "midnight", "o'clock")
+_HALVES = ("pm", "p.m", "p. m", "p m", " am", "a.m", "a. m", "a m")
+_HINT = re.compile(r"\d:\d|\d ?[ap]\.? ?m\b")
+_SPELLED_HINT = re.compile(r"[nertwx] [ap]\.? ?m\b")
+"""A text without a name or any of these names no time of day. The letters end a number in words."""
 _TWELVE = re.compile(
     rf"(?<![\w.,:$€£]){_HOUR}(?:[:.](?P<minute>[0-5]\d)(?::[0-5]\d)?)?(?:"
     r" ?(?P<half>[ap])(?:m\b|\.? ?m\b\.?)"
@@ -28,11 +31,20 @@ def with_clock(text: str) -> str:
 
     A time without a half of the day is read as it is written: ``7:30`` is in the morning.
     """
-    if _HINT.search(text) is None:
+    if not _may_name(text):
         return text
     text = _TWELVE.sub(_of_twelve, _RANGE.sub(_with_half, text))
     text = _TWENTY_FOUR.sub(lambda found: f"{found['hour']}:{found['minute']}", text)
     return _NAMED.sub(lambda found: "12:00" if found["name"] == "noon" else "0:00", text)
+
+
+def _may_name(text: str) -> bool:
+    """Return whether a text may name a time of day; most do not, and substrings are found in no time."""
+    if any(name in text for name in _NAMES):
+        return True
+    if any(half in text for half in _HALVES) and _SPELLED_HINT.search(text):
+        return True
+    return (":" in text or "am" in text or any(half in text for half in _HALVES)) and _HINT.search(text) is not None
 
 
 def _with_half(found: re.Match[str]) -> str:

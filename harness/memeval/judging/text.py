@@ -17,6 +17,12 @@ from memeval.judging.scripts import is_unspaced
 
 Phrases = tuple[str, ...]
 
+KEPT_TEXTS = 4_096
+"""Number of texts whose flat form is remembered."""
+
+KEPT_CHARACTERS = 4_000
+"""Longer texts are not remembered."""
+
 _PLAIN = str.maketrans(
     {
         **dict.fromkeys("‘’‚‛ʼʹ′＇", "'"),
@@ -58,9 +64,17 @@ def words(text: str) -> list[str]:
 
 
 def _flat(text: str) -> str:
+    """Return :func:`_flattened`; many phrases are looked for in one text."""
+    return _kept_flat(text) if len(text) <= KEPT_CHARACTERS else _flattened(text)
+
+
+def _flattened(text: str) -> str:
     """Return text in normal form with single spaces and times of day, and ``and`` for a separate ampersand."""
     flat = with_clock(" ".join(normal(text).split()))
     return _AMPERSAND.sub("and", flat) if "&" in flat else flat
+
+
+_kept_flat = lru_cache(maxsize=KEPT_TEXTS)(_flattened)
 
 
 @lru_cache(maxsize=4096)
