@@ -10,7 +10,7 @@ from typing import Literal
 from memeval.grading.ranking import DEPTHS, measures
 from memeval.keys import ItemKey
 from memeval.records.response import Response, RetrievedItem
-from memeval.records.scenario import Scenario, Session, Turn, dated_line
+from memeval.records.scenario import Ingest, Scenario, Session, Turn, dated_line
 from memeval.remembered import OfScenarios
 
 Version = Literal[1, 2]
@@ -84,6 +84,26 @@ class TurnIndex:
             for session in self.scenario.each_session()
         }
 
+    @cached_property
+    def _firsts(self) -> Mapping[str, str]:
+        """The first copy of each session and turn that the source lists again under the same session id, by ordinal.
+
+        Turns are matched by their place in the session.
+        """
+        if self.scenario.is_streamed:
+            return {}
+        found: dict[str, str] = {}
+        first_of: dict[str, Session] = {}
+        for step in self.scenario.steps:
+            if not isinstance(step, Ingest) or not step.source_id:
+                continue
+            first = first_of.setdefault(step.source_id, step.session)
+            if first is not step.session:
+                found[step.session.session_id] = first.session_id
+                copies = zip(step.session.turns, first.turns, strict=False)
+                found |= {turn.turn_id: original.turn_id for turn, original in copies}
+        return found
+
     def retrieved(self, items: Sequence[RetrievedItem]) -> Retrieved:
         """Return the sources of a response's items."""
         sources = tuple(
@@ -92,7 +112,9 @@ class TurnIndex:
         return Retrieved(
             sources=sources,
             sessions=tuple(dict.fromkeys(self.session_of(source) for source in sources)),
-            turns=sources if self._are_turns(sources) else None,
+            turns=tuple(dict.fromkeys(self._firsts.get(source, source) for source in sources))
+            if self._are_turns(sources)
+            else None,
         )
 
     def _are_turns(self, sources: Sequence[str]) -> bool:
@@ -100,7 +122,9 @@ class TurnIndex:
         if self._mixed or not turns:
             return bool(turns)
         named = {self.session_of(turn) for turn in turns}
-        return all(source in self.turns or source in named or not self.knows(source) for source in sources)
+        return all(
+            source in self.turns or self.session_of(source) in named or not self.knows(source) for source in sources
+        )
 
     def knows(self, source: str) -> bool:
         """Return whether a source is a session or a turn of the scenario."""
@@ -111,8 +135,9 @@ class TurnIndex:
         return source in self._turns_of
 
     def session_of(self, source: str) -> str:
-        """Return the session of a source; unknown sources are returned unchanged."""
-        return self.turns[source][0].session_id if source in self.turns else source
+        """Return the session of a source, its first copy if it is listed twice; unknown sources are unchanged."""
+        session = self.turns[source][0].session_id if source in self.turns else source
+        return self._firsts.get(session, session)
 
     def _sources_of(self, number: int, item: RetrievedItem) -> tuple[str, ...]:
         """Return an item's sources: the turn with its text, else the sources named by the system."""

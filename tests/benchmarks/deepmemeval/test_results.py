@@ -162,7 +162,7 @@ def test_what_failed_there_is_an_error_and_so_is_a_scenario_without_its_counts(t
 @pytest.mark.parametrize(
     ("broken", "said"),
     [
-        ({"response": 7}, "'response': text belongs here"),
+        ({"response": True}, "'response': text belongs here"),
         ({"error": "yes"}, "'error': true or false belongs here"),
         ({"token_counts": [1, "2"]}, "'token_counts.1': a number belongs here"),
         ({"token_counts": [-1.0]}, "'token_counts.0'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -91,10 +92,24 @@ def test_judged_hypotheses_say_what_is_claimed_and_by_whom(tmp_path: Path, bench
     assert run.run.imported.claims == (Claim(score=0.75, items=4, judge="gpt-4o-2024-08-06"),)
 
 
+@pytest.mark.parametrize("missing", [None, math.nan])
+def test_a_null_hypothesis_is_a_failed_question_and_a_number_is_an_answer(
+    tmp_path: Path, benchmark_session: BenchmarkSession, missing: Json
+) -> None:
+    rows = [{**row, "latency": math.nan} for row in hypotheses()]
+    rows[0]["hypothesis"], rows[1]["hypothesis"] = missing, 7
+    run = graded(tmp_path, tuple(rows), "longmemeval", benchmark_session)
+    first, second = list(run.responses())[:2]
+    assert (first.outcome, first.error) == (Outcome.ADAPTER_ERROR, "the file has no answer to this question")
+    assert second.outcome is Outcome.OK
+    assert (run.run.scores.overall.errors, run.run.coverage.full) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("broken", "said"),
     [
-        ({"hypothesis": None}, "'hypothesis': text belongs here"),
+        ({"hypothesis": True}, "'hypothesis': text belongs here"),
+        ({"hypothesis": ["a"]}, "'hypothesis': text belongs here"),
         ({"question_id": 5}, "'question_id': text belongs here"),
         ({"autoeval_label": {"model": "m"}}, "'autoeval_label.label' is missing"),
         ({"question_id": "q0"}, "second answer to the question 'q0'"),

