@@ -108,10 +108,10 @@ def test_a_null_hypothesis_is_a_failed_question_and_a_number_is_an_answer(
 @pytest.mark.parametrize(
     ("broken", "said"),
     [
-        ({"hypothesis": True}, "'hypothesis': text belongs here"),
-        ({"hypothesis": ["a"]}, "'hypothesis': text belongs here"),
-        ({"question_id": 5}, "'question_id': text belongs here"),
-        ({"autoeval_label": {"model": "m"}}, "'autoeval_label.label' is missing"),
+        ({"hypothesis": True}, "'hypothesis' is not text"),
+        ({"hypothesis": ["a"]}, "'hypothesis' is not text"),
+        ({"question_id": None}, "'question_id' is null or empty"),
+        ({"question_id": "x" * 201}, "'question_id' has more than 200 characters"),
         ({"question_id": "q0"}, "second answer to the question 'q0'"),
     ],
 )
@@ -353,7 +353,7 @@ def test_what_cannot_name_its_sources_is_not_said_to_have_found_nothing(arena: P
     ("broken", "said"),
     [
         ({"recall_records": []}, "the file contains no answers"),
-        ({"recall_records": [{"question_id": "q0"}]}, "recall_records: element 1: 'answer' is missing"),
+        ({"recall_records": [{"question_id": "q0"}]}, "row 1: 'answer' is missing"),
         ({"accuracy": 2.0}, "'accuracy'"),
         ({"total_cost_usd": -1.0}, "'total_cost_usd'"),
         ({"strategy": 5}, "'strategy': text belongs here"),

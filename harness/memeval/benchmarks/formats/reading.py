@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar
 
@@ -27,10 +28,13 @@ _MOST_DIGITS = 40
 
 _MOST_VALUE = 10.0**_MOST_DIGITS
 
-Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-"""An external id; the length limit keeps sentences out."""
+LONGEST_ID = 200
+"""Largest length of an id or a name, in characters; it keeps sentences out."""
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Id = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ID)]
+"""An external id."""
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ID)]
 """An external name."""
 
 LONGEST_TEXT = 4_000_000
@@ -99,6 +103,10 @@ class AnswerFile:
         Raises:
             BadInput: the file is not valid JSON.
         """
+        return self._document
+
+    @cached_property
+    def _document(self) -> Any:
         return read_document(self.data, self.path)
 
     def rows(self) -> Iterator[tuple[str, Any]]:
@@ -107,7 +115,7 @@ class AnswerFile:
         Raises:
             BadInput: the file is not JSON.
         """
-        document = read_document(self.data, self.path)
+        document = self.json()
         if isinstance(document, Lines):
             yield from ((f"{self.path}:{number}", value) for number, value in document)
         elif isinstance(document, list):
@@ -222,7 +230,7 @@ def listed(value: Any, where: object) -> list[Any]:
         BadInput: the value is no list, or an empty one.
     """
     if not isinstance(value, list):
-        refuse(f"expected a JSON list, found {_kind(value)}.", where, "Try another --format.")
+        refuse(f"expected a JSON list, found {kind_of(value)}.", where, "Try another --format.")
     if not value:
         refuse("the file contains no answers.", where)
     return value
@@ -243,7 +251,7 @@ def fitted(model: type[R], value: Any, where: object) -> R:
     if isinstance(value, Lines):
         refuse(f"expected one JSON object, found {len(value):,} lines of JSON.", where, "Try another --format.")
     if not isinstance(value, dict):
-        refuse(f"expected a JSON object, found {_kind(value)}.", where, "Try another --format.")
+        refuse(f"expected a JSON object, found {kind_of(value)}.", where, "Try another --format.")
     try:
         return model.model_validate_json(json.dumps(value))
     except ValidationError as error:
@@ -296,7 +304,8 @@ def _bytes(path: Path, largest: int) -> bytes:
     return data
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """Return what kind of JSON value it is, in words."""
     names = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
 
