@@ -34,7 +34,7 @@ def test_every_format_names_existing_functions_and_benchmarks() -> None:
                 assert callable(getattr(import_module(module), name))
         assert set(form.benchmarks) <= set(known_ids())
         assert form.reader or form.mapping or form.writer
-        assert form.mapping is None or mapping_of(form.mapping)
+        assert form.mapping is None or mapping_of(form.mapping).problem() is None
         assert bool(form.holds) == bool(form.writer)
         assert not (form.reader or form.mapping) or form.benchmarks or form in SHARED
 

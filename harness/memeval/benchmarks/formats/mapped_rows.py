@@ -31,6 +31,9 @@ RIGHT = frozenset({"1", "1.0", "true", "yes", "correct", "right"})
 WRONG = frozenset({"0", "0.0", "false", "no", "incorrect", "wrong"})
 """Spellings of verdicts, in lower case."""
 
+EACH = "$[*]"
+"""The rows of a list, or of JSON lines."""
+
 MOST_BROKEN = 0.01
 """Share of torn lines above which a file is refused."""
 
@@ -105,6 +108,8 @@ def rows_of(document: Any, mapping: RowMapping, where: object) -> list[MappedRow
         BadInput: there are no such rows, or a field that the mapping needs is missing or of another type.
     """
     strict = isinstance(mapping, AnswerMapping)
+    if strict and mapping.rows == EACH and isinstance(document, dict):
+        document = Lines([(1, document)])  # a file with one line
     lines = [number for number, _value in document] if isinstance(document, Lines) else []
     if lines:
         document = [value for _number, value in document]
