@@ -69,6 +69,9 @@ def test_a_list_and_lines_are_the_same_rows(tmp_path: Path) -> None:
         ('[{"id": "ü"}]'.encode("latin-1"), "not UTF-8 at byte 9"),
         ('[{"id": "a"}]'.encode("utf-16"), "not UTF-8 at byte 0"),
         (b"\x00\x01\x02", "not valid JSON"),
+        (b"\x1f\x8b\x08\x00", "the file is compressed with gzip, not text. Unpack it with gunzip."),
+        (b"PK\x03\x04\x14", "a ZIP archive"),
+        (b"<!doctype html>\n<html>\n", "this is HTML, not JSON. The address serves a page"),
         (b"[" * 100_000, "nested too deeply"),
     ],
 )

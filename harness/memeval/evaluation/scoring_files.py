@@ -124,9 +124,9 @@ def _ranked(
     histories = TurnIndexes()
     for key in present:
         retrieved = histories.of(session.scenarios[key.scenario_id]).retrieved(responses[key.item_id].items or ())
-        rankings = {"session": (retrieved.sessions, set(key.evidence or ()))}
+        rankings = {"session": (retrieved.sessions, retrieved.relevant(key.evidence or ()))}
         if retrieved.turns is not None and key.key.relevant_turns:
-            rankings["turn"] = (retrieved.turns, set(key.key.relevant_turns))
+            rankings["turn"] = (retrieved.turns, retrieved.relevant(key.key.relevant_turns))
         for kind, (ranking, relevant) in rankings.items():
             for name, value in measures(ranking, relevant, DEPTHS).items():
                 if name in NAMES:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from typing import Literal
 
@@ -38,6 +38,12 @@ class Retrieved:
     turns: tuple[str, ...] | None
     """Ordinals of turns; ``None`` if no item names a turn, or if a session is named without one of its turns. Such a
     system returns sessions, so turn ranks would measure its output format, not its memory."""
+    firsts: Mapping[str, str] = field(default_factory=dict)
+    """The first copy of sessions and turns that the source lists again, by ordinal; only first copies are above."""
+
+    def relevant(self, evidence: Iterable[str]) -> set[str]:
+        """Return the ordinals of evidence, each by its first copy."""
+        return {self.firsts.get(each, each) for each in evidence}
 
 
 class TurnIndex:
@@ -112,10 +118,13 @@ class TurnIndex:
         return Retrieved(
             sources=sources,
             sessions=tuple(dict.fromkeys(self.session_of(source) for source in sources)),
-            turns=tuple(dict.fromkeys(self._firsts.get(source, source) for source in sources))
-            if self._are_turns(sources)
-            else None,
+            turns=self.firsts_of(sources) if self._are_turns(sources) else None,
+            firsts=self._firsts,
         )
+
+    def firsts_of(self, ordinals: Iterable[str]) -> tuple[str, ...]:
+        """Return ordinals with the first copy in place of each session or turn that is listed again, each once."""
+        return tuple(dict.fromkeys(self._firsts.get(each, each) for each in ordinals))
 
     def _are_turns(self, sources: Sequence[str]) -> bool:
         turns = [source for source in sources if source in self.turns]
@@ -213,11 +222,12 @@ def evidence_measures(item: ItemKey, retrieved: Retrieved) -> dict[str, float | 
         return {}
     turns = item.key.relevant_turns
     found: dict[str, float | None] = {
-        f"session_{name}": value for name, value in measures(retrieved.sessions, set(item.evidence)).items()
+        f"session_{name}": value
+        for name, value in measures(retrieved.sessions, retrieved.relevant(item.evidence)).items()
     }
     by_turn: Mapping[str, float | None] = dict.fromkeys(measures((), {""}))
     if turns and retrieved.turns is not None:
-        by_turn = measures(retrieved.turns, set(turns))
+        by_turn = measures(retrieved.turns, retrieved.relevant(turns))
     return found | {f"turn_{name}": value for name, value in by_turn.items()}
 
 

@@ -314,6 +314,12 @@ def key_file(folder: Path, *lines: Any) -> Path:
     return path
 
 
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path) -> None:
+    path = key_file(tmp_path, KEY_LINE)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert LongMemEvalBenchmark().open(path).parameters == {"file": "keys"}
+
+
 def test_a_file_of_keys_grades_without_histories(tmp_path: Path) -> None:
     data = LongMemEvalBenchmark().open(key_file(tmp_path, KEY_LINE))
     assert (data.parameters, data.released, data.runnable) == ({"file": "keys"}, False, False)
@@ -330,6 +336,7 @@ def test_a_file_of_keys_grades_without_histories(tmp_path: Path) -> None:
         ((KEY_LINE, KEY_LINE), "occurs more than once"),
         ((KEY_LINE, {**KEY_LINE, "question_type": "riddle"}), "question_type"),
         ((KEY_LINE, {**KEY_LINE, "answer": None}), "answer"),
+        (({**KEY_LINE, "question_day": "30/05/2023"},), "'q1_abs': the time '30/05/2023' cannot be read"),
     ],
 )
 def test_a_file_of_keys_of_another_shape_is_refused(tmp_path: Path, lines: tuple[Any, ...], problem: str) -> None:

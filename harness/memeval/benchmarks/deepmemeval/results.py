@@ -1,6 +1,7 @@
 """DeepMemEval results: a JSON list with one object per scenario; evaluated ones have one JSON object per line.
 
-Field names and order: nambok/DeepMemEval, ``run_deepmemeval.py`` and ``evaluate.py``.
+Field names and order: nambok/DeepMemEval, ``run_deepmemeval.py`` and ``evaluate.py``. Code reads them, because a row
+answers all questions of a scenario, and the claimed score weights the categories.
 """
 
 from __future__ import annotations

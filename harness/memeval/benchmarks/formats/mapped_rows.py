@@ -89,10 +89,6 @@ def read_rows(data: bytes, mapping: RowMapping, where: object) -> list[MappedRow
         BadInput: the file is not JSON, has no such rows, or a field that the mapping needs is missing or of another
             type.
     """
-    if data.lstrip()[:1] == b"<":
-        raise BadInput(
-            "this is HTML, not JSON.", where=where, remedy="The address serves a page. Use the address of the raw file."
-        )
     return rows_of(read_document(data, where, torn=True), mapping, where)
 
 

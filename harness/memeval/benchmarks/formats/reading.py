@@ -133,6 +133,14 @@ class AnswerFile:
         return parsed(_bytes(path, LARGEST_BESIDE), path) if path.is_file() else None
 
 
+_OTHER_FORMATS = (
+    (b"\x1f\x8b", "compressed with gzip", "Unpack it with gunzip."),
+    (b"PK\x03\x04", "a ZIP archive", "Unpack it."),
+    (b"PAR1", "a Parquet table", "Save it as JSON lines or CSV."),
+    (b"SQLite format 3", "an SQLite database", "Save the answers as JSON lines or CSV."),
+)
+"""First bytes of files of other kinds, with what they are and a remedy."""
+
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _AROUND = "\ufeff \t"
 
@@ -155,6 +163,8 @@ def read_document(data: bytes, where: object, *, torn: bool = False) -> Any:
     text = decoded(data, where)
     found = ((number, line.strip(_AROUND)) for number, line in enumerate(_LINE_END.split(text), start=1))
     lines = [(number, line) for number, line in found if line]
+    if lines and lines[0][1].startswith("<"):
+        refuse("this is HTML, not JSON.", where, "The address serves a page. Use the address of the raw file.")
     if not lines:
         refuse("the file is empty.", where, "Name a file of answers.")
     if len(lines) < 2 or not lines[0][1].startswith(("{", "[")):
@@ -192,6 +202,9 @@ def decoded(data: bytes, where: object) -> str:
     Raises:
         BadInput: the file has another encoding.
     """
+    for start, what, remedy in _OTHER_FORMATS:
+        if data.startswith(start):
+            refuse(f"the file is {what}, not text.", where, remedy)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         refuse("not UTF-8 at byte 0: the file is UTF-16.", where, "Save the file as UTF-8.")
     try:

@@ -1,4 +1,7 @@
-"""The simplest file of answers: question ids with answers, or with ranked ids of sessions or turns."""
+"""The simplest file of answers: question ids with answers, or with ranked ids of sessions or turns.
+
+Code reads it, because an object of question ids has no rows, and one field holds either an answer or a ranking.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """LoCoMo results, read and written: a JSON list of conversations, with questions and predictions.
 
-Field names and order: snap-research/LoCoMo, ``task_eval/evaluate_qa.py`` and ``task_eval/gpt_utils.py``.
+Field names and order: snap-research/LoCoMo, ``task_eval/evaluate_qa.py`` and ``task_eval/gpt_utils.py``. Code reads
+them, because systems give the names of the fields, and rows without an id match by text, place, category and evidence.
 """
 
 from __future__ import annotations

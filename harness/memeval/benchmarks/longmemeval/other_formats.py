@@ -7,6 +7,7 @@ history: it grades answers, and no system can run on it. None is the released da
 
 from __future__ import annotations
 
+import re
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -113,6 +114,9 @@ class _KeyLine(_LenientRecord):
     answer: Answer
     answer_session_ids: tuple[Text, ...]
 
+
+_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
+"""A day, which keys have in place of a time; it orders nothing, because there is no history."""
 
 _LONGEST_LINE = 1_000_000
 
@@ -279,6 +283,9 @@ def read_keys(path: Path) -> ElsewhereDataset:
     data = _bytes(path)
     lines = _lines(data, _KeyLine, path)
     _no_repeats((line.question_id for line in lines), "question", path)
+    _refuse_times(
+        ((line.question_id, line.question_day) for line in lines if not _DAY.fullmatch(line.question_day)), path
+    )
     scenarios, keys = [], []
     for line in lines:
         sessions = list(dict.fromkeys(line.answer_session_ids))

@@ -1,7 +1,8 @@
 """MemoryCD predictions: one JSON object per line, matched to items by user and product; and their file names.
 
 Field and file names: AgentMemoryWorld/MemoryCD, ``eval_core.py``. A file belongs to one domain; the files of
-several domains can be concatenated.
+several domains can be concatenated. Code reads them, because rows match by user, product and time, and the name of the
+file holds its settings.
 """
 
 from __future__ import annotations
