@@ -121,7 +121,7 @@ class AnswerFile:
         elif isinstance(document, list):
             yield from placed(listed(document, self.path), self.path)
         else:
-            yield str(self.path), document
+            yield f"{self.path}:1", document
 
     def beside(self, name: str) -> Any | None:
         """Return the JSON value of a file in the same folder; ``None`` if there is no such file.

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
-from memeval.benchmarks.formats.reading import NO_ANSWER, AnswerFile, missing, once, refuse
+from memeval.benchmarks.formats.reading import LONGEST_ID, NO_ANSWER, AnswerFile, missing, once, refuse
 from memeval.benchmarks.formats.tables import SUFFIXES, table_rows
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.imported import Imported
@@ -20,9 +20,6 @@ FORMAT = "simple"
 
 QUESTION, ANSWER, RETRIEVED = "question_id", "answer", "retrieved"
 """Names of the columns of a table, and of the fields of a line."""
-
-LONGEST_ID = 200
-"""Largest length of an id, in characters."""
 
 _ROW_START = re.compile(r"(?:\r\n|\n|\r) *([^\s,;]+)(?=[,;\t])")
 """The first field of a line inside a quoted text."""
