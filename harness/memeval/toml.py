@@ -44,6 +44,8 @@ class Toml:
     """The file, named in errors."""
     text: str
     data: dict[str, Any]
+    above: Keys = ()
+    """The path of the data, if it is only a part of the file."""
 
     @cached_property
     def _lines(self) -> dict[Keys, int]:
@@ -51,6 +53,7 @@ class Toml:
 
     def place(self, *keys: str | int) -> str:
         """Return ``file:line`` of a value; for a missing value, of the table around it."""
+        keys = (*self.above, *keys)
         while keys and keys not in self._lines:
             keys = keys[:-1]
         return f"{self.where}:{self._lines[keys]}" if keys else str(self.where)

@@ -51,26 +51,65 @@ def test_a_list_and_lines_are_the_same_rows(tmp_path: Path) -> None:
         (b'[{"id": "a", "te', "cut off"),
         (b"[]", "contains no answers"),
         (b'[{"id": "a"}]', "element 1: 'text' is missing"),
-        (b'[{"id": "a", "text": 3}]', "'text': text belongs here"),
+        (b'[{"id": "a", "text": true}]', "'text': text belongs here"),
+        (b'[{"id": "a", "text": NaN}]', "'text': text belongs here"),
+        (b'[{"id": 3, "text": ""}]', "element 1: 'id': text belongs here. Correct or remove this field"),
         (b'[{"id": "", "text": "b"}]', "'id'"),
         (b'[{"id": "' + b"x" * 201 + b'", "text": "b"}]', "'id'"),
         (b'["a"]', "expected a JSON object, found text"),
         (b"{} 7", "not valid JSON"),
-        (b'[{"id": "a", "text": "b", "x": NaN}]', "NaN is not a JSON number"),
-        (b'[{"id": "a", "text": "b", "x": -Infinity}]', "-Infinity is not a JSON number"),
-        (b'[{"id": "a", "text": "b", "x": 1e999}]', "out of range"),
-        (b'[{"id": "a", "text": "b", "x": ' + b"9" * 6000 + b"}]", "9… is out of range"),
+        (b'[{"id": "a", "text": -Infinity}]', "'text': text belongs here"),
+        (b'[{"id": "a", "text": 1e999}]', "'text': text belongs here"),
+        (b'[{"id": "a", "text": ' + b"9" * 6000 + b"}]", "'text': text belongs here"),
+        (b'{"id": "a", "text": ""}\n{"id": "b", "te', "answers.json:2: the file is cut off"),
+        (b'{"id": "a", "te\n{"id": "b", "text": ""}\n', "answers.json:1: the file is cut off"),
+        (b'{"id": "a", "text": ""}\n7\n', "answers.json:2: expected a JSON object, found a number"),
         (b'[{"id": "a", "id": "b", "text": "c"}]', "the key 'id' occurs twice"),
         (b'[{"id": "a", "text": "\\ud800"}]', "answers.json: element 1"),
         ('[{"id": "ü"}]'.encode("latin-1"), "not UTF-8 at byte 9"),
         ('[{"id": "a"}]'.encode("utf-16"), "not UTF-8 at byte 0"),
         (b"\x00\x01\x02", "not valid JSON"),
+        (b"\x1f\x8b\x08\x00", "the file is compressed with gzip, not text. Unpack it with gunzip."),
+        (b"PK\x03\x04\x14", "a ZIP archive"),
+        (b"<!doctype html>\n<html>\n", "this is HTML, not JSON. The address serves a page"),
         (b"[" * 100_000, "nested too deeply"),
-        (b'[{"id": "a", "text": "b", "x": ' + b"9" * 5000 + b"}]", "not valid JSON"),
     ],
 )
 def test_invalid_files_are_refused_with_a_reason(tmp_path: Path, data: bytes, told: str) -> None:
     assert told in refusal(tmp_path, data)
+
+
+@pytest.mark.parametrize("number", [b"NaN", b"-Infinity", b"1e999", b"9" * 6000])
+def test_a_field_that_is_ignored_may_have_any_number(tmp_path: Path, number: bytes) -> None:
+    for start, end in ((b"[", b"]"), (b"", b"\n")):
+        file = written(tmp_path, start + b'{"id": "a", "text": 3, "x": ' + number + b"}" + end)
+        assert [fitted(Row, value, where) for where, value in file.rows()] == [Row(id="a", text="3")]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"id": "a", "text": "b"}',
+        b'\xef\xbb\xbf{"id": "a", "text": "b"}\n',
+        b'\xef\xbb\xbf{\n "id": "a",\n "text": "b"\n}\n',
+        b'\xef\xbb\xbf[{"id": "a", "text": "b"}]',
+        b'[\n{"id": "a", "text": "b"}\n]',
+        b'[\r{"id": "a",\r"text": "b"}\r]',
+    ],
+)
+def test_one_row_is_read_from_every_form(tmp_path: Path, data: bytes) -> None:
+    assert [value for _where, value in written(tmp_path, data).rows()] == [{"id": "a", "text": "b"}]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n", "\n\ufeff"])
+def test_lines_have_any_line_ends(tmp_path: Path, end: str) -> None:
+    file = written(tmp_path, f'{{"id": "a"}}{end}{{"id": "b"}}{end}'.encode())
+    assert [value["id"] for _where, value in file.rows()] == ["a", "b"]
+
+
+def test_lines_in_place_of_one_object_are_refused_as_lines(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="expected one JSON object, found 2 lines of JSON"):
+        fitted(Row, written(tmp_path, b'{"id": "a"}\n{"id": "b"}\n').json(), "there")
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:

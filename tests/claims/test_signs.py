@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memeval.claims.rows import PublishedRow
+from memeval.benchmarks.formats.mapped_rows import MappedRow
 from memeval.claims.signs import signs_of
 from memeval.keys import Fact, ItemKey, NoiseKey
 from memeval.records.regraded import Sign
@@ -14,7 +14,7 @@ def looked_at(answers: list[str], verdicts: list[bool] | None = None, scenarios:
     for place, text in enumerate(answers):
         item = f"c{place % scenarios}:{place}"
         given = {} if verdicts is None else {"judge": verdicts[place]}
-        rows[item, 0] = PublishedRow(place + 1, item=item, gold=str(place), answer=text, verdicts=given)
+        rows[item, 0] = MappedRow(place + 1, item=item, gold=str(place), answer=text, verdicts=given)
         keys[item] = ItemKey(
             item_id=item,
             scenario_id=item.partition(":")[0],

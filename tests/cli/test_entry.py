@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -22,3 +26,22 @@ def test_matrices_are_multiplied_on_one_thread_unless_the_user_says_otherwise(
     monkeypatch.setattr("memeval.cli.main.main", lambda: seen.append(os.environ.get(THREADS)))
     main()
     assert seen == [used]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "ascii:strict", "cp1252", "latin-1", "utf-8"])
+def test_every_encoding_of_standard_output_is_printed_with_replacements(tmp_path: Path, encoding: str) -> None:
+    text = json.dumps({"capital-of-australia": "Canberra – 記憶", "ゆめ – é": "–"})
+    (tmp_path / "answers.json").write_text(text, encoding="utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    words = ("score", "answers.json", "--benchmark", "qa-smoke@1", "--protocol", "ask-basic")
+    for more in ((), ("--json",)):
+        done = subprocess.run(
+            [sys.executable, "-m", "memeval", *words, *more],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        said = done.stdout.decode(encoding.partition(":")[0])
+        assert "0" in said if not more else json.loads(said)["unknown"] == ["ゆめ – é"]

@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memeval.benchmarks import find
 from memeval.benchmarks.formats.reading import AnswerFile
 from memeval.benchmarks.formats.simple import read
+from memeval.benchmarks.session import BenchmarkSession
 from memeval.cli.main import main
 from memeval.records.errors import BadInput
 from tests.claims.conftest import KEYS
@@ -26,12 +28,18 @@ RANKING = {"q1": ["s_a"], "q2": ["zzz", "s_c"], "q3": ["x1", "x2", "s_d"]}
 ANSWERS = {"q1": "It is green.", "q2": "Ada called.", "q3": "Nobody."}
 
 
+def opened(folder: Path) -> BenchmarkSession:
+    """Return a benchmark of four questions, open."""
+    rows = [{**each, "question_type": "single-session-user", "question_day": "2023-05-30"} for each in KEYS]
+    (folder / "keys.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return BenchmarkSession.open(find("longmemeval@1"), folder / "keys.jsonl")
+
+
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
     """Call the command on a benchmark of four questions; gives the exit code, standard output and standard error."""
     monkeypatch.chdir(tmp_path)
-    rows = [{**each, "question_type": "single-session-user", "question_day": "2023-05-30"} for each in KEYS]
-    (tmp_path / "keys.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    opened(tmp_path)
 
     def run(file: str, *words: str) -> tuple[int, str, str]:
         named = ("score", file, "--benchmark", "longmemeval@1", "--data", "keys.jsonl", *words)
@@ -85,9 +93,34 @@ def test_answers_are_read_from_every_form(call: Call, tmp_path: Path, name: str,
     assert "data sha256:" in out
 
 
+@pytest.mark.parametrize("name", ["a.CSV", "a.tsv", "a.Tab", "a.csv"])
+@pytest.mark.parametrize("delimiter", [",", "\t", ";"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_table_may_have_any_line_ends_and_separators(tmp_path: Path, name: str, delimiter: str, end: str) -> None:
+    long = "x" * 140_000
+    rows = (
+        ("\ufeffquestion_id", "answer"),
+        ("q1", long),
+        ("q2", '"a "quoted", text"'.replace('"quoted"', '""quoted""')),
+    )
+    (tmp_path / name).write_bytes("".join(delimiter.join(row) + end for row in rows).encode())
+    answers = read(AnswerFile.open(tmp_path / name), opened(tmp_path)).answers
+    assert [(answer.question_id, answer.text) for answer in answers] == [("q1", long), ("q2", 'a "quoted", text')]
+
+
+def test_a_null_answer_is_a_failed_question(call: Call, tmp_path: Path) -> None:
+    for text in ('{"q1": "It is green.", "q2": null}', '{"q1": "It is green.", "q2": NaN}'):
+        (tmp_path / "a.json").write_text(text)
+        code, out, _err = call("a.json", "--json")
+        found = json.loads(out)
+        assert (code, found["missing"], found["scores"]["score"]["value"]) == (0, ["q3", "q4"], 0.25)
+    (tmp_path / "r.json").write_text('{"q1": null, "q2": ["s_b"], "q3": ["s_d"]}')
+    assert json.loads(call("r.json", "--json")[1])["protocol"] == "retrieval"
+
+
 def test_a_table_of_rankings_has_ids_with_spaces_between_them(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("question_id,retrieved\nq1,s_a s_b\nq2,\n")
-    answers = read(AnswerFile.open(tmp_path / "r.csv"), None)  # type: ignore[arg-type]
+    answers = read(AnswerFile.open(tmp_path / "r.csv"), opened(tmp_path))
     assert [answer.sources for answer in answers.answers] == [("s_a", "s_b"), ()]
 
 
@@ -104,7 +137,7 @@ def test_a_kept_file_is_an_imported_run(call: Call, tmp_path: Path) -> None:
     [
         ("a.json", b"", "the file is empty"),
         ("a.json", b"[]", "no answers"),
-        ("a.json", b'{"q1": 3}', "neither an answer in quotes nor a list of ids"),
+        ("a.json", b'{"q1": true}', "neither an answer in quotes nor a list of ids"),
         ("a.json", b'{"q1": "x", "q2": ["s_a"]}', "both answers and rankings"),
         ("a.json", b'{"q1": ["s_a", "s_a"]}', "occurs twice in one ranking"),
         ("a.json", b'{"q1": [3]}', "a retrieved id is not text"),
@@ -120,6 +153,15 @@ def test_a_kept_file_is_an_imported_run(call: Call, tmp_path: Path) -> None:
         ("a.csv", b"question_id,answer\nq1,red, then blue\n", "more fields than the first line"),
         ("a.jsonl", b'{"question_id": "q1", "retrieved": "S1 S2"}\n', "not a list of ids"),
         ("a.csv", b"q1,x\n", "the first line needs 'question_id'"),
+        ("a.csv", b'question_id,answer\nq1,"red\nq2,blue\n', "a.csv:2: a quote is not closed"),
+        ("a.csv", b'question_id,answer\nq1,"red\nq2,blue\nq3,"\n', "a.csv:2: the quoted text contains the row of"),
+        ("a.csv", b'question_id,answer\rq1,"red\rq2,"blue"\r', "a.csv:2: text follows a closed quote"),
+        ("a.csv", b'question_id,answer\nq1, "red, then blue"\n', "a.csv:2: a quote stands after spaces"),
+        ("a.csv", b"question_id,answer\n\nq1\n", "a.csv:3: the row has fewer fields"),
+        ("a.csv", b"question_id,answer,answer\nq1,a,b\n", "two columns have the name 'answer'"),
+        ("a.csv", b"question_id,answer\nq1,a\nq1,b\n", "a.csv:3: second answer to the question 'q1'"),
+        ("a.tsv", "question_id\tanswer\nq1\tx\n".encode("utf-16"), "UTF-16"),
+        ("a.csv", "question_id,answer\nq1,x\n".encode("utf-16-le"), "NUL"),
         ("a.csv", b"question_id,answer\nq1,\xff\n", "not UTF-8"),
     ],
 )
@@ -161,7 +203,8 @@ def test_any_other_value_is_refused_and_never_crashes(tmp_path_factory: pytest.T
     path = tmp_path_factory.mktemp("file") / "a.json"
     path.write_text(json.dumps({"q1": value}))
     try:
-        answers = read(AnswerFile.open(path), None)  # type: ignore[arg-type]
+        (answer,) = read(AnswerFile.open(path), opened(path.parent)).answers
     except BadInput:
         return
-    assert value in (answers.answers[0].text, list(answers.answers[0].sources or ()))
+    assert (value is None) == (answer.error is not None)
+    assert value in (answer.text, list(answer.sources or ()), None) or str(value) == answer.text

@@ -186,15 +186,50 @@ def test_a_model_judges_imported_answers_and_is_asked_once(tmp_path: Path, serve
 
 def test_a_stopped_import_resumes_and_does_not_block_runs(tmp_path: Path, server: PickyServer) -> None:
     with pytest.raises(BudgetSpent):
-        graded(tmp_path, all_right(), ROWS, benchmark_session(), judge(), slug="plain", caps=["judge.tokens=1700"])
+        graded(
+            tmp_path,
+            all_right(),
+            ROWS,
+            benchmark_session(),
+            judge(),
+            slug="plain",
+            system="plain",
+            caps=["judge.tokens=1700"],
+        )
     place = tmp_path / "results" / "tiny" / "plain"
     (stopped,) = unfinished_runs(place)
     assert not sealed_runs(tmp_path / "results")
     source = file_source(plain_adapter(tmp_path))
     run_system(source, benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
-    run = graded(tmp_path, all_right(), ROWS, benchmark_session(), judge(), slug="plain")
+    run = graded(tmp_path, all_right(), ROWS, benchmark_session(), judge(), slug="plain", system="plain")
     assert run.path == stopped
     assert holds(run)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("记忆", "ゆめ"),
+        ("Mem One", "mem-one"),
+        ("one two three four five six seven eight nine", "one two three four five six seven eight: nine"),
+    ],
+)
+def test_a_slug_of_another_name_is_refused_and_asks_for_a_slug(tmp_path: Path, first: str, second: str) -> None:
+    graded(tmp_path, all_right(), ROWS, benchmark_session(), system=first)
+    with pytest.raises(BadInput, match="belongs to the system") as refused:
+        graded(tmp_path, all_right(), ROWS, benchmark_session(), system=second)
+    assert "--slug" in str(refused.value)
+    assert second not in str(refused.value) or len(second) < 20, "a long name may be benchmark text"
+    graded(tmp_path, all_right(), ROWS, benchmark_session(), system=second, slug="another")
+    graded(tmp_path, all_right(), ROWS, benchmark_session(), system=first)
+    assert len(sealed_runs(tmp_path / "results")) == 2
+
+
+def test_a_slug_that_another_name_has_on_another_benchmark_is_refused(tmp_path: Path) -> None:
+    slug = graded(tmp_path, all_right(), ROWS, benchmark_session(), system="Mem One").run.system.slug
+    (tmp_path / "results" / "tiny").rename(tmp_path / "results" / "other")
+    with pytest.raises(BadInput, match=f"'{slug}' belongs to the system 'Mem One'"):
+        graded(tmp_path, all_right(), ROWS, benchmark_session(), system="mem one")
 
 
 def test_imported_answers_can_be_judged_again_and_stay_imported(tmp_path: Path, server: PickyServer) -> None:

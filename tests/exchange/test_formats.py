@@ -10,6 +10,7 @@ import pytest
 
 from memeval.benchmarks import all_benchmarks, known_ids
 from memeval.benchmarks.exchange_format import RunPart
+from memeval.benchmarks.formats.mapped import mapping_of
 from memeval.exchange.formats import (
     SHARED,
     all_formats,
@@ -32,9 +33,10 @@ def test_every_format_names_existing_functions_and_benchmarks() -> None:
                 module, _, name = place.partition(":")
                 assert callable(getattr(import_module(module), name))
         assert set(form.benchmarks) <= set(known_ids())
-        assert form.reader or form.writer
+        assert form.reader or form.mapping or form.writer
+        assert form.mapping is None or mapping_of(form.mapping).problem() is None
         assert bool(form.holds) == bool(form.writer)
-        assert form.reader is None or form.benchmarks or form in SHARED
+        assert not (form.reader or form.mapping) or form.benchmarks or form in SHARED
 
 
 def test_the_formats_that_users_are_promised_are_there() -> None:

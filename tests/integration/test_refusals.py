@@ -60,14 +60,14 @@ def test_a_reader_that_refuses_every_request_stops_the_run_and_retry_errors_leav
     assert sum(row.outcome is Outcome.READER_ERROR for row in folder.responses()) <= 4
 
 
-def test_a_run_above_the_error_gate_shows_no_score_and_retry_errors_mends_it(tmp_path: Path) -> None:
+def test_a_run_above_the_error_gate_is_not_ranked_and_retry_errors_mends_it(tmp_path: Path) -> None:
     words = (str(plain_adapter(tmp_path)), *JUDGE, "--max-refusals", "0")
     with ModelServer(refuses=lambda _body: UNVERIFIED) as server:
         said = run(tmp_path, server, *words)
         assert said.code == ExitCode.CHECK_FAILED, said.err
-        assert "no score: " in said.err
+        assert "not ranked: " in said.err
         assert "of 23 items failed (first: The judge gave no reply: The endpoint" in said.err
-        assert "composite" not in said.err and "[0.0" not in said.err
+        assert "composite 0.0 [0.0" in said.err
         assert "Check the judge's endpoint, then run the same command with --retry-errors." in said.err
         assert memeval("reproduce", "results", where=tmp_path).code == ExitCode.DONE
         server.refuses = lambda _body: None

@@ -22,7 +22,7 @@ ANSWERS = ExchangeFormat(
     name="pantry",
     title="Pantry answers: one JSON object with id and answer a line.",
     benchmarks=(INFO.id,),
-    reader=f"{__package__}.answers:read",
+    mapping=f"{__package__}:pantry",
     writer=f"{__package__}.answers:write",
     holds={RunPart.ANSWERS: "without the items, grades and scores"},
 )

@@ -114,8 +114,10 @@ class EvidenceFinder:
         """Return the ids of the evidence, and whether they are turn ids."""
         turns = item.key.relevant_turns
         if turns and by_turn and all(one.turns is not None or not one.sources for one in retrieved):
-            return turns, True
-        return item.evidence or tuple(dict.fromkeys(map(self.history.session_of, turns))), False
+            return self.history.firsts_of(turns), True
+        return self.history.firsts_of(item.evidence or ()) or tuple(
+            dict.fromkeys(map(self.history.session_of, turns))
+        ), False
 
     def _origin_is_known(self, response: Response, retrieved: Retrieved) -> bool:
         """Return whether the origin of everything that was retrieved is known."""

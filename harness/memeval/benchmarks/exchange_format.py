@@ -48,7 +48,10 @@ class ExchangeFormat:
     benchmarks: tuple[str, ...] = ()
     """Ids of the supported benchmarks, the default one first; empty if all are supported."""
     reader: str | None = None
-    """``module:function`` that reads it, a :data:`memeval.exchange.formats.Reader`; ``None`` if it is export only."""
+    """``module:function`` that reads it, a :data:`memeval.exchange.formats.Reader`, where a mapping cannot."""
+    mapping: str | None = None
+    """``package:name`` of the mapping that reads it; see :func:`memeval.benchmarks.formats.mapped.mapping_of`. An
+    import format has a mapping, or a reader that may use it."""
     writer: str | None = None
     """``module:function`` that writes it, a :data:`memeval.exchange.formats.Writer`; ``None`` if it is import only."""
     holds: Mapping[RunPart, str] = field(default_factory=dict)

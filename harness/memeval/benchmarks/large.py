@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -159,6 +160,9 @@ class _IndexingPass:
         """Yield the position of the first byte, the size, and the value of each element."""
         with ThreadPoolExecutor(1) as self._hashing:
             first = self._next_byte()
+            if self._window.startswith(BOM_UTF8):
+                self._at = len(BOM_UTF8)
+                first = self._next_byte()
             if not first:
                 self._refuse("the file is empty.")
             if first != b"[":

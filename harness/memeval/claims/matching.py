@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from memeval.benchmarks.formats.mapped_rows import MappedRow
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.claims.rows import PublishedRow
 from memeval.keys import ItemKey, ReferenceKey
 
 UNKNOWN_ID = "no question has this id"
@@ -27,7 +27,7 @@ Slot = tuple[str, int]
 class Matched:
     """The rows of a file by item."""
 
-    rows: dict[Slot, PublishedRow] = field(default_factory=dict)
+    rows: dict[Slot, MappedRow] = field(default_factory=dict)
     """The matched rows, in the order of the file."""
     unmatched: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     """Numbers of the other rows, by reason."""
@@ -56,7 +56,7 @@ class Matcher:
             self._keys[key.item_id], self._texts[key.item_id] = key, text
             self._by_text[text].append(key.item_id)
 
-    def match(self, rows: Iterable[PublishedRow]) -> Matched:
+    def match(self, rows: Iterable[MappedRow]) -> Matched:
         """Return the rows by item and trial; every other row is counted under a reason."""
         found, waiting = Matched(), []
         for row in rows:
@@ -75,7 +75,7 @@ class Matcher:
             places.sort()
         return found
 
-    def _by_content(self, found: Matched, rows: Sequence[PublishedRow]) -> None:
+    def _by_content(self, found: Matched, rows: Sequence[MappedRow]) -> None:
         """Match rows without an id. Rows that fit exactly come first, so that no other row takes their item."""
         open_rows = []
         for row in rows:
@@ -100,7 +100,7 @@ class Matcher:
                     self._settle(found, row, (planned or free)[0])
             open_rows = rest
 
-    def _candidates(self, row: PublishedRow) -> list[str] | str:
+    def _candidates(self, row: MappedRow) -> list[str] | str:
         """Return the items with the row's question, or why there are none."""
         candidates = self._by_text.get((row.question or "").strip(), [])
         if row.scenario is not None:
@@ -123,7 +123,7 @@ class Matcher:
         key = self._keys[item].key
         return isinstance(key, ReferenceKey) and bool(key.expected.strip())
 
-    def _settle(self, found: Matched, row: PublishedRow, item: str) -> None:
+    def _settle(self, found: Matched, row: MappedRow, item: str) -> None:
         if (item, row.trial) in found.rows:
             found.unmatched[REPEATED].append(row.place)
         elif item not in self._planned:
@@ -134,7 +134,7 @@ class Matcher:
                 found.gold_differs.append(row.place)
 
 
-def merged(first: Mapping[Slot, PublishedRow], other: Mapping[Slot, PublishedRow]) -> dict[Slot, PublishedRow]:
+def merged(first: Mapping[Slot, MappedRow], other: Mapping[Slot, MappedRow]) -> dict[Slot, MappedRow]:
     """Add the fields of a second file to the rows of the first; rows of the second alone are left out."""
     together = {}
     for slot, row in first.items():

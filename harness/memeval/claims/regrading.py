@@ -12,11 +12,11 @@ from pathlib import Path
 
 from memeval.benchmarks import find
 from memeval.benchmarks.formats.answers import UNKNOWN_SOURCE
+from memeval.benchmarks.formats.mapped_rows import MappedRow, read_rows
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.claims.copies import Copies
 from memeval.claims.figures import figures_of
 from memeval.claims.matching import Matched, Matcher, Slot, merged
-from memeval.claims.rows import PublishedRow, read_rows
 from memeval.claims.signs import signs_of
 from memeval.evaluation.grades import grade_items
 from memeval.judging.rules import RulesJudge
@@ -133,15 +133,15 @@ def regrade(source: PublishedSource, file: SourceFile, copies: Copies, sessions:
 
 def matched_rows(
     source: PublishedSource, file: SourceFile, copies: Copies, sessions: Sessions
-) -> tuple[list[PublishedRow], Matched, dict[Slot, PublishedRow]]:
+) -> tuple[list[MappedRow], Matched, dict[Slot, MappedRow]]:
     """Return the rows of a published file, how they were matched, and the rows by item and trial, all parts together.
 
     Raises:
         BadInput: see :func:`regrade`.
     """
     matcher = sessions.matcher(file.benchmark, file.protocol, file.tier)
-    first: list[PublishedRow] = []
-    added: list[list[PublishedRow]] = []
+    first: list[MappedRow] = []
+    added: list[list[MappedRow]] = []
     for part in file.parts:
         read = read_rows(copies.read(source, part), source.mappings[part.mapping], part.path)
         if part.trial is not None:
@@ -189,7 +189,7 @@ def _may_keep(source: PublishedSource, session: BenchmarkSession) -> bool:
     return info.redistribution is Redistribution.FULL and {source.licence, info.licence} <= PERMISSIVE
 
 
-def _counts(session: BenchmarkSession, rows: Sequence[PublishedRow], matched: Matched) -> RowCounts:
+def _counts(session: BenchmarkSession, rows: Sequence[MappedRow], matched: Matched) -> RowCounts:
     answered = {item for item, _trial in matched.rows}
     unmatched = {place for places in matched.unmatched.values() for place in places}
     others: dict[str, list[bool]] = defaultdict(list)
@@ -222,10 +222,10 @@ def _counts(session: BenchmarkSession, rows: Sequence[PublishedRow], matched: Ma
 
 
 def _rows(
-    session: BenchmarkSession, keys: Mapping[str, ItemKey], rows: Mapping[Slot, PublishedRow], with_text: bool
+    session: BenchmarkSession, keys: Mapping[str, ItemKey], rows: Mapping[Slot, MappedRow], with_text: bool
 ) -> list[RegradedRow]:
     """Return the rows with their grades, in the order of the plan, trial by trial."""
-    by_trial: dict[int, dict[str, PublishedRow]] = defaultdict(dict)
+    by_trial: dict[int, dict[str, MappedRow]] = defaultdict(dict)
     for (item, trial), row in rows.items():
         by_trial[trial][item] = row
     knows_ids = not _reads_ids(session) or _knows_ids(session, keys, rows)
@@ -239,7 +239,7 @@ def _rows(
     return found
 
 
-def _is_gradable(session: BenchmarkSession, row: PublishedRow) -> bool:
+def _is_gradable(session: BenchmarkSession, row: MappedRow) -> bool:
     return row.retrieved is not None if _reads_ids(session) else row.answer is not None
 
 
@@ -248,7 +248,7 @@ def _reads_ids(session: BenchmarkSession) -> bool:
     return session.protocol_info.search_items is not None or "recall" in session.protocol_info.needs
 
 
-def _knows_ids(session: BenchmarkSession, keys: Mapping[str, ItemKey], rows: Mapping[Slot, PublishedRow]) -> bool:
+def _knows_ids(session: BenchmarkSession, keys: Mapping[str, ItemKey], rows: Mapping[Slot, MappedRow]) -> bool:
     """Return whether the benchmark has any of the retrieved ids.
 
     If it has none, such as turns in a benchmark whose data names only sessions, a metric of 0 would say nothing.
@@ -259,7 +259,7 @@ def _knows_ids(session: BenchmarkSession, keys: Mapping[str, ItemKey], rows: Map
     )
 
 
-def _response(session: BenchmarkSession, key: ItemKey, row: PublishedRow) -> Response:
+def _response(session: BenchmarkSession, key: ItemKey, row: MappedRow) -> Response:
     items = None
     if row.retrieved is not None:
         ordinals = session.dataset.ordinals(key.scenario_id)
@@ -276,7 +276,7 @@ def _response(session: BenchmarkSession, key: ItemKey, row: PublishedRow) -> Res
     )
 
 
-def _row(key: ItemKey, trial: int, row: PublishedRow, grade: Grade | None, with_text: bool) -> RegradedRow:
+def _row(key: ItemKey, trial: int, row: MappedRow, grade: Grade | None, with_text: bool) -> RegradedRow:
     metrics = {} if grade is None else grade.metrics
     recall = _recall(row)
     return RegradedRow(
@@ -305,7 +305,7 @@ def _row(key: ItemKey, trial: int, row: PublishedRow, grade: Grade | None, with_
     )
 
 
-def _recall(row: PublishedRow) -> float | None:
+def _recall(row: MappedRow) -> float | None:
     """Return the share of the file's own evidence that was retrieved; ``None`` without either."""
     if row.retrieved is None or not row.evidence:
         return None

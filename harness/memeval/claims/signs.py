@@ -6,8 +6,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 
+from memeval.benchmarks.formats.mapped_rows import MappedRow
 from memeval.claims.matching import Slot
-from memeval.claims.rows import PublishedRow
 from memeval.keys import ItemKey
 from memeval.records.regraded import Sign
 
@@ -38,7 +38,7 @@ _ABSTAINS = re.compile(r"\b(?:no|not|don't|doesn't|cannot|unknown|none|unable)\b
 
 
 def signs_of(
-    rows: Mapping[Slot, PublishedRow], keys: Mapping[str, ItemKey], last_years: Mapping[str, int]
+    rows: Mapping[Slot, MappedRow], keys: Mapping[str, ItemKey], last_years: Mapping[str, int]
 ) -> tuple[Sign, ...]:
     """Return what was looked for in the rows, and how often it was found.
 
@@ -69,7 +69,7 @@ def _sign(kind: str, count: int, rows: int, detail: str = "") -> Sign:
     return Sign(kind=kind, count=count, rows=rows, flagged=count > LIMITS[kind] * rows, detail=detail)
 
 
-def _collapsed(rows: Mapping[Slot, PublishedRow], keys: Mapping[str, ItemKey]) -> list[Sign]:
+def _collapsed(rows: Mapping[Slot, MappedRow], keys: Mapping[str, ItemKey]) -> list[Sign]:
     """Compare each conversation's share of right answers, by the file's first judge, with that of all others."""
     by_scenario: dict[str, list[bool]] = defaultdict(list)
     for (item, _trial), row in rows.items():
@@ -105,7 +105,7 @@ def _late(answers: Mapping[Slot, str], keys: Mapping[str, ItemKey], last_years: 
     return _sign("late year", count, dated or 1, ", ".join(f"{year}: {times}" for year, times in late.most_common(3)))
 
 
-def _same(answers: Mapping[Slot, str], rows: Mapping[Slot, PublishedRow]) -> Sign:
+def _same(answers: Mapping[Slot, str], rows: Mapping[Slot, MappedRow]) -> Sign:
     """Count rows whose answer several questions share; short answers and abstentions are often equal."""
     golds: dict[str, set[str]] = defaultdict(set)
     for slot, text in answers.items():

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from memeval.cli.check_formats import annotation, verdict_of
 from memeval.cli.check_formats import annotations_of as annotations_of_check
 from memeval.cli.check_formats import summary_of as summary_of_check
-from memeval.cli.gate import is_over_gate
 from memeval.cli.outcomes import FAILED, all_failed_alike, data_of, over_the_gate, worst_of
-from memeval.cli.reporting import score_of
+from memeval.cli.reporting import score_in_table
 from memeval.cli.shared import counted
 from memeval.evaluation.commenting import harmless
 from memeval.records.check import GateStatus, RegressionCheck
@@ -155,7 +154,7 @@ def _rows(each: Evaluation) -> Iterator[tuple[str, ...]]:
         yield *names, "–", "–", "–", f"{'✗ failed' if is_failure else 'skipped'}: {harmless(reason)}"
     for folder, check in zip(each.folders, each.checks, strict=True):
         run = folder.run
-        score = "no score" if is_over_gate(run) else score_of(run.scores.composite)
+        score = score_in_table(run)
         items = f"{run.coverage.done}/{run.coverage.planned}"
         yield *names, score, items, str(run.scores.overall.errors), _status(check)
 

@@ -1,4 +1,4 @@
-"""The error gate: for a run with too many failed items, the terminal shows the errors instead of a score."""
+"""The error gate: for a run with too many failed items, the terminal says beside the score that it is not ranked."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Annotated
 
@@ -86,6 +87,9 @@ def _memeval(
 
 def main() -> None:
     """Run the command line and exit with its code; an error prints one message on standard error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace" if stream is sys.stderr else "replace")
     debug = "--debug" in sys.argv
     reported: MemevalError | None = None
     try:

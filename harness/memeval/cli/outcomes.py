@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memeval.cli.gate import failed_items, is_over_gate, remedy_for
-from memeval.cli.reporting import report, score_of
+from memeval.cli.reporting import report, score_in_table
 from memeval.cli.shared import counted, print_json
 from memeval.records.errors import BadInput, CheckFailed, ExitCode, MemevalError
 
@@ -120,7 +120,7 @@ def _print_summary(outcomes: Sequence[RunOutcome]) -> None:
     for outcome in outcomes:
         for folder in outcome.folders:
             run = folder.run
-            score = "no score" if is_over_gate(run) else score_of(run.scores.composite)
+            score = score_in_table(run)
             items = f"{run.coverage.done}/{run.coverage.planned} items"
             errors = counted(run.scores.overall.errors, "error")
             lines.append(f"  {outcome.planned.benchmark:26} {run.track.protocol:22} {score:22} {items}, {errors}")

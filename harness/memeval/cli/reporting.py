@@ -11,6 +11,7 @@ from memeval.cli.shared import counted, dollars, percent
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
     from memeval.evaluation.estimate import Estimate
+    from memeval.records.run import Run
     from memeval.records.scores import Composite
 
 
@@ -18,28 +19,31 @@ def report(folder: RunFolder) -> None:
     """Print the scores of a run on standard error."""
     run = folder.run
     scores = run.scores
-    gated = is_over_gate(run)
     head = f"no composite: {(scores.composite.reason or '').rstrip('.')}"
-    if gated:
-        head = f"no score: {failed_items(folder)}"
-    elif scores.composite.value is not None:
+    if scores.composite.value is not None:
         head = f"composite {score_of(scores.composite)}"
-    others = {} if gated else scores.alternates
     alternates = "".join(
-        f", by the rule '{name}' {percent(c.value)}" for name, c in others.items() if c.value is not None
+        f", by the rule '{name}' {percent(c.value)}" for name, c in scores.alternates.items() if c.value is not None
     )
+    if is_over_gate(run):
+        head = f"not ranked: {failed_items(folder)}; {head}"
     track = f"protocol {run.track.protocol} (track {run.track_id})"
     print(
         f"{run.system.slug} on {run.track.benchmark}, {track}: {head}{alternates}; "
         f"{run.coverage.done}/{run.coverage.planned} items, {scores.overall.errors} errors",
         file=sys.stderr,
     )
-    for category in () if gated else scores.categories:
+    for category in scores.categories:
         tally = category.tally
         earned = tally.correct if tally.points is None else f"{tally.points:.3f}"
         print(f"  {category.name:24} {percent(tally.accuracy):>6} %  {earned}/{tally.planned}", file=sys.stderr)
     if run.usage:
         _report_usage(folder)
+
+
+def score_in_table(run: Run) -> str:
+    """Return the composite of a run for a table, and whether it has too many errors for a rank."""
+    return score_of(run.scores.composite) + (", not ranked" if is_over_gate(run) else "")
 
 
 def score_of(composite: Composite) -> str:

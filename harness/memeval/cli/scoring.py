@@ -63,7 +63,7 @@ def score(
     named = {each.name: each.search_items is not None for each in chosen.info.protocols}
     session = BenchmarkSession.open(chosen, data, protocol=protocol, tier=tier)
     answers = read(opened, session)
-    ranked = answers.answers[0].sources is not None
+    ranked = answers.has_rankings
     if protocol is None and named[session.protocol] != ranked:
         fitting = next((name for name, searches in named.items() if searches == ranked), None)
         if fitting is None:

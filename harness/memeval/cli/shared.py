@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,8 +18,13 @@ RESUME_HINT = "Progress saved. Run the same command to resume."
 
 
 def print_json(value: Any) -> None:
-    """Print plain data as JSON, keys sorted."""
-    print(json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2))
+    """Print plain data as JSON, keys sorted; characters that standard output cannot encode as JSON's escapes."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(value, sort_keys=True, ensure_ascii=True, indent=2)
+    print(text)
 
 
 def print_table(lines: Sequence[Sequence[str]]) -> None:

@@ -45,7 +45,7 @@ MOST_WORDS = 4
 """Largest number of words in an id; a longer one is a sentence and is listed by its digest."""
 
 LONGEST_NAME = 8
-"""Largest number of words in a system's name. A longer one may be benchmark text; the slug replaces it."""
+"""Largest number of words in a system's name. A longer one may be benchmark text; the slug and a digest replace it."""
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -109,6 +109,7 @@ def import_file(
     """
     progress = progress or Silent()
     answers = _matched(read_answers(form, file, benchmark_session), benchmark_session, options.origin)
+    _refuse_taken(answers, options.results)
     inputs = _inputs(answers, benchmark_session, judge, form)
     system_folder = options.results / benchmark_session.benchmark.info.name / answers.slug
     done = [] if options.fresh else finished_runs(system_folder, inputs)
@@ -159,9 +160,7 @@ def _matched(answers: ImportedAnswers, benchmark_session: BenchmarkSession, orig
             where=answers.imported.file,
             remedy="Name the right benchmark or data with --benchmark, --parameter or --data.",
         )
-    if benchmark_session.protocol_info.search_items is not None and all(
-        answer.sources is None for answer in answers.answers
-    ):
+    if benchmark_session.protocol_info.search_items is not None and not answers.has_rankings:
         raise BadInput(
             f"the file lists no retrieved items, and protocol '{benchmark_session.protocol}' grades only those.",
             where=answers.imported.file,
@@ -191,6 +190,32 @@ def _matched(answers: ImportedAnswers, benchmark_session: BenchmarkSession, orig
     return replace(answers, slug=slug, imported=imported)
 
 
+def _refuse_taken(answers: ImportedAnswers, results: Path) -> None:
+    """Refuse a slug under which another system has runs, of any benchmark: boards and trends know systems by slug.
+
+    Raises:
+        BadInput: the slug belongs to a system of another name.
+    """
+    name = _name(answers)
+    for folder in sorted(results.glob(f"*/{answers.slug}")):
+        heads = [RunFolder(head.parent).run.system for head in sorted(folder.glob("*/run.json"))]
+        heads += [plan.system for plan in unfinished_runs(folder).values()]
+        other = next((head.name for head in heads if head.name != name), None)
+        if other is not None:
+            raise BadInput(
+                f"the slug '{answers.slug}' belongs to the system '{visible(other)}', not to '{visible(name)}'.",
+                where=folder,
+                remedy=f"Choose another with --slug. If it is the same system, say so: --system '{visible(other)}'.",
+            )
+
+
+def _name(answers: ImportedAnswers) -> str:
+    """Return the system's name for the record; the slug and a digest replace one that may be benchmark text."""
+    if len(_WORD.findall(answers.system)) <= LONGEST_NAME:
+        return answers.system
+    return f"{answers.slug} {digest_bytes(answers.system.encode())[7:15]}"
+
+
 def _listed(name: str) -> str:
     """Return an id or a column's name for the record; its digest if it is a sentence, which may be benchmark text."""
     return digest_bytes(name.encode()) if len(_WORD.findall(name)) > MOST_WORDS else visible(name)
@@ -207,7 +232,7 @@ def _inputs(
 def _system(answers: ImportedAnswers, form: ExchangeFormat) -> SystemIdentity:
     return SystemIdentity(
         slug=answers.slug,
-        name=answers.system if len(_WORD.findall(answers.system)) <= LONGEST_NAME else answers.slug,
+        name=_name(answers),
         version=answers.version,
         kind=SystemKind.IMPORTED,
         adapter_class=f"none: answers in the format {form.name}",

@@ -75,7 +75,7 @@ def score_answers(answers: ImportedAnswers, session: BenchmarkSession) -> FileSc
             remedy="Use the question ids of the benchmark's data, or name another --benchmark or --tier.",
         )
     ranked = session.protocol_info.search_items is not None
-    if ranked != (answers.answers[0].sources is not None):
+    if ranked != (answers.has_rankings):
         wanted = "lists of ids" if ranked else "answers"
         raise BadInput(f"the protocol '{session.protocol}' scores {wanted}.", where=where, remedy="Choose --protocol.")
     responses = [_response(session, key, given[question]) for key in present for question in key.question_ids]
@@ -123,9 +123,9 @@ def _ranked(
     found: dict[str, dict[str, float]] = {f"session_{name}": {} for name in NAMES}
     for key in present:
         retrieved = index_of(session.scenarios[key.scenario_id]).retrieved(responses[key.item_id].items or ())
-        rankings = {"session": (retrieved.sessions, set(key.evidence or ()))}
+        rankings = {"session": (retrieved.sessions, retrieved.relevant(key.evidence or ()))}
         if retrieved.turns is not None and key.key.relevant_turns:
-            rankings["turn"] = (retrieved.turns, set(key.key.relevant_turns))
+            rankings["turn"] = (retrieved.turns, retrieved.relevant(key.key.relevant_turns))
         for kind, (ranking, relevant) in rankings.items():
             for name, value in measures(ranking, relevant, DEPTHS).items():
                 if name in NAMES:
@@ -137,17 +137,19 @@ def _response(session: BenchmarkSession, key: ItemKey, answer: ImportedAnswer) -
     items = None
     if answer.sources is not None:
         ordinals = session.dataset.ordinals(key.scenario_id)
-        known = set(ordinals.values())
+        index = index_of(session.scenarios[key.scenario_id])
         items = tuple(
-            RetrievedItem(source_ids=(each if each in known else ordinals.get(each, UNKNOWN_SOURCE + each),))
+            RetrievedItem(source_ids=(each if index.knows(each) else ordinals.get(each, UNKNOWN_SOURCE + each),))
             for each in answer.sources
         )
+    outcome = Outcome.OK if answer.text.strip() or items is not None else Outcome.EMPTY
     return Response(
         item_id=key.item_id,
         scenario_id=key.scenario_id,
         question_id=answer.question_id,
-        outcome=Outcome.OK if answer.text.strip() or items is not None else Outcome.EMPTY,
+        outcome=Outcome.ADAPTER_ERROR if answer.error is not None else outcome,
         answer=answer.text,
+        error=answer.error,
         items=items,
         timings=Timings(started=""),
     )

@@ -148,7 +148,7 @@ def find_export_format(name: str) -> ExchangeFormat:
 
 def readable() -> tuple[str, ...]:
     """Return the names of the import formats."""
-    return tuple(each.name for each in all_formats() if each.reader is not None)
+    return tuple(each.name for each in all_formats() if each.reader is not None or each.mapping is not None)
 
 
 def writable() -> tuple[str, ...]:
@@ -168,6 +168,10 @@ def read_answers(form: ExchangeFormat, file: AnswerFile, benchmark_session: Benc
     Raises:
         BadInput: the file is invalid.
     """
+    from memeval.benchmarks.formats.mapped import mapping_of, read_mapped
+
+    if form.reader is None and form.mapping is not None:
+        return read_mapped(file, mapping_of(form.mapping), form.name)
     return cast(Reader, _load(form.reader))(file, benchmark_session)
 
 

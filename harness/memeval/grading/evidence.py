@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from memeval.grading.ranking import DEPTHS, measures
 from memeval.keys import ItemKey
 from memeval.records.response import Response, RetrievedItem
-from memeval.records.scenario import Scenario, Session, Turn, dated_line
+from memeval.records.scenario import Ingest, Scenario, Session, Turn, dated_line
 from memeval.remembered import OfScenarios
 
 CACHED_TURNS = 1024
@@ -34,6 +34,12 @@ class Retrieved:
     turns: tuple[str, ...] | None
     """Ordinals of turns; ``None`` if no item names a turn, or if a session is named without one of its turns. Such a
     system returns sessions, so turn ranks would measure its output format, not its memory."""
+    firsts: Mapping[str, str] = field(default_factory=dict)
+    """The first copy of sessions and turns that the source lists again, by ordinal; only first copies are above."""
+
+    def relevant(self, evidence: Iterable[str]) -> set[str]:
+        """Return the ordinals of evidence, each by its first copy."""
+        return {self.firsts.get(each, each) for each in evidence}
 
 
 class TurnIndex:
@@ -78,6 +84,26 @@ class TurnIndex:
             for session in self.scenario.each_session()
         }
 
+    @cached_property
+    def _firsts(self) -> Mapping[str, str]:
+        """The first copy of each session and turn that the source lists again under the same session id, by ordinal.
+
+        Turns are matched by their place in the session.
+        """
+        if self.scenario.is_streamed:
+            return {}
+        found: dict[str, str] = {}
+        first_of: dict[str, Session] = {}
+        for step in self.scenario.steps:
+            if not isinstance(step, Ingest) or not step.source_id:
+                continue
+            first = first_of.setdefault(step.source_id, step.session)
+            if first is not step.session:
+                found[step.session.session_id] = first.session_id
+                copies = zip(step.session.turns, first.turns, strict=False)
+                found |= {turn.turn_id: original.turn_id for turn, original in copies}
+        return found
+
     def retrieved(self, items: Sequence[RetrievedItem]) -> Retrieved:
         """Return the sources of a response's items."""
         sources = tuple(
@@ -86,14 +112,20 @@ class TurnIndex:
         return Retrieved(
             sources=sources,
             sessions=tuple(dict.fromkeys(self.session_of(source) for source in sources)),
-            turns=sources if self._are_turns(sources) else None,
+            turns=self.firsts_of(sources) if self._are_turns(sources) else None,
+            firsts=self._firsts,
         )
+
+    def firsts_of(self, ordinals: Iterable[str]) -> tuple[str, ...]:
+        """Return ordinals with the first copy in place of each session or turn that is listed again, each once."""
+        return tuple(dict.fromkeys(self._firsts.get(each, each) for each in ordinals))
 
     def _are_turns(self, sources: Sequence[str]) -> bool:
         turns = [source for source in sources if source in self.turns]
         named = {self.session_of(turn) for turn in turns}
-        others = (source for source in sources if source not in self.turns)
-        return bool(turns) and all(source in named or not self.knows(source) for source in others)
+        return bool(turns) and all(
+            source in self.turns or self.session_of(source) in named or not self.knows(source) for source in sources
+        )
 
     def knows(self, source: str) -> bool:
         """Return whether a source is a session or a turn of the scenario."""
@@ -104,8 +136,9 @@ class TurnIndex:
         return source in self._turns_of
 
     def session_of(self, source: str) -> str:
-        """Return the session of a source; unknown sources are returned unchanged."""
-        return self.turns[source][0].session_id if source in self.turns else source
+        """Return the session of a source, its first copy if it is listed twice; unknown sources are unchanged."""
+        session = self.turns[source][0].session_id if source in self.turns else source
+        return self._firsts.get(session, session)
 
     def _sources_of(self, number: int, item: RetrievedItem) -> tuple[str, ...]:
         """Return an item's sources: the turn with its text, else the sources named by the system."""
@@ -163,11 +196,12 @@ def evidence_measures(item: ItemKey, retrieved: Retrieved) -> dict[str, float | 
         return {}
     turns = item.key.relevant_turns
     found: dict[str, float | None] = {
-        f"session_{name}": value for name, value in measures(retrieved.sessions, set(item.evidence)).items()
+        f"session_{name}": value
+        for name, value in measures(retrieved.sessions, retrieved.relevant(item.evidence)).items()
     }
     by_turn: Mapping[str, float | None] = dict.fromkeys(measures((), {""}))
     if turns and retrieved.turns is not None:
-        by_turn = measures(retrieved.turns, set(turns))
+        by_turn = measures(retrieved.turns, retrieved.relevant(turns))
     return found | {f"turn_{name}": value for name, value in by_turn.items()}
 
 

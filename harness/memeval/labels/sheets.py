@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from memeval.benchmarks.formats.mapped_rows import MappedRow
 from memeval.claims.copies import Copies
 from memeval.claims.regrading import Sessions, matched_rows
-from memeval.claims.rows import PublishedRow
 from memeval.claims.store import read_sources
 from memeval.keys import ItemKey, ReferenceKey
 from memeval.records.base import digest_bytes
@@ -29,9 +29,9 @@ class PublishedAnswers:
 
     def __init__(self, sources: Path, copies: Copies, sessions: Sessions) -> None:
         self._sources, self._copies, self.sessions = sources, copies, sessions
-        self._read: dict[str, dict[Slot, PublishedRow]] = {}
+        self._read: dict[str, dict[Slot, MappedRow]] = {}
 
-    def of(self, name: str) -> Mapping[Slot, PublishedRow]:
+    def of(self, name: str) -> Mapping[Slot, MappedRow]:
         """Return the rows of a file, ``source/file``, by item and trial.
 
         Raises:

@@ -2,94 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
 from memeval.records.base import Digest, Record, Slug, Stored
+from memeval.records.mapping import RowMapping
 
 Commit = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 """A full Git commit."""
 
 Repository = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+$")]
 """A repository on GitHub, ``owner/name``."""
-
-
-class FieldPlace(Record):
-    """Where one value of a row is, and which part of it counts."""
-
-    path: str | None = None
-    """JSONPath of the value inside the row, such as ``score.correct``."""
-    key: int | None = None
-    """Instead: place in the path of the row itself, from 0, such as the name of its list."""
-    pattern: str | None = None
-    """A regular expression that must match somewhere; its group is the value. ``None``: the whole value."""
-    written: str = "{}"
-    """How the value is written afterwards; ``{}`` stands for it."""
-
-    def problem(self) -> str | None:
-        """Return why it names no place, as a sentence; ``None`` if it does."""
-        if (self.path is None) == (self.key is None):
-            return "a field needs either 'path' or 'key'."
-        try:
-            groups = 1 if self.pattern is None else re.compile(self.pattern).groups
-        except re.error as error:
-            return f"'{self.pattern}' is not a regular expression: {error}."
-        return None if groups == 1 else f"'{self.pattern}' must have exactly one group, the part to keep."
-
-
-RowField = Annotated[str | FieldPlace, Field(union_mode="left_to_right")]
-"""A JSONPath inside the row, or a table with more detail."""
-
-
-class RowMapping(Record):
-    """How the rows of a file map to items. Every field except ``rows`` is optional."""
-
-    rows: str
-    """JSONPath of the rows, such as ``$.*[*]``. A file of JSON lines is one list: ``$[*]``."""
-    where: dict[str, str] = {}
-    """Values that a row must have, by JSONPath; other rows are not part of the file's answers."""
-    item: RowField | None = None
-    """The benchmark's id of the question."""
-    scenario: RowField | None = None
-    """The conversation: its id, or its number from 0 in the benchmark's order."""
-    question: RowField | None = None
-    """The text of the question."""
-    gold: RowField | None = None
-    """The reference answer."""
-    trial: RowField | None = None
-    """Number of the repetition, if questions are asked several times."""
-    answer: RowField | None = None
-    """The system's answer."""
-    verdicts: dict[str, RowField] = {}
-    """Verdicts of judges, by name."""
-    scores: dict[str, RowField] = {}
-    """Other scores of the row, by name, as the file gives them."""
-    retrieved: RowField | None = None
-    """Ids of the retrieved sessions or turns, best first: a list, or a JSONPath with several values."""
-    evidence: RowField | None = None
-    """Ids of the evidence, as the file gives them, in the same form."""
-    prompt_tokens: RowField | None = None
-    """Tokens sent to models for the answer."""
-    completion_tokens: RowField | None = None
-    """Tokens received from models for the answer."""
-    context_tokens: RowField | None = None
-    """Tokens of context."""
-    seconds: RowField | None = None
-    """Seconds for the answer."""
-    milliseconds: RowField | None = None
-    """Milliseconds for the answer, instead of ``seconds``."""
-    cost_usd: RowField | None = None
-    """Dollars for the answer."""
-
-    def places(self) -> Iterator[FieldPlace]:
-        """Yield the places that have more detail than a path."""
-        for _name, value in self:
-            for place in value.values() if isinstance(value, dict) else (value,):
-                if isinstance(place, FieldPlace):
-                    yield place
 
 
 class FilePart(Record):
@@ -167,8 +91,8 @@ class PublishedSource(Stored):
                     return f"the file '{file.name}' names the mapping '{part.mapping}', which does not exist."
                 if part.path.startswith("/") or ".." in part.path.split("/") or "\\" in part.path:
                     return f"the path '{part.path}' does not lie inside the repository."
-        places = (place for mapping in self.mappings.values() for place in mapping.places())
-        return next((found for place in places if (found := place.problem())), None)
+        problems = ((name, mapping.problem()) for name, mapping in self.mappings.items())
+        return next((f"the mapping '{name}': {problem}" for name, problem in problems if problem), None)
 
     def address(self, part: FilePart) -> str:
         """Return the address that serves the file at the commit."""

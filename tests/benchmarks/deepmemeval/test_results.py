@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -159,10 +160,24 @@ def test_what_failed_there_is_an_error_and_so_is_a_scenario_without_its_counts(t
     assert run.run.scores.overall.errors == 2
 
 
+@pytest.mark.parametrize("missing", [None, math.nan])
+def test_a_null_response_is_a_failed_question_and_lines_are_read_as_a_list_is(tmp_path: Path, missing: Json) -> None:
+    results = told()
+    place = next(place for place, row in enumerate(results) if "token_counts" not in row)
+    results[place]["response"] = missing
+    run = graded(tmp_path, tuple(results), "deepmemeval", deepmemeval_exam())
+    (failed,) = [row for row in run.responses() if row.outcome is Outcome.ADAPTER_ERROR]
+    assert (failed.scenario_id, failed.error) == (
+        results[place]["scenario_id"],
+        "the file has no answer to this question",
+    )
+    assert (run.run.coverage.full, run.run.scores.overall.errors) == (True, 1)
+
+
 @pytest.mark.parametrize(
     ("broken", "said"),
     [
-        ({"response": 7}, "'response': text belongs here"),
+        ({"response": True}, "'response': text belongs here"),
         ({"error": "yes"}, "'error': true or false belongs here"),
         ({"token_counts": [1, "2"]}, "'token_counts.1': a number belongs here"),
         ({"token_counts": [-1.0]}, "'token_counts.0'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 import string
@@ -21,6 +22,7 @@ from memeval.evaluation.withholding.decoding import decoded_run
 from memeval.exchange.formats import find_format
 from memeval.records.errors import BadInput
 from memeval.records.imported import Claim
+from memeval.records.response import Outcome
 from tests.benchmarks.locomo.samples import samples
 from tests.support.data import test_data
 from tests.support.elsewhere import graded, locomo_exam, verdicts
@@ -141,8 +143,7 @@ def test_predictions_without_retrieved_items_cannot_be_graded_by_retrieval(tmp_p
     [
         ({"sample_id": "x"}, "element 1: 'qa' is missing"),
         ({"sample_id": "x", "qa": [7]}, "'qa.0'"),
-        ({"sample_id": "x", "qa": [{"question": "?", "m_prediction": 7}]}, "'prediction': text belongs here"),
-        ({"sample_id": "x", "qa": [{"question": "?", "m_prediction": None}]}, "'prediction': text belongs here"),
+        ({"sample_id": "x", "qa": [{"question": "?", "m_prediction": []}]}, "'prediction': text belongs here"),
         ({"sample_id": "x", "qa": [{"m_prediction": "y"}]}, "qa 0: 'question' is missing"),
         ({"sample_id": "x", "qa": [{"question": "?"}]}, "no question has a field that ends in '_prediction'"),
         ({"sample_id": "x", "qa": [{"question": "?", "m_prediction": "y", "m_f1": 2.0}]}, "'score'"),
@@ -153,6 +154,21 @@ def test_what_is_no_prediction_is_refused(tmp_path: Path, broken: Json, told: st
     with pytest.raises(BadInput) as refused:
         graded(tmp_path, [broken], "locomo", locomo_exam())
     assert told in str(refused.value)
+
+
+@pytest.mark.parametrize("missing", [None, math.nan])
+@pytest.mark.parametrize("lines", [False, True])
+def test_a_null_prediction_is_a_failed_question_and_a_number_is_an_answer(
+    tmp_path: Path, missing: Json, lines: bool
+) -> None:
+    rows = predicted()
+    rows[0]["qa"][0]["some-model_prediction"], rows[0]["qa"][1]["some-model_prediction"] = missing, 7
+    run = graded(tmp_path, tuple(rows) if lines else rows, "locomo", locomo_exam())
+    first, second = list(run.responses())[:2]
+    assert (first.outcome, first.error) == (Outcome.ADAPTER_ERROR, "the file has no answer to this question")
+    assert (second.outcome, second.answer) == (Outcome.OK, "7")
+    assert run.run.scores.overall.errors == 1
+    assert run.run.coverage.full
 
 
 @pytest.mark.parametrize("choice", [False, True])

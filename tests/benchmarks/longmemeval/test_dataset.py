@@ -9,7 +9,10 @@ import pytest
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
+from memeval.grading.evidence import TurnIndex, evidence_measures
 from memeval.keys import ItemKey
+from memeval.records.errors import BadInput
+from memeval.records.response import RetrievedItem
 from memeval.records.scenario import Ask, Ingest, Scenario
 from tests.benchmarks.longmemeval.rows import KINDS, keys_of, row, rows, turn, written
 from tests.support.data import test_data
@@ -85,9 +88,35 @@ def test_an_answer_that_is_a_number_is_read_as_text_and_remembered(
     assert (key.answer, key.whole_number) == (text, number)
 
 
-def test_times_that_do_not_parse_leave_the_session_in_its_place_and_the_question_without_time(tmp_path: Path) -> None:
-    dates = ["2024/05/20 (Mon) 10:00", "soon", "2024/05/03 (Fri) 17:30", ""]
-    dataset = made(tmp_path, row(haystack_dates=dates, question_date="2024/05/32 (Thu) 23:40"))
+@pytest.mark.parametrize(
+    "time", ["soon", "2024/05/32 (Thu) 23:40", "05/20/2024 10:00", "2024-05-20", "2024-02-30T1:00"]
+)
+@pytest.mark.parametrize("of_question", [False, True])
+def test_a_time_that_cannot_be_read_is_refused_with_question_and_value(
+    tmp_path: Path, time: str, of_question: bool
+) -> None:
+    dates = ["2024/05/20 (Mon) 10:00", "2024/05/20 (Mon) 10:00" if of_question else time, "2024/05/03 (Fri) 17:30", ""]
+    with pytest.raises(BadInput, match=r"question 1 \('1a2b3c4d'\): the time") as refused:
+        made(tmp_path, row(haystack_dates=dates, question_date=time if of_question else "2024/05/30 (Thu) 23:40"))
+    assert f"{time!r} cannot be read" in str(refused.value)
+    assert "2024-05-20T10:00" in str(refused.value) or "2023-05-30T23:40" in str(refused.value)
+
+
+def test_times_of_other_forms_are_read(tmp_path: Path) -> None:
+    dates = ["2024-05-20T10:00", "2024-05-04 10:00:30", "2024/05/03 (Fri) 17:30:05", "2024-05-02T01:00:00+02:00"]
+    scenario = made(tmp_path, row(haystack_dates=dates, question_date="2024-06-01T08:00Z")).scenario("1a2b3c4d")
+    assert [session.date for session in scenario.sessions()] == [
+        "2024-05-01T23:00:00Z",
+        "2024-05-03T17:30:05Z",
+        "2024-05-04T10:00:30Z",
+        "2024-05-20T10:00:00Z",
+    ]
+    assert scenario.questions()[0].timestamp == "2024-06-01T08:00:00Z"
+
+
+def test_blank_times_leave_the_session_in_its_place_and_the_question_without_time(tmp_path: Path) -> None:
+    dates = ["2024/05/20 (Mon) 10:00", " ", "2024/05/03 (Fri) 17:30", ""]
+    dataset = made(tmp_path, row(haystack_dates=dates, question_date=""))
     scenario = dataset.scenario("1a2b3c4d")
     assert [session.date for session in scenario.sessions()] == ["2024-05-03T17:30:00Z", "", "2024-05-20T10:00:00Z", ""]
     assert [s.source_id for s in scenario.steps if isinstance(s, Ingest)][1] == "answer_9f_2"
@@ -105,6 +134,21 @@ def test_evidence_that_is_named_twice_or_stands_twice_is_counted_once(tmp_path: 
     )
     assert keys_of(dataset)[0].evidence == ("s001",)
     assert dataset.ordinals("1a2b3c4d")["f00"] == "s003"
+
+
+def test_either_copy_of_an_evidence_session_is_a_hit(tmp_path: Path) -> None:
+    names = ["answer_1", "f00", "answer_1", "f01"]
+    dataset = made(tmp_path, row(haystack_session_ids=names, answer_session_ids=["answer_1"]))
+    (key,), index = keys_of(dataset), TurnIndex(dataset.scenario("1a2b3c4d"))
+    copies = [s.session for s in index.scenario.steps if isinstance(s, Ingest) and s.source_id == "answer_1"]
+    assert len(copies) == 2
+    for copy in copies:
+        found = evidence_measures(key, index.retrieved([RetrievedItem(source_ids=(copy.session_id,))]))
+        assert (found["session_recall@1"], found["session_ndcg@5"]) == (1.0, 1.0)
+        found = evidence_measures(key, index.retrieved([RetrievedItem(source_ids=(copy.turns[0].turn_id,))]))
+        assert found["session_recall@1"] == 1.0
+    both = index.retrieved([RetrievedItem(source_ids=(copy.session_id,)) for copy in copies])
+    assert len(both.sessions) == 1, "a copy takes no rank of its own"
 
 
 def test_ordinals_know_the_sources_ids(tmp_path: Path) -> None:

@@ -158,8 +158,8 @@ def test_memory_arenas_digest_is_of_both_files(tmp_path: Path) -> None:
     [
         ("", SESSIONS, "questions.jsonl", "the file is empty."),
         (QUESTIONS, "\n \n", "sessions.jsonl", "the file is empty."),
-        (QUESTIONS, json.dumps(SESSIONS[0])[:-4], "sessions.jsonl:1", "not valid JSON ("),
-        ("\n" + json.dumps(QUESTIONS[0]) + "\n[]", SESSIONS, "questions.jsonl:3", "'': "),
+        (QUESTIONS, json.dumps(SESSIONS[0])[:-4], "sessions.jsonl", "the file is cut off"),
+        ("\n" + json.dumps(QUESTIONS[0]) + "\n[]", SESSIONS, "questions.jsonl:3", "expected a JSON object"),
         ((QUESTIONS[0], QUESTIONS[0]), SESSIONS, "questions.jsonl", "the question id 'q1' occurs more than once."),
         (QUESTIONS, (*SESSIONS, told("e", 1)), "sessions.jsonl", "the session id 'e' occurs more than once."),
         (
@@ -258,7 +258,7 @@ def test_a_result_file_of_another_shape_is_refused(tmp_path: Path, questions: li
 def test_a_result_file_that_is_cut_off_or_another_object_is_refused(tmp_path: Path) -> None:
     path = result(tmp_path, ran())
     path.write_bytes(path.read_bytes()[:-9])
-    assert refusal(path).problem.startswith("not valid JSON (")
+    assert refusal(path).problem.startswith("the file is cut off")
     path.write_text("{}")
     assert refusal(path).problem == "'questions' is missing."
 
@@ -314,6 +314,12 @@ def key_file(folder: Path, *lines: Any) -> Path:
     return path
 
 
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path) -> None:
+    path = key_file(tmp_path, KEY_LINE)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert LongMemEvalBenchmark().open(path).parameters == {"file": "keys"}
+
+
 def test_a_file_of_keys_grades_without_histories(tmp_path: Path) -> None:
     data = LongMemEvalBenchmark().open(key_file(tmp_path, KEY_LINE))
     assert (data.parameters, data.released, data.runnable) == ({"file": "keys"}, False, False)
@@ -330,6 +336,7 @@ def test_a_file_of_keys_grades_without_histories(tmp_path: Path) -> None:
         ((KEY_LINE, KEY_LINE), "occurs more than once"),
         ((KEY_LINE, {**KEY_LINE, "question_type": "riddle"}), "question_type"),
         ((KEY_LINE, {**KEY_LINE, "answer": None}), "answer"),
+        (({**KEY_LINE, "question_day": "30/05/2023"},), "'q1_abs': the time '30/05/2023' cannot be read"),
     ],
 )
 def test_a_file_of_keys_of_another_shape_is_refused(tmp_path: Path, lines: tuple[Any, ...], problem: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -91,12 +92,26 @@ def test_judged_hypotheses_say_what_is_claimed_and_by_whom(tmp_path: Path, bench
     assert run.run.imported.claims == (Claim(score=0.75, items=4, judge="gpt-4o-2024-08-06"),)
 
 
+@pytest.mark.parametrize("missing", [None, math.nan])
+def test_a_null_hypothesis_is_a_failed_question_and_a_number_is_an_answer(
+    tmp_path: Path, benchmark_session: BenchmarkSession, missing: Json
+) -> None:
+    rows = [{**row, "latency": math.nan} for row in hypotheses()]
+    rows[0]["hypothesis"], rows[1]["hypothesis"] = missing, 7
+    run = graded(tmp_path, tuple(rows), "longmemeval", benchmark_session)
+    first, second = list(run.responses())[:2]
+    assert (first.outcome, first.error) == (Outcome.ADAPTER_ERROR, "the file has no answer to this question")
+    assert second.outcome is Outcome.OK
+    assert (run.run.scores.overall.errors, run.run.coverage.full) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("broken", "said"),
     [
-        ({"hypothesis": None}, "'hypothesis': text belongs here"),
-        ({"question_id": 5}, "'question_id': text belongs here"),
-        ({"autoeval_label": {"model": "m"}}, "'autoeval_label.label' is missing"),
+        ({"hypothesis": True}, "'hypothesis' is not text"),
+        ({"hypothesis": ["a"]}, "'hypothesis' is not text"),
+        ({"question_id": None}, "'question_id' is null or empty"),
+        ({"question_id": "x" * 201}, "'question_id' has more than 200 characters"),
         ({"question_id": "q0"}, "second answer to the question 'q0'"),
     ],
 )
@@ -338,7 +353,7 @@ def test_what_cannot_name_its_sources_is_not_said_to_have_found_nothing(arena: P
     ("broken", "said"),
     [
         ({"recall_records": []}, "the file contains no answers"),
-        ({"recall_records": [{"question_id": "q0"}]}, "recall_records: element 1: 'answer' is missing"),
+        ({"recall_records": [{"question_id": "q0"}]}, "row 1: 'answer' is missing"),
         ({"accuracy": 2.0}, "'accuracy'"),
         ({"total_cost_usd": -1.0}, "'total_cost_usd'"),
         ({"strategy": 5}, "'strategy': text belongs here"),

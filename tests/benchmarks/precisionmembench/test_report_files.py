@@ -61,6 +61,15 @@ def test_a_report_is_graded_by_the_ids_it_names(tmp_path: Path) -> None:
     assert len(run.run.imported.missing) == 7
 
 
+def test_a_null_result_is_a_failed_search(tmp_path: Path) -> None:
+    cases = [case("find-roses", "roses"), {**case("nothing"), "relevantBeliefs": None}]
+    run = imported(written(tmp_path, cases), BenchmarkSession.open(Invented()), tmp_path)
+    assert {grade.item_id: grade.state for grade in run.grades()} == {
+        "find-roses": GradeState.GRADED,
+        "nothing": GradeState.ADAPTER_ERROR,
+    }
+
+
 def test_provenance_gives_version_and_date(tmp_path: Path) -> None:
     file = written(tmp_path, [case("nothing")], provenance={"version": "0.9", "runDate": "2026-05-29", "engine": "x"})
     found = read(file, BenchmarkSession.open(Invented()))

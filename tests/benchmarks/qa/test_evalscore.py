@@ -146,7 +146,7 @@ def test_it_goes_with_the_file_of_its_questions(tmp_path: Path) -> None:
     ("change", "said"),
     [
         ({"sdk": None}, "'sdk'"),
-        ({"questions": []}, "'questions'"),
+        ({"questions": []}, "no answers at '$.questions[*]'"),
         ({"questions": [{"answer": "x"}]}, "'id' is missing"),
         ({"questions": ["x"]}, "expected a JSON object"),
         ({"questions": [{"id": "a"}, {"id": "a"}]}, "second answer to the question"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -232,7 +233,7 @@ def read(path: Path) -> DeepMemEvalFile:
 
 def _parsed(data: bytes, path: Path) -> tuple[RawScenario, ...]:
     try:
-        return TypeAdapter(tuple[RawScenario, ...]).validate_json(data)
+        return TypeAdapter(tuple[RawScenario, ...]).validate_json(data.removeprefix(BOM_UTF8))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
     if first["type"] == "json_invalid":
@@ -254,7 +255,7 @@ def _broken(data: bytes, problem: str) -> str:
 def _misfit(data: bytes, loc: tuple[int | str, ...], kind: str, message: str) -> str:
     """Return the problem with a scenario, with its position in the list and its id."""
     number = int(loc[0])
-    raw: Any = json.loads(data)[number]
+    raw: Any = json.loads(data.removeprefix(BOM_UTF8))[number]
     name = raw.get("scenario_id") if isinstance(raw, dict) else None
     # The location has the scenario type after the number, if pydantic could determine it.
     path = ".".join(str(part) for part in loc[1:] if part != (isinstance(raw, dict) and raw.get("scenario_type")))

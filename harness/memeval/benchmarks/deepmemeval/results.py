@@ -1,6 +1,7 @@
 """DeepMemEval results: a JSON list with one object per scenario; evaluated ones have one JSON object per line.
 
-Field names and order: nambok/DeepMemEval, ``run_deepmemeval.py`` and ``evaluate.py``.
+Field names and order: nambok/DeepMemEval, ``run_deepmemeval.py`` and ``evaluate.py``. Code reads them, because a row
+answers all questions of a scenario, and the claimed score weights the categories.
 """
 
 from __future__ import annotations
@@ -15,7 +16,17 @@ from pydantic import Field
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
-from memeval.benchmarks.formats.reading import Amount, AnswerFile, ForeignRecord, Id, Name, Text, fitted, once
+from memeval.benchmarks.formats.reading import (
+    NO_ANSWER,
+    Amount,
+    Answer,
+    AnswerFile,
+    ForeignRecord,
+    Id,
+    Name,
+    fitted,
+    once,
+)
 from memeval.benchmarks.formats.writing import (
     file_name,
     judge_model,
@@ -36,7 +47,7 @@ FORMAT = "deepmemeval"
 class _ScenarioRow(ForeignRecord):
     scenario_id: Id
     scenario_type: Name
-    response: Text
+    response: Answer
     token_counts: list[Amount] | None = Field(default=None, max_length=1000)
     error: bool = False
     eval_label: bool | None = None
@@ -67,17 +78,19 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
 def _answers(row: _ScenarioRow, key: ItemKey | None) -> Iterator[ImportedAnswer]:
     """Yield the answers to a scenario's questions; for delta-efficiency the file has token counts only."""
     if key is None:
-        yield ImportedAnswer(row.scenario_id, row.response)
+        yield ImportedAnswer(row.scenario_id, row.response or "")
         return
     counts: Sequence[float | None] = [None] * len(key.question_ids)
-    error = row.response.removeprefix("ERROR: ").strip() or "failed without an error message" if row.error else None
+    error = None if row.response is not None or isinstance(key.key, DeltaKey) else NO_ANSWER
+    if row.error:
+        error = (row.response or "").removeprefix("ERROR: ").strip() or "failed without an error message"
     if isinstance(key.key, DeltaKey) and not row.error:
         counts = row.token_counts or []
         if len(counts) != len(key.question_ids):
             error = f"{len(counts)} token counts for {len(key.question_ids)} questions"
             counts = [None] * len(key.question_ids)
     for question_id, count in zip(key.question_ids, counts, strict=True):
-        yield ImportedAnswer(question_id, "" if error else row.response, error=error, reported_tokens=count)
+        yield ImportedAnswer(question_id, "" if error else row.response or "", error=error, reported_tokens=count)
 
 
 def _claims(rows: Sequence[_ScenarioRow], benchmark_session: BenchmarkSession) -> tuple[Claim, ...]:

@@ -56,6 +56,11 @@ class ImportedAnswers:
     column: str | None = None
     """The system's column in a file with several systems; ``None`` if the format has one system per file."""
 
+    @property
+    def has_rankings(self) -> bool:
+        """Whether any answer lists what was retrieved."""
+        return any(answer.sources is not None for answer in self.answers)
+
 
 def slug_of(name: str, format_name: str) -> str:
     """Return a slug for an external name. The format is appended, so that it differs from slugs of submissions."""

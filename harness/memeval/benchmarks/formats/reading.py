@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
-from memeval.records.base import Digest, digest_bytes, once_each, validated
+from memeval.records.base import Digest, RepeatedKey, digest_bytes, misfit, once_each
 from memeval.records.errors import BadInput
 from memeval.systems.output import visible
 
@@ -24,14 +26,40 @@ LARGEST_BESIDE = 64_000_000
 _MOST_DIGITS = 40
 """Largest number of digits in a whole number."""
 
-Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-"""An external id; the length limit keeps sentences out."""
+_MOST_VALUE = 10.0**_MOST_DIGITS
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+LONGEST_ID = 200
+"""Largest length of an id or a name, in characters; it keeps sentences out."""
+
+Id = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ID)]
+"""An external id."""
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ID)]
 """An external name."""
 
-Text = Annotated[str, StringConstraints(max_length=4_000_000)]
-"""An external text."""
+LONGEST_TEXT = 4_000_000
+"""Largest length of a text, in characters."""
+
+
+def _number_as_text(value: Any) -> Any:
+    """Return a number as text: JSON has one way to write it, so an answer of ``3`` can only mean ``"3"``."""
+    return str(value) if type(value) in (int, float) and abs(value) < _MOST_VALUE else value
+
+
+Text = Annotated[str, BeforeValidator(_number_as_text), StringConstraints(max_length=LONGEST_TEXT)]
+"""An external text, or a number."""
+
+
+def missing(value: Any) -> Any:
+    """Return NaN, which some programs write for a missing answer, as null."""
+    return None if isinstance(value, float) and math.isnan(value) else _number_as_text(value)
+
+
+Answer = Annotated[Annotated[str, StringConstraints(max_length=LONGEST_TEXT)] | None, BeforeValidator(missing)]
+"""An answer; ``None`` if it is null or NaN, and the question counts as failed."""
+
+NO_ANSWER = "the file has no answer to this question"
+"""Error of a question whose answer is null."""
 
 Amount = Annotated[float, Field(ge=0)]
 """A count or measurement, at least 0."""
@@ -70,29 +98,30 @@ class AnswerFile:
         return cls(path, data, digest_bytes(data), system)
 
     def json(self) -> Any:
-        """Return the file's one JSON value.
+        """Return the file's one JSON value, or the :class:`Lines` of a file of JSON lines.
 
         Raises:
             BadInput: the file is not valid JSON.
         """
-        return parsed(self.data, self.path)
+        return self._document
+
+    @cached_property
+    def _document(self) -> Any:
+        return read_document(self.data, self.path)
 
     def rows(self) -> Iterator[tuple[str, Any]]:
-        """Yield the elements of a JSON list, or the JSON values of lines, each with its location.
+        """Yield the elements of a JSON list, the JSON values of lines, or a single object, each with its location.
 
         Raises:
-            BadInput: the file is neither a JSON list nor JSON lines.
+            BadInput: the file is not JSON.
         """
-        if self.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
-            yield from placed(listed(self.json(), self.path), self.path)
-            return
-        found = False
-        for number, line in enumerate(self.data.split(b"\n"), start=1):
-            if line.strip():
-                found = True
-                yield f"{self.path}:{number}", parsed(line, f"{self.path}:{number}")
-        if not found:
-            refuse("the file is empty.", self.path)
+        document = self.json()
+        if isinstance(document, Lines):
+            yield from ((f"{self.path}:{number}", value) for number, value in document)
+        elif isinstance(document, list):
+            yield from placed(listed(document, self.path), self.path)
+        else:
+            yield f"{self.path}:1", document
 
     def beside(self, name: str) -> Any | None:
         """Return the JSON value of a file in the same folder; ``None`` if there is no such file.
@@ -104,28 +133,107 @@ class AnswerFile:
         return parsed(_bytes(path, LARGEST_BESIDE), path) if path.is_file() else None
 
 
+_OTHER_FORMATS = (
+    (b"\x1f\x8b", "compressed with gzip", "Unpack it with gunzip."),
+    (b"PK\x03\x04", "a ZIP archive", "Unpack it."),
+    (b"PAR1", "a Parquet table", "Save it as JSON lines or CSV."),
+    (b"SQLite format 3", "an SQLite database", "Save the answers as JSON lines or CSV."),
+)
+"""First bytes of files of other kinds, with what they are and a remedy."""
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_AROUND = "\ufeff \t"
+
+
+class Lines(list[tuple[int, Any]]):
+    """The JSON values of a file of JSON lines, each with the number of its line."""
+
+
+def read_document(data: bytes, where: object, *, torn: bool = False) -> Any:
+    """Return the JSON value of a file, or its :class:`Lines`.
+
+    Args:
+        data: the bytes of the file.
+        where: the file, named in errors.
+        torn: whether a line that is not JSON is ``None``, and not refused.
+
+    Raises:
+        BadInput: the file is neither.
+    """
+    text = decoded(data, where)
+    found = ((number, line.strip(_AROUND)) for number, line in enumerate(_LINE_END.split(text), start=1))
+    lines = [(number, line) for number, line in found if line]
+    if lines and lines[0][1].startswith("<"):
+        refuse("this is HTML, not JSON.", where, "The address serves a page. Use the address of the raw file.")
+    if not lines:
+        refuse("the file is empty.", where, "Name a file of answers.")
+    if len(lines) < 2 or not lines[0][1].startswith(("{", "[")):
+        return parsed(data, where)
+    if not _is_value(lines[0][1]):
+        try:
+            return parsed(data, where)
+        except BadInput:
+            if not lines[0][1].startswith("{") or not _is_value(lines[1][1]):
+                raise
+    values = Lines()
+    for number, line in lines:
+        try:
+            values.append((number, parsed(line.encode(), f"{where}:{number}")))
+        except BadInput:
+            if not torn:
+                raise
+            values.append((number, None))
+    return values
+
+
+def _is_value(line: str) -> bool:
+    """Return whether a line is an object, or a list with something in it, and not the first line of a longer value."""
+    if line[:1] + line[-1:] not in ("{}", "[]"):
+        return False
+    try:
+        return bool(json.loads(line)) or line[0] == "{"
+    except (ValueError, RecursionError):
+        return False
+
+
+def decoded(data: bytes, where: object) -> str:
+    """Return the text of a file: UTF-8, with or without a byte order mark.
+
+    Raises:
+        BadInput: the file has another encoding.
+    """
+    for start, what, remedy in _OTHER_FORMATS:
+        if data.startswith(start):
+            refuse(f"the file is {what}, not text.", where, remedy)
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        refuse("not UTF-8 at byte 0: the file is UTF-16.", where, "Save the file as UTF-8.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        refuse(f"not UTF-8 at byte {error.start:,}, in line {line:,}.", where, "Save the file as UTF-8.")
+
+
 def parsed(data: bytes, where: object) -> Any:
-    """Return a JSON value: UTF-8, finite numbers, no duplicate keys.
+    """Return a JSON value: UTF-8, no duplicate keys.
+
+    NaN, infinities and numbers out of range are read as floats that are not finite; a field with one is refused only
+    where it is used.
 
     Raises:
         BadInput: the bytes are not such JSON.
     """
+    text = decoded(data, where)
     try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        refuse(f"not UTF-8 at byte {error.start:,}.", where, "Save the file as UTF-8.")
-    try:
-        return json.loads(
-            text, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole, object_pairs_hook=once_each
-        )
+        return json.loads(text, parse_float=_limited(float), parse_int=_limited(int), object_pairs_hook=once_each)
     except RecursionError:
         refuse("JSON nested too deeply.", where, "Name a file of answers.")
-    except ValueError as error:
-        if isinstance(error, json.JSONDecodeError) and (
-            error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
-        ):
+    except RepeatedKey as error:
+        refuse(f"not valid JSON ({error}).", where, "Keep each key once.")
+    except json.JSONDecodeError as error:
+        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
             refuse("the file is cut off: it ends in the middle of a value.", where, "Download the file again.")
-        refuse(f"not valid JSON ({error}).", where)
+        refuse(f"not valid JSON ({error}).", where, "Correct the file, or download it again.")
 
 
 def listed(value: Any, where: object) -> list[Any]:
@@ -135,7 +243,7 @@ def listed(value: Any, where: object) -> list[Any]:
         BadInput: the value is no list, or an empty one.
     """
     if not isinstance(value, list):
-        refuse(f"expected a JSON list, found {_kind(value)}.", where, "Try another --format.")
+        refuse(f"expected a JSON list, found {kind_of(value)}.", where, "Try another --format.")
     if not value:
         refuse("the file contains no answers.", where)
     return value
@@ -153,9 +261,14 @@ def fitted(model: type[R], value: Any, where: object) -> R:
     Raises:
         BadInput: the value does not fit; the message names the first problem.
     """
+    if isinstance(value, Lines):
+        refuse(f"expected one JSON object, found {len(value):,} lines of JSON.", where, "Try another --format.")
     if not isinstance(value, dict):
-        refuse(f"expected a JSON object, found {_kind(value)}.", where, "Try another --format.")
-    return validated(model, value, where)
+        refuse(f"expected a JSON object, found {kind_of(value)}.", where, "Try another --format.")
+    try:
+        return model.model_validate_json(json.dumps(value))
+    except ValidationError as error:
+        refuse(misfit(model, error), where, "Correct or remove this field, or try another --format.")
 
 
 def once(ids: Iterable[tuple[str, str]]) -> None:
@@ -204,23 +317,12 @@ def _bytes(path: Path, largest: int) -> bytes:
     return data
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """Return what kind of JSON value it is, in words."""
     names = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:40]} is out of range")
-    return number
-
-
-def _whole(text: str) -> int:
-    if len(text) > _MOST_DIGITS:
-        raise ValueError(f"{text[:40]}… is out of range")
-    return int(text)
+def _limited(kind: type[int] | type[float]) -> Callable[[str], float]:
+    """Return a parser of numbers that gives infinity where a number is out of range."""
+    return lambda text: kind(text) if len(text) <= _MOST_DIGITS or kind is float else math.inf

@@ -1,24 +1,28 @@
-"""The simplest file of answers: question ids with answers, or with ranked ids of sessions or turns."""
+"""The simplest file of answers: question ids with answers, or with ranked ids of sessions or turns.
+
+Code reads it, because an object of question ids has no rows, and one field holds either an answer or a ranking.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
-from memeval.benchmarks.formats.reading import AnswerFile, once, refuse
+from memeval.benchmarks.formats.reading import LONGEST_ID, NO_ANSWER, AnswerFile, missing, once, refuse
+from memeval.benchmarks.formats.tables import SUFFIXES, table_rows
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.imported import Imported
+from memeval.systems.output import visible
 
 FORMAT = "simple"
 
 QUESTION, ANSWER, RETRIEVED = "question_id", "answer", "retrieved"
 """Names of the columns of a table, and of the fields of a line."""
 
-LONGEST_ID = 200
-"""Largest length of an id, in characters."""
+_ROW_START = re.compile(r"(?:\r\n|\n|\r) *([^\s,;]+)(?=[,;\t])")
+"""The first field of a line inside a quoted text."""
 
 _SHAPE = (
     "Write a JSON object of question ids with answers or lists of ids, or lines or a table with 'question_id' and "
@@ -31,16 +35,18 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
 
     Args:
         file: a JSON object, JSON lines, or a table with comma-separated values, whose lists of ids have spaces.
-        benchmark_session: the benchmark; not used.
+        benchmark_session: the benchmark, for the ids of its questions.
 
     Raises:
         BadInput: the file has another shape, two entries of one question, or both answers and rankings.
     """
-    entries = [(where, _id(question, where), value) for where, question, value in _entries(file)]
+    entries = [
+        (where, _id(question, where), _plain(value)) for where, question, value in _entries(file, benchmark_session)
+    ]
     if not entries:
         refuse("the file contains no answers.", file.path, _SHAPE)
     once((where, question) for where, question, _value in entries)
-    kinds = {isinstance(value, list) for _where, _question, value in entries}
+    kinds = {isinstance(value, list) for _where, _question, value in entries if value is not None}
     if len(kinds) > 1:
         refuse("the file has both answers and rankings.", file.path, "Score them in two files.")
     name = file.system or file.path.stem
@@ -53,19 +59,16 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
     )
 
 
-def _entries(file: AnswerFile) -> Iterator[tuple[str, Any, Any]]:
+def _entries(file: AnswerFile, benchmark_session: BenchmarkSession) -> Iterator[tuple[str, Any, Any]]:
     """Yield the place, the question id and the value of each entry."""
-    if file.path.suffix == ".csv":
-        yield from _table(file)
+    if file.path.suffix.lower() in SUFFIXES:
+        yield from _table(file, benchmark_session)
         return
-    start = file.data.lstrip(b"\xef\xbb\xbf \t\r\n")
-    lines = [line for line in start.split(b"\n") if line.strip()]
-    if start[:1] == b"{" and (len(lines) == 1 or lines[0].rstrip()[-1:] != b"}"):
-        content = file.json()
-        if not (QUESTION in content and (ANSWER in content or RETRIEVED in content)):
-            for question, value in content.items():
-                yield f"{file.path}: '{question[:40]}'", question, value
-            return
+    content = file.json()
+    if isinstance(content, dict) and not (QUESTION in content and (ANSWER in content or RETRIEVED in content)):
+        for question, value in content.items():
+            yield f"{file.path}: '{question[:40]}'", question, value
+        return
     for where, row in file.rows():
         if not isinstance(row, dict):
             refuse("this is not an object.", where, _SHAPE)
@@ -74,27 +77,29 @@ def _entries(file: AnswerFile) -> Iterator[tuple[str, Any, Any]]:
         yield where, row.get(QUESTION), _value(row, where)
 
 
-def _table(file: AnswerFile) -> Iterator[tuple[str, Any, Any]]:
-    try:
-        text = file.data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        refuse(f"not UTF-8 at byte {error.start:,}.", file.path, "Save the file as UTF-8.")
-    table = csv.DictReader(io.StringIO(text))
-    names = table.fieldnames or []
-    if QUESTION not in names or (ANSWER in names) == (RETRIEVED in names):
-        refuse(f"the first line needs '{QUESTION}', and either '{ANSWER}' or '{RETRIEVED}'.", file.path, _SHAPE)
-    for row in table:
-        where = f"{file.path}:{table.line_num}"
-        if None in row:
-            refuse("the row has more fields than the first line.", where, "Put quotes around text with commas.")
+def _table(file: AnswerFile, benchmark_session: BenchmarkSession) -> Iterator[tuple[str, Any, Any]]:
+    known = {question for key in benchmark_session.dataset.keys() for question in key.question_ids}  # noqa: SIM118
+    for where, row in table_rows(file.data, file.path, QUESTION):
         value = _value(row, where)
-        yield where, row[QUESTION], value.split() if RETRIEVED in names and isinstance(value, str) else value
+        swallowed = next((found[1] for found in _ROW_START.finditer(value) if found[1] in known), None)
+        if swallowed is not None:
+            refuse(
+                f"the quoted text contains the row of question '{visible(swallowed)}'.",
+                where,
+                "Close the quote. If the text is right, write JSON.",
+            )
+        yield where, row[QUESTION], value.split() if RETRIEVED in row else value
 
 
 def _value(row: dict[str, Any], where: str) -> Any:
     if (ANSWER in row) == (RETRIEVED in row):
         refuse(f"needs either '{ANSWER}' or '{RETRIEVED}'.", where, _SHAPE)
     return row[ANSWER] if ANSWER in row else row[RETRIEVED]
+
+
+def _plain(value: Any) -> Any:
+    """Return a number as text, and NaN as null."""
+    return missing(value) if isinstance(value, int | float) else value
 
 
 def _id(value: Any, where: str) -> str:
@@ -106,6 +111,8 @@ def _id(value: Any, where: str) -> str:
 def _answer(where: str, question: str, value: Any) -> ImportedAnswer:
     if isinstance(value, str):
         return ImportedAnswer(question, value)
+    if value is None:
+        return ImportedAnswer(question, "", error=NO_ANSWER)
     if not isinstance(value, list):
         refuse("the value is neither an answer in quotes nor a list of ids.", where, _SHAPE)
     if not all(isinstance(each, str) and 0 < len(each) <= LONGEST_ID for each in value):

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import zipfile
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -194,7 +195,7 @@ def _loaded(data: bytes, path: Path) -> Any:
         raise _wrong(path, "the file is empty.")
     try:
         data.decode()
-        return from_json(data, allow_inf_nan=False)
+        return from_json(data.removeprefix(BOM_UTF8), allow_inf_nan=False)
     except UnicodeDecodeError as error:
         problem = f"the file is not UTF-8, at byte {error.start:,}."
         truncated = error.reason == "unexpected end of data"

@@ -1,6 +1,7 @@
 """LoCoMo results, read and written: a JSON list of conversations, with questions and predictions.
 
-Field names and order: snap-research/LoCoMo, ``task_eval/evaluate_qa.py`` and ``task_eval/gpt_utils.py``.
+Field names and order: snap-research/LoCoMo, ``task_eval/evaluate_qa.py`` and ``task_eval/gpt_utils.py``. Code reads
+them, because systems give the names of the fields, and rows without an id match by text, place, category and evidence.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from pydantic import Field
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.formats.answers import UNKNOWN_SOURCE, UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
 from memeval.benchmarks.formats.reading import (
+    NO_ANSWER,
+    Answer,
     AnswerFile,
     ForeignRecord,
     Id,
     Text,
     fitted,
-    listed,
     once,
-    placed,
     refuse,
 )
 from memeval.benchmarks.formats.writing import require_session, sources_of, write_json
@@ -66,7 +67,7 @@ class _LocomoRowQuestion(ForeignRecord):
 class _Predicted(ForeignRecord):
     """The prediction of one system in a row."""
 
-    prediction: Text
+    prediction: Answer
     context: list[Id] | Id | None = None
     score: Share | None = None
 
@@ -81,10 +82,7 @@ class _Predicted(ForeignRecord):
 
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
     """Read predictions of one model; see :data:`memeval.benchmarks.exchange_format.Reader`."""
-    conversations = [
-        (where, fitted(_Conversation, value, where))
-        for where, value in placed(listed(file.json(), file.path), file.path)
-    ]
+    conversations = [(where, fitted(_Conversation, value, where)) for where, value in file.rows()]
     once((where, conversation.sample_id) for where, conversation in conversations)
     columns = tuple(
         dict.fromkeys(
@@ -106,7 +104,12 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
         system=name,
         version=UNKNOWN_VERSION,
         slug=slug_of(name, FORMAT),
-        answers=tuple(ImportedAnswer(question_id, row.prediction, row.sources) for question_id, row in rows),
+        answers=tuple(
+            ImportedAnswer(
+                question_id, row.prediction or "", row.sources, error=NO_ANSWER if row.prediction is None else None
+            )
+            for question_id, row in rows
+        ),
         imported=Imported(
             format=FORMAT,
             file=file.path.name,

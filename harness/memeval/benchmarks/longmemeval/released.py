@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from memeval.benchmarks.large import Indexed, indexed
 from memeval.benchmarks.longmemeval.keys import LongMemEvalType
-from memeval.benchmarks.longmemeval.replay import PublishedSession, iso, replay_order
+from memeval.benchmarks.longmemeval.replay import PublishedSession, iso, replay_order, unreadable
 from memeval.records.base import Digest, Record, misfit, validated
 from memeval.records.benchmark import Source
 from memeval.records.errors import BadInput
@@ -26,7 +26,7 @@ OLDER: Digest = "sha256:08d8dad4be43ee2049a22ff5674eb86725d0ce5ff434cde2627e5e8e
 
 PULL = "Download the released file: memeval data pull longmemeval."
 
-KIND = "longmemeval@1"
+KIND = "longmemeval@2"
 """Version of the summaries of :class:`QuestionHeads`; a change of their fields needs a new one for stored indexes."""
 
 
@@ -97,6 +97,8 @@ class QuestionHead(Record):
     """Ordinals of the turns marked with ``has_answer``."""
     dangling: tuple[str, ...]
     """Source ids of evidence that is not among the sessions of the question."""
+    bad_time: str | None = None
+    """A time of the question or of its sessions that cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ def read(path: Path, sources: tuple[Source, ...], wanted: str | None) -> LongMem
 
     Raises:
         BadInput: the file is missing, truncated, invalid, repeats an id, is the older release, or is not the expected
-            file; or in a local copy, the evidence of a question is not among its sessions.
+            file; or in a local copy, the evidence of a question is not among its sessions, or a time cannot be read.
     """
     index = indexed(path, QuestionHeads(path), kind=KIND, remedy=PULL)
     file = _file(index, sources, wanted)
@@ -134,6 +136,12 @@ def read(path: Path, sources: tuple[Source, ...], wanted: str | None) -> LongMem
                 f"question {number} ('{each.question_id}'): evidence {each.dangling[0]!r} is not among its sessions.",
                 where=path,
                 remedy="Add the session, or remove the question.",
+            )
+        if file == LOCAL and each.bad_time is not None:
+            raise BadInput(
+                f"question {number} ('{each.question_id}'): the time {each.bad_time[:100]!r} cannot be read.",
+                where=path,
+                remedy="Write times as 2023/05/30 (Tue) 23:40 or 2023-05-30T23:40. Leave unknown times blank.",
             )
     return LongMemEvalFile(index, heads, file)
 
@@ -199,13 +207,16 @@ class QuestionHeads:
 def _summary(question: LongMemEvalQuestion) -> QuestionHead:
     order = replay_order([iso(date) for date in question.haystack_dates])
     names: dict[str, str] = {}
-    marked: list[str] = []
+    firsts: dict[str, int] = {}
+    marked: dict[str, None] = {}
     for number, place in enumerate(order, 1):
-        session = f"s{number:03}"
-        names.setdefault(question.haystack_session_ids[place], session)
+        name = question.haystack_session_ids[place]
+        session = names.setdefault(name, f"s{number:03}")
+        first = question.haystack_sessions[firsts.setdefault(name, place)]
         for at, turn in enumerate(question.haystack_sessions[place], 1):
             if turn.get("has_answer"):
-                marked.append(f"{session}:t{at:02}")
+                own = at > len(first)
+                marked[f"s{number:03}:t{at:02}" if own else f"{session}:t{at:02}"] = None
     evidence = dict.fromkeys(question.answer_session_ids)
     return QuestionHead(
         question_id=question.question_id,
@@ -215,4 +226,5 @@ def _summary(question: LongMemEvalQuestion) -> QuestionHead:
         evidence=tuple(ordinal for name, ordinal in names.items() if name in evidence),
         evidence_turns=tuple(marked),
         dangling=tuple(name for name in evidence if name not in names),
+        bad_time=unreadable((question.question_date, *question.haystack_dates)),
     )

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from memeval.benchmarks.longmemeval.official import MARK, UNMARKED
 from memeval.records.scenario import Ask, Ingest, Scenario
 
-_WRITTEN = re.compile(r"\s*(\d{4})/(\d{1,2})/(\d{1,2})(?:\s*\([^()]*\))?\s+(\d{1,2}):(\d{2})\s*", re.ASCII)
+_WRITTEN = re.compile(
+    r"\s*(?P<year>\d{4})(?P<mark>[-/])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})(?:\s*\([^()]*\))?(?:\s+|[Tt])"
+    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,]\d{1,9})?)?"
+    r"(?:\s*(?P<zone>[Zz]|[+-]\d{2}:?\d{2}))?\s*",
+    re.ASCII,
+)
+"""A time as the released files write it, or as ISO 8601 does: year first, with any precision from the minute on."""
 
 
 class PublishedSession(NamedTuple):
@@ -23,20 +29,25 @@ class PublishedSession(NamedTuple):
 
 
 def iso(written: str) -> str:
-    """Return a time such as ``2023/05/30 (Tue) 23:40`` in ISO 8601, in UTC; empty if it is invalid.
+    """Return a time such as ``2023/05/30 (Tue) 23:40`` or ``2023-05-30T23:40`` in ISO 8601, in UTC, to the second.
 
-    The files have no time zones. The weekday is ignored.
+    The released files have no time zones. The weekday is ignored. Empty if the time is invalid, or could be another.
     """
     found = _WRITTEN.fullmatch(written)
     if found is None:
         return ""
-    year, month, day, hour, minute = found.groups()
-    time = f"{year}-{month:0>2}-{day:0>2}T{hour:0>2}:{minute}:00"
+    parts = [int(found[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")]
+    zone = (found["zone"] or "Z").upper().replace("Z", "+00:00")
     try:
-        datetime.fromisoformat(time)
-    except ValueError:
+        offset = datetime.strptime(zone.replace(":", ""), "%z").utcoffset() or timedelta()
+        return (datetime(*parts) - offset).isoformat(timespec="seconds") + "Z"  # type: ignore[arg-type]
+    except (ValueError, OverflowError):
         return ""
-    return time + "Z"
+
+
+def unreadable(dates: Iterable[str]) -> str | None:
+    """Return the first time that is neither blank nor readable; ``None`` if there is none."""
+    return next((date for date in dates if date.strip() and not iso(date)), None)
 
 
 def replay_order(dates: Sequence[str]) -> list[int]:

@@ -1,4 +1,4 @@
-"""LongMemEval hypotheses, judged hypotheses, and retrieval logs.
+"""Writes LongMemEval hypotheses, judged hypotheses, and retrieval logs.
 
 Field names and order: xiaowu0162/LongMemEval, ``src/evaluation/evaluate_qa.py`` and ``src/retrieval/run_retrieval.py``.
 """
@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
-from memeval.benchmarks.formats.reading import AnswerFile, ForeignRecord, Id, Name, Text, fitted, once
 from memeval.benchmarks.formats.writing import (
     file_name,
     judge_model,
@@ -27,53 +25,8 @@ from memeval.grading.evidence import TurnIndex
 from memeval.grading.rows import last_attempts
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
-from memeval.records.imported import Claim, Imported
 from memeval.records.response import Outcome, Response
 from memeval.records.scenario import Ingest, Scenario
-
-FORMAT = "longmemeval"
-
-
-class _Label(ForeignRecord):
-    """A judge's verdict."""
-
-    model: Name
-    label: bool
-
-
-class _HypothesisRow(ForeignRecord):
-    question_id: Id
-    hypothesis: Text
-    autoeval_label: _Label | None = None
-
-
-def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
-    """Read hypotheses, judged or not; see :data:`memeval.benchmarks.exchange_format.Reader`."""
-    rows = [(where, fitted(_HypothesisRow, value, where)) for where, value in file.rows()]
-    once((where, row.question_id) for where, row in rows)
-    labels = [row.autoeval_label for _where, row in rows if row.autoeval_label is not None]
-    judges = {label.model for label in labels}
-    name = file.system or file.path.name.partition(".")[0] or file.path.name
-    return ImportedAnswers(
-        system=name,
-        version=UNKNOWN_VERSION,
-        slug=slug_of(name, FORMAT),
-        answers=tuple(ImportedAnswer(row.question_id, row.hypothesis) for _where, row in rows),
-        imported=Imported(
-            format=FORMAT,
-            file=file.path.name,
-            digest=file.digest,
-            claims=(
-                Claim(
-                    score=sum(label.label for label in labels) / len(labels),
-                    items=len(labels),
-                    judge=judges.pop() if len(judges) == 1 else None,
-                ),
-            )
-            if labels and len(labels) == len(rows)
-            else (),
-        ),
-    )
 
 
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:

@@ -1,7 +1,8 @@
 """MemoryCD predictions: one JSON object per line, matched to items by user and product; and their file names.
 
 Field and file names: AgentMemoryWorld/MemoryCD, ``eval_core.py``. A file belongs to one domain; the files of
-several domains can be concatenated.
+several domains can be concatenated. Code reads them, because rows match by user, product and time, and the name of the
+file holds its settings.
 """
 
 from __future__ import annotations
@@ -11,12 +12,24 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
-from memeval.benchmarks.formats.reading import AnswerFile, Count, ForeignRecord, Id, Name, Text, fitted, refuse
+from memeval.benchmarks.formats.reading import (
+    LONGEST_TEXT,
+    NO_ANSWER,
+    Answer,
+    AnswerFile,
+    Count,
+    ForeignRecord,
+    Id,
+    Name,
+    Text,
+    fitted,
+    refuse,
+)
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
 from memeval.benchmarks.memorycd.keys import DOMAINS, MemoryCDTask
 from memeval.benchmarks.memorycd.parsing import HIGHEST, LOWEST
@@ -150,8 +163,8 @@ class _Metrics(ForeignRecord):
 class _PredictionRow(ForeignRecord):
     user_id: Id
     target_item: _Target
-    llm_response: Text
-    ground_truth: float | Text
+    llm_response: Answer
+    ground_truth: float | Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
     metrics: _Metrics | None = None
     parse_state: Name | None = None
     error: Text | None = None
@@ -164,7 +177,9 @@ class _PredictionRow(ForeignRecord):
     @property
     def failure(self) -> str | None:
         """The error of a failed answer; ``None`` otherwise."""
-        return None if self.parse_state != FAILED else self.error or "failed without an error message"
+        if self.parse_state == FAILED:
+            return self.error or "failed without an error message"
+        return NO_ANSWER if self.llm_response is None else None
 
 
 class _Results(ForeignRecord):
@@ -207,7 +222,7 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
         version=UNKNOWN_VERSION,
         slug=slug_of(system, FORMAT),
         answers=tuple(
-            ImportedAnswer(question_id, "" if row.failure else row.llm_response, error=row.failure)
+            ImportedAnswer(question_id, "" if row.failure else row.llm_response or "", error=row.failure)
             for question_id, row in _matched(rows, data, None if name is None else name.domain)
         ),
         imported=Imported(

@@ -1,6 +1,8 @@
 """Reads and writes the report files of the authors' test program.
 
-A report holds either the searches or the conversations. Field names: tenurehq/precisionMemBench, ``test-results``.
+A report holds either the searches or the conversations. Field names: tenurehq/precisionMemBench, ``test-results``. Code
+reads it, because a row's id is made of two fields, the second of which tells which list counts, and because cases that
+are never sent are left out.
 """
 
 from __future__ import annotations
@@ -13,7 +15,18 @@ from pydantic import Field
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
-from memeval.benchmarks.formats.reading import Amount, AnswerFile, Count, ForeignRecord, Id, Name, fitted, once, placed
+from memeval.benchmarks.formats.reading import (
+    NO_ANSWER,
+    Amount,
+    AnswerFile,
+    Count,
+    ForeignRecord,
+    Id,
+    Name,
+    fitted,
+    once,
+    placed,
+)
 from memeval.benchmarks.formats.writing import require_session, write_json
 from memeval.benchmarks.precisionmembench.dataset import PrecisionDataset, turn_id
 from memeval.benchmarks.precisionmembench.formats import REPORT
@@ -85,14 +98,15 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
 
 def _answer(value: Any, where: str) -> ImportedAnswer:
     case = fitted(_CaseRow, value, where)
+    name, field = ("of_case", "relevantBeliefs") if case.number is None else ("of_turn", "retrievedBeliefIds")
     names = case.of_case if case.number is None else case.of_turn
-    if names is None:
-        field = "relevantBeliefs" if case.number is None else "retrievedBeliefIds"
+    if name not in case.model_fields_set:
         raise BadInput(f"'{field}' is missing.", where=where, remedy="Name a report of precisionMemBench.")
     return ImportedAnswer(
         case.case_id if case.number is None else turn_id(case.case_id, case.number),
         "",
-        sources=tuple(names),
+        sources=None if names is None else tuple(names),
+        error=NO_ANSWER if names is None else None,
         seconds=None if case.milliseconds is None else case.milliseconds / 1000,
     )
 

@@ -1,12 +1,14 @@
 """EvalScore files: results of jeffs-brain's cross-SDK runner for one daemon and one question set.
 
-Fields and their order: jeffs-brain/memory, ``eval/runner.py``. Its example file omits some fields.
+Fields and their order: jeffs-brain/memory, ``eval/runner.py``. The mapping reads the rows. Code reads the citations:
+each names a document by one of two fields, as a path, an ordinal or an id, and only the data tells which.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,16 +16,15 @@ from typing import Any
 from pydantic import Field
 
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
-from memeval.benchmarks.formats.reading import Amount, AnswerFile, ForeignRecord, Id, Name, Text, fitted, once, placed
+from memeval.benchmarks.formats.answers import ImportedAnswers
+from memeval.benchmarks.formats.mapped import mapping_of, read_mapped
+from memeval.benchmarks.formats.reading import AnswerFile, ForeignRecord, Name, fitted, placed
 from memeval.benchmarks.formats.writing import require_session, write_json
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.grading.rows import last_attempts
 from memeval.grading.scoring import headline
 from memeval.keys import ItemKey
-from memeval.records.base import Share
 from memeval.records.grade import Grade
-from memeval.records.imported import Claim, Imported
 from memeval.records.response import Response
 from memeval.records.scenario import Retain
 
@@ -36,7 +37,6 @@ ERROR_CHARACTERS = 512
 """Length at which the runner truncates errors."""
 
 _JUDGED = "-judged"
-_LIMIT_FIELDS = ("dataset", "scorer", "scenario", "mode", "brain")
 
 
 class _Citation(ForeignRecord):
@@ -46,55 +46,22 @@ class _Citation(ForeignRecord):
     chunk_id: Name | None = Field(default=None, alias="chunkId")
 
 
-class _EvalScoreQuestion(ForeignRecord):
-    """The result of one question."""
+class _CitingQuestion(ForeignRecord):
+    """What one question cites."""
 
-    id: Id
-    answer: Text = ""
-    latency_ms: Amount | None = None
     citations: list[_Citation] | None = Field(default=None, max_length=1000)
-    error: Text | None = None
-
-
-class _Score(ForeignRecord):
-    """The file."""
-
-    sdk: Name
-    questions: list[Any] = Field(min_length=1, max_length=100_000)
-    pass_rate: Share | None = None
-    total: int | None = Field(default=None, ge=0)
-    started_at: Name | None = None
-    dataset: Name | None = None
-    scorer: Name | None = None
-    scenario: Name | None = None
-    mode: Name | None = None
-    brain: Name | None = None
 
 
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
-    """Read an EvalScore file; see :data:`memeval.benchmarks.exchange_format.Reader`."""
-    score = fitted(_Score, file.json(), file.path)
-    rows = [
-        (where, fitted(_EvalScoreQuestion, value, where))
-        for where, value in placed(score.questions, f"{file.path}: questions")
-    ]
-    once((where, row.id) for where, row in rows)
+    """Read an EvalScore file; see :data:`memeval.exchange.formats.Reader`."""
+    answers = read_mapped(file, mapping_of(f"{__package__}:{FORMAT}"), FORMAT)
     texts = _texts(benchmark_session)
-    name = file.system or score.sdk
-    claimed = Claim(score=score.pass_rate or 0.0, items=score.total or len(rows), judge=score.scorer)
-    return ImportedAnswers(
-        system=name,
-        version=UNKNOWN_VERSION,
-        slug=slug_of(name, FORMAT),
-        answers=tuple(_answer(row, texts) for _where, row in rows),
-        imported=Imported(
-            format=FORMAT,
-            file=file.path.name,
-            digest=file.digest,
-            made_by="a runner of jeffs-brain's daemons",
-            made_at=score.started_at,
-            limits={field: value for field in _LIMIT_FIELDS if (value := getattr(score, field)) is not None},
-            claims=() if score.pass_rate is None else (claimed,),
+    questions = zip(answers.answers, placed(file.json()["questions"], f"{file.path}: questions"), strict=True)
+    return replace(
+        answers,
+        answers=tuple(
+            replace(answer, sources=_cited(fitted(_CitingQuestion, value, where), texts))
+            for answer, (where, value) in questions
         ),
     )
 
@@ -106,15 +73,9 @@ def _texts(benchmark_session: BenchmarkSession) -> dict[str, str]:
     return source_ids | {source: source for source in source_ids.values()}
 
 
-def _answer(row: _EvalScoreQuestion, texts: Mapping[str, str]) -> ImportedAnswer:
-    cited = [each.path or each.chunk_id or "" for each in row.citations or ()]
-    return ImportedAnswer(
-        row.id,
-        "" if row.error else row.answer,
-        sources=tuple(texts.get(PurePosixPath(path).stem, path) for path in cited if path),
-        error=row.error or None,
-        seconds=None if row.latency_ms is None else row.latency_ms / 1000,
-    )
+def _cited(question: _CitingQuestion, texts: Mapping[str, str]) -> tuple[str, ...]:
+    cited = [each.path or each.chunk_id or "" for each in question.citations or ()]
+    return tuple(texts.get(PurePosixPath(path).stem, path) for path in cited if path)
 
 
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:

@@ -9,6 +9,7 @@ FORMATS = (
         name="evalscore",
         title="An EvalScore of jeffs-brain's daemon runner: one JSON object with answers to a question set.",
         benchmarks=("qa@1", "qa-smoke@1"),
+        mapping=f"{__package__}:evalscore",
         reader=f"{__package__}.evalscore:read",
         writer=f"{__package__}.evalscore:write",
         holds={

@@ -1,4 +1,4 @@
-"""Reads the rows of a published file by a mapping that is data."""
+"""Reads the rows of a file made elsewhere by a mapping that is data."""
 
 from __future__ import annotations
 
@@ -7,33 +7,47 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 from jsonpath_ng.exceptions import JSONPathError
 from jsonpath_ng.jsonpath import DatumInContext, Fields, Index
 from jsonpath_ng.parser import parse
 
-from memeval.benchmarks.formats.reading import parsed
+from memeval.benchmarks.formats.reading import (
+    LONGEST_ID,
+    LONGEST_TEXT,
+    NO_ANSWER,
+    Lines,
+    kind_of,
+    missing,
+    read_document,
+    refuse,
+)
 from memeval.records.errors import BadInput
-from memeval.records.source import FieldPlace, RowField, RowMapping
+from memeval.records.mapping import AnswerMapping, FieldPlace, RowField, RowMapping
 from memeval.systems.output import visible
 
 RIGHT = frozenset({"1", "1.0", "true", "yes", "correct", "right"})
 WRONG = frozenset({"0", "0.0", "false", "no", "incorrect", "wrong"})
 """Spellings of verdicts, in lower case."""
 
-LONGEST_ID = 200
-"""Longest id of a retrieved session or turn, in characters. Ids are stored, texts are not."""
+EACH = "$[*]"
+"""The rows of a list, or of JSON lines."""
 
 MOST_BROKEN = 0.01
 """Share of torn lines above which a file is refused."""
+
+FORMAT_REMEDY = "Correct or remove this field, or try another --format."
+
+_ERROR_MARK = re.compile(r"^\s*(?:\[ERROR\]|ERROR:)\s*")
+"""What some programs write before the error in place of the answer."""
 
 _SHOWN = 12
 """Number of field names in an error message."""
 
 
 @dataclass(frozen=True)
-class PublishedRow:
+class MappedRow:
     """One row of a file, as read by the mapping; ``None`` where the file says nothing."""
 
     place: int
@@ -56,9 +70,14 @@ class PublishedRow:
     context_tokens: float | None = None
     seconds: float | None = None
     cost_usd: float | None = None
+    error: str | None = None
+    """The error, if the system failed, or if the answer is null."""
+    judge: str | None = None
+    where: str = ""
+    """File and line, or number of the row, for error messages."""
 
 
-def read_rows(data: bytes, mapping: RowMapping, where: object) -> list[PublishedRow]:
+def read_rows(data: bytes, mapping: RowMapping, where: object) -> list[MappedRow]:
     """Read the rows of a file.
 
     Args:
@@ -69,18 +88,36 @@ def read_rows(data: bytes, mapping: RowMapping, where: object) -> list[Published
         BadInput: the file is not JSON, has no such rows, or a field that the mapping needs is missing or of another
             type.
     """
-    if data.lstrip()[:1] == b"<":
-        raise BadInput(
-            "this is HTML, not JSON.", where=where, remedy="The address serves a page. Use the address of the raw file."
-        )
-    document = _document(data, where)
-    rows: list[PublishedRow] = []
+    return rows_of(read_document(data, where, torn=True), mapping, where)
+
+
+def rows_of(document: Any, mapping: RowMapping, where: object) -> list[MappedRow]:
+    """Return the rows of a JSON document.
+
+    Args:
+        document: the document, as :func:`read_document` gives it.
+        mapping: the mapping. If it is an :class:`AnswerMapping`, no row may be broken, and each needs item and answer.
+        where: the file, named in errors.
+
+    Raises:
+        BadInput: there are no such rows, or a field that the mapping needs is missing or of another type.
+    """
+    strict = isinstance(mapping, AnswerMapping)
+    if strict and mapping.rows == EACH and isinstance(document, dict):
+        document = Lines([(1, document)])  # a file with one line
+    lines = [number for number, _value in document] if isinstance(document, Lines) else []
+    if lines:
+        document = [value for _number, value in document]
+    rows: list[MappedRow] = []
     filled: set[str] = set()
-    for place, match in enumerate(_matches(mapping.rows, document, where), 1):
+    for place, match in enumerate(matches(mapping.rows, document, where), 1):
+        at = f"{where}:{lines[place - 1]}" if place <= len(lines) else f"{where}: row {place}"
         if not isinstance(match.value, dict):
-            rows.append(PublishedRow(place, broken=True))
+            if strict:
+                refuse(f"expected a JSON object, found {kind_of(match.value)}.", at, FORMAT_REMEDY)
+            rows.append(MappedRow(place, broken=True))
             continue
-        cells = _Cells(match.value, _keys_above(match), f"{where}: row {place}", filled)
+        cells = _Cells(match.value, _keys_above(match), at, filled, strict)
         if all(cells.is_value(path, value) for path, value in mapping.where.items()):
             rows.append(_row(place, cells, mapping))
     broken = sum(row.broken for row in rows)
@@ -90,11 +127,15 @@ def read_rows(data: bytes, mapping: RowMapping, where: object) -> list[Published
             where=where,
             remedy="Fetch the file again, or correct 'rows' in the source's mapping.",
         )
-    if not rows:
+    if not rows and not strict:
         raise BadInput(
             f"there are no rows at '{mapping.rows}'.", where=where, remedy="Correct 'rows' in the source's mapping."
         )
-    _refuse_absent(mapping, filled, document, where)
+    if not rows:
+        what = "lines of JSON" if lines else kind_of(document)
+        refuse(f"the file contains no answers at '{mapping.rows}'; it is {what}.", where, "Try another --format.")
+    if not strict:
+        _refuse_absent(mapping, filled, document, where)
     return rows
 
 
@@ -104,13 +145,10 @@ def _refuse_absent(mapping: RowMapping, filled: set[str], document: Any, where: 
     Raises:
         BadInput: there is such a field, which was probably renamed.
     """
-    single = (set(RowMapping.model_fields) - {"rows", "where", "verdicts", "scores"}) & {
-        name for name, value in mapping if value is not None
-    }
-    for name in sorted(single | {*mapping.verdicts} | {*mapping.scores}):
+    for name in sorted(name.removeprefix("verdicts.").removeprefix("scores.") for name in mapping.fields()):
         if name not in filled:
             first = next(
-                (each.value for each in _matches(mapping.rows, document, where) if isinstance(each.value, dict)), {}
+                (each.value for each in matches(mapping.rows, document, where) if isinstance(each.value, dict)), {}
             )
             fields = ", ".join(visible(key) for key in list(first)[:_SHOWN])
             raise BadInput(
@@ -120,25 +158,12 @@ def _refuse_absent(mapping: RowMapping, filled: set[str], document: Any, where: 
             )
 
 
-def _document(data: bytes, where: object) -> Any:
-    """Return the JSON value of a file, or the list of the values of its lines, with ``None`` for torn lines."""
-    lines = [line for line in data.split(b"\n") if line.strip()]
-    if len(lines) < 2 or not all(_is_object(line) for line in lines[:2]):
-        return parsed(data, where)
-    values = []
-    for number, line in enumerate(lines, 1):
-        try:
-            values.append(parsed(line, f"{where}:{number}"))
-        except BadInput:
-            values.append(None)
-    return values
+def matches(path: str, value: Any, where: object) -> list[DatumInContext]:
+    """Return the values at a JSONPath.
 
-
-def _is_object(line: bytes) -> bool:
-    return line.lstrip()[:1] == b"{" and line.rstrip()[-1:] == b"}"
-
-
-def _matches(path: str, value: Any, where: object) -> list[DatumInContext]:
+    Raises:
+        BadInput: it is not a JSONPath.
+    """
     try:
         return list(_compiled(path).find(value))
     except JSONPathError as error:
@@ -173,6 +198,15 @@ class _Cells:
     where: str
     filled: set[str]
     """Names of the fields that occurred in any row so far."""
+    strict: bool
+    """Whether the row is of a format, whose values have one type."""
+
+    def refuse(self, name: str, place: RowField | None, problem: str) -> NoReturn:
+        """Refuse a value, with its name in the file for a format, else with its name in the mapping."""
+        path = place if isinstance(place, str) or place is None else place.path
+        if self.strict:
+            raise BadInput(f"'{path}'{problem}.", where=self.where, remedy=FORMAT_REMEDY)
+        raise BadInput(f"'{name}'{problem}.", where=self.where, remedy="Correct the mapping.")
 
     def values(self, place: RowField) -> list[Any]:
         """Return the values at a place, each with pattern and form applied where it is text or a number."""
@@ -182,7 +216,7 @@ class _Cells:
                 raise BadInput(f"the row has no key {detail.key}.", where=self.where)
             found: list[Any] = [self.parts[detail.key]]
         else:
-            found = [match.value for match in _matches(detail.path or "", self.row, self.where)]
+            found = [match.value for match in matches(detail.path or "", self.row, self.where)]
         return [self._shaped(value, detail) for value in found]
 
     def _shaped(self, value: Any, detail: FieldPlace) -> Any:
@@ -204,36 +238,48 @@ class _Cells:
         found = [] if place is None else self.values(place)
         if len(found) > 1:
             path = place if isinstance(place, str) or place is None else place.path
-            raise BadInput(
-                f"'{name}' has {len(found)} values at '{path}'.", where=self.where, remedy="Correct the mapping."
-            )
+            self.refuse(name, place, f" has {len(found)} values at '{path}'")
         if not found:
             return None
         self.filled.add(name)
         return found[0]
 
-    def text(self, name: str, place: RowField | None) -> str | None:
+    def text(self, name: str, place: RowField | None, longest: int = LONGEST_TEXT) -> str | None:
         """Return a text; numbers are written out."""
-        value = self.one(name, place)
-        if value is None or isinstance(value, str):
+        value = missing(self.one(name, place))
+        if isinstance(value, bool) and not self.strict:
+            value = str(value)
+        if value is None or (isinstance(value, str) and not self.strict):
             return value
-        if isinstance(value, bool | int | float):
-            return str(value)
-        raise BadInput(f"'{name}' is not text.", where=self.where, remedy="Correct the mapping.")
+        if not isinstance(value, str):
+            self.refuse(name, place, " is not text")
+        if len(value) > longest or (not value.isascii() and value != value.encode(errors="replace").decode()):
+            self.refuse(name, place, f" has more than {longest:,} characters, or half a character")
+        return value
+
+    def needed(self, name: str, place: RowField | None) -> RowField | None:
+        """Return a place of a format that every row must have.
+
+        Raises:
+            BadInput: the row does not have it.
+        """
+        if self.strict and place is not None and not self.values(place):
+            self.refuse(name, place, " is missing")
+        return place
 
     def number(self, name: str, place: RowField | None) -> float | None:
         """Return a number, also if it is written as text; ``None`` for null."""
-        value = self.one(name, place)
+        value = missing(self.one(name, place))
         if value is None:
             return None
         try:
-            if isinstance(value, bool):
-                return float(value)
             number = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = float("nan")
         if not abs(number) < 1e15:
-            raise BadInput(f"'{name}' is not a number.", where=self.where, remedy="Correct the mapping.")
+            self.refuse(name, place, " is not a number")
+        if self.strict and number < 0:
+            self.refuse(name, place, " is negative")
         return number
 
     def ids(self, name: str, place: RowField | None) -> tuple[str, ...] | None:
@@ -247,14 +293,10 @@ class _Cells:
         if len(found) == 1 and isinstance(found[0], list):
             found = found[0]
         if not all(isinstance(each, str | int) for each in found):
-            raise BadInput(f"'{name}' is not a list of ids.", where=self.where, remedy="Correct the mapping.")
+            self.refuse(name, place, " is not a list of ids")
         texts = tuple(str(each) for each in found)
         if any(len(each) > LONGEST_ID for each in texts):
-            raise BadInput(
-                f"'{name}' has a text of more than {LONGEST_ID} characters, not an id.",
-                where=self.where,
-                remedy="Correct the mapping.",
-            )
+            self.refuse(name, place, f" has a text of more than {LONGEST_ID} characters, not an id")
         return texts
 
     def is_value(self, path: str, value: str) -> bool:
@@ -262,16 +304,21 @@ class _Cells:
         return any(each == value or json.dumps(each) == value for each in self.values(path))
 
 
-def _row(place: int, cells: _Cells, mapping: RowMapping) -> PublishedRow:
+def _row(place: int, cells: _Cells, mapping: RowMapping) -> MappedRow:
     milliseconds = cells.number("milliseconds", mapping.milliseconds)
-    return PublishedRow(
+    item = cells.text("item", cells.needed("item", mapping.item), LONGEST_ID)
+    if cells.strict and not item:
+        cells.refuse("item", mapping.item, " is null or empty")
+    answer = cells.text("answer", mapping.answer)
+    error = _error(cells, mapping, answer)
+    return MappedRow(
         place=place,
-        item=cells.text("item", mapping.item),
+        item=item,
         scenario=cells.text("scenario", mapping.scenario),
         question=cells.text("question", mapping.question),
         gold=cells.text("gold", mapping.gold),
         trial=int(cells.number("trial", mapping.trial) or 0),
-        answer=cells.text("answer", mapping.answer),
+        answer="" if error is not None and cells.strict else answer,
         verdicts={
             name: verdict_of(value)
             for name, each in mapping.verdicts.items()
@@ -280,14 +327,41 @@ def _row(place: int, cells: _Cells, mapping: RowMapping) -> PublishedRow:
         scores={
             name: value for name, each in mapping.scores.items() if (value := cells.number(name, each)) is not None
         },
-        retrieved=cells.ids("retrieved", mapping.retrieved),
+        retrieved=_retrieved(cells, mapping),
         evidence=cells.ids("evidence", mapping.evidence),
         prompt_tokens=cells.number("prompt_tokens", mapping.prompt_tokens),
         completion_tokens=cells.number("completion_tokens", mapping.completion_tokens),
         context_tokens=cells.number("context_tokens", mapping.context_tokens),
         seconds=cells.number("seconds", mapping.seconds) if milliseconds is None else milliseconds / 1000,
         cost_usd=cells.number("cost_usd", mapping.cost_usd),
+        error=error,
+        judge=cells.text("judge", mapping.judge, LONGEST_ID),
+        where=cells.where,
     )
+
+
+def _retrieved(cells: _Cells, mapping: RowMapping) -> tuple[str, ...] | None:
+    """Return the retrieved ids; ``None`` if the row says nothing about them."""
+    known = cells.one("retrieved_known", mapping.retrieved_known)
+    found = cells.ids("retrieved_turns", mapping.retrieved_turns) or cells.ids("retrieved", mapping.retrieved)
+    return None if known is False else found
+
+
+def _error(cells: _Cells, mapping: RowMapping, answer: str | None) -> str | None:
+    """Return the error of an answer; ``None`` if there is none."""
+    value = cells.one("error", mapping.error)
+    if value is True:
+        return _ERROR_MARK.sub("", answer or "").strip() or "failed without an error message"
+    if value not in (None, False):
+        text = cells.text("error", mapping.error)
+        if text and text.strip():
+            return text
+    if isinstance(mapping, AnswerMapping) and mapping.answer is not None and answer is None:
+        if mapping.blank_answers and not cells.values(mapping.answer):
+            return None
+        cells.needed("answer", mapping.answer)
+        return NO_ANSWER
+    return None
 
 
 def verdict_of(value: Any) -> bool | None:
