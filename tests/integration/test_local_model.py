@@ -90,7 +90,7 @@ def test_repeats_of_one_request_are_equal(url: str) -> None:
 
 
 def test_a_run_through_it_is_whole_unpriced_and_no_score(url: str, tmp_path: Path) -> None:
-    asked = ("--reader", f"openai:{NAME}", "--judge", f"openai:{NAME}", "--judge-label", "plumbing", "--limit", "1")
+    asked = ("--reader", f"openai:{NAME}", "--judge", f"openai:{NAME}", "--judge-label", "plumbing", "--limit", "2")
     small = ("--benchmark", "beliefs@2", "--parameter", "size=1")
     settings = tmp_path / "families.toml"
     settings.write_text(ENDS_EARLY)
