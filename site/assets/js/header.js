@@ -35,9 +35,11 @@ export function scheme(page) {
   button.hidden = false;
 }
 
-/** Closes the menu by the Escape key, or when something else is used. */
+/** Closes the menu by the Escape key, or when something else is used; shows the page's place among those beside it. */
 export function menu(page) {
   const box = page.querySelector("[data-menu]");
+  const here = page.querySelector(".mv-beside [aria-current]");
+  if (here) here.closest("nav").scrollTop = here.offsetTop - innerHeight / 2;
   const close = () => { box.open = false; };
   page.addEventListener("click", (event) => { if (!box.contains(event.target)) close(); });
   box.addEventListener("keydown", (event) => {

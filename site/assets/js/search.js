@@ -11,26 +11,27 @@ export function search(page) {
   const form = page.querySelector("[data-search]");
   const [field, box, said, list] = ["input", ".mv-results", "[role=status]", "ol"].map((one) => form.querySelector(one));
   const find = async () => {
-    const asked = field.value;
-    const words = wordsOf(asked);
-    box.hidden = !words.length;
+    const asked = field.value.trim();
+    box.hidden = !asked;
     if (box.hidden) return;
-    let found, problem;
+    let found = [];
+    let problem = null;
     try {
-      found = matches((await load("search/search_index.json")).docs, words);
+      found = matches((await load("search/search_index.json")).docs, asked);
     } catch (error) {
       problem = error.message;
     }
-    if (asked !== field.value) return;
-    said.textContent = problem ?? (found.length ? `${found.length} ${found.length === 1 ? "section" : "sections"}${found.length > MOST ? `, the first ${MOST} shown` : ""}` : "No section has these words.");
-    list.replaceChildren(...(found ?? []).slice(0, MOST).map((doc) => make("li", {}, make("a", { href: address(doc, asked) }, make("b", {}, marked(doc.title, words)), make("span", {}, marked(excerpt(doc.text, words), words))))));
+    if (asked !== field.value.trim()) return;
+    const more = found.length > MOST ? `, the first ${MOST} shown` : "";
+    said.textContent = problem ?? (found.length ? `${found.length} ${found.length === 1 ? "section" : "sections"}${more}` : "No section has these words.");
+    list.replaceChildren(...found.slice(0, MOST).map((doc) => make("li", {}, make("a", { href: address(doc, asked) }, make("b", {}, marked(doc.title, asked)), make("span", {}, marked(excerpt(doc.text, asked), asked))))));
   };
   form.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("focusout", (event) => { box.hidden = !form.contains(event.relatedTarget ?? form); });
+  form.addEventListener("focusout", (event) => { box.hidden ||= Boolean(event.relatedTarget) && !form.contains(event.relatedTarget); });
   field.addEventListener("input", find);
   field.addEventListener("focus", find);
-  addEventListener("keydown", (event) => {
+  page.addEventListener("keydown", (event) => {
     if (event.key === "/" && !event.target.closest("input, select, textarea")) {
       event.preventDefault();
       field.focus();
@@ -40,57 +41,49 @@ export function search(page) {
       field.focus();
     }
   });
+  page.addEventListener("click", (event) => { box.hidden ||= !form.contains(event.target); });
   if (query().has("q")) {
     field.value = query().get("q");
     field.focus();
   }
-  if (query().has("h")) mark(page.querySelector("article"), wordsOf(query().get("h")));
+  if (query().get("h")?.trim()) mark(page.querySelector("article"), query().get("h").trim());
 }
 
-function wordsOf(text) {
-  return text.toLowerCase().split(/\s+/).filter(Boolean);
+/** A pattern for each word asked: what a word of a text starts with. */
+function patterns(asked) {
+  return asked.split(/\s+/).map((word) => `(?<![\\p{L}\\p{N}])${word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}`);
 }
 
-/** The sections with all words, those with the words in their title first, then as they are in the index. */
-export function matches(docs, words) {
-  const found = docs.map((doc) => {
-    const [title, text] = [doc.title.toLowerCase(), doc.text.toLowerCase()];
-    const points = words.map((word) => (starts(title, word) ? 8 : title.includes(word) ? 4 : starts(text, word) ? 2 : text.includes(word) ? 1 : 0));
-    return { doc, points: points.every(Boolean) ? points.reduce((one, other) => one + other) + (doc.location.includes("#") ? 0 : 0.5) : 0 };
-  });
-  return found.filter(({ points }) => points).sort((one, other) => other.points - one.points).map(({ doc }) => doc);
-}
-
-/** Whether a word of the text starts so. */
-function starts(text, word) {
-  for (let place = text.indexOf(word); place >= 0; place = text.indexOf(word, place + 1)) {
-    if (place === 0 || !/[\p{L}\p{N}]/u.test(text[place - 1])) return true;
-  }
-  return false;
+/** The sections with all words asked: first those with the words in their title, then the short ones. */
+function matches(docs, asked) {
+  const words = patterns(asked).map((one) => new RegExp(one, "iu"));
+  const points = (doc) => words.map((word) => (word.test(doc.title) ? 2 : word.test(doc.text) ? 1 : 0));
+  const found = docs.map((doc) => ({ doc, points: points(doc) })).filter((one) => one.points.every(Boolean));
+  const least = ({ points }) => Math.min(...points);
+  return found.sort((one, other) => least(other) - least(one) || one.doc.text.length - other.doc.text.length).map(({ doc }) => doc);
 }
 
 function address(doc, asked) {
   const [path, anchor] = doc.location.split("#");
-  return `${at(path)}?h=${encodeURIComponent(asked.trim())}${anchor ? `#${anchor}` : ""}`;
+  return `${at(path)}?h=${encodeURIComponent(asked)}${anchor ? `#${anchor}` : ""}`;
 }
 
-function excerpt(text, words) {
-  const place = Math.max(0, Math.min(...words.map((word) => text.toLowerCase().indexOf(word)).filter((one) => one >= 0), text.length) - AROUND);
-  return `${place ? "… " : ""}${text.slice(place, place + 2 * AROUND)}${place + 2 * AROUND < text.length ? " …" : ""}`;
+function excerpt(text, asked) {
+  const start = Math.max(0, text.search(new RegExp(patterns(asked).join("|"), "iu")) - AROUND);
+  return `${start ? "… " : ""}${text.slice(start, start + 2 * AROUND)}${start + 2 * AROUND < text.length ? " …" : ""}`;
 }
 
-/** The parts of a text, with an element around each word. */
-function marked(text, words) {
-  const escaped = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"));
-  return text.split(new RegExp(`(${escaped.join("|")})`, "iu")).map((part, place) => (place % 2 ? make("mark", {}, part) : part));
+/** The parts of a text, with an element around each word asked. */
+function marked(text, asked) {
+  return text.split(new RegExp(`(${patterns(asked).join("|")})`, "iu")).map((part, place) => (place % 2 ? make("mark", {}, part) : part));
 }
 
-function mark(article, words) {
+function mark(article, asked) {
   const walker = document.createTreeWalker(article, NodeFilter.SHOW_TEXT, (node) => (node.parentElement.closest("svg, script, style, select") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
   const texts = [];
-  while (words.length && walker.nextNode()) texts.push(walker.currentNode);
+  while (walker.nextNode()) texts.push(walker.currentNode);
   for (const node of texts) {
-    const parts = marked(node.data, words);
+    const parts = marked(node.data, asked);
     if (parts.length > 1) node.replaceWith(...parts);
   }
 }
