@@ -51,6 +51,25 @@ def test_a_phone_has_every_page_in_its_menu_and_escape_closes_it(alone: Visit) -
     expect(page.locator("h1")).to_have_text("Trends")
 
 
+def test_without_scripts_the_menu_leads_on_and_nothing_is_shown_that_needs_them(unscripted: Visit) -> None:
+    unscripted.page.set_viewport_size({"width": 375, "height": 812})
+    page = unscripted.go("faq/")
+    for needs_scripts in ("[data-search]", "[data-scheme]"):
+        expect(page.locator(needs_scripts)).to_be_hidden()
+    page.locator("summary[aria-label=Menu]").click()
+    page.get_by_role("navigation", name="Menu").get_by_role("link", name="Glossary").click()
+    expect(page.locator("h1")).to_contain_text("Glossary")
+
+
+def test_paper_has_the_content_alone(alone: Visit) -> None:
+    page = alone.go("methodology/")
+    around = page.locator(".md-header, .md-tabs, .mv-beside, .mv-contents, .md-footer, .mv-copy >> visible=true")
+    assert around.count() > 4
+    page.emulate_media(media="print")
+    expect(around).to_have_count(0)
+    expect(page.locator("article h1")).to_be_visible()
+
+
 def test_the_first_tab_stop_skips_to_the_content(alone: Visit) -> None:
     page = alone.go("methodology/")
     page.keyboard.press("Tab")
