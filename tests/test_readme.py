@@ -6,7 +6,6 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ import pytest
 from memeval.cli.main import app
 from memeval.cli.plain_help import command_of
 from memeval.project import Project, project
-from memeval.site.plugin import MemevalPlugin
+from memeval.site.guide_plugin import GuidePlugin
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", "site/install.md", "site/submit.md", "site/repeat.md", "site/maintain.md")
@@ -77,8 +76,7 @@ def test_nothing_is_printed_that_an_empty_setting_would_break() -> None:
 def test_the_pages_for_newcomers_show_how_to_install(page: str) -> None:
     text = (ROOT / "site" / page).read_text("utf-8")
     assert "$ make demo" not in text  # the page has the commands from the one setting
-    written: Any = SimpleNamespace(file=SimpleNamespace(src_uri=page))
-    assert project().install_steps() in MemevalPlugin().on_page_markdown(text, page=written)
+    assert project().install_steps() in GuidePlugin().on_page_markdown(text)
 
 
 def test_the_guide_for_benchmarks_shows_every_file_of_the_example() -> None:

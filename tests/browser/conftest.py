@@ -21,7 +21,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, ViewportSize, sync_playwright
 
-from tests.site.conftest import Built, cache_of_the_tests, compiled_templates, shared_board
+from tests.site.conftest import Built, cache_of_the_tests, converted_guide, shared_board
 from tests.tools.install_tools import find_chromium
 
 FLAGS = [
@@ -42,7 +42,7 @@ FLAGS = [
 ]
 
 
-__all__ = ["cache_of_the_tests", "compiled_templates"]
+__all__ = ["cache_of_the_tests", "converted_guide"]
 
 EMPTY = "empty-page-between-tests"
 AXE = "axe.js"

@@ -57,7 +57,7 @@ def test_with_storage_blocked_a_board_items_and_the_search_work(blocked: Visit, 
     expect(board(page).locator("tbody tr:visible")).to_have_count(1)
     blocked.go(f"items/?run={shown(site, 'acme')}#q=belief-update-03")
     expect(page.locator(".mv-item h2")).to_be_visible()
-    page.locator("input.md-search__input").click()
-    page.locator("input.md-search__input").press_sequentially("acme")
-    expect(page.locator(".md-search-result__item").first).to_be_visible(timeout=15_000)
+    page.locator("#mv-search").click()
+    page.locator("#mv-search").press_sequentially("acme")
+    expect(page.locator(".mv-results li").first).to_be_visible(timeout=15_000)
     assert blocked.faults == []

@@ -462,12 +462,12 @@ def test_a_tab_without_a_table_has_no_link_to_one(wide: Visit) -> None:
 
 def test_the_search_answers_what_newcomers_ask(wide: Visit) -> None:
     page = wide.go()
-    box = page.locator("input.md-search__input")
+    box = page.locator("#mv-search")
     box.click()
     for words in ("cheapest", "mem0"):
         box.clear()
         box.press_sequentially(words)
-        result = page.locator(".md-search-result__item").filter(has=page.locator("a[href*='/faq/']"))
+        result = page.locator(".mv-results li").filter(has=page.locator("a[href*='/faq/']"))
         expect(result.first).to_contain_text(re.compile(words, re.IGNORECASE))
 
 

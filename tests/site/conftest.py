@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import pickle
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,14 +17,14 @@ import pytest
 from memeval.archive import run_cache
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
+from memeval.records.base import digest_bytes, digest_of
 from memeval.records.ledger import LedgerEvent, Runner
-from memeval.site import build
-from memeval.site.files import Asset, FramedPage, GeneratedFile, Page, file_bytes
+from memeval.site import build, guide
+from memeval.site.files import Asset, GeneratedFile, KeptPage, Page, assets_root, file_bytes
 from memeval.site.model import FindBenchmark, read_site
 from memeval.site.publisher import Publisher, publishers
 from memeval.storage import locked
 from tests.claims.test_findings import board
-from tests.site.common_work import keep_common_work
 from tests.site.factory import FakeBenchmark, make_board
 
 ROOT = Path(__file__).parents[2]
@@ -69,7 +70,7 @@ def build_board(folder: Path, benchmark: FakeBenchmark) -> Built:
 
 
 def draw(results: Path, out: Path, *kinds: Publisher, find: FindBenchmark | None = None) -> None:
-    """Write the files that some publishers, or all, make of results: no guide, and no theme around a page."""
+    """Write the files that some publishers, or all, make of results: no guide, and no frame around a page."""
     site = read_site(results, find=find)
     for kind in kinds or publishers():
         for file in whole(kind.publish(site)):
@@ -82,9 +83,9 @@ def draw(results: Path, out: Path, *kinds: Publisher, find: FindBenchmark | None
 
 
 def whole(files: Iterable[GeneratedFile]) -> Iterator[Page | Asset]:
-    """Yield generated files, those that one frame gets among them."""
+    """Yield generated files, those that are made on request among them."""
     for file in files:
-        if isinstance(file, FramedPage):
+        if isinstance(file, KeptPage):
             yield from file.make()
         else:
             yield file
@@ -122,10 +123,23 @@ def shared_board(factory: pytest.TempPathFactory) -> Built:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def compiled_templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep from build to build what follows from the theme and the guide alone: half of a small build goes into it."""
+def converted_guide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Convert the Markdown of one guide once, although tests build sites with empty caches."""
+    convert, folder = guide._converted, of_session(tmp_path_factory) / "guide"
+    folder.mkdir(exist_ok=True)
+
+    def once() -> list[Page]:
+        root = assets_root()
+        texts = [root / "mkdocs.yml", *sorted((root / "site").rglob("*.md"))]
+        kept = folder / digest_of([digest_bytes(text.read_bytes()) for text in texts]).removeprefix("sha256:")
+        with locked(folder):
+            if not kept.exists():
+                kept.write_bytes(pickle.dumps(convert()))
+        pages: list[Page] = pickle.loads(kept.read_bytes())
+        return pages
+
     with pytest.MonkeyPatch.context() as patch:
-        keep_common_work(patch, of_session(tmp_path_factory) / "templates")
+        patch.setattr(guide, "_converted", once)
         yield
 
 

@@ -38,7 +38,7 @@ def test_the_feed_has_the_ledger_newest_first_and_is_linked_on_every_page(built:
     for entry in found:
         link = entry.find(f"{ATOM}link")
         assert link is not None and (built.out / str(link.get("href")) / "index.html").is_file()
-    for page, address in (("index.html", "feed.xml"), ("systems/acme/index.html", "../../feed.xml")):
+    for page, address in (("index.html", "./feed.xml"), ("systems/acme/index.html", "../../feed.xml")):
         assert f'type="application/atom+xml" title="Decisions about runs" href="{address}"' in built.read(page)
 
 

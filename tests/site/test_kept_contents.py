@@ -12,7 +12,7 @@ from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation import reproduction
 from memeval.site import build, building, run_shards
 from memeval.site.kept_contents import keep_contents
-from tests.site.test_page_frame import files_of
+from tests.site.test_frame import files_of
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,26 +9,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from jinja2 import Environment
 
 import memeval
 from memeval.archive import run_cache
 from memeval.archive.runs import runs_under
 from memeval.benchmarks import find
 from memeval.benchmarks.beliefs.benchmark import BeliefsBenchmark
-from memeval.site import build, files, kept_pages, rendering
+from memeval.site import build, files, navigation, rendering
 from memeval.site.benchmark_data import OpenData, data_of
 from memeval.site.benchmark_shards import kept_benchmark_shards
 from memeval.site.pages import samples
 from memeval.statistics import detectable as statistics
-from tests.site.test_page_frame import files_of
+from tests.site.test_frame import files_of
 
 ROOT = Path(__file__).parents[2]
 FIRST = "beliefs/no-memory", "beliefs/always-hedge", "qa-smoke"
 KINDS = {
-    *("data", "data-digest", "data-shards", "detectable", "failure-counts", "failures", "files", "framed"),
-    *("framed-files", "html", "index", "item-files", "links", "reports", "samples", "scores", "search", "shards"),
-    *("trace",),
+    *("data", "data-digest", "data-shards", "detectable", "failure-counts", "failures", "files"),
+    *("framed-files", "index", "item-files", "reports", "samples", "scores", "search", "shards", "trace"),
 }
 
 
@@ -90,7 +88,7 @@ def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of the hand-written pages and the templates, from which sites are then built."""
 
     def forget() -> None:
-        for made in (files.assets_root, rendering.environment, rendering.templates_digest, kept_pages._tools):
+        for made in (files.assets_root, rendering.environment, rendering.templates_digest, navigation.guide):
             made.cache_clear()
 
     for name in ("site", "templates"):
@@ -107,9 +105,8 @@ def test_changed_guide_pages_and_templates_give_the_bytes_of_a_new_build(board: 
     guide, glossary = assets / "site/faq.md", assets / "site/glossary.md"
     guide.write_text(guide.read_text() + "\n## A new section\n\nSee the [glossary](glossary.md).\n")
     glossary.write_text(glossary.read_text().replace("# ", "# All ", 1))
-    for name in ("theme/partials/copyright.html", "pages/run.html"):
-        template = assets / "templates" / name
-        template.write_text(template.read_text() + "<!-- changed -->")
+    frame = assets / "templates/frame/page.html"
+    frame.write_text(frame.read_text().replace("</footer>", "</footer><!-- changed -->"))
     after = board.built()
     assert b'id="a-new-section"' in after["faq/index.html"]
     pages = {name for name in board.before if name.endswith("index.html")}
@@ -134,20 +131,14 @@ def test_nothing_that_is_kept_is_computed_again(board: Board, monkeypatch: pytes
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("computed again")
 
-    monkeypatch.setattr("material.plugins.search.plugin.SearchIndex.add_entry_from_context", refuse)
+    monkeypatch.setattr("memeval.site.search_index.entries", refuse)
     monkeypatch.setattr(statistics, "_detectable", refuse)
     monkeypatch.setattr(samples, "samples", refuse)
     monkeypatch.setattr("memeval.archive.runs.RunFolder.grades", refuse)
     monkeypatch.setattr("memeval.labels.worth.report", refuse)
     monkeypatch.setattr("memeval.site.kept_reports.read_findings", refuse)
     monkeypatch.setattr("memeval.site.pages.runs.render", refuse)
-    monkeypatch.setattr("markdown.core.Markdown.convert", refuse)
-    theme = Environment.get_template
-    monkeypatch.setattr(
-        Environment,
-        "get_template",
-        lambda self, name, *rest: refuse() if name == "main.html" else theme(self, name, *rest),
-    )
+    monkeypatch.setattr("memeval.site.guide._converted", refuse)
     monkeypatch.setattr("memeval.benchmarks.beliefs.benchmark.BeliefsBenchmark.opened", refuse)
     assert board.built() == board.before
 

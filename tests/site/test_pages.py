@@ -129,8 +129,8 @@ def test_hostile_text_is_text_on_every_page_and_in_the_search_index(built: Built
     assert re.search(r"<title>&lt;script&gt;alert\(1\)&lt;/script&gt; \{\{ config \}\}", title)
     index = json.loads(built.read("search/search_index.json"))
     named = [entry for entry in index["docs"] if entry["location"].startswith("systems/hostile/")]
-    assert named
-    assert not any("<script" in entry["title"] + entry["text"] for entry in index["docs"])
+    assert named[0]["title"].startswith("<script>alert(1)</script>")  # words: the search shows them as text
+    assert not any("\x00" in entry["title"] + entry["text"] for entry in index["docs"])
 
 
 def test_runs_stay_out_of_search_and_navigation(built: Built) -> None:
@@ -194,7 +194,7 @@ def test_addresses_of_a_site_are_told_only_if_they_are_known(tmp_path: Path, bui
     build(tmp_path / "results", tmp_path / "site", find=lambda _name: benchmark)
     page = (tmp_path / "site/systems/acme/index.html").read_text()
     assert '<meta property="og:url" content="https://board.example/x/systems/acme/">' in page
-    assert '<meta property="og:title" content="Acme &quot;&lt;b&gt;&quot;">' in page
+    assert '<meta property="og:title" content="Acme &#34;&lt;b&gt;&#34;">' in page
     assert "<loc>https://board.example/x/systems/acme/</loc>" in (tmp_path / "site/sitemap.xml").read_text()
     assert 'href="/x/">Go to the leaderboard' in (tmp_path / "site/404.html").read_text()
     page = built.read("systems/acme/index.html")
@@ -276,8 +276,10 @@ def test_an_empty_results_folder_gives_a_board_that_says_so(tmp_path: Path) -> N
 def test_a_version_is_offered_only_where_one_is_published(built: Built, tmp_path: Path) -> None:
     out = tmp_path / "site"
     build(built.results, out, version="2026.11", find=lambda _name: built.benchmark)
-    assert '"provider": "mike"' in (out / "index.html").read_text()
-    assert '"provider": "mike"' not in built.read("index.html")
+    assert (
+        '<div class="mv-releases" data-releases><a href="./releases/">2026.11</a>' in (out / "index.html").read_text()
+    )
+    assert "data-releases" not in built.read("index.html")
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from memeval.site import build, building
 from memeval.site.files import Asset
 from memeval.site.site_folder import SiteFolder
 from memeval.site.unchanged import contents_of
-from tests.site.test_page_frame import files_of
+from tests.site.test_frame import files_of
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from memeval.benchmarks.registry import Origin
 from memeval.records.base import Digest, digest_bytes
 from memeval.site import build, building, file_digests, unchanged
 from memeval.site.unchanged import contents_of, inputs_of, is_current, remember
+from tests.site.test_frame import files_of
 from tests.site.test_one_run_more import add_run
-from tests.site.test_page_frame import files_of
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The static site: pages, charts and data shards, computed from a results folder; MkDocs writes the pages."""
+"""The static site: pages, charts and data shards, computed from a results folder, with the hand-written guide."""
 
 from memeval.site.building import build
 

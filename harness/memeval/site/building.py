@@ -1,33 +1,31 @@
-"""Builds a site: MkDocs turns Markdown and finished bodies into framed pages.
-
-Another generator would replace this module and the plugin, and nothing else.
-"""
+"""Builds a site: puts the pages of the board and of the guide into their frame, and writes all files."""
 
 from __future__ import annotations
 
-import logging
-import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from urllib.parse import urlsplit
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.traces import Traces
 from memeval.processes import without_garbage_collection
-from memeval.project import project
 from memeval.records.errors import BadInput
 from memeval.records.release import Release
 from memeval.site.file_digests import files_read_once
-from memeval.site.files import assets_root
+from memeval.site.files import Asset, KeptPage, Page
+from memeval.site.frame import Frame
+from memeval.site.guide import guide_files
 from memeval.site.kept_contents import keep_contents
 from memeval.site.model import FindBenchmark, SiteModel, read_site, runs_of
-from memeval.site.pages.board_files import COLOURS_FILE, has_colours
-from memeval.site.pages.picture import PICTURE, has_picture
+from memeval.site.not_found import not_found_page
+from memeval.site.publisher import publish_all
+from memeval.site.search_index import SearchIndex
 from memeval.site.site_folder import SiteFolder
+from memeval.site.sitemap import sitemap
+from memeval.site.style_sheets import theme_style_sheets
 from memeval.site.unchanged import inputs_of, is_current, remember
 from memeval.storage import unwritable
 
@@ -39,60 +37,26 @@ def generate(site: SiteModel, folder: SiteFolder) -> None:
         folder: the folder of the site, which is empty.
 
     Raises:
-        BadInput: MkDocs rejects the configuration.
+        BadInput: a page of the guide cannot be converted.
     """
-    with _environment(NO_MKDOCS_2_WARNING="1", SOURCE_DATE_EPOCH=str(_epoch(site.latest))):
-        from mkdocs.commands.build import build as build_pages
-        from mkdocs.config import load_config
-        from mkdocs.exceptions import MkDocsException
-
-        logging.getLogger("mkdocs").setLevel(logging.WARNING)
-        values: dict[str, Any] = {
-            "site_dir": str(folder.path),
-            "site_url": site.address or "",
-            "site_name": site.settings.title,
-        }
-        if repository := site.settings.repository or project().repository:
-            values |= {"repo_url": repository, "repo_name": "Repository"}
-        try:
-            config = load_config(str(assets_root() / "mkdocs.yml"), **values)
-            config.plugins["memeval"].config |= {"site": site, "folder": folder}
-            if has_colours(site.settings):
-                config.extra_css.append(COLOURS_FILE)
-            if site.version is not None:
-                config.extra["version"] = {"provider": "mike"}
-                config.extra["release"] = site.version
-            if site.address is not None and has_picture(site):
-                config.extra["picture"] = site.address + PICTURE
-            build_pages(config)
-        except MkDocsException as error:
-            raise BadInput(f"MkDocs cannot build the site: {error}") from error
-    if site.address is None:
-        for name in ("sitemap.xml", "sitemap.xml.gz"):
-            (folder.path / name).unlink(missing_ok=True)
-
-
-def _epoch(moment: str | None) -> int:
-    """Return a time in seconds since 1970. Pages get the date of their data, so equal inputs give equal bytes."""
-    try:
-        found = datetime.fromisoformat(moment) if moment else datetime(2026, 1, 1, tzinfo=UTC)
-    except ValueError:
-        found = datetime(2026, 1, 1, tzinfo=UTC)
-    return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
-
-
-@contextmanager
-def _environment(**values: str) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+    frame, index, urls = Frame(site), SearchIndex(), []
+    for made in chain(publish_all(site), guide_files(), theme_style_sheets()):
+        if isinstance(made, Page):
+            urls.append(made.url)
+            index.add(made)
+            folder.write(frame.file(made))
+        elif isinstance(made, KeptPage):
+            urls.append(made.url)
+            for file in frame.files(made):
+                folder.write(file)
+        else:
+            folder.write(made)
+    folder.write(index.file())
+    home = "/" if site.address is None else urlsplit(site.address).path or "/"
+    folder.write(Asset("404.html", not_found_page(site.settings.title, home).encode()))
+    if site.address is not None:
+        for file in sitemap(site.address, urls, site.latest):
+            folder.write(file)
 
 
 @without_garbage_collection()
@@ -131,7 +95,7 @@ def build(
     if not results.is_dir():
         raise BadInput("there is no results folder here.", where=results, remedy="Run a system first: memeval run.")
     refuse_place(results, out)
-    out = out.resolve()  # MkDocs resolves relative paths from the folder of its configuration
+    out = out.resolve()
     inputs = None
     if version is None and releases is None and ledger is None and find is None and traces is None:
         inputs = inputs_of(results)

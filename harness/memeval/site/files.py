@@ -78,6 +78,8 @@ class Heading:
 
     id: str
     title: str
+    parts: tuple[Heading, ...] = ()
+    """Sections inside of it."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Asset:
 
 
 @dataclass(frozen=True)
-class FramedPage:
+class KeptPage:
     """A page in a folder with very many pages, which get one frame: it has headings, and is not searchable.
 
     It is made only if an earlier site does not have it.
@@ -126,7 +128,7 @@ class FramedPage:
     """Makes the page and its files."""
 
 
-GeneratedFile = Page | Asset | FramedPage
+GeneratedFile = Page | Asset | KeptPage
 
 
 def shared(content: bytes | Path, suffix: str) -> Asset:

@@ -46,12 +46,20 @@ def _data(file: Page | Asset) -> dict[str, Any]:
             raise TypeError(f"{file.path}: the content of a kept file is bytes.")
         return {"path": file.path, "content": file.content.decode("utf-8", "surrogateescape")}
     data = {field.name: getattr(file, field.name) for field in fields(file)}
-    return data | {"headings": [[heading.id, heading.title] for heading in file.headings]}
+    return data | {"headings": _entries(file.headings)}
 
 
 def _file(data: dict[str, Any]) -> Page | Asset:
     if "path" in data:
         return Asset(data["path"], data["content"].encode("utf-8", "surrogateescape"))
-    headings = tuple(Heading(name, title) for name, title in data.pop("headings"))
+    headings = _headings(data.pop("headings"))
     body = Markup(data.pop("body"))  # noqa: S704 - rendered by make
     return Page(body=body, headings=headings, **data)
+
+
+def _entries(headings: Iterable[Heading]) -> list[Any]:
+    return [[heading.id, heading.title, _entries(heading.parts)] for heading in headings]
+
+
+def _headings(entries: Iterable[Any]) -> tuple[Heading, ...]:
+    return tuple(Heading(name, title, _headings(parts)) for name, title, parts in entries)

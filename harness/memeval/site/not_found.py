@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from memeval.site.csp import with_policy
+from memeval.site.csp import policy
 
 SECTIONS = (
     "api",
@@ -71,11 +71,11 @@ def not_found_page(title: str = "memeval", home: str = "/") -> str:
         home: path of the site's root; ``/`` if it is not known. A script then finds it in the address.
     """
     script = _SCRIPT.replace("SECTIONS", "|".join(SECTIONS))
-    return with_policy(
-        f"""<!doctype html>
+    return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy(script)}">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <title>Page not found - {escape(title)}</title>
 <link rel="icon" href="data:,">
@@ -97,4 +97,3 @@ def not_found_page(title: str = "memeval", home: str = "/") -> str:
 </body>
 </html>
 """
-    )

@@ -15,7 +15,7 @@ RELEASE_FILE = "release.json"
 """The release, in the folder of its version."""
 
 VERSIONS_FILE = "versions.json"
-"""The list of the versions, in the format of Material's version selector."""
+"""The list of the versions, in the format of mike, a tool for versions of documentation."""
 
 INDEX = "index.html"
 NOT_FOUND = "404.html"

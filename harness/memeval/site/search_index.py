@@ -1,25 +1,21 @@
-"""The search index, composed of a part for each page, kept from build to build.
+"""The search index: the sections of each page, with their words, kept from build to build.
 
-Material divides the HTML of a page into sections with a parser in Python. Charts and long tables are left out: nobody
-searches for their numbers, and on a board of many runs they are nine tenths of the index, which each reader loads.
+Charts and long tables are left out: nobody searches for their numbers, and on a board of many runs they are nine tenths
+of the index, which each reader who searches loads.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable
-from copy import copy
-from functools import cache
-from importlib.metadata import version
-from importlib.util import find_spec
-
-from material.plugins.search.plugin import SearchIndex
-from mkdocs.structure.pages import Page
-from mkdocs.structure.toc import AnchorLink
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
 
 from memeval.archive.run_cache import kept_by_name
-from memeval.records.base import digest_bytes
+from memeval.records.base import digest_of
+from memeval.site.files import Asset, Page, encode
+from memeval.site.text import visible
+
+SEARCH_INDEX = "search/search_index.json"
 
 KIND = "search"
 """The kind of the kept content."""
@@ -27,47 +23,120 @@ KIND = "search"
 LONG_TABLE = 30
 """Rows from which on a table is left out, but for its head."""
 
-_NUMBERS = re.compile(r"<svg\b.*?</svg>|<tbody\b.*?</tbody>", re.DOTALL)
+_HEADINGS = frozenset(("h2", "h3", "h4", "h5", "h6"))
+_SILENT = frozenset(("script", "style", "svg", "template", "noscript", "select", "button"))
+_INLINE = frozenset(
+    ("a", "abbr", "b", "bdi", "code", "em", "i", "mark", "small", "span", "strong", "sub", "sup", "wbr")
+)
 
 
-class KeptSearchIndex(SearchIndex):  # type: ignore[misc]  # Material has no types
-    """An index that divides a page into sections only if the page has changed."""
+@dataclass
+class Section:
+    """The words below a heading of a page."""
 
-    def add_entry_from_context(self, page: Page) -> None:
-        """Add the sections of a page."""
-
-        def made() -> bytes:
-            alone = SearchIndex(**self.config)
-            shown = copy(page)
-            shown.content = searched(page.content or "")
-            alone.add_entry_from_context(shown)
-            return json.dumps(alone.entries).encode()
-
-        self.entries.extend(json.loads(kept_by_name(page.url, KIND, _inputs(page), made)))
+    id: str | None
+    """The anchor of the heading; ``None`` for the words at the top of a page."""
+    title: list[str] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
 
 
-def searched(html: str) -> str:
-    """Return the HTML of a page without its charts and the rows of its long tables."""
+class SearchIndex:
+    """The search index of a site in the making."""
 
-    def left(found: re.Match[str]) -> str:
-        is_short = found[0].startswith("<tbody") and found[0].count("<tr") < LONG_TABLE
-        return found[0] if is_short else ""
+    def __init__(self) -> None:
+        self._entries: list[object] = []
 
-    return _NUMBERS.sub(left, html)
+    def add(self, page: Page) -> None:
+        """Add the sections of a page, if the search may find it."""
+        if page.searchable:
+            depends = digest_of([page.url, page.title, str(page.body)])
+            self._entries += json.loads(kept_by_name(page.url, KIND, depends, lambda: encode(entries(page))))
 
-
-def _inputs(page: Page) -> str:
-    """Return the digest of all that the sections of a page depend on."""
-    meta = {name: page.meta.get(name) for name in ("search", "tags", "title")}
-    inputs = [page.url, str(page.title), repr(meta), page.content, _anchors(page.toc), _tools()]
-    return digest_bytes(json.dumps(inputs).encode())
-
-
-@cache
-def _tools() -> str:
-    """Return what divides a page into sections: Material, and jieba for Chinese if it is installed."""
-    return f"material {version('mkdocs-material')}, jieba {find_spec('jieba') is not None}"
+    def file(self) -> Asset:
+        """Return the file of the index."""
+        return Asset(SEARCH_INDEX, encode({"docs": self._entries}))
 
 
-def _anchors(links: Iterable[AnchorLink]) -> list[object]:
-    return [[link.id, link.url, _anchors(link.children)] for link in links]
+def entries(page: Page) -> list[dict[str, str]]:
+    """Return the sections of a page, the page itself first, as the index has them."""
+    found = _sections(str(page.body))
+    return [
+        {
+            "location": page.url if section.id is None else f"{page.url}#{section.id}",
+            "title": visible(page.title) if section.id is None else _words(section.title),
+            "text": _words(section.text),
+        }
+        for section in found
+    ]
+
+
+def _sections(html: str) -> list[Section]:
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    return reader.sections
+
+
+def _words(parts: list[str]) -> str:
+    return " ".join("".join(parts).split())
+
+
+class _Reader(HTMLParser):
+    """Divides the HTML of a page into sections."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sections = [Section(None)]
+        self._silent: list[str] = []
+        """Open elements whose text is left out, the outermost first."""
+        self._heading: str | None = None
+        """The open heading with an anchor."""
+        self._rows: list[str] | None = None
+        """The text of the open body of a table."""
+        self._count = 0
+        """Its rows."""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if self._silent:
+            if tag == self._silent[0]:
+                self._silent.append(tag)
+            return
+        given = dict(attrs)
+        if tag in _SILENT or (tag == "a" and given.get("class") == "headerlink"):
+            self._silent.append(tag)
+        elif tag in _HEADINGS and given.get("id"):
+            self._heading = tag
+            self.sections.append(Section(given["id"]))
+        elif tag == "tbody":
+            self._rows, self._count = [], 0
+        elif tag == "tr":
+            self._count += 1
+        self._space(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._silent:
+            if tag == self._silent[0]:
+                self._silent.pop()
+            return
+        if tag == self._heading:
+            self._heading = None
+        elif tag == "tbody" and self._rows is not None:
+            if self._count < LONG_TABLE:
+                self.sections[-1].text += self._rows
+            self._rows = None
+        self._space(tag)
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self._place().append(data)
+
+    def _space(self, tag: str) -> None:
+        if tag not in _INLINE:
+            self._place().append(" ")
+
+    def _place(self) -> list[str]:
+        """Return where text goes now."""
+        if self._rows is not None:
+            return self._rows
+        section = self.sections[-1]
+        return section.text if self._heading is None else section.title

@@ -2,16 +2,21 @@
 import { badges } from "./badges.js";
 import { boards } from "./boards.js";
 import { figures } from "./figures.js";
+import { copying, menu, releases, scheme } from "./header.js";
 import { items } from "./items.js";
 import { overview } from "./overview.js";
 import { tabs } from "./tabs.js";
 import { trends } from "./trends.js";
-import { releases } from "./releases.js";
 import { print } from "./print.js";
+import { search } from "./search.js";
 import { shown } from "./shown.js";
 import { query } from "./state.js";
 
 const page = document;
+scheme(page);
+menu(page);
+search(page);
+copying(page);
 badges(page);
 tabs(page);
 boards(page);

@@ -31,7 +31,7 @@ from memeval.site.roots import selector
 from memeval.site.staging import manifest
 from memeval.site.targets import FolderTarget
 from memeval.systems.source import find_system
-from tests.site.conftest import compiled_templates as compiled_templates
+from tests.site.conftest import converted_guide as converted_guide
 from tests.support.commands import memeval
 from tests.support.signing import make_key, needs_ssh_keygen, signer
 from tests.support.tiny import TinyBenchmark

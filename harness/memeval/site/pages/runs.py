@@ -23,7 +23,7 @@ from memeval.site.commands import repeat_commands
 from memeval.site.failure_tables import MEANINGS, RunFailures, run_failures
 from memeval.site.figures import Figure, figure
 from memeval.site.file_digests import digest_file
-from memeval.site.files import Asset, FramedPage, GeneratedFile, Heading, Page, shared
+from memeval.site.files import Asset, GeneratedFile, Heading, KeptPage, Page, shared
 from memeval.site.flags import RowFlag, marks, observer, sample_note
 from memeval.site.judges import JudgeNote, judge_note
 from memeval.site.kept_files import kept_files, row_inputs
@@ -118,7 +118,7 @@ class RunPages(Publisher):
             log=_log_digest(row),
         )
         inputs = digest_of([page.inputs(), templates_digest()])
-        yield FramedPage(url, inputs, partial(kept_files, url, inputs, page.made))
+        yield KeptPage(url, inputs, partial(kept_files, url, inputs, page.made))
 
 
 @dataclass(frozen=True)
