@@ -7,10 +7,10 @@ import json
 import re
 import socket
 import ssl
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.settings import NAMED, VARIABLE
@@ -40,6 +40,8 @@ _DOWN_STATUSES = {502, 503, 504}
 """Statuses that a proxy sends if the endpoint behind it is down."""
 _PROBE_SECONDS = 10
 """Seconds within which an endpoint must answer a probe to count as up."""
+_SECRET_NAME = re.compile(r"key|token|secret|sig|code|auth|passw", re.I)
+"""Finds the name of a key in the query of a base URL."""
 _SHORTEST_KEY = 8
 """Shorter keys are not redacted: that would remove ordinary words."""
 _QUOTED = 300
@@ -98,11 +100,16 @@ class EndpointClient:
             headers["Authorization"] = Omit()
         if endpoint.variable != "OPENAI_API_KEY":  # the client adds organization and project to OPENAI_API_KEY only
             headers |= {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+        query = dict(parse_qsl(endpoint.query, keep_blank_values=True))
+        if "api-version" in query and endpoint.key is not None:
+            headers["api-key"] = endpoint.key  # Azure takes no key as a bearer token under a dated version of its API
+        self._secrets = _secrets(endpoint.key, query)
         self._options: Any = {"timeout": None, "headers": headers}
         self._endpoint, self._caller = endpoint, caller
         self._name = f"{OWNERS[caller]} {endpoint.url}"
         self._openai: AsyncOpenAI = AsyncOpenAI(
             base_url=endpoint.url,
+            default_query=query,
             api_key=endpoint.key or "none",
             max_retries=0,
             http_client=DefaultAioHttpClient(
@@ -161,11 +168,10 @@ class EndpointClient:
         await self._openai.close()
 
     def _redacted(self, text: str) -> str:
-        """Return text without the key, which some providers repeat in errors."""
-        key = self._endpoint.key
-        if key is None or len(key) < _SHORTEST_KEY:
-            return text
-        return text.replace(key, "[secret]").replace(key.replace("/", r"\/"), "[secret]")
+        """Return text without the keys, which some providers repeat in errors."""
+        for key in self._secrets:
+            text = text.replace(key, "[secret]").replace(key.replace("/", r"\/"), "[secret]")
+        return text
 
     def _refusal(self, response: httpx2.Response, text: str, model: str) -> Exception:
         """Return the error for a status other than success."""
@@ -249,6 +255,12 @@ def refusal_remedy(caller: Caller, message: str) -> str:
     if caller is Caller.JUDGE:
         return f"{fix} {RESUME}"
     return f"{fix} Progress is saved. Run the same command with --retry-errors to resume."
+
+
+def _secrets(key: str | None, query: Mapping[str, str]) -> list[str]:
+    """Return the key, and the values of the query that may be keys."""
+    values = [key or "", *(value for name, value in query.items() if _SECRET_NAME.search(name))]
+    return [value for value in values if len(value) >= _SHORTEST_KEY]
 
 
 class ReplyTooLarge(OSError):
