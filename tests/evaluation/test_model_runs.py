@@ -216,7 +216,7 @@ def test_an_edited_reply_contradicts_the_stored_verdict(to_edit: RunFolder) -> N
 # -- failed judgments -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fault", ["400", "500", "garbage"])
+@pytest.mark.parametrize("fault", ["400", "500", "garbage", "upstream", "filtered"])
 def test_a_judgment_that_always_fails_is_an_error_of_its_item_and_sealed(
     tmp_path: Path, server: PickyServer, fault: str
 ) -> None:
@@ -317,8 +317,12 @@ def made(run: RunFolder, caller: Caller) -> set[str]:
     return {call.to_json() for call in run.calls() if call.caller is caller}
 
 
-def test_a_reader_that_fails_is_tried_again_and_both_calls_stay(tmp_path: Path, server: PickyServer) -> None:
+@pytest.mark.parametrize("fault", ["400", "upstream", "filtered"])
+def test_a_reader_that_fails_is_tried_again_and_both_calls_stay(
+    tmp_path: Path, server: PickyServer, fault: str
+) -> None:
     answering(server)
+    server.fault = fault
     server.fails_on = lambda body: "----- answer " not in said_to(body) and "Oslo" in said_to(body)
     source = searching_system(tmp_path)
     chosen = {"reader": "openai:gpt-4o-mini"}
@@ -334,6 +338,54 @@ def test_a_reader_that_fails_is_tried_again_and_both_calls_stay(tmp_path: Path, 
     assert len(made(again, Caller.READER)) == 5
     assert again.run.scores.overall.errors == 0
     assert findings(again) == differences(again) == ""
+
+
+@pytest.mark.parametrize("fault", ["upstream", "filtered"])
+def test_a_system_whose_model_fails_has_failed_and_is_asked_again(
+    tmp_path: Path, server: PickyServer, fault: str
+) -> None:
+    answering(server)
+    server.fault = fault
+    server.fails_on = lambda body: "----- answer " not in said_to(body) and "Oslo" in said_to(body)
+    source = asking_system(tmp_path)
+    first = run_system(source, benchmark_session(), options(tmp_path))
+    assert [row.outcome for row in first.responses()][1] is Outcome.ADAPTER_ERROR
+    assert first.run.usage[Phase.ASK].failed == 1
+    server.fails_on = lambda _body: False
+    again = run_system(source, benchmark_session(), options(tmp_path, retry_errors=True))
+    assert again.run.scores.overall.errors == 0
+    assert findings(again) == differences(again) == ""
+
+
+def test_the_thinking_in_a_systems_answer_is_stored_and_not_graded(tmp_path: Path, server: PickyServer) -> None:
+    thinking = "if self.told: return '<think>Not Oslo. Lima? Rome?</think>\\nNowhere.'"
+    run = run_system(file_source(plain_adapter(tmp_path, on_query=thinking)), benchmark_session(), options(tmp_path))
+    assert {row.answer for row in run.responses()} == {"<think>Not Oslo. Lima? Rome?</think>\nNowhere."}
+    assert [answer_in(body) for body in server.bodies] == ["Nowhere."] * len(server.bodies)
+    assert [grade.verdict for grade in run.grades()] == [False] * 4
+    assert findings(run) == differences(run) == ""
+
+
+def test_an_answer_of_nothing_but_thinking_is_blank(tmp_path: Path, server: PickyServer) -> None:
+    thinking = "if self.told: return '<think>Oslo</think>'"
+    run = run_system(file_source(plain_adapter(tmp_path, on_query=thinking)), benchmark_session(), options(tmp_path))
+    assert {(grade.state, grade.verdict) for grade in run.grades()} == {(GradeState.EMPTY, False)}
+    assert server.requests == 0
+    assert findings(run) == differences(run) == ""
+
+
+def test_the_thinking_of_a_reader_and_a_judge_is_in_the_record_alone(tmp_path: Path, server: PickyServer) -> None:
+    def answer(body: Json) -> str:
+        judged_now = "----- answer " in said_to(body)
+        said = fair(body) if judged_now else said_to(body)[:3000]
+        return f"<think>No, yes, no.</think>{said}" if judged_now else f"Hm, Oslo.</think>\n{said}"
+
+    server.answer = answer
+    run = run_system(searching_system(tmp_path), benchmark_session(), options(tmp_path, reader="openai:gpt-4o-mini"))
+    assert not any("think>" in row.answer for row in run.responses())
+    assert {grade.state for grade in run.grades()} == {GradeState.GRADED}
+    assert all("think>" in (call.reply or "") for call in (*run.judgments(), *run.calls()))
+    assert findings(run) == differences(run) == ""
 
 
 @pytest.mark.parametrize("interrupted", [False, True])

@@ -31,6 +31,18 @@ def test_a_caller_has_its_own_endpoint_or_the_common_one(
     assert endpoint_for(caller, environment) == expected
 
 
+def test_the_query_of_a_base_url_is_kept_apart_from_the_address() -> None:
+    url = "https://acme.example/openai/deployments/x?api-version=2024-06-01"
+    endpoint = endpoint_for(Caller.JUDGE, {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": KEY})
+    assert (endpoint.url, endpoint.query) == ("https://acme.example/openai/deployments/x", "api-version=2024-06-01")
+
+
+def test_a_user_in_a_base_url_is_refused_and_not_shown() -> None:
+    with pytest.raises(BadInput, match="a user in the URL is not sent to the endpoint") as raised:
+        endpoint_for(Caller.READER, {"MEMEVAL_READER_BASE_URL": "https://ann:s3cret@host/v1"})
+    assert "s3cret" not in str(raised.value) and "MEMEVAL_READER_API_KEY" in str(raised.value)
+
+
 def test_without_key_and_base_url_the_variable_to_set_is_named() -> None:
     with pytest.raises(
         BadInput, match=r"MEMEVAL_JUDGE_API_KEY and OPENAI_API_KEY are not set. Set one of them, or set MEMEVAL_JUDGE_"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memeval.gateway.provider_errors import error_in
 from memeval.gateway.replies import ModelReply, UnusableReply, read, text_of
+from memeval.gateway.reply_text import without_thinking
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 
 JSON = st.recursive(
@@ -99,6 +102,39 @@ def test_an_empty_list_of_embeddings_is_refused() -> None:
     assert read('{"data": [{"embedding": [0.5]}]}', Api.EMBEDDINGS).completion_tokens == 0
     with pytest.raises(UnusableReply, match="no embeddings"):
         read('{"data": []}', Api.EMBEDDINGS)
+
+
+def test_what_a_reply_says_of_its_end_can_be_stored() -> None:
+    half = r'{"choices": [{"message": {"content": "a"}, "finish_reason": "len\ud800gth"}]}'
+    assert read(half, Api.CHAT).ended_early == "len\ufffdgth"
+    filtered = r'{"choices": [], "prompt_filter_results": [{"content_filter_results": {"\ud800": {"filtered": true}}}]}'
+    with pytest.raises(UnusableReply) as refusal:
+        read(filtered, Api.CHAT)
+    str(refusal.value).encode()
+
+
+@given(st.text() | st.text(alphabet="<think>/ \nab|chanel[]THINK"))
+def test_thinking_is_removed_once_and_text_without_it_is_unchanged(text: str) -> None:
+    left = without_thinking(text)
+    assert "<think>" in text or "</think>" in text or "|" in text or "[" in text or left == text
+    left.encode(errors="surrogatepass")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("<|channel|>" * 150_000, "<|channel|>x<|message|>" * 80_000, "<think>" * 250_000, "</think>" * 200_000),
+        *("analysisx" + "assistantfina" * 150_000, "<think></think>" + "<answer>" * 200_000),
+        *(f"<think></think>x{('</answer>' + ' ' * 990) * 1_900}x", f"<think>a</think>{chr(10) * 1_900_000}"),
+        *("Here is my thought process:" + "Here is my response" * 90_000, f"<|channel|>{'a' * 1_900_000}"),
+    ],
+    ids=range(10),
+)
+def test_a_hostile_text_is_read_fast(text: str) -> None:
+    began = time.monotonic()
+    without_thinking(text)
+    error_in(json.dumps({"error": {"message": text}}))
+    assert time.monotonic() - began < 10
 
 
 def test_the_text_of_a_call() -> None:

@@ -25,9 +25,18 @@ MISTRAL = "https://api.mistral.ai/v1"
 @pytest.mark.parametrize(
     "model",
     [
-        *("gpt-4o-2024-08-06", "gpt-4o-mini-2024-07-18", "gpt-4.1-2025-04-14", "gpt-5-chat-latest", "gpt-oss-120b"),
+        *("gpt-4o-2024-08-06", "gpt-4o-mini-2024-07-18", "gpt-4.1-2025-04-14", "gpt-5-chat-latest"),
         *("claude-sonnet-4-6", "claude-opus-4-20250514", "claude-haiku-4-5-20251001", "claude-3-5-sonnet-latest"),
-        *("gemini-3-pro", "deepseek-chat", "mistral-large-latest", "llama3:8b", "o3x", "org/o3", "olmo-3"),
+        *(
+            "gemini-2.0-flash",
+            "deepseek-chat",
+            "deepseek-v3",
+            "grok-3",
+            "grok-4-fast-non-reasoning",
+            "kimi-k2-instruct",
+        ),
+        *("qwen2.5:7b", "qwen3-coder", "Qwen/Qwen3-235B-A22B-Instruct-2507", "gemma-3-27b-it", "thinker-7b"),
+        *("mistral-large-latest", "llama3:8b", "o3x", "org/o3", "olmo-3"),
     ],
 )
 def test_a_model_without_a_family_has_the_usual_settings(model: str) -> None:
@@ -63,6 +72,47 @@ def test_openais_models_with_a_fixed_effort_are_sent_none(model: str) -> None:
 )
 def test_claude_models_that_refuse_a_temperature_are_sent_none(model: str) -> None:
     assert settings_for(model, "https://api.anthropic.com/v1", USUAL) == {"max_tokens": 10, "seed": 42, "n": 1}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *("deepseek-reasoner", "deepseek/deepseek-r1:free", "openrouter/deepseek/deepseek-r1", "us.deepseek.r1-v1:0"),
+        *("accounts/fireworks/models/deepseek-r1-0528", "deepseek-ai/DeepSeek-V3.2", "deepseek-r1:8b"),
+        *("hf.co/unsloth/DeepSeek-R1-Distill-Qwen-7B-GGUF:Q4_K_M", "qwen3:8b", "qwen/qwq-32b", "qwen3.5-plus"),
+        *("Qwen/Qwen3-30B-A3B-Thinking-2507", "gpt-oss-120b", "openrouter/openai/gpt-oss-20b", "gpt-oss:20b"),
+        *("moonshotai/kimi-k2-thinking", "kimi-k2.5", "x-ai/grok-4", "grok-3-mini", "xai/grok-4-fast-reasoning"),
+        *("models/gemini-2.5-pro", "google/gemini-2.5-flash", "vertex_ai/gemini-3-pro", "openrouter/openai/o3"),
+        *("openai/gpt-5-mini:online", "anthropic/claude-3.7-sonnet:thinking", "magistral-medium-2509", "z-ai/glm-4.6"),
+        *("phi4-reasoning:14b", "perplexity/sonar-reasoning-pro", "allenai/olmo-3-32b-think", "MiniMaxAI/MiniMax-M2"),
+    ],
+)
+def test_a_model_that_thinks_gets_tokens_for_it_under_every_name(model: str) -> None:
+    settings = settings_for(model, "https://router.example/v1", USUAL)
+    limits = [settings[name] for name in ("max_tokens", "max_completion_tokens") if name in settings]
+    assert len(limits) == 1 and isinstance(limits[0], int) and limits[0] >= 4096
+
+
+@pytest.mark.parametrize(
+    ("deployment", "thinks"),
+    [
+        ("my-o3-mini-eu", True),
+        ("prod_gpt5", True),
+        ("GPT-5-mini", True),
+        ("judge-gpt-4o", False),
+        ("gpt-5-chat", False),
+    ],
+)
+def test_an_azure_deployment_is_known_by_the_model_in_its_name(deployment: str, thinks: bool) -> None:
+    settings = settings_for(deployment, "https://acme.openai.azure.com/openai/deployments/x", USUAL)
+    assert ("max_completion_tokens" in settings) is thinks
+    assert ("temperature" in settings) is not thinks
+
+
+def test_googles_own_endpoint_is_sent_no_seed() -> None:
+    google = "https://generativelanguage.googleapis.com/v1beta/openai"
+    assert settings_for("gemini-2.0-flash", google, USUAL) == {"temperature": 0, "max_tokens": 10, "n": 1}
+    assert settings_for("models/gemini-2.5-pro", google, USUAL) == {"temperature": 0, "max_tokens": 8202, "n": 1}
 
 
 def test_a_family_with_a_host_applies_only_there() -> None:

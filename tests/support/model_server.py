@@ -55,12 +55,26 @@ _BODIES = {
     "garbage": b"\x00\xff\xfe{not json at all",
     "empty": b"",
 }
-FAULTS = (*_ERRORS, *_BODIES, "key", "dropped", "torn", "cut", "blank", "slow", "huge", "no-choices")
+FAULTS = (
+    *_ERRORS,
+    *_BODIES,
+    "key",
+    "dropped",
+    "torn",
+    "cut",
+    "blank",
+    "slow",
+    "huge",
+    "no-choices",
+    "upstream",
+    "filtered",
+)
 """What can be wrong with a reply:
 
 ``429`` with a Retry-After, ``500``, ``400``, ``quota`` gone, no such ``model``, wrong ``key`` (401, with the key given
 back), ``html``, ``garbage`` and ``empty`` bodies under 200, a connection ``dropped`` before the reply or ``torn`` in
-it, JSON ``cut`` off, ``blank`` content, ``slow``, a ``huge`` reply of 10 MB, ``no-choices``.
+it, JSON ``cut`` off, ``blank`` content, ``slow``, a ``huge`` reply of 10 MB, ``no-choices``, the error of an
+``upstream`` provider in the choice after some text, a reply ``filtered`` empty; the last two under 200.
 """
 
 
@@ -114,6 +128,7 @@ class ModelServer:
         port: 0 for a free one, which is kept when the server is started again.
         tls: serve HTTPS with this.
         refusal: the status and the body of every reply, whatever is asked: text as it is, all else as JSON.
+        refusal_headers: the headers of these replies.
         refuses: returns the error that a request is refused with (400), from its body; ``None`` where it is not.
     """
 
@@ -132,6 +147,7 @@ class ModelServer:
         port: int = 0,
         tls: ssl.SSLContext | None = None,
         refusal: tuple[int, Any] | None = None,
+        refusal_headers: Mapping[str, str] | None = None,
         refuses: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda _body: None,
     ) -> None:
         if unknown := set(faults or {}) - set(FAULTS):
@@ -139,7 +155,7 @@ class ModelServer:
         self.latency, self.answer, self.faults, self.seed = latency, answer, dict(faults or {}), seed
         self.most_faults, self.retry_after, self.slow_seconds = most_faults, retry_after, slow_seconds
         self.key, self.models, self.port, self.tls, self.refusal = key, models, port, tls, refusal
-        self.refuses = refuses
+        self.refuses, self.refusal_headers = refuses, refusal_headers
         self.answered: Counter[str] = Counter()
         """Good replies delivered, per digest of the request's body."""
         self.tries: Counter[str] = Counter()
@@ -150,6 +166,8 @@ class ModelServer:
         """The bodies received, in order."""
         self.headers: list[dict[str, str]] = []
         """The headers received, in order, names in lower case."""
+        self.queries: list[dict[str, str]] = []
+        """The queries of the requests, in order."""
         self.times: list[float] = []
         """When each request came, on the monotonic clock."""
         self.in_flight = 0
@@ -235,6 +253,7 @@ class ModelServer:
         with self.received:
             self.times.append(time.monotonic())
             self.bodies.append(body)
+            self.queries.append(dict(request.query))
             self.headers.append({field.lower(): value for field, value in request.headers.items()})
             self.received.notify_all()
         self.in_flight += 1
@@ -249,7 +268,8 @@ class ModelServer:
             await asyncio.sleep(self.latency)
         if self.refusal is not None:
             status, said = self.refusal
-            return web.Response(status=status, text=said if isinstance(said, str) else json.dumps(said))
+            text = said if isinstance(said, str) else json.dumps(said)
+            return web.Response(status=status, text=text, headers=self.refusal_headers)
         given = request.headers.get("Authorization", "").removeprefix("Bearer ")
         fault = self._fault(name)
         if fault:
@@ -275,6 +295,10 @@ class ModelServer:
         reply = self._good(body, request.path, {"blank": "", "huge": "x" * 10_000_000}.get(fault or ""))
         if fault == "no-choices":
             reply["choices"] = []
+        if fault == "upstream":
+            reply["choices"][0] |= {"finish_reason": "error", "error": {"code": 502, "message": "Upstream error."}}
+        if fault == "filtered":
+            reply["choices"][0] |= {"finish_reason": "content_filter", "message": {"role": "assistant"}}
         data = json.dumps(reply).encode()
         if fault == "cut":
             return web.Response(body=data[: len(data) // 2], content_type="application/json")

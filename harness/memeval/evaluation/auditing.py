@@ -18,7 +18,7 @@ from memeval.evaluation.verdicts import check_key, judgment_rows, judgments
 from memeval.evaluation.withholding.encoding import has_verdict, requests_of, withheld_audit
 from memeval.execution.progress import Progress, Silent
 from memeval.gateway.record import CallRecord
-from memeval.gateway.replies import text_of
+from memeval.gateway.replies import is_usable, text_of
 from memeval.grading.audit import audit_lines
 from memeval.judging.calibration import CalibrationAnswer, trials
 from memeval.judging.phrasing import NAME as CALIBRATION
@@ -92,7 +92,7 @@ def audit_judge(
 def _stored(results: Path, identity: str) -> AuditFolder | None:
     """Return the stored audit of an identity, if none of its judgments failed."""
     for stored in stored_audits(results):
-        if stored.audit.audit_id.endswith(f"-{identity}") and all(call.error is None for call in stored.judgments()):
+        if stored.audit.audit_id.endswith(f"-{identity}") and all(map(is_usable, stored.judgments())):
             return stored
     return None
 

@@ -16,6 +16,7 @@ from memeval.execution.model_reader import PREFIX, ModelReader
 from memeval.gateway.budget import output_limits
 from memeval.gateway.prices import price_list, price_of
 from memeval.gateway.record import CallRecord
+from memeval.gateway.replies import is_usable
 from memeval.grading.layout import counting, layout_of
 from memeval.grading.rows import last_attempts
 from memeval.judging.base import Case
@@ -145,7 +146,7 @@ def _judging(
     record: CallRecord,
 ) -> EstimatePart:
     requests = {request.key: request for request in map(judge.request, _cases(benchmark_session, items, earlier))}
-    fresh = [request for key, request in requests.items() if record.find(key) is None]
+    fresh = [request for key, request in requests.items() if not ((call := record.find(key)) and is_usable(call))]
     return _part(Phase.JUDGE, judge.model, fresh, len(requests), options.models.judge_concurrency, earlier)
 
 

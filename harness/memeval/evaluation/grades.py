@@ -12,13 +12,14 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.stored_texts import StoredTexts
 from memeval.execution.contexts import Contexts
 from memeval.execution.readers import NATIVE
+from memeval.gateway.reply_text import without_thinking
 from memeval.grading.base import CORRECTED, ContextGrader, DeliveredContexts, Grader, RunGrader
 from memeval.grading.rows import last_attempts
 from memeval.judging.base import Case, Judge
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.grade import Grade
-from memeval.records.response import Context, Response
+from memeval.records.response import Context, Outcome, Response
 from memeval.records.scenario import Scenario
 
 
@@ -45,7 +46,7 @@ def grade_items(
     Returns:
         One grade for each item, in plan order.
     """
-    last = last_attempts(responses)
+    last = _graded_answers(responses)
     done = [item for item in items if is_done(item, last)]
     reading = {name for name, grader in benchmark_session.graders.items() if isinstance(grader, ContextGrader)}
     texts = StoredTexts(benchmark_session, Contexts(contexts if reading else ()))
@@ -130,6 +131,21 @@ def _with_scenarios(
         yield item, scenario
 
 
+def _graded_answers(responses: Iterable[Response]) -> dict[str, Response]:
+    """Return the last attempt of each question, without the thinking of the model that wrote the answer.
+
+    Systems may return all that their model wrote. The stored answer keeps it.
+    """
+    last = last_attempts(responses)
+    for question_id, response in last.items():
+        answer = without_thinking(response.answer)
+        if answer != response.answer:
+            is_blank = response.outcome is Outcome.OK and not answer
+            outcome = Outcome.EMPTY if is_blank else response.outcome
+            last[question_id] = response.model_copy(update={"answer": answer, "outcome": outcome})
+    return last
+
+
 def cases_of(
     benchmark_session: BenchmarkSession, items: Iterable[ItemKey], responses: Iterable[Response]
 ) -> list[Case]:
@@ -137,7 +153,7 @@ def cases_of(
 
     All cases are in memory at once, so they leave out the histories, which no model judge receives.
     """
-    last = last_attempts(responses)
+    last = _graded_answers(responses)
     corrections = benchmark_session.corrections()
     cases: list[Case] = []
     for item, scenario in _with_scenarios(benchmark_session, (item for item in items if is_done(item, last))):

@@ -11,6 +11,7 @@ from memeval.evaluation.judges import ChosenJudge
 from memeval.evaluation.models import Models
 from memeval.execution.progress import Progress
 from memeval.gateway.record import CallRecord
+from memeval.gateway.replies import is_usable
 from memeval.judging.base import Case, Judge
 from memeval.judging.model import RecordedJudge, ask_all
 from memeval.records.base import Digest
@@ -34,9 +35,9 @@ def check_key(judge: ChosenJudge, cases: Iterable[Case], models: Models, recorde
     """
     if judge.model is None:
         return
-    recorded_keys = {call.key for call in recorded if call.error is None}
+    recorded_keys = {call.key for call in recorded if is_usable(call)}
     keys = (judge.model.request(case).key for case in cases)
-    if any(key not in recorded_keys and models.shared.find(key) is None for key in keys):
+    if any(key not in recorded_keys and models.gateway.stored(key) is None for key in keys):
         models.check_keys([Caller.JUDGE])
 
 
@@ -107,7 +108,7 @@ def call_rows(
     replayed = [] if models.replay is None else [row for row in models.replay.calls() if row.caller is Caller.READER]
     answered = {call.key: call for call in replayed}  # a failed call precedes the successful call with the same key
     for key in {response.reader_key for response in responses} - {None}:
-        if (call := models.shared.find(str(key)) or answered.get(str(key))) is not None:
+        if (call := models.gateway.stored(str(key)) or answered.get(str(key))) is not None:
             reader_calls.append(call)
     rows = {(call.key, call.error is None, call.at): call for call in reader_calls}
     system_calls = [call for call in run_calls if call.caller is Caller.SYSTEM]

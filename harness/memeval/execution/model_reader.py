@@ -112,9 +112,10 @@ class ModelReader:
         request = self.request(question, timestamp, sent.text)
         call = self._gateway.call(request, self._endpoint, Caller.READER, Phase.READ)
         answer = text_of(call)
-        if call.error is not None or answer is None:
-            raise ReaderFailed(call.error or "The model's reply has no text.", call.key)
-        return ReaderAnswer(answer, call.key, sent.note)
+        if answer is None:
+            raise ReaderFailed(call.error or "The model's reply has no usable text.", call.key)
+        early = None if call.ended_early is None else f"The model's reply is not complete: {call.ended_early}."
+        return ReaderAnswer(answer, call.key, " ".join(filter(None, (sent.note, early))) or None)
 
     def bounded(self, contexts: Sequence[str]) -> FittedContext:
         """Return the context within the budget; see :meth:`read`."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import socket
 import ssl
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from memeval.gateway.endpoints import Endpoint
+from memeval.gateway.provider_errors import ProviderError, error_in, quoted
+from memeval.gateway.replies import UnusableReply
 from memeval.gateway.settings import NAMED, VARIABLE
 from memeval.gateway.stops import RESUME, BudgetSpent, GatewayStopped, RequestRefused
 from memeval.records.call import Api, Caller, ModelRequest
@@ -23,11 +24,6 @@ if TYPE_CHECKING:
 
 _PATHS = {Api.CHAT: "/chat/completions", Api.EMBEDDINGS: "/embeddings"}
 _RETRIED_STATUSES = {408, 409, 429}
-_QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance"}
-_SETTING_CODES = {"unsupported_parameter", "unsupported_value"}
-"""Codes of OpenAI and Azure for a request setting that the model never accepts."""
-_TEXT_CODES = {"content_filter", "content_policy_violation", "context_length_exceeded", "string_above_max_length"}
-"""Codes of refusals caused by the text of one request."""
 _REQUEST_ID = re.compile(r"\b(?:req|chatcmpl|trace)[_-][\w-]+|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.I)
 OWNERS = {
     Caller.JUDGE: "the judge's endpoint",
@@ -40,12 +36,10 @@ _DOWN_STATUSES = {502, 503, 504}
 """Statuses that a proxy sends if the endpoint behind it is down."""
 _PROBE_SECONDS = 10
 """Seconds within which an endpoint must answer a probe to count as up."""
+_SECRET_NAME = re.compile(r"key|token|secret|sig|code|auth|passw", re.I)
+"""Finds the name of a key in the query of a base URL."""
 _SHORTEST_KEY = 8
 """Shorter keys are not redacted: that would remove ordinary words."""
-_QUOTED = 300
-"""Characters of a provider's message that are quoted."""
-_MESSAGE_READ = 2_000
-"""Characters of a provider's message that are read, so that long messages take no time."""
 
 
 class TryFailed(Exception):
@@ -57,6 +51,7 @@ class TryFailed(Exception):
         retry_after: seconds that the endpoint asked to wait.
         billed: whether the provider may bill the try.
         reply: the body of the reply, if any.
+        is_reply: whether endpoint and model worked, and only this reply has no usable text.
         refusal: status and message, without request ids, if the endpoint refused the request and no retry helps;
             ``None`` for all other faults, and for refusals caused by the text of this request.
     """
@@ -69,11 +64,12 @@ class TryFailed(Exception):
         retry_after: float | None = None,
         billed: bool = False,
         reply: str | None = None,
+        is_reply: bool = False,
         refusal: tuple[int, str] | None = None,
     ) -> None:
         super().__init__(sentence)
         self.sentence, self.retry, self.retry_after = sentence, retry, retry_after
-        self.billed, self.reply, self.refusal = billed, reply, refusal
+        self.billed, self.reply, self.is_reply, self.refusal = billed, reply, is_reply, refusal
 
 
 class EndpointClient:
@@ -97,11 +93,16 @@ class EndpointClient:
             headers["Authorization"] = Omit()
         if endpoint.variable != "OPENAI_API_KEY":  # the client adds organization and project to OPENAI_API_KEY only
             headers |= {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+        query = dict(parse_qsl(endpoint.query, keep_blank_values=True))
+        if "api-version" in query and endpoint.key is not None:
+            headers["api-key"] = endpoint.key  # Azure takes no key as a bearer token under a dated version of its API
+        self._secrets = _secrets(endpoint.key, query)
         self._options: Any = {"timeout": None, "headers": headers}
         self._endpoint, self._caller = endpoint, caller
         self._name = f"{OWNERS[caller]} {endpoint.url}"
         self._openai: AsyncOpenAI = AsyncOpenAI(
             base_url=endpoint.url,
+            default_query=query,
             api_key=endpoint.key or "none",
             max_retries=0,
             http_client=DefaultAioHttpClient(
@@ -160,51 +161,91 @@ class EndpointClient:
         await self._openai.close()
 
     def _redacted(self, text: str) -> str:
-        """Return text without the key, which some providers repeat in errors."""
-        key = self._endpoint.key
-        if key is None or len(key) < _SHORTEST_KEY:
-            return text
-        return text.replace(key, "[secret]").replace(key.replace("/", r"\/"), "[secret]")
+        """Return text without the keys, which some providers repeat in errors."""
+        for key in self._secrets:
+            text = text.replace(key, "[secret]").replace(key.replace("/", r"\/"), "[secret]")
+        return text
+
+    def fault_in(self, error: UnusableReply, text: str, model: str) -> Exception:
+        """Return the error for a reply that has status 200 and cannot be used.
+
+        An error of the provider in it counts as if it came with its own status.
+
+        Args:
+            error: why it cannot be used.
+            text: its body.
+            model: the requested model.
+        """
+        said = error.error
+        if said is None:
+            return TryFailed(str(error), billed=True, reply=text, is_reply=error.is_reply)
+        if (stop := self._stop(said, said.status, model)) is not None:
+            return stop
+        return self._failed_try(str(error), said, said.status or 500, text, billed=True)
 
     def _refusal(self, response: httpx2.Response, text: str, model: str) -> Exception:
         """Return the error for a status other than success."""
-        status, name, variable = response.status_code, self._name, self._endpoint.variable
-        code, message = _code_and_message(text)
-        quote = quoted(message)
-        if code in _QUOTA_CODES or status == 402 or "credit balance is too low" in message:
+        status, name, said = response.status_code, self._name, error_in(text)
+        wait = _retry_after(response.headers)
+        if (stop := None if status == 402 and wait else self._stop(said, status, model)) is not None:
+            return stop
+        quote = quoted(said.message)
+        if not said.is_about_text:
+            if status == 403:
+                return RequestRefused(
+                    f"{name} refused access (403){quote}",
+                    remedy=f"Check the permissions of the key in {self._endpoint.variable}. {RESUME}",
+                )
+            if status == 404 or 300 <= status < 400:
+                return RequestRefused(
+                    f"{name} has nothing at {_PATHS[Api.CHAT]} or {_PATHS[Api.EMBEDDINGS]} ({status}){quote}",
+                    remedy=f"Check the base URL: most end in /v1. {RESUME}",
+                )
+        sentence = f"The endpoint {self._endpoint.url} replied with status {status}{quote}"
+        return self._failed_try(sentence, said, status, text, retry_after=wait, retry=bool(status == 402 and wait))
+
+    def _stop(self, said: ProviderError, status: int | None, model: str) -> GatewayStopped | None:
+        """Return the error for a refusal of every request; ``None`` if others may succeed."""
+        name, variable, quote = self._name, self._endpoint.variable, quoted(said.message)
+        stated = "" if status is None else f" ({status})"
+        if said.is_used_up or status == 402:
             return BudgetSpent(
-                f"{name} reports that the quota is used up ({status}){quote}",
+                f"{name} reports that the quota is used up{stated}{quote}",
                 remedy=f"Raise the quota with the provider, or set another key in {variable}. {RESUME}",
             )
-        if code == "model_not_found" or (status in (400, 404) and _NO_MODEL.search(message)):
+        if "model_not_found" in said.codes or (status in (400, 404) and _NO_MODEL.search(said.message)):
             return RequestRefused(
-                f"{name} has no model '{model}' ({status}){quote}", remedy=f"Check the model's name. {RESUME}"
+                f"{name} has no model '{model}'{stated}{quote}", remedy=f"Check the model's name. {RESUME}"
             )
         if status == 401:
             remedy = f"Check {variable}." if self._endpoint.key else f"Set {variable}; it is not set."
             return GatewayStopped(f"{name} refused the key (401){quote}", remedy=f"{remedy} {RESUME}")
-        if status == 403:
+        if said.is_setting and self._caller is not Caller.SYSTEM:  # whose settings are the same in every request
             return RequestRefused(
-                f"{name} refused access (403){quote}",
-                remedy=f"Check the permissions of the key in {variable}. {RESUME}",
+                f"{name} refused the settings of '{model}'{stated}{quote}",
+                remedy=refusal_remedy(self._caller, said.message),
             )
-        if status == 404 or 300 <= status < 400:
-            return RequestRefused(
-                f"{name} has nothing at {_PATHS[Api.CHAT]} or {_PATHS[Api.EMBEDDINGS]} ({status}).",
-                remedy=f"Check the base URL: most end in /v1. {RESUME}",
-            )
-        if code in _SETTING_CODES and self._caller is not Caller.SYSTEM:  # whose settings are the same in every request
-            return RequestRefused(
-                f"{name} refused the settings of '{model}' ({status}){quote}",
-                remedy=refusal_remedy(self._caller, message),
-            )
-        retry = status in _RETRIED_STATUSES or status >= 500
+        return None
+
+    @staticmethod
+    def _failed_try(
+        sentence: str,
+        said: ProviderError,
+        status: int,
+        text: str,
+        *,
+        retry: bool = False,
+        retry_after: float | None = None,
+        billed: bool = False,
+    ) -> TryFailed:
+        retry = retry or status in _RETRIED_STATUSES or status >= 500
         return TryFailed(
-            f"The endpoint {self._endpoint.url} replied with status {status}{quote}",
+            sentence,
             retry=retry,
-            retry_after=_retry_after(response.headers),
+            retry_after=retry_after,
+            billed=billed,
             reply=text,
-            refusal=None if retry or code in _TEXT_CODES else (status, _REQUEST_ID.sub("", message)),
+            refusal=None if retry or said.is_about_text else (status, _REQUEST_ID.sub("", said.message)),
         )
 
     def _connection_fault(self, error: BaseException) -> Exception:
@@ -227,11 +268,6 @@ class EndpointClient:
         return TryFailed(f"The connection to the endpoint {url} broke before the reply was complete.", billed=True)
 
 
-def quoted(message: str) -> str:
-    """Return the end of a sentence that quotes an endpoint's message, truncated; a full stop if there is none."""
-    return f": {message[:_QUOTED]}" if message else "."
-
-
 def refusal_remedy(caller: Caller, message: str) -> str:
     """Return the remedy for an endpoint that refuses every request of a caller.
 
@@ -242,11 +278,19 @@ def refusal_remedy(caller: Caller, message: str) -> str:
         fix = "Fix the system's requests, or the account behind the key."
     elif NAMED.search(message):
         fix = f"List the settings that this model accepts in a TOML file, and name the file in {VARIABLE}."
-    else:
+    elif message:
         fix = "Fix the problem that the endpoint names, for example the account or the model."
+    else:
+        fix = "The endpoint gives no reason. Check the model's name, the account, and the endpoint's log."
     if caller is Caller.JUDGE:
         return f"{fix} {RESUME}"
     return f"{fix} Progress is saved. Run the same command with --retry-errors to resume."
+
+
+def _secrets(key: str | None, query: Mapping[str, str]) -> list[str]:
+    """Return the key, and the values of the query that may be keys."""
+    values = [key or "", *(value for name, value in query.items() if _SECRET_NAME.search(name))]
+    return [value for value in values if len(value) >= _SHORTEST_KEY]
 
 
 class ReplyTooLarge(OSError):
@@ -276,21 +320,6 @@ def _certificates() -> ssl.SSLContext:
     import httpx2
 
     return httpx2.create_ssl_context()
-
-
-def _code_and_message(text: str) -> tuple[str, str]:
-    """Return the code of a provider's error, and its message on one line."""
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return "", ""
-    error = data.get("error", data) if isinstance(data, dict) else data
-    if isinstance(error, dict):
-        code, message = error.get("code") or error.get("type"), error.get("message")
-    else:
-        code, message = None, error
-    line = " ".join(message[:_MESSAGE_READ].split()) if isinstance(message, str) else ""
-    return str(code or ""), "".join(sign for sign in line if sign.isprintable())
 
 
 def _retry_after(headers: Any) -> float | None:

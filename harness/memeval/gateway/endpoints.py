@@ -39,6 +39,9 @@ class Endpoint:
     """API key; ``None`` if the endpoint needs none."""
     variable: str = field(default="OPENAI_API_KEY", compare=False)
     """The environment variable of the key, named in remedies."""
+    query: str = field(default="", repr=False)
+    """The query of the base URL, sent with every request and stored nowhere: Azure has its API's version there, others
+    a key."""
 
     @property
     def is_loopback(self) -> bool:
@@ -69,7 +72,14 @@ def endpoint_for(caller: Caller, environment: Mapping[str, str] | None = None, *
         url, key = (variables.get(f"{prefix}_{name}", "").strip() for name in ("BASE_URL", "API_KEY"))
         if url or key:
             variable = f"{prefix}_API_KEY"
-            return Endpoint(base_url(url or OPENAI, f"{prefix}_BASE_URL"), _sendable(key, variable), variable)
+            base = base_url(url or OPENAI, f"{prefix}_BASE_URL")
+            if urlsplit(url).username is not None:
+                raise BadInput(
+                    "a user in the URL is not sent to the endpoint.",
+                    where=f"{prefix}_BASE_URL",
+                    remedy=f"Remove it, and set {variable}.",
+                )
+            return Endpoint(base, _sendable(key, variable), variable, urlsplit(url).query)
     if not needs_key:
         return Endpoint(OPENAI)
     raise _no_key(caller)

@@ -14,6 +14,7 @@ from memeval.gateway.budget import Budget, output_limits
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.limits import GatewayOptions
 from memeval.gateway.record import CallRecord
+from memeval.gateway.replies import is_usable
 from memeval.gateway.sending import Sender
 from memeval.gateway.settings import LIMIT_NAMES, settings_for
 from memeval.gateway.stops import RESUME, GatewayStopped, NotRecorded
@@ -128,7 +129,15 @@ class Gateway:
 
     def reuse(self, calls: Iterable[Call]) -> None:
         """Also answer judges and readers from these calls, such as those of a sealed run."""
-        self._reused.update((call.key, call) for call in calls if call.error is None and call.reply is not None)
+        self._reused.update((call.key, call) for call in calls if is_usable(call))
+
+    def stored(self, key: Digest) -> Call | None:
+        """Return the shared call under ``key`` that has a usable reply; ``None`` if it must be made.
+
+        Older versions stored replies without usable text as answers: these calls are made again.
+        """
+        call = self._shared.find(key)
+        return call if call is not None and is_usable(call) else None
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the loop and wait for it; an interrupt cancels it."""
@@ -165,7 +174,7 @@ class Gateway:
         """
         self._refuse_if_stopped()
         key = request.key
-        found = self._recorded(key) or self._reused.get(key) or self._shared.find(key)
+        found = self._recorded(key) or self._reused.get(key) or self.stored(key)
         if found is not None:
             self._cached += 1
             return found
@@ -247,7 +256,7 @@ class Gateway:
         while not self._shared.claim(key):
             await asyncio.sleep(_POLL_SECONDS)
         await self._shared.ingest()
-        found = self._shared.find(key)
+        found = self.stored(key)
         self._cached += found is not None
         return found
 

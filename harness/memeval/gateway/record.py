@@ -64,7 +64,7 @@ class CallRecord:
         self.close()
 
     def find(self, key: Digest) -> Call | None:
-        """Return the last call under ``key`` that has a usable reply, or ``None``."""
+        """Return the last call under ``key`` that has a reply and no error, or ``None``."""
         index = self._usable.get(key)
         return None if index is None else self._call(index)
 

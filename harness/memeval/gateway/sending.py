@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memeval.gateway.budget import Budget
-from memeval.gateway.client import OWNERS, EndpointClient, TryFailed, quoted, refusal_remedy
+from memeval.gateway.client import OWNERS, EndpointClient, TryFailed, refusal_remedy
 from memeval.gateway.endpoints import Endpoint, refuse_keyless
 from memeval.gateway.limits import CallLimits, GatewayOptions, Lane, Refusals
+from memeval.gateway.provider_errors import quoted
 from memeval.gateway.replies import ModelReply, UnusableReply, read
 from memeval.gateway.stops import RESUME, GatewayStopped, RequestRefused
 from memeval.records.call import Call, Caller, ModelRequest, Phase
@@ -89,7 +90,7 @@ class Sender:
             self._served.add(request.model)
             return self._call(request, caller, phase, state, *answer)
         except TryFailed as failed:
-            if not failed.retry:
+            if failed.is_reply or not failed.retry:
                 lane.answered()
                 self._count_refusal(failed, refusals, endpoint, caller, state)
             elif await self._is_down(lane, endpoint, caller):
@@ -151,7 +152,7 @@ class Sender:
             state.tries += 1
             state.at = state.at or datetime.now(UTC).isoformat(timespec="milliseconds")
             tokens = usd = None
-            text, metadata = await self._exchange(client, request, phase)
+            text, metadata = await self._exchange(client, request, caller, phase)
             tokens, usd = metadata.tokens, metadata.price(request.model)
             return text, metadata, usd
         except TryFailed as failed:
@@ -174,7 +175,9 @@ class Sender:
             state.seconds = 0.0 if started is None else time.monotonic() - started
             self._budget.settle(reservation, tokens, usd)
 
-    async def _exchange(self, client: EndpointClient, request: ModelRequest, phase: Phase) -> tuple[str, ModelReply]:
+    async def _exchange(
+        self, client: EndpointClient, request: ModelRequest, caller: Caller, phase: Phase
+    ) -> tuple[str, ModelReply]:
         left = self._budget.seconds_left(phase)
         task = asyncio.current_task()
         self.sending.add(task)
@@ -184,9 +187,9 @@ class Sender:
         finally:
             self.sending.discard(task)
         try:
-            return text, read(text, request.api)
+            return text, read(text, request.api, calls_tools=caller is Caller.SYSTEM)
         except UnusableReply as error:
-            raise TryFailed(str(error), billed=True, reply=text) from None
+            raise client.fault_in(error, text, request.model) from None
 
     def _client(self, endpoint: Endpoint, caller: Caller) -> EndpointClient:
         client_key = (endpoint, endpoint.key, caller)
@@ -215,6 +218,7 @@ class Sender:
             error=error,
             model=metadata.model,
             fingerprint=metadata.fingerprint,
+            ended_early=metadata.ended_early,
             prompt_tokens=metadata.prompt_tokens,
             completion_tokens=metadata.completion_tokens,
             cost_usd=usd,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -38,7 +39,8 @@ class Family(Record):
     models: str
     """Regular expression for the whole name of a model."""
     host: str | None = None
-    """The family applies only at endpoints on this host; ``None`` for every endpoint."""
+    """The family applies only at endpoints on this host; a first ``*.`` stands for any subdomains, and ``None`` for
+    every endpoint."""
     rename: dict[str, str] = {}
     """Renamed settings, by their usual name."""
     remove: tuple[str, ...] = ()
@@ -71,7 +73,9 @@ class Family(Record):
 
     def covers(self, model: str, url: str) -> bool:
         """Return whether a model at an endpoint belongs to this family."""
-        return self.host in (None, urlsplit(url).hostname) and re.fullmatch(self.models, model) is not None
+        return (self.host is None or fnmatchcase(urlsplit(url).hostname or "", self.host)) and re.fullmatch(
+            self.models, model
+        ) is not None
 
     def changed(self, usual: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
         """Return the usual settings, changed as this family needs."""

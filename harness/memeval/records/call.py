@@ -103,6 +103,9 @@ class Call(Stored):
     """The model that replied, as the reply names it."""
     fingerprint: str | None = None
     """The provider's fingerprint of the model that replied."""
+    ended_early: str | None = None
+    """The provider's word for the end of a reply that has text but is not complete, such as ``length`` or
+    ``content_filter``; ``None`` if the model finished, or if the provider does not say."""
     prompt_tokens: int | None = Field(default=None, ge=0)
     """Tokens of the request, counted by the provider."""
     completion_tokens: int | None = Field(default=None, ge=0)

@@ -9,7 +9,7 @@ from memeval.archive.runs import RunFolder
 from memeval.evaluation.findings import Check, Finding
 from memeval.evaluation.verifying.subject import Subject
 from memeval.gateway.prices import PRICE_LISTS, price_list
-from memeval.gateway.replies import UnusableReply, read, text_of
+from memeval.gateway.replies import UnusableReply, read_call, text_of
 from memeval.records.call import Call, Caller
 from memeval.records.errors import MemevalError
 from memeval.records.response import Outcome
@@ -61,10 +61,10 @@ def _wrong_field(call: Call, priced: bool) -> str | None:
     if call.error is not None or call.reply is None:
         return None
     try:
-        reply = read(call.reply, call.request.api)
+        reply = read_call(call)
     except UnusableReply:
         return "reply"
-    fields = ("model", "fingerprint", "prompt_tokens", "completion_tokens")
+    fields = ("model", "fingerprint", "ended_early", "prompt_tokens", "completion_tokens")
     wrong = next((field for field in fields if getattr(call, field) != getattr(reply, field)), None)
     if wrong is None and priced and call.cost_usd != reply.price(call.request.model):
         return "cost_usd"

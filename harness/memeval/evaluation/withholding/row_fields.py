@@ -50,7 +50,7 @@ def grade_with(row: Grade, change: Change) -> Grade:
 
 
 def call_with(row: Call, change: Change, request: ModelRequest | None = None) -> Call:
-    """Return a call with changed request, reply and error; model names stay.
+    """Return a call with changed request, reply and error; model names and the end of the reply stay.
 
     Args:
         request: the new request; ``None`` changes the call's.
@@ -58,7 +58,7 @@ def call_with(row: Call, change: Change, request: ModelRequest | None = None) ->
     if request is None:
         body = {name: value if name == "model" else _nested(value, change) for name, value in row.request.body.items()}
         request = ModelRequest(endpoint=row.request.endpoint, api=row.request.api, body=body)
-    keep = frozenset(name for name in (row.request.model, row.model, row.fingerprint) if name)
+    keep = frozenset(name for name in (row.request.model, row.model, row.fingerprint, row.ended_early, "stop") if name)
     reply = None if row.reply is None else change(row.reply, keep=keep)
     return row.model_copy(update={"request": request, "reply": reply, "error": _optional(row.error, change)})
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from memeval.gateway.reply_text import message_text
+from memeval.gateway.reply_words import reply_words
 from memeval.gateway.serving.fields import Refusal
 from memeval.records.call import Call
 
@@ -90,18 +92,6 @@ def choices_of(data: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any
     return pairs
 
 
-def content_of(message: dict[str, Any]) -> str:
-    """Return the text of a message: its joined parts, or the model's refusal."""
-    content = message.get("content")
-    if isinstance(content, list):
-        texts = [part.get("text") for part in content if isinstance(part, dict)]
-        return "".join(text for text in texts if isinstance(text, str))
-    for text in (content, message.get("refusal")):
-        if isinstance(text, str):
-            return text
-    return ""
-
-
 def calls_of(message: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the function calls in a message."""
     calls = message.get("tool_calls")
@@ -128,9 +118,9 @@ def completion_of(call: Call) -> Completion:
         id=call.key.removeprefix("sha256:")[:24],
         at=call.at,
         model=call.model or call.request.model,
-        text=content_of(message),
+        text=message_text(message),
         tools=tools,
-        finish=str(choice.get("finish_reason") or "stop"),
+        finish=reply_words().ends.usual(choice.get("finish_reason")),
         prompt_tokens=call.prompt_tokens or 0,
         completion_tokens=call.completion_tokens or 0,
     )

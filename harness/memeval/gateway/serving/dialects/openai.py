@@ -8,7 +8,8 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from memeval.gateway.serving.completion import calls_of, choices_of, content_of, data_of, pieces
+from memeval.gateway.reply_text import joined
+from memeval.gateway.serving.completion import calls_of, choices_of, data_of, pieces
 from memeval.gateway.serving.dialects.base import Exchange, event
 from memeval.gateway.serving.fields import Fields, Refusal, text_of
 from memeval.records.call import Api, Call
@@ -184,7 +185,7 @@ def _deltas(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
     calls = calls_of(message)
     rest = {name: value for name, value in message.items() if name not in ("role", "content", "tool_calls")}
     yield {"role": "assistant", "content": None if calls else "", **rest}
-    text = content_of({"content": message.get("content")})
+    text = joined(message.get("content"))
     for piece in pieces(text):
         yield {"content": piece}
     for place, call in enumerate(calls):
