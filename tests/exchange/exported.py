@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from memeval.archive.runs import RunFolder, sealed_runs
-from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.grading.base import RuleGrader
@@ -80,11 +79,6 @@ def measured_exam() -> BenchmarkSession:
     benchmark = TinyBenchmark(4)
     benchmark.categories = tuple(replace(category, grader=Measuring()) for category in benchmark.categories)
     return BenchmarkSession.open(benchmark)
-
-
-def beliefs() -> BenchmarkSession:
-    """Return a small ``beliefs@2``: twelve items, two of them of twenty questions."""
-    return BenchmarkSession.open(find("beliefs@2"), parameters={"size": 1})
 
 
 def answered(folder: Path, asked: BenchmarkSession, on_query: str = "pass", **more: Any) -> RunFolder:

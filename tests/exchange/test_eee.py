@@ -28,13 +28,13 @@ from tests.exchange.exported import (
     MISHAPS,
     WORDS,
     answered,
-    beliefs,
     benchmark_session,
     measured_exam,
     searched,
     stored,
 )
 from tests.support.adapters import plain_adapter
+from tests.support.elsewhere import deepmemeval_exam
 from tests.support.runs import edit_head, make_run, make_track
 from tests.support.upstream import EEE, run_with
 
@@ -78,7 +78,7 @@ def test_its_own_validator_finds_neither_errors_nor_warnings(
         benchmark="tiny@1", judge="openai:gpt-4o@1", judge_endpoint="http://127.0.0.1:1/v1", judge_label="loopback"
     )
     write(mishaps, benchmark_session(3), tmp_path)
-    write(searched(tmp_path_factory.mktemp("a"), beliefs()), beliefs(), tmp_path)
+    write(searched(tmp_path_factory.mktemp("a"), deepmemeval_exam()), deepmemeval_exam(), tmp_path)
     write(answered(tmp_path_factory.mktemp("b"), measured), measured, tmp_path)
     write(stored("always-error"), None, tmp_path)
     write(make_run(tmp_path_factory.mktemp("c"), "partial", done=3), None, tmp_path)
@@ -159,8 +159,9 @@ def test_a_line_holds_question_reference_answer_and_score(mishaps: RunFolder, tm
 
 
 def test_twenty_questions_are_one_line_and_a_conversation(tmp_path: Path) -> None:
-    run = searched(tmp_path, beliefs())
-    delta = next(line for line in lines(write(run, beliefs(), tmp_path)) if len(line["metadata"]) and line["messages"])
+    asked = deepmemeval_exam()
+    run = searched(tmp_path, asked)
+    (delta,) = (line for line in lines(write(run, asked, tmp_path / "out")) if line["messages"])
     assert (delta["interaction_type"], delta["evaluation"]["num_turns"]) == ("multi_turn", 20)
     assert [each["role"] for each in delta["messages"]] == ["user", "assistant"] * 20
     assert [each["is_terminal"] for each in delta["answer_attribution"]] == [False] * 19 + [True]

@@ -17,11 +17,11 @@ from tests.exchange.exported import (
     MISHAPS,
     WORDS,
     answered,
-    beliefs,
     benchmark_session,
     measured_exam,
     searched,
 )
+from tests.support.elsewhere import deepmemeval_exam
 from tests.support.runs import make_run
 from tests.support.upstream import inspect_says
 
@@ -32,11 +32,11 @@ Said = dict[str, Any]
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunFolder]:
     """Runs of all kinds, by name."""
     folder = tmp_path_factory.mktemp("runs")
-    for name in ("beliefs", "mishaps", "measured", "ids"):
+    for name in ("deepmemeval", "mishaps", "measured", "ids"):
         (folder / name).mkdir()
     ids = searched(folder / "ids", benchmark_session(redistribution=Redistribution.IDS))
     return {
-        "beliefs": searched(folder / "beliefs", beliefs()),
+        "deepmemeval": searched(folder / "deepmemeval", deepmemeval_exam()),
         "mishaps": answered(folder / "mishaps", benchmark_session(3), MISHAPS),
         "measured": answered(folder / "measured", measured_exam()),
         "partial": make_run(folder / "partial", "partial", {"kept": 12}, done=80),
@@ -50,7 +50,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunFolder]:
 def said(runs: dict[str, RunFolder], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Said]:
     """Inspect's view of each run's log; one process, because its start takes seconds."""
     benchmark_sessions: dict[str, BenchmarkSession] = {
-        "beliefs": beliefs(),
+        "deepmemeval": deepmemeval_exam(),
         "mishaps": benchmark_session(3),
         "measured": measured_exam(),
         "searched": benchmark_session(redistribution=Redistribution.IDS),
@@ -104,12 +104,12 @@ def test_a_partial_run_counts_what_is_missing_as_wrong(said: dict[str, Said]) ->
 
 
 def test_other_rules_and_metrics_have_scores_of_their_own(said: dict[str, Said], runs: dict[str, RunFolder]) -> None:
-    delta = next(each for each in said["beliefs"]["samples"] if each["metadata"]["category"] == "delta-efficiency")
-    assert {"memeval", "published", "metrics"} == set(delta["scores"])
-    scores = {category.name: category for category in runs["beliefs"].run.scores.categories}
+    delta = next(each for each in said["deepmemeval"]["samples"] if each["metadata"]["category"] == "delta-efficiency")
+    assert {"memeval", "gated", "corrected", "metrics"} == set(delta["scores"])
+    scores = {category.name: category for category in runs["deepmemeval"].run.scores.categories}
     efficiency = scores["delta-efficiency"].metrics["efficiency"]
     assert efficiency is not None
-    assert metrics(said["beliefs"], "efficiency") == {"delta-efficiency": efficiency}
+    assert metrics(said["deepmemeval"], "efficiency") == {"delta-efficiency": efficiency}
     far, near = (
         next(each for each in said["measured"]["samples"] if each["metadata"]["category"] == category)
         for category in ("far", "near")
@@ -132,7 +132,7 @@ def test_a_sample_shows_question_target_answer_and_what_was_brought_up(said: dic
 
 
 def test_twenty_questions_are_one_sample_and_a_conversation(said: dict[str, Said]) -> None:
-    delta = next(each for each in said["beliefs"]["samples"] if each["metadata"]["category"] == "delta-efficiency")
+    delta = next(each for each in said["deepmemeval"]["samples"] if each["metadata"]["category"] == "delta-efficiency")
     assert delta["input"].count("\n") == 19
     assert sum(each["role"] == "user" for each in delta["messages"]) == 20
     assert len(delta["metadata"]["questions"]) == 20

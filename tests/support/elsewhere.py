@@ -106,11 +106,11 @@ def locomo_exam(of: list[Sample] | None = None, *, protocol: str = "f1", choice:
     return BenchmarkSession(LocomoBenchmark(), made(of, choice=choice), protocol, "full")
 
 
-def deepmemeval_exam() -> BenchmarkSession:
-    """Return DeepMemEval over one made-up scenario of each kind, open."""
+def deepmemeval_exam(of: Sequence[dict[str, Any]] | None = None) -> BenchmarkSession:
+    """Return DeepMemEval over made-up scenarios, by default one of each kind, open."""
     from pydantic import TypeAdapter
 
-    scenarios = TypeAdapter(tuple[RawScenario, ...]).validate_json(json.dumps(rows()))
+    scenarios = TypeAdapter(tuple[RawScenario, ...]).validate_json(json.dumps(of or rows()))
     return BenchmarkSession(
         DeepMemEvalBenchmark(), DeepMemEvalDataset(DeepMemEvalFile("sha256:" + "1" * 64, scenarios)), "judge", "full"
     )

@@ -141,8 +141,6 @@ def not_installed(run: Run) -> BadInput | None:
     """Return that the benchmark of a run is not installed here, and what had it; ``None`` if it is installed."""
     if run.track.benchmark in known_ids():
         return None
-    if reason := why_removed(run.track.benchmark):
-        return BadInput(reason)
     needed = [f"{name}=={at}" for name, at in run.harness.packages.items() if name not in PACKAGES]
     if _is_stale(run.track.benchmark.partition("@")[0]):
         remedy = REINSTALL

@@ -117,12 +117,12 @@ def test_a_wrong_call_says_what_to_name(call: Call, board: Path) -> None:
 def test_a_run_whose_rows_are_only_in_the_archive_is_verified_reproduced_and_shown_as_before(
     call: Call, board: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    stored = RESULTS / "astrocyte-basic" / "bm25s" / "20261122T120133Z-ee8a7304"
+    stored = RESULTS / "astrocyte-basic" / "bm25s" / "20261122T120133Z-4f234051"
     run = board / Path(*stored.parts[-3:])
     shutil.copytree(stored, run)
     before = call("verify")[:2], call("reproduce", str(run)), _pages(board)
     code, out, _err = call("archive", "push", "--all", "--thin", "--over", "0")
-    assert code == 0 and "rows only in the archive: astrocyte-basic/bm25s/20261122T120133Z-ee8a7304" in out
+    assert code == 0 and "rows only in the archive: astrocyte-basic/bm25s/20261122T120133Z-4f234051" in out
     assert [path.name for path in run.iterdir()] == ["run.json"]
     shutil.rmtree(tmp_path / "cache")
     assert (call("verify")[:2], call("reproduce", str(run)), _pages(board)) == before

@@ -140,9 +140,10 @@ def test_the_seed_table_holds_the_public_data() -> None:
 
 
 def test_the_seed_table_knows_the_public_data_and_no_other() -> None:
-    dataset = BeliefsBenchmark().open()
+    dataset = BeliefsBenchmark().opened(None, None, RETRIEVAL, "full")
     name = next(dataset.scenario_ids())
     replies, keys = searched("seed-table", dataset.scenario(name)), {key.item_id: key for key in dataset.keys()}  # noqa: SIM118
+    assert any(keys[item_id].key.relevant_turns for item_id in replies)
     for item_id, reply in replies.items():
         turns = keys[item_id].key.relevant_turns
         assert [ids for _, ids in found(reply)] == [(turn,) for turn in turns]

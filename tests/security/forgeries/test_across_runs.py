@@ -48,8 +48,10 @@ def marks_of(row: BoardRow) -> list[MarkName]:
 
 
 def renamed(original: RunFolder, results: Path, change: Callable[[Json], None] = lambda _row: None) -> RunFolder:
-    """Forge a run of 'acme' from another system's run, and change its responses."""
+    """Forge a run of 'acme' from another system's run, as if started a minute later, and change its responses."""
     forger = Forger.of(original, results)
+    started = datetime.fromisoformat(forger.head["timing"]["started"]) + timedelta(minutes=1)
+    forger.head["timing"]["started"] = started.isoformat(timespec="milliseconds")
     forger.system.update(slug="acme", name="Acme", submission_digest="sha256:" + 64 * "a")
     for row in forger.responses:
         change(row)
@@ -149,8 +151,10 @@ def test_a_review_ends_the_mark_until_the_run_is_edited(tmp_path: Path, original
 
 
 def test_honest_runs_of_the_repository_have_no_mark_that_bars_them() -> None:
-    names = ("chroma", "minilm", "memorycd-long-context", "full-context")
-    folders = [stored_run(f"beliefs/{name}") for name in names]
+    names = {"beliefs": ("chroma", "minilm", "bm25s", "bm25"), "deepmemeval": ("memorycd-long-context", "full-context")}
+    folders = [stored_run(f"{benchmark}/{name}") for benchmark, systems in names.items() for name in systems]
+    tracks = {(run.track.benchmark, run.track.data_digest, run.track.reader) for run in (each.run for each in folders)}
+    assert len(tracks) == len(names), "only runs on one track are compared"
     board = board_of(folders[0].path, *folders)
     found = {row.run.system.slug: marks_of(row) for row in board.runs}
     assert found.pop("chroma") + found.pop("minilm") == [MarkName.ALIKE], "they share the embedding model"

@@ -21,7 +21,7 @@ from memeval.records.response import Response
 from memeval.records.scenario import Ingest
 from tests.support.forging import RESULTS, Forger, Json, stored_run
 
-NO_MEMORY = "beliefs/no-memory/20261121T232827Z-47ecf11f"
+NO_MEMORY = "beliefs/no-memory/20261127T014747Z-d7e632b7"
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_a_run_of_another_system_has_no_such_check(sessions: Sessions) -> None:
 
 
 def of_the_smallest_tier(slug: str) -> RunFolder:
-    """Return a control's run on histories of ten thousand tokens, by the rules."""
+    """Return a control's run on histories of ten thousand tokens, by the turns that it finds."""
     (found,) = (
         each
         for each in map(RunFolder, (RESULTS / "beliefs" / slug).iterdir())
@@ -112,7 +112,8 @@ def test_controls_that_are_checked_together_read_each_history_once(
 
     honest = [of_the_smallest_tier("recency-window"), of_the_smallest_tier("bm25")]
     relative = str(honest[1].path.relative_to(RESULTS))
-    forged = edited(relative, tmp_path, lambda row: row.update(answer="", outcome="empty"), 5)
+    nothing: Json = {"items": [], "context_digest": None, "context_tokens": None}
+    forged = edited(relative, tmp_path, lambda row: row.update(nothing), 2)
     together = Sessions(folders=[*honest, forged])
     assert not isinstance(together.of(forged.run.track), NoData)
     monkeypatch.setattr(LongHistory, "_step", counted)

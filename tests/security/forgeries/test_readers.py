@@ -10,11 +10,18 @@ from typing import Any
 
 import pytest
 
+from memeval.benchmarks.base import Dataset, Parameters
+from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
 from memeval.benchmarks.session import session_of_run
 from memeval.evaluation.reproduction import reproduce_run
+from memeval.evaluation.running import RunOptions, run_system
 from memeval.keys import BeliefKey
 from memeval.records.run import Run
+from memeval.systems.source import file_source
+from tests.benchmarks.deepmemeval.rows import rows, sessions
+from tests.support.elsewhere import deepmemeval_exam
 from tests.support.forging import Forger
+from tests.support.registered import register
 
 Json = dict[str, Any]
 ITEMS = 12
@@ -37,11 +44,12 @@ def of_items(run: str, results: Path, items: Collection[str]) -> Forger:
     return made
 
 
-def forger(results: Path, category: str | None = None, items: int = ITEMS) -> Forger:
-    """Return a copy of a run of the BM25 control with a few items."""
+def forger(results: Path, category: str | None = None) -> Forger:
+    """Return a copy of a run of the BM25 control with a few items that have an answer."""
     run = "beliefs/bm25"
+    answered = {row["item_id"] for row in copied(run).responses if row["answer"]}
     chosen = [grade["item_id"] for grade in copied(run).grades if category in (None, grade["category"])]
-    return of_items(run, results, chosen[:items])
+    return of_items(run, results, [item for item in chosen if item in answered][:ITEMS])
 
 
 def found(made: Forger) -> list[str]:
@@ -50,9 +58,51 @@ def found(made: Forger) -> list[str]:
     return [str(finding) for finding in reproduce_run(made.seal()).findings]
 
 
-@pytest.mark.parametrize("category", [None, "delta-efficiency"])
-def test_an_honest_run_is_read_again_and_equal(tmp_path: Path, category: str | None) -> None:
-    assert found(forger(tmp_path, category=category, items=3 if category else ITEMS)) == []
+def test_an_honest_run_is_read_again_and_equal(tmp_path: Path) -> None:
+    assert found(forger(tmp_path)) == []
+
+
+KEY, POOL = "I keep the spare key at Lantern Bakery.", "I swim at the Heron Pool."
+
+SENDS_ONCE = """
+class SendsOnce:
+    def reset(self):
+        self.told = []
+
+    def ingest_session(self, session, timestamp):
+        self.told += [(turn["turn_id"], turn["content"]) for turn in session["turns"] if turn["role"] == "user"]
+
+    def search(self, query, k, timestamp=None):
+        found, self.told = self.told, []
+        return [{"text": text, "source_ids": [place]} for place, text in found]
+"""
+"""A system that sends each text to the agent once, at the first question."""
+
+
+@pytest.fixture
+def conversation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Forger:
+    """A run of that system over twenty questions to an agent that keeps context."""
+    (row,) = (each for each in rows() if each["scenario_type"] == "delta-efficiency")
+    asked = [*19 * ["Where do I keep the spare key?"], "Where do I swim?"]
+    row["conversation_history"] = sessions(KEY, POOL)
+    row["metadata"]["established_facts_by_turn_5"] = [KEY, POOL]
+    row["evaluation_turns"] = [{"question": text, "turn": turn} for turn, text in enumerate(asked)]
+    exam = deepmemeval_exam([row])
+
+    class MadeUp(DeepMemEvalBenchmark):
+        def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
+            return exam.dataset
+
+    register(monkeypatch, {"deepmemeval@1": MadeUp})
+    (tmp_path / "sends_once.py").write_text(SENDS_ONCE)
+    options = RunOptions(results=tmp_path / "honest", reader="extractive@2")
+    return Forger.of(run_system(file_source(tmp_path / "sends_once.py"), exam, options), tmp_path / "forged")
+
+
+def test_where_the_agent_keeps_context_the_reader_gets_all_contexts_so_far_again(conversation: Forger) -> None:
+    assert [row["answer"] for row in conversation.responses] == [*19 * [KEY], POOL]
+    assert [bool(row["items"]) for row in conversation.responses] == [True, *19 * [False]]
+    assert found(conversation) == []
 
 
 def test_right_answers_under_an_offline_reader_are_found(tmp_path: Path) -> None:
@@ -70,14 +120,13 @@ def test_right_answers_under_an_offline_reader_are_found(tmp_path: Path) -> None
     assert "but the reader extractive@2 gives '" in findings[0]
 
 
-def test_an_answer_from_the_twentieth_context_alone_is_found(tmp_path: Path) -> None:
-    """In a scenario whose agent keeps context, the reader gets all contexts so far."""
-    made = forger(tmp_path, category="delta-efficiency", items=1)
-    swapped = {"answer": made.responses[0]["answer"]}
-    assert swapped["answer"] != made.responses[-1]["answer"]
-    made.responses[-1] |= swapped
-    (finding,) = found(made)
-    assert f"responses.jsonl.gz:{len(made.responses)}: " in finding
+@pytest.mark.parametrize("forged", [{"answer": KEY}, {"answer": "", "outcome": "empty"}])
+def test_another_answer_than_that_of_all_contexts_so_far_is_found(conversation: Forger, forged: Json) -> None:
+    """The answer of an earlier question, and that from the twentieth context alone."""
+    conversation.responses[-1] |= forged
+    (finding,) = found(conversation)
+    assert "responses.jsonl.gz:20: " in finding
+    assert f"but the reader extractive@2 gives '{POOL}'" in finding
 
 
 @pytest.mark.parametrize(

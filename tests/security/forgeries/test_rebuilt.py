@@ -73,7 +73,7 @@ def test_a_shrunk_plan_is_found(tmp_path: Path, sessions: Sessions) -> None:
     assert run.run.coverage.full
     track = found("track", run, sessions)
     assert "run.json: track.categories.noise-resistance.items: is " in track
-    assert ", but beliefs@2 has 100." in track
+    assert ", but beliefs@2 has 520." in track
 
 
 def swap_weights(forger: Forger) -> None:

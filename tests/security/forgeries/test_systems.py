@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from memeval.archive.runs import RunFolder
+from memeval.archive.sources import stored_sources
 from memeval.evaluation.findings import Check, CheckStatus
 from memeval.evaluation.verifying.systems import NO_SOURCE, check_sources, check_system
 from tests.support.forging import RESULTS, Forger, stored_run
@@ -84,6 +85,12 @@ def digest_of(run: str) -> str:
     return str(identity_of(run)["submission_digest"])
 
 
+def source_of(run: str) -> Path:
+    """Return the stored source of a run, relative to the results folder."""
+    (source,) = stored_sources(RESULTS, digest_of(run))
+    return source.relative_to(RESULTS)
+
+
 def test_a_submission_under_the_name_of_a_control_is_found(tmp_path: Path) -> None:
     assert [each.problem for each in check(forged(SMALL, tmp_path, {"slug": "bm25"})).findings] == [
         "is 'submission', but 'bm25' is the name of a shipped control.",
@@ -153,8 +160,8 @@ def test_commit_command_line_isolation_and_environment_stay_the_word_of_the_runn
 
 
 def test_a_former_version_is_checked_against_its_stored_files(tmp_path: Path) -> None:
-    former = "beliefs/minilm/20261122T051058Z-2d8afc9e"
-    source = f"sources/minilm/{digest_of(former)[7:23]}"
+    former = "qa-smoke/mcp-memory-service"
+    source = source_of(former)
     folder = forged(former, tmp_path, {"deterministic": False})
     assert check(folder).not_checked == NO_SOURCE
     shutil.copytree(RESULTS / source, tmp_path / source)
@@ -162,7 +169,7 @@ def test_a_former_version_is_checked_against_its_stored_files(tmp_path: Path) ->
 
 
 def test_stored_files_that_were_changed_are_found(tmp_path: Path) -> None:
-    source = f"sources/bm25s/{digest_of(SMALL)[7:23]}"
+    source = source_of(SMALL)
     shutil.copytree(RESULTS / source, tmp_path / source)
     folder = forged(SMALL, tmp_path, {})
     assert check(folder).status is CheckStatus.OK
@@ -174,7 +181,7 @@ def test_stored_files_that_were_changed_are_found(tmp_path: Path) -> None:
 
 
 def test_a_stored_file_that_is_a_symlink_is_refused(tmp_path: Path) -> None:
-    source = tmp_path / f"sources/bm25s/{digest_of(SMALL)[7:23]}"
+    source = tmp_path / source_of(SMALL)
     shutil.copytree(RESULTS / source.relative_to(tmp_path), source)
     (source / "adapter.py").unlink()
     (source / "adapter.py").symlink_to("/etc/passwd")
@@ -186,8 +193,8 @@ def test_a_run_inside_a_stored_source_is_no_run(tmp_path: Path) -> None:
     from memeval.archive.runs import runs_under, sealed_runs
 
     folder = forged(SMALL, tmp_path, {})
-    for inside in ("", "beliefs/acme/20261122T120133Z-ee8a7304"):
-        hidden = tmp_path / "sources/acme/0123456789abcdef" / inside
+    for inside in ("", "beliefs/acme/20261122T120133Z-4f234051"):
+        hidden = tmp_path / "sources/acme/0123456789abcdef-01234567" / inside
         hidden.mkdir(parents=True, exist_ok=True)
         shutil.copy(folder.path / "run.json", hidden)
     assert [found.path for found in sealed_runs(tmp_path)] == [folder.path]
