@@ -44,6 +44,10 @@ ABSTENTIONS = (
     "You mentioned your cat Luna but not your hamster.",
     "You talked about Japan, but never about Korea.",
     "That was never brought up.",
+    "No such event is described in the history.",
+    "There is no such trip in our conversations.",
+    "The available information does not allow me to answer.",
+    "There isn't enough to go on.",
     "It was never brought up in the conversation.",
     "I'm afraid that never came up.",
     "This did not come up in our chats.",
@@ -260,6 +264,9 @@ ABSTENTIONS = (
 
 ANSWERS = (
     "There was not enough flour, so he bought rice.",
+    "There was enough to say about the trip: it rained.",
+    "The rules of the house do not allow me to park there.",
+    "No such luck in Rome, the hotel was full.",
     "There was not enough time to visit the museum.",
     "She said that there was not enough room.",
     "There weren't enough chairs for everyone.",

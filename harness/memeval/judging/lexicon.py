@@ -280,6 +280,13 @@ MISSING = (
     r"left (?:that|this|it|so much) out|left (?:out|unsaid|unmentioned|unspecified|open|unanswered)",
     r"(?:is|are|was) not (?:something|anything|a (?:thing|detail|topic|fact)|information) (?:that |which )?(?:you|i"
     r"|we|the user|was|is|has been|came)",
+    r"no such (?:[\w']+ ){1,3}(?:(?:is|are|was|were|has been|have been) (?:ever )?(?:mentioned|described|recorded|noted"
+    r"|stated|given|listed|discussed|documented|specified|found|reported|known|shared|told|there)\b|appears?\b"
+    r"|(?:comes|came) up|(?:exists? )?(?:in|within|among) (?:\w+ ){0,2}<told_in>)",
+    r"(?:information|context|details|<told_in>) (?:<filler>){0,6}(?:do|does|did) not (?:allow|permit|enable|let)"
+    r" (?:me|us|one|anyone|for)\b",
+    r"(?:there (?:is|are|was|were)|<asker> (?:do|did)) not (?:have )?(?:nearly |really |quite )?enough to (?:go on"
+    r"|go by|tell|say|answer|determine|work with)\b",
     # Whoever answers does not know.
     r"(?:<asker> (?:really |honestly |simply |just |still )?|^(?:<lead_in>)?)(?:do|did|would|can|could|will) (?:not"
     r"|never|no longer) <adverb*>(?:know|recall|remember)",
