@@ -60,6 +60,7 @@ def test_an_unknown_suite_names_the_known_ones() -> None:
             "extractive@1 was removed: it returned one sentence",
             10,
         ),
+        ('judge = "rules@3"', 'judge = "rules@1"', "rules@1 was removed: it failed reference answers", 11),
         ('ceiling = "oracle"', 'ceiling = "top"', "'oracle' or 'perfect'", 12),
         ('reader = "extractive@2"', 'reader = "native"', "the oracle only retrieves", 12),
         ('ceiling = "oracle"', 'ceiling = "oracle"\nweight = -1.0', "weight", 13),

@@ -131,6 +131,7 @@ def test_a_board_shows_only_its_benchmarks(results: Path) -> None:
         ('[headline."fake@1"]\nprotocol = "f1"\n', "2: fake@1 has no protocol 'f1'. Choose one of: judge."),
         ('[headline."fake@1"]\ntier = "fulll"\n', "2: fake@1 has no tier 'fulll'. Did you mean 'full'?"),
         ('[headline."fake@1"]\nreader = "extractive@1"\n', "2: extractive@1 was removed: it returned one sentence"),
+        ('[headline."fake@1"]\njudge = "rules@2"\n', "2: rules@2 was removed: it failed reference answers"),
         ('[headline."fake@1"]\ntrack = "abc"\n', "1: no run of fake@1 has this headline track. Choose one of: "),
     ],
 )

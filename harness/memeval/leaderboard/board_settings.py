@@ -48,8 +48,9 @@ def board_settings(results: Path, find: Callable[[str], Benchmark] = registered)
         info = info_of(name, "headline", name)
         for key, known in (("protocol", info.protocols), ("tier", info.tiers)):
             _refuse_unknown(file, getattr(choice, key), [each.name for each in known], ("headline", name, key))
-        if choice.reader is not None and (why := why_removed(choice.reader)):
-            raise BadInput(why, where=file.place("headline", name, "reader"), remedy="Name another reader.")
+        for key, chosen in (("reader", choice.reader), ("judge", choice.judge)):
+            if chosen is not None and (why := why_removed(chosen)):
+                raise BadInput(why, where=file.place("headline", name, key), remedy=f"Name another {key}.")
     for name, weights in file.settings.weights.items():
         info = info_of(name, "weights", name)
         categories = [category.name for category in info.every_category]

@@ -47,8 +47,9 @@ def read_suites(path: Path = FILE, find: Callable[[str], Benchmark] = registered
             except BadInput as error:
                 place_of = file.place(*keys, "benchmark")
                 raise BadInput(error.problem, where=place_of, remedy=error.remedy) from None
-            if why := why_removed(each.reader):
-                raise BadInput(why, where=file.place(*keys, "reader"), remedy="Name another reader.")
+            for key, name in (("reader", each.reader), ("judge", each.judge)):
+                if why := why_removed(name):
+                    raise BadInput(why, where=file.place(*keys, key), remedy=f"Name another {key}.")
             for key, known in (("protocol", info.protocols), ("tier", info.tiers)):
                 _refuse_unknown(file, each.benchmark, getattr(each, key), [one.name for one in known], (*keys, key))
     return suites
