@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import threading
 from collections.abc import Iterator
@@ -26,6 +27,24 @@ def test_a_run_gives_its_rows_and_the_digest_of_its_head(tmp_path: Path) -> None
     assert len(list(folder.responses())) == folder.run.files["responses.jsonl"].rows == 100
     assert [context.parts[0].text for context in folder.contexts()] == ["Ada – Zürich"]
     assert folder.digest == digest_bytes((folder.path / "run.json").read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "said"),
+    [
+        ("judge", "rules@1", "rules@1 was removed: it failed reference answers"),
+        ("benchmark", "beliefs@1", "beliefs@1 was removed: a solver"),
+        ("judge", "rules@3", "unknown key 'system.label'"),
+    ],
+)
+def test_a_run_of_a_former_form_says_which_edition_it_names(tmp_path: Path, part: str, name: str, said: str) -> None:
+    head = make_run(tmp_path, "acme").path / "run.json"
+    data = json.loads(head.read_bytes())
+    data["system"]["label"] = "no model"
+    data["track"][part] = name
+    head.write_text(json.dumps(data))
+    with pytest.raises(BadInput, match=said):
+        RunFolder(head.parent).run  # noqa: B018 - reading it is what is tested
 
 
 def test_runs_are_found_by_path_and_unfinished_ones_are_passed_over(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from memeval.records.prompt import Prompt
 from memeval.records.response import Context, Response
 from memeval.records.run import Run
 from memeval.records.traffic import Traffic
+from memeval.removed import why_removed
 from memeval.storage import listed
 
 T = TypeVar("T", bound=Stored)
@@ -64,7 +66,13 @@ class RunFolder:
     @cached_property
     def run(self) -> Run:
         """The run's head."""
-        return Run.parse(self.head_bytes, self.path / "run.json")
+        where = self.path / "run.json"
+        try:
+            return Run.parse(self.head_bytes, where)
+        except BadInput:
+            if (why := _why_too_old(self.head_bytes)) is None:
+                raise
+            raise BadInput(why, where=where, remedy="Read it with that memeval, or record a new run.") from None
 
     @cached_property
     def digest(self) -> Digest:
@@ -124,6 +132,15 @@ class RunFolder:
 
     def _rows(self, name: str, model: type[T]) -> Iterator[T]:
         return read_rows(self.file(name), model) if name in self.run.files else iter(())
+
+
+def _why_too_old(head: bytes) -> str | None:
+    """Return which removed edition a head names that is not of today's form; ``None`` if it names none."""
+    try:
+        track = json.loads(head)["track"]
+        return next(filter(None, (why_removed(track[part]) for part in ("benchmark", "judge", "reader"))), None)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
 
 
 def sealed_runs(results: Path) -> list[RunFolder]:

@@ -1,4 +1,4 @@
-"""Detects abstentions: answers that say that what was asked for was never told. Doubt alone is none."""
+"""Detects abstentions: answers that say that what was asked for was never told. Doubt alone is not an abstention."""
 
 from __future__ import annotations
 
