@@ -16,7 +16,7 @@ from mcp_memory_service.services.memory_service import MemoryService  # noqa: E4
 from mcp_memory_service.storage.sqlite_vec import SqliteVecMemoryStorage  # noqa: E402
 
 
-async def main() -> None:  # noqa: D103
+async def main() -> None:
     file, text = f"{tempfile.mkdtemp()}/memory.db", "The door has the code 4711."
     storage = SqliteVecMemoryStorage(file)
     await storage.initialize()
