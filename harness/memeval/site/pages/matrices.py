@@ -9,7 +9,7 @@ from itertools import groupby
 from markupsafe import Markup
 
 from memeval.archive.matrices import HEAD, MatrixFolder
-from memeval.leaderboard.matrices import best_for_their_cost
+from memeval.leaderboard.matrices import best_for_their_cost, frontier
 from memeval.records.comparison import Difference
 from memeval.records.matrix import CellState, ComparedTo, GateResult, Matrix, MatrixBenchmark, MatrixCell
 from memeval.site.charts.scatter import Plot, PlotSpot, scatter
@@ -19,7 +19,6 @@ from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.model.urls import segment
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
-from memeval.statistics.pareto import frontier
 
 TOKENS = "tokens_per_question"
 
