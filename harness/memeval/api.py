@@ -247,7 +247,7 @@ def verify_checks(
     from memeval.archive.signatures import signers_of
     from memeval.claims.checking import regraded_checks
     from memeval.evaluation.stored_results import checks_of_results
-    from memeval.labels.checking import label_checks
+    from memeval.labels.store import label_checks
     from memeval.leaderboard.release_checks import check_results
     from memeval.leaderboard.traces import Traces
 
