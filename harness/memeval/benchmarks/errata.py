@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from memeval.records.base import Digest, once_each, validated
-from memeval.records.errata import Errata, ErratumAction
+from memeval.records.benchmark import Errata, ErratumAction
 from memeval.records.errors import BadInput
 
 LARGEST = 10_000_000

@@ -10,7 +10,7 @@ from memeval.benchmarks.locomo.choice import NOT_MENTIONED
 from memeval.benchmarks.locomo.keys import LocomoCategory
 from memeval.benchmarks.locomo.results import NUMBERS
 from memeval.keys import ItemKey
-from memeval.records.errata import Erratum, ErratumAction, ErratumKind
+from memeval.records.benchmark import Erratum, ErratumAction, ErratumKind
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ingest
 from tests.benchmarks.locomo.samples import locomo, made, samples

@@ -12,9 +12,8 @@ from memeval.benchmarks.deepmemeval.formats import FORMATS
 from memeval.benchmarks.deepmemeval.released import read
 from memeval.grading.base import Grader
 from memeval.grading.delivery import DeliveredDelta
-from memeval.grading.doubted import DoubtJudged
-from memeval.grading.judged import Judged
-from memeval.records.errata import Errata
+from memeval.grading.judged import DoubtJudged, Judged
+from memeval.records.benchmark import Errata
 from memeval.records.errors import BadInput
 
 INFO = load(__package__)

@@ -31,7 +31,7 @@ from memeval.keys import (
     TemporalKey,
     UncertaintyKey,
 )
-from memeval.records.errata import Errata, Erratum, ErratumKind
+from memeval.records.benchmark import Errata, Erratum, ErratumKind
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 

@@ -1,7 +1,7 @@
 """LongMemEval's own retrieval metrics (xiaowu0162/LongMemEval, ``src/retrieval/eval_utils.py``).
 
 They use user turns only, recognise evidence by a mark in the source's ids, and use the older discount of ranks. They
-serve for comparison with published numbers; memeval's own measures are in :mod:`memeval.grading.ranking`.
+serve for comparison with published numbers; memeval's own measures are in :mod:`memeval.grading.evidence`.
 """
 
 from __future__ import annotations

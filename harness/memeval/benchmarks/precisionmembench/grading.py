@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from memeval.benchmarks.precisionmembench.keys import BeliefSearchKey
 from memeval.benchmarks.precisionmembench.rules import Result, completed, unpinned
-from memeval.grading.base import RuleGrader
+from memeval.grading.base import RuleGrader, first_failure, only, row
 from memeval.grading.recall import Hits, TextIndexes
-from memeval.grading.rows import first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Flag, Grade, GradeState

@@ -41,8 +41,8 @@ from memeval.benchmarks.precisionmembench.reports import (
     turns,
 )
 from memeval.benchmarks.session import BenchmarkSession
+from memeval.grading.base import last_attempts
 from memeval.grading.recall import Hits, TextIndex
-from memeval.grading.rows import last_attempts
 from memeval.records.errors import BadInput
 from memeval.records.imported import Imported
 from memeval.records.response import Response

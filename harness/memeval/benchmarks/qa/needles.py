@@ -9,9 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-from memeval.judging.clock import with_clock
-from memeval.judging.scripts import is_unspaced
-from memeval.judging.text import plain_characters
+from memeval.judging.text import is_unspaced, plain_characters, with_clock
 from memeval.judging.thinking import without_thinking
 
 SHORT = 2

@@ -24,8 +24,7 @@ from memeval.gateway.serving.fields import Refusal
 from memeval.gateway.serving.hosts import HostRoute
 from memeval.gateway.serving.model_endpoint import ModelEndpoint, PassCounts
 from memeval.gateway.serving.redaction import Redaction
-from memeval.records.call import Phase
-from memeval.records.traffic import Traffic
+from memeval.records.call import Phase, Traffic
 
 MOST_BYTES = 50 * 1024 * 1024
 """Maximum bytes of a forwarded body, in either direction."""

@@ -9,7 +9,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memeval.words import read_words
+from memeval.toml import read_words
 
 
 @dataclass(frozen=True)
