@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memeval.claims.store import file_name, stored_regraded, stored_rows
-from memeval.evaluation.findings import Check, Finding
+from memeval.evaluation.verify.findings import Check, Finding
 from memeval.labels.sampling import drawn_cells, label_id
 from memeval.labels.store import LABELS, SAMPLE, guide_of, sample_at, sample_rows, stored_readings, stored_verdicts
 from memeval.records.errors import BadInput
