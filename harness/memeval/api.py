@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _LAZY_TYPES = {
     "AuditFolder": "memeval.archive.audits",
-    "AuditOptions": "memeval.evaluation.verify.audit",
+    "AuditOptions": "memeval.evaluation.run.audit",
     "Board": "memeval.leaderboard.board",
     "Check": "memeval.evaluation.verify.findings",
     "Comparison": "memeval.records.comparison",
@@ -263,7 +263,7 @@ def verify_checks(
     from memeval.archive.signatures import signers_of
     from memeval.claims.checking import regraded_checks
     from memeval.evaluation.verify.stored_results import checks_of_results
-    from memeval.labels.checking import label_checks
+    from memeval.labels.store import label_checks
     from memeval.leaderboard.release_checks import check_results
     from memeval.leaderboard.traces import Traces
 
@@ -345,7 +345,7 @@ def audit(
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     from memeval.evaluation.judge.judges import choose_judge
-    from memeval.evaluation.verify.audit import audit_judge
+    from memeval.evaluation.run.audit import audit_judge
     from memeval.options import AuditOptions
 
     benchmarks = _benchmarks(benchmark, data)

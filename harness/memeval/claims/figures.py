@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from memeval.records.regraded import CategoryFigures, RegradedFigures, RegradedRow, RowCounts, TwoWay, VerdictShare
 from memeval.records.scores import Interval
 from memeval.statistics.composite import Layout, composite_interval
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 
 Verdict = Callable[[RegradedRow], bool | None]
 """Returns one of a row's verdicts."""

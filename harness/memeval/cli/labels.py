@@ -197,8 +197,8 @@ def grade(
     Example: memeval labels grade answers --tuned-on conv-26 --tuned-on conv-30
     """
     from memeval.judging.rules import RulesJudge
+    from memeval.labels.sheets import verdicts_of
     from memeval.labels.store import sample_rows, stored_samples, write_verdicts
-    from memeval.labels.versions import verdicts_of
 
     stored = {sample.name: sample for sample in stored_samples(results)}
     if unknown := [each for each in names if each not in stored]:

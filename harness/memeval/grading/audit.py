@@ -9,7 +9,7 @@ from typing import TypeVar
 from memeval.records.audit import Agreement, AuditLine, Probe, ProbeKind, Rate
 from memeval.records.scores import Interval
 from memeval.statistics.agreement import cohen_kappa
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 
 Part = TypeVar("Part", str, ProbeKind)
 

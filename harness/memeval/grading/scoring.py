@@ -12,7 +12,7 @@ from memeval.records.imported import ClaimMetric
 from memeval.records.scores import CategoryScore, Composite, Interval, Scores, SliceScore, Tally
 from memeval.records.track import CategoryPlan
 from memeval.statistics.composite import composite_interval
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 
 SKIPPED = "skipped"
 """The state of a planned item without a grade; computed, never written on a row."""

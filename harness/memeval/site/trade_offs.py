@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from memeval.leaderboard.board import BoardRow, RankStatus
+from memeval.leaderboard.matrices import frontier
 from memeval.records.run import SystemKind
 from memeval.site.columns import Column, ColumnGroup
 from memeval.site.scatter import Level, Plot, PlotSpot, scatter, score_range
 from memeval.site.spending import TOKENS
 from memeval.site.tables import TableView
-from memeval.statistics.pareto import frontier
 
 COSTS = {
     "cost_per_question_usd": "",

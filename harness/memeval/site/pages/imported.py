@@ -17,7 +17,7 @@ from memeval.site.model import BenchmarkView, SiteModel
 from memeval.site.publisher import Publisher
 from memeval.site.regraded import SIGNS, metric_label, part_address, regraded_tables, regraded_url
 from memeval.site.rendering import render
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 
 
 @dataclass(frozen=True)

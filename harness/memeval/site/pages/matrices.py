@@ -9,7 +9,7 @@ from itertools import groupby
 from markupsafe import Markup
 
 from memeval.archive.matrices import HEAD, MatrixFolder
-from memeval.leaderboard.matrices import best_for_their_cost
+from memeval.leaderboard.matrices import best_for_their_cost, frontier
 from memeval.records.comparison import Difference
 from memeval.records.matrix import CellState, ComparedTo, GateResult, Matrix, MatrixBenchmark, MatrixCell
 from memeval.site import text
@@ -19,7 +19,6 @@ from memeval.site.publisher import Publisher
 from memeval.site.rendering import render
 from memeval.site.scatter import Plot, PlotSpot, scatter
 from memeval.site.urls import segment
-from memeval.statistics.pareto import frontier
 
 TOKENS = "tokens_per_question"
 
