@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _LAZY_TYPES = {
     "AuditFolder": "memeval.archive.audits",
-    "AuditOptions": "memeval.evaluation.run.audit",
+    "AuditOptions": "memeval.evaluation.verify.audit",
     "Board": "memeval.leaderboard.board",
     "Check": "memeval.evaluation.verify.findings",
     "Comparison": "memeval.records.comparison",
@@ -345,7 +345,7 @@ def audit(
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     from memeval.evaluation.judge.judges import choose_judge
-    from memeval.evaluation.run.audit import audit_judge
+    from memeval.evaluation.verify.audit import audit_judge
     from memeval.options import AuditOptions
 
     benchmarks = _benchmarks(benchmark, data)

@@ -15,6 +15,8 @@ from memeval.leaderboard.frame_index import LAYOUT, file_name
 from tests.support.indexed_frames import IndexedFrames, built
 from tests.support.runs import make_run, make_track
 
+pytestmark = pytest.mark.products
+
 TRACK = make_track(items=2)
 
 
