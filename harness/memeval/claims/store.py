@@ -9,7 +9,7 @@ from pathlib import Path
 from memeval.archive.rows import pack, read_rows
 from memeval.claims.figures import figures_of
 from memeval.claims.regrading import Regraded
-from memeval.evaluation.findings import Check, Finding
+from memeval.evaluation.verify.findings import Check, Finding
 from memeval.records.errors import BadInput
 from memeval.records.regraded import RegradedFile, RegradedRow
 from memeval.records.source import PublishedSource
