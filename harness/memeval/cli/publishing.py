@@ -144,7 +144,7 @@ def report(checks: Sequence[Check], as_json: bool = False) -> None:
     Raises:
         CheckFailed: a check failed.
     """
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     problems = 0
     if as_json:

@@ -42,7 +42,7 @@ def verify(
     from memeval import api
     from memeval.cli.checks import data_of, lines_of
     from memeval.evaluation.batches import processes
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     if release is not None:
         from memeval.archive.signatures import signers_of
@@ -92,7 +92,7 @@ def reproduce(
     from memeval import api
     from memeval.evaluation.batches import processes
     from memeval.evaluation.many_runs import reproduced_runs
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     folders = [folder for named in runs for folder in api.load_runs(named, results)]
     fetch_for(folders)

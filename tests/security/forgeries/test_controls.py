@@ -15,7 +15,7 @@ from memeval.evaluation.verifying.controls import FORMER, check_control
 from memeval.evaluation.verifying.sessions import NoData, Sessions
 from memeval.evaluation.verifying.subject import Subject
 from memeval.evaluation.verifying.systems import check_system
-from memeval.execution.work import ScenarioWork
+from memeval.execution.steps import ScenarioWork
 from memeval.records.errors import BadInput
 from memeval.records.response import Response
 from memeval.records.scenario import Ingest

@@ -11,7 +11,7 @@ import pytest
 from memeval.evaluation.findings import Check, CheckStatus
 from memeval.evaluation.verification import checks_of_run
 from memeval.evaluation.verifying.sessions import Sessions
-from memeval.gateway.prices import price_list
+from memeval.gateway.budget import price_list
 from memeval.gateway.replies import read
 from memeval.records.call import Api, Call, Caller, Phase
 from tests.support.audits import chat_body, chat_request
