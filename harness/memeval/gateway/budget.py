@@ -1,4 +1,4 @@
-"""Prices of calls, and caps on dollars, tokens and minutes. A call's maximum is reserved before it is sent, so no cap is exceeded."""
+"""Prices of calls, and caps on dollars, tokens and minutes: a call's maximum is reserved before it is sent."""
 
 from __future__ import annotations
 

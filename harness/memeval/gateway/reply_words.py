@@ -1,4 +1,4 @@
-"""The text of a model's message in any form, and the words of providers for ends, parts and errors, from a data file."""
+"""The text of a model's message in any form, and the words of providers for ends, parts and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exchanges lines with another process over pipes, without deadlock, and reads what it prints; limited in size and time."""
+"""Exchanges lines with another process over pipes, without deadlock, and reads what it prints, within limits."""
 
 from __future__ import annotations
 

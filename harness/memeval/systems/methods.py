@@ -1,4 +1,4 @@
-"""Finds the adapter class of a Python file and its methods without running it, where they follow from its text; and the modules that it imports."""
+"""Reads the adapter class of a Python file, its methods, and the modules it imports, without running them."""
 
 from __future__ import annotations
 
