@@ -17,7 +17,7 @@ from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.evaluation.verify.checks import systems
 from memeval.evaluation.verify.checks.systems import NO_SOURCE, check_sources, check_system
 from memeval.evaluation.verify.findings import Check, CheckStatus
-from memeval.systems.controls import all_controls
+from memeval.systems.controls import all_controls, table
 from memeval.systems.source import SystemSource, altered_source, file_source, find_system, folder_source
 from tests.support.adapters import plain_adapter
 from tests.support.registered import Distribution, Entry
