@@ -163,7 +163,7 @@ def _trends(history: History, measure: str, folders: Sequence[RunFolder], result
 
 
 def _draw(shown: Sequence[SeriesTrend], chart: Path) -> None:
-    from memeval.site.pages.trend_chart_files import write_chart
+    from memeval.site.pages.trends import write_chart
 
     write_chart(shown, chart)
     print(f"memeval: {chart} written.", file=sys.stderr)
