@@ -13,7 +13,7 @@ from memeval.records.benchmark import BenchmarkInfo, Direction, MetricInfo
 from memeval.records.comparison import Difference
 from memeval.records.evalresult import EvalMetrics
 from memeval.records.matrix import CellState, ComparedTo, Gate, GateResult, Matrix, MatrixCell, MatrixPlan
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 _LESS = re.compile(r"error_rate|.*_(ms|usd|seconds|used)|usd_per_item|.*hallucination.*|.*leak.*|false_positive.*")
 """Figures for which lower is better."""

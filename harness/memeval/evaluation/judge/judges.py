@@ -20,7 +20,7 @@ from memeval.records.call import Call, Caller, Prompt
 from memeval.records.errors import BadInput
 from memeval.records.track import Track
 from memeval.removed import why_removed
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 RULES = "rules"
 """Name of the rule set without its version."""
