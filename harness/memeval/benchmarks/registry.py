@@ -244,7 +244,7 @@ def _checked(benchmark: object, entry: EntryPoint) -> Benchmark:
         BrokenBenchmark: it is not.
     """
     from memeval.benchmarks.base import Benchmark
-    from memeval.benchmarks.charts import check_charts
+    from memeval.benchmarks.catalogue import check_charts
     from memeval.judging.prompting import SHARED
 
     if not isinstance(benchmark, Benchmark):

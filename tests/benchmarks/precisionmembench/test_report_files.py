@@ -12,7 +12,7 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.formats.reading import AnswerFile
 from memeval.benchmarks.precisionmembench import PrecisionBenchmark
 from memeval.benchmarks.precisionmembench.formats import REPORT
-from memeval.benchmarks.precisionmembench.report_files import read, write
+from memeval.benchmarks.precisionmembench.reports import read, write
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.importing import import_file
 from memeval.evaluation.judges import ChosenJudge

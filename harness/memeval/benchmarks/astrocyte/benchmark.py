@@ -1,12 +1,13 @@
-"""The suites as benchmarks: their files, graders and protocols."""
+"""The suites as benchmarks: their catalogues, files, graders and protocols."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
-from memeval.benchmarks.astrocyte.catalogue import load
 from memeval.benchmarks.astrocyte.dataset import REFLECT, UNLABELLED, SuiteDataset
 from memeval.benchmarks.astrocyte.reading import read
 from memeval.benchmarks.astrocyte.stress import StressDataset
@@ -15,8 +16,35 @@ from memeval.grading.base import Grader
 from memeval.grading.recall import Recalled, Unlabelled
 from memeval.grading.reflect import Reflected
 from memeval.keys import ItemKey, ReflectKey
+from memeval.records.base import validated
+from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
 from memeval.systems.output import visible
+from memeval.toml import parse_toml
+
+COMMON = "common"
+
+
+@cache
+def load(name: str) -> BenchmarkInfo:
+    """Return the catalogue of a suite; read once.
+
+    Args:
+        name: stem of its file.
+
+    Raises:
+        BadInput: the file is not a valid catalogue.
+    """
+    common, own = _read(COMMON), _read(name)
+    measures = common.pop("measures")
+    metrics = [metric for kind in own.pop("measures", ()) for metric in measures[kind]]
+    return validated(BenchmarkInfo, {**common, "metrics": metrics, **own}, f"{name}.toml")
+
+
+def _read(name: str) -> dict[str, Any]:
+    path = resources.files(__package__) / "catalogues" / f"{name}.toml"
+    return parse_toml(path.read_bytes(), path).data
+
 
 GRADERS: Mapping[str, Callable[[], Grader]] = {REFLECT: Reflected, UNLABELLED: Unlabelled}
 """Graders of the categories that are not searches with expected results."""

@@ -15,14 +15,11 @@ from memeval.benchmarks.beliefs.long import PEOPLE
 from memeval.benchmarks.beliefs.plan import CONTEXT, counts
 from memeval.benchmarks.beliefs.shared import shared
 from memeval.benchmarks.beliefs.stored import stored
-from memeval.benchmarks.beliefs.wording.editions import wording
-from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
+from memeval.benchmarks.beliefs.wording.editions import Vocabulary, wording
 from memeval.benchmarks.catalogue import load
-from memeval.benchmarks.kit.dataset import GeneratedDataset
-from memeval.benchmarks.kit.kept import Generated, Generation, generated
+from memeval.benchmarks.kit.kept import Generated, GeneratedDataset, Generation, generated
 from memeval.benchmarks.kit.long import SHARED, SIZES
-from memeval.benchmarks.kit.parameters import SeedAndSize
-from memeval.benchmarks.kit.tiers import check_no_size, check_protocol
+from memeval.benchmarks.kit.parameters import SeedAndSize, check_no_size, check_protocol
 from memeval.grading.base import Grader
 from memeval.grading.judged import Judged
 from memeval.grading.stored import SelectedFacts
@@ -160,8 +157,8 @@ class BeliefsBenchmark(Benchmark):
         Raises:
             BadInput: the protocol has no such tier, or ``size`` is given, or as :meth:`open` does.
         """
-        from memeval.benchmarks.beliefs.long.source import LongBeliefs
-        from memeval.benchmarks.kit.long.dataset import LongDataset
+        from memeval.benchmarks.beliefs.long.filler import LongBeliefs
+        from memeval.benchmarks.kit.long.survey import LongDataset
 
         check_protocol(self.info.id, SEPARATE, protocol, tier)
         check_no_size(self.info.id, tier, parameters)

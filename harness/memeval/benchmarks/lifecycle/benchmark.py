@@ -7,8 +7,7 @@ from pathlib import Path
 
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.catalogue import load
-from memeval.benchmarks.kit.dataset import GeneratedDataset
-from memeval.benchmarks.kit.kept import Generated, Generation, generated
+from memeval.benchmarks.kit.kept import Generated, GeneratedDataset, Generation, generated
 from memeval.benchmarks.kit.parameters import SeedAndSize
 from memeval.benchmarks.lifecycle.generate import STANDARD, generate
 from memeval.benchmarks.lifecycle.grading import AnsweredProbes, FoundProbes

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 
-from memeval.benchmarks.kit.months import month
+from memeval.benchmarks.kit.talk import month
 from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeRule, ProbeStage, ProbeStatement
-from memeval.benchmarks.lifecycle.wording.words import FRAMES, PEOPLE, Topic, phrases_of
+from memeval.benchmarks.lifecycle.words import FRAMES, PEOPLE, Topic, phrases_of
 from memeval.keys import ItemKey
 from memeval.records.scenario import (
     Ask,

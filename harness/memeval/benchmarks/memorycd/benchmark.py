@@ -16,8 +16,7 @@ from memeval.benchmarks.memorycd.grading import MemoryCDRanking, MemoryCDRating,
 from memeval.benchmarks.memorycd.keys import DOMAINS, MemoryCDTask
 from memeval.benchmarks.memorycd.metadata import Catalogue, read_metadata
 from memeval.benchmarks.memorycd.reader import HabitsReader
-from memeval.benchmarks.memorycd.splits import DEFAULT_TESTS, SplitSetting
-from memeval.benchmarks.memorycd.users import read_users
+from memeval.benchmarks.memorycd.users import DEFAULT_TESTS, SplitSetting, read_users
 from memeval.grading.base import Grader
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput

@@ -9,8 +9,7 @@ from memeval.benchmarks.base import Dataset, Parameters
 from memeval.benchmarks.beliefs.benchmark import INFO, JUDGE, BeliefsBenchmark
 from memeval.benchmarks.beliefs.fresh.editions import Beacon, Edition, editions
 from memeval.benchmarks.beliefs.fresh.seed import FreshSeed
-from memeval.benchmarks.beliefs.wording.editions import FILENAME, Wordings, folder, vocabulary
-from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
+from memeval.benchmarks.beliefs.wording.editions import FILENAME, Vocabulary, Wordings, folder, vocabulary
 from memeval.toml import parse_toml
 
 

@@ -14,7 +14,7 @@ from memeval.benchmarks.lifecycle.script import (
     topics_of,
     users,
 )
-from memeval.benchmarks.lifecycle.wording.words import TOPICS, Topic
+from memeval.benchmarks.lifecycle.words import TOPICS, Topic
 
 USERS = 3
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memeval.benchmarks.lifecycle.script import Script, only, statement, topics_of, users
-from memeval.benchmarks.lifecycle.wording.words import TOPICS
+from memeval.benchmarks.lifecycle.words import TOPICS
 
 KINDS = 4
 """Number of facts of each user."""

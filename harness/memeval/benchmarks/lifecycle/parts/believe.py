@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memeval.benchmarks.lifecycle.keys import ProbeStatement
 from memeval.benchmarks.lifecycle.script import Mode, Script, User, first, only, statement, topics_of, users
-from memeval.benchmarks.lifecycle.wording.words import FRAMES, PEOPLE, TOPICS, Planted, Topic
+from memeval.benchmarks.lifecycle.words import FRAMES, PEOPLE, TOPICS, Planted, Topic
 
 PARAPHRASED = 2
 """Number of topics that are also asked in other words."""

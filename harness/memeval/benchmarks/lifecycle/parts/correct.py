@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memeval.benchmarks.lifecycle.keys import ProbeStatement
 from memeval.benchmarks.lifecycle.script import Script, User, first, statement, topics_of, users
-from memeval.benchmarks.lifecycle.wording.words import FRAMES, TOPICS, Topic
+from memeval.benchmarks.lifecycle.words import FRAMES, TOPICS, Topic
 
 GAP = (32, 45)
 """Days between a value and its change: always another month."""

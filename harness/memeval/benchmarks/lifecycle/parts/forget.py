@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memeval.benchmarks.lifecycle.keys import ProbeRule, ProbeStage, ProbeStatement
 from memeval.benchmarks.lifecycle.script import Script, User, none_of, only, statement, topics_of, users
-from memeval.benchmarks.lifecycle.wording.words import TOPICS, Topic
+from memeval.benchmarks.lifecycle.words import TOPICS, Topic
 
 FORMS = ("ask", "paraphrase", "partial", "indirect")
 """The forms of the questions for a deleted value."""

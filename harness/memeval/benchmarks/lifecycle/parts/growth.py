@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from memeval.benchmarks.kit.streams import stream
 from memeval.benchmarks.lifecycle.keys import ProbeStatement
 from memeval.benchmarks.lifecycle.script import Script, first, statement, topics_of, users
-from memeval.benchmarks.lifecycle.wording.words import FILLER, PEOPLE, TOPICS, Topic
+from memeval.benchmarks.lifecycle.words import FILLER, PEOPLE, TOPICS, Topic
 
 UNIT = 8
 """Number of unrelated texts at the size 1."""

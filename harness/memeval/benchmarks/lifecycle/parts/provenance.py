@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memeval.benchmarks.lifecycle.keys import ProbeRule, ProbeStage, ProbeStatement
 from memeval.benchmarks.lifecycle.script import Script, User, statement, topics_of, users
-from memeval.benchmarks.lifecycle.wording.words import PEOPLE, TOPICS, Topic
+from memeval.benchmarks.lifecycle.words import PEOPLE, TOPICS, Topic
 
 
 def provenance(script: Script) -> None:
