@@ -249,6 +249,9 @@ def _checked(benchmark: object, entry: EntryPoint) -> Benchmark:
 
     if not isinstance(benchmark, Benchmark):
         raise _broken(entry, f"{entry.value} gives {type(benchmark).__name__}, and not a Benchmark.")
+    kind = type(benchmark)
+    if kind.open is Benchmark.open and kind.opened is Benchmark.opened:
+        raise _broken(entry, f"{entry.value} opens no data.", "Define 'open', or 'opened' if protocols differ.")
     info = getattr(benchmark, "info", None)
     if info is None:
         raise _broken(entry, "it has no catalogue ('info').", "Give the class an attribute 'info'.")

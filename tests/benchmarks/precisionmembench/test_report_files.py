@@ -11,7 +11,7 @@ import pytest
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.formats.reading import AnswerFile
 from memeval.benchmarks.precisionmembench import PrecisionBenchmark
-from memeval.benchmarks.precisionmembench.formats import REPORT
+from memeval.benchmarks.precisionmembench.benchmark import REPORT
 from memeval.benchmarks.precisionmembench.reports import read, write
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.importing import import_file

@@ -7,15 +7,10 @@ from functools import partial
 
 from memeval.benchmarks.kit.checks import require, require_order
 from memeval.benchmarks.kit.streams import stream
+from memeval.benchmarks.lifecycle.deletions import apart, at_once, by_id, by_user, exported, said_twice
 from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeRule, ProbeStage, ProbeStatement
-from memeval.benchmarks.lifecycle.parts.apart import apart
-from memeval.benchmarks.lifecycle.parts.at_once import at_once
-from memeval.benchmarks.lifecycle.parts.believe import believe
-from memeval.benchmarks.lifecycle.parts.correct import correct
-from memeval.benchmarks.lifecycle.parts.forget import by_id, by_user, exported, said_twice
-from memeval.benchmarks.lifecycle.parts.growth import SIZES, growth
-from memeval.benchmarks.lifecycle.parts.provenance import provenance
 from memeval.benchmarks.lifecycle.script import Mode, Script, Written
+from memeval.benchmarks.lifecycle.statements import SIZES, believe, correct, growth, provenance
 from memeval.judging.text import states
 from memeval.keys import ItemKey
 

@@ -148,6 +148,10 @@ class Script:
         self._steps.append(step)
         return question_id
 
+    def ask_about(self, user: User, topic: Topic, form: str, *, in_flight: int = 1) -> str:
+        """Ask for a topic in one of the forms of its questions; see :meth:`ask`."""
+        return self.ask(user, str(getattr(topic, form)).format(name=user.name), in_flight=in_flight)
+
     def forget(self, user: User, turns: Sequence[str] | None = None, query: str | None = None) -> None:
         """Add a request to forget the texts of turns, a topic, or all of a user."""
         self.later()

@@ -28,7 +28,6 @@ from memeval.benchmarks.formats.reading import (
 )
 from memeval.benchmarks.formats.writing import require_session, write_json
 from memeval.benchmarks.precisionmembench.dataset import SEARCHES, TURNS, PrecisionDataset, turn_id
-from memeval.benchmarks.precisionmembench.formats import REPORT
 from memeval.benchmarks.precisionmembench.keys import BeliefSearchKey, Result, completed
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.grading.recall import Hits, TextIndex
@@ -240,6 +239,8 @@ def _percentile(times: Sequence[float], share: float) -> float | None:
     return times[ceil(share * len(times)) - 1] if times else None
 
 
+FORMAT = "precisionmembench"
+
 SECOND = "session-"
 """Prefix of the file with the conversations."""
 
@@ -277,10 +278,10 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
     return ImportedAnswers(
         system=name,
         version=report.provenance.version or UNKNOWN_VERSION,
-        slug=slug_of(name, REPORT.name),
+        slug=slug_of(name, FORMAT),
         answers=tuple(answer for answer in answers if answer.question_id not in unsent),
         imported=Imported(
-            format=REPORT.name,
+            format=FORMAT,
             file=file.path.name,
             digest=file.digest,
             made_by="the test program of precisionMemBench",
