@@ -17,9 +17,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 
-from tests.own_home import move_in
+from tests.own_home import move_in, new_home
 
-pytest_plugins = ["tests.skips"]
+pytest_plugins = ["tests.skips", "tests.support.products"]
 
 # A busy machine is no fault of the code: no property test fails for the seconds it took. A change is judged by the same
 # examples each time; `make properties` looks for others, many more.
@@ -57,6 +57,13 @@ WRITING = "tests/archive/", "tests/claims/", "tests/exchange/", "tests/site/"
 """Folders whose tests write, sync and delete thousands of files, and start no sandbox, which hides ``MEMORY``."""
 
 
+@pytest.fixture(autouse=True)
+def home() -> Iterator[Path]:
+    """Give each test a home and a cache of its own."""
+    with new_home() as folder:
+        yield folder
+
+
 @pytest.fixture
 def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     """Return a folder of the test: in memory where that saves time and is possible."""
@@ -69,7 +76,7 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 
 
 DEAR = (
-    "tests/evaluation/cluster/",
+    "tests/evaluation/run/cluster/",
     "tests/browser/",
     "tests/integration/",
     "tests/site/",
@@ -78,7 +85,7 @@ DEAR = (
 )
 """Folders whose files take longest, and a short file that does: first, so that at the end no worker is idle."""
 
-TOGETHER = "tests/evaluation/cluster/", "tests/statistics/"
+TOGETHER = "tests/evaluation/run/cluster/", "tests/statistics/"
 """Folders whose files share what takes long to start, or to import: one worker runs them all."""
 
 
