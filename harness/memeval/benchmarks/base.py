@@ -21,7 +21,7 @@ from memeval.records.errata import Errata, Erratum
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ingest, Retain, Scenario
 from memeval.records.track import CategoryPlan
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 Parameters = Mapping[str, str | int]
 

@@ -19,7 +19,7 @@ from memeval.keys import ItemKey, ReflectKey
 from memeval.records.base import validated
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 from memeval.toml import parse_toml
 
 COMMON = "common"

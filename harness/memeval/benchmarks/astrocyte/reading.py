@@ -13,7 +13,7 @@ from memeval.keys import Fact
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Recall, Reflect, Retain
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 MAIN = "main"
 """Bank of entries that name none. Calls to a system send no bank for it."""
