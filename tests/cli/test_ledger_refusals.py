@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from memeval import api
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.cli.main import main
 from memeval.evaluation.models import ModelOptions
 from memeval.evaluation.running import RunOptions
 from memeval.execution.preparation import SystemSetup
@@ -20,25 +18,17 @@ from memeval.options import RejudgeOptions
 from memeval.records.errors import ExitCode
 from memeval.systems.sandbox import SandboxMode
 from tests.support.adapters import plain_adapter
+from tests.support.calling import Call
 from tests.support.model_server import ModelServer
 
-Call = Callable[..., tuple[int, str]]
 SIZE: dict[str, str | int] = {"size": 1}
 RESULTS = Path("results")
 
 
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Call ``memeval`` in an empty folder; gives the exit code and standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["memeval", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return int(ended.value.code or 0), capsys.readouterr().err
-
-    return run
+def call(call: Call) -> Callable[..., tuple[int, str]]:
+    """Call ``memeval``; gives the exit code and standard error."""
+    return lambda *words: call(*words)[::2]
 
 
 def ran(system: str | Path = "always-hedge", **more: object) -> RunFolder:
