@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memeval.archive.row_cache import cache_path
+from memeval.archive.rows import cache_path
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.leaderboard.frame_columns import ITEMS, PANDAS, RUNS
 from memeval.leaderboard.frame_index import LAYOUT, file_name

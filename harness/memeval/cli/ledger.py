@@ -78,7 +78,7 @@ def accept(
     """
     from memeval import api
     from memeval.archive.ledger import Ledger
-    from memeval.evaluation.verification import verify_run
+    from memeval.evaluation.verify.verification import verify_run
     from memeval.leaderboard.board import RankStatus, build_board, is_plumbing
 
     folder = api.load_run(run, results)
@@ -101,13 +101,7 @@ def accept(
 def reason_with_regression(folder: RunFolder, results: Path, reason: str, *, accepted: bool) -> str:
     """Return the reason of an acceptance; for a regression, with its metrics in front.
 
-    Args:
-        results: folder with the ledger and the accepted runs.
-        reason: the reason without the regression.
-        accepted: whether a regression is accepted too.
-
-    Raises:
-        CheckFailed: the run is a regression, and regressions are not accepted.
+    Raises ``CheckFailed`` if the run is a regression, and regressions are not accepted.
     """
     from memeval import api
     from memeval.archive.ledger import Ledger
@@ -147,7 +141,7 @@ def reproduce(
     Example: memeval ledger reproduce RUN
     """
     from memeval import api
-    from memeval.evaluation.provenance import memeval_version
+    from memeval.evaluation.run.provenance import memeval_version
 
     folder = api.load_run(run, results)
     outcome = api.reproduce(folder, data=data)

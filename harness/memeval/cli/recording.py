@@ -12,25 +12,22 @@ from memeval.records.errors import CheckFailed
 from memeval.records.ledger import LedgerEvent
 
 if TYPE_CHECKING:
-    from memeval.evaluation.verifying.sessions import Sessions
+    from memeval.evaluation.verify.checks.sessions import Sessions
 
 
 def verify_and_record(results: Path, folders: Sequence[RunFolder], by: str, sessions: Sessions | None = None) -> None:
     """Verify runs, grade them again, and record each equal result once in the ledger.
 
     Args:
-        results: folder of the runs and the ledger.
         folders: the runs. Those that the ledger calls reproduced are not checked again.
-        by: author of the entries.
-        sessions: open benchmarks, shared by several calls.
 
     Raises:
         CheckFailed: a run failed verification or reproduction.
     """
     from memeval import api
-    from memeval.evaluation.provenance import memeval_version
-    from memeval.evaluation.verification import verify_run
-    from memeval.evaluation.verifying.sessions import Sessions
+    from memeval.evaluation.run.provenance import memeval_version
+    from memeval.evaluation.verify.checks.sessions import Sessions
+    from memeval.evaluation.verify.verification import verify_run
 
     ledger, sessions = Ledger(results), sessions or Sessions()
     known = recorded(ledger, LedgerEvent.REPRODUCED)

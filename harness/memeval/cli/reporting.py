@@ -10,13 +10,12 @@ from memeval.cli.shared import counted, dollars, percent
 
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
-    from memeval.evaluation.estimate import Estimate
+    from memeval.evaluation.run.estimate import Estimate
     from memeval.records.run import Run
     from memeval.records.scores import Composite
 
 
 def report(folder: RunFolder) -> None:
-    """Print the scores of a run on standard error."""
     run = folder.run
     scores = run.scores
     head = f"no composite: {(scores.composite.reason or '').rstrip('.')}"

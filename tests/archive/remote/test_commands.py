@@ -14,21 +14,21 @@ import pytest
 from memeval import api
 from memeval.archive.ledger import Ledger
 from memeval.archive.remote import automatic
+from memeval.archive.remote.automatic import QUEUE, enqueue, queued_runs
 from memeval.archive.remote.index import listed_heads
 from memeval.archive.remote.layout import INDEX, row_key
 from memeval.archive.remote.pruning import plan_pruning, prune
 from memeval.archive.remote.pushing import PushState
-from memeval.archive.remote.queue import QUEUE, enqueue, queued_runs
-from memeval.archive.row_cache import cache_path
+from memeval.archive.rows import cache_path
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.leaderboard.board import RankStatus
 from memeval.leaderboard.releases import frozen
 from memeval.objects import ObjectStore
 from memeval.records.errors import CheckFailed, ExitCode
 from memeval.records.ledger import LedgerEvent
-from memeval.site.files import Asset, file_bytes
-from memeval.site.model import read_site
-from memeval.site.publisher import publishers
+from memeval.site.model.content import read_site
+from memeval.site.model.files import Asset, file_bytes
+from memeval.site.pages.publisher import publishers
 from tests.support.archives import contents, push, small_run
 from tests.support.calling import Call
 from tests.support.forging import RESULTS

@@ -17,19 +17,19 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
 from memeval.archive.signatures import RELEASE_NAMESPACE, Signers, sign, signed_bytes
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.findings import Check, CheckStatus
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
+from memeval.evaluation.verify.findings import Check, CheckStatus
 from memeval.leaderboard.board import build_board
 from memeval.leaderboard.release_checks import check_release, check_results
 from memeval.leaderboard.releases import completed, file_bytes, frozen, keep, state_of
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import LedgerEvent
-from memeval.site.checking import check_published
-from memeval.site.publish import publish
-from memeval.site.roots import selector
-from memeval.site.staging import manifest
-from memeval.site.targets import FolderTarget
+from memeval.site.release.checking import check_published
+from memeval.site.release.publish import publish
+from memeval.site.release.roots import selector
+from memeval.site.release.staging import manifest
+from memeval.site.release.targets import FolderTarget
 from memeval.systems.source import find_system
 from tests.site.conftest import converted_guide as converted_guide
 from tests.support.commands import memeval
