@@ -16,9 +16,9 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.signatures import signers_of
 from memeval.archive.trust import trust_of
 from memeval.claims.figures import figures_of
-from memeval.evaluation.grades import grade_items
-from memeval.evaluation.running import run_system
-from memeval.evaluation.verification import verify_run
+from memeval.evaluation.judge.grades import grade_items
+from memeval.evaluation.run.running import run_system
+from memeval.evaluation.verify.verification import verify_run
 from memeval.leaderboard.board import build_board
 from memeval.leaderboard.overall import overall
 

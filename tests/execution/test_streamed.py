@@ -8,7 +8,7 @@ from typing import overload
 
 import pytest
 
-from memeval.evaluation.readers import reader_named
+from memeval.evaluation.run.readers import reader_named
 from memeval.execution.contexts import TurnTexts, digest_of_text
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.steps import Lookahead

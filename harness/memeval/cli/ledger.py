@@ -78,7 +78,7 @@ def accept(
     """
     from memeval import api
     from memeval.archive.ledger import Ledger
-    from memeval.evaluation.verification import verify_run
+    from memeval.evaluation.verify.verification import verify_run
     from memeval.leaderboard.board import RankStatus, build_board, is_plumbing
 
     folder = api.load_run(run, results)
@@ -141,7 +141,7 @@ def reproduce(
     Example: memeval ledger reproduce RUN
     """
     from memeval import api
-    from memeval.evaluation.provenance import memeval_version
+    from memeval.evaluation.run.provenance import memeval_version
 
     folder = api.load_run(run, results)
     outcome = api.reproduce(folder, data=data)

@@ -69,7 +69,7 @@ project.add_to(app)
 
 def _print_version(asked: bool) -> None:
     if asked:
-        from memeval.evaluation.provenance import memeval_version
+        from memeval.evaluation.run.provenance import memeval_version
 
         print(f"memeval {memeval_version()}")
         raise typer.Exit

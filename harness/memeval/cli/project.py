@@ -205,7 +205,7 @@ def doctor() -> None:
     from memeval.benchmarks import all_benchmarks
     from memeval.cli.archive import archive_state
     from memeval.cli.data import readiness, state_of
-    from memeval.evaluation.provenance import memeval_version
+    from memeval.evaluation.run.provenance import memeval_version
     from memeval.records.call import Caller
     from memeval.records.submission import ServiceName
     from memeval.systems.environments.tools import find_pip, find_uv

@@ -46,7 +46,7 @@ def new(
 
     Example: memeval submit new --name "My Memory" --kind python
     """
-    from memeval.evaluation.scaffold import ScaffoldAnswers, scaffold
+    from memeval.evaluation.submit.scaffold import ScaffoldAnswers, scaffold
     from memeval.site.model.files import assets_root
     from memeval.systems.output import visible
 
@@ -96,7 +96,7 @@ def check(
 
     Example: memeval submit check submissions/my-memory
     """
-    from memeval.evaluation.submitting import check_submission
+    from memeval.evaluation.submit.submitting import check_submission
 
     if (submission is None) is not every:
         raise BadInput("name a submission, or give --all.", remedy="memeval submit check submissions/my-memory")
@@ -156,7 +156,7 @@ def _print_note(sentence: str) -> None:
 
 def _print(report: SubmissionCheck) -> None:
     """Print a report as a table of steps, with problems and failed checks below their step."""
-    from memeval.evaluation.commenting import lines_of
+    from memeval.evaluation.submit.commenting import lines_of
     from memeval.systems.output import visible
 
     print(visible(report.folder))
@@ -176,7 +176,7 @@ def check_results_folder(
 
     Example: memeval submit results pull-request/results --base main/results
     """
-    from memeval.evaluation.proposed_results import check_proposed
+    from memeval.evaluation.submit.proposed_results import check_proposed
     from memeval.systems.output import visible
 
     runs, findings = check_proposed(base, proposed)
@@ -201,7 +201,7 @@ def comment(
 
     Example: memeval submit comment report.json
     """
-    from memeval.evaluation.commenting import comment_text
+    from memeval.evaluation.submit.commenting import comment_text
 
     sys.stdout.write(comment_text([report for path in reports for report in _reports(path)]))
 

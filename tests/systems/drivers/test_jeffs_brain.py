@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.qa import QaSmokeBenchmark
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.records.response import Outcome
 from memeval.systems import AdapterRaised, FoundItem, Launch, SystemDied, SystemProcess
 from memeval.systems.drivers import serving

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from memeval.analysis.matrix_gates import metric_names
 from memeval.benchmarks import find
-from memeval.evaluation.judges import choose_judge
+from memeval.evaluation.judge.judges import choose_judge
 from memeval.evaluation.plan.choosing import readers_for, systems_named
 from memeval.evaluation.plan.executing import PlannedRun
-from memeval.evaluation.readers import reader_named
+from memeval.evaluation.run.readers import reader_named
 from memeval.execution.model_reader import PREFIX
 from memeval.execution.readers import NATIVE, OFFLINE
 from memeval.records.base import SLUG

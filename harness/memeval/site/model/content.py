@@ -19,7 +19,7 @@ from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.base import Benchmark
 from memeval.benchmarks.registry import known_ids, origin
 from memeval.claims.store import stored_regraded
-from memeval.evaluation.judges import judged_graders
+from memeval.evaluation.judge.judges import judged_graders
 from memeval.execution.readers import NATIVE
 from memeval.judging.rules import RulesJudge
 from memeval.leaderboard.board import Board, BoardRow, BoardTable, build_board
