@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memeval.benchmarks.precisionmembench.keys import BeliefSearchKey
-from memeval.benchmarks.precisionmembench.rules import Result, completed, unpinned
-from memeval.grading.base import RuleGrader, first_failure, only, row
+from memeval.benchmarks.precisionmembench.keys import BeliefSearchKey, Result, completed, unpinned
+from memeval.grading.base import RuleGrader
 from memeval.grading.recall import Hits, TextIndexes
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
