@@ -57,7 +57,7 @@ def items(
 def _csv(reports: Sequence[ItemReport]) -> str:
     """Return all items as CSV; what is undefined is empty."""
     from memeval.records.items import ItemLine
-    from memeval.site.downloads import safe_cell
+    from memeval.site.table.downloads import safe_cell
 
     out = io.StringIO()
     columns = ("benchmark", "track_id", *ItemLine.model_fields)

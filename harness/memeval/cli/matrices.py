@@ -117,7 +117,7 @@ def _examples() -> str:
 
 
 def _example_files() -> list[Path]:
-    from memeval.site.files import assets_root
+    from memeval.site.model.files import assets_root
 
     return sorted((assets_root() / "templates" / "matrices").glob("*.toml"))
 

@@ -44,7 +44,7 @@ def init(
     """
     from memeval.records.schema import json_schema
     from memeval.records.settings import Settings
-    from memeval.site.new_board import NewBoard, create_board, first_slug
+    from memeval.site.release.new_board import NewBoard, create_board, first_slug
     from memeval.systems.output import visible
 
     board = NewBoard(title, repository)

@@ -120,18 +120,18 @@ def publish(
 
     Example: memeval publish --to public --release 2026.11
     """
-    from memeval.site.targets import open_target
+    from memeval.site.release.targets import open_target
 
     target = open_target(results.absolute().parent, to, remote)
     if check:
         from memeval.archive.signatures import signers_of
-        from memeval.site.checking import check_published
+        from memeval.site.release.checking import check_published
 
         report(check_published(target, results, signers_of(signers), release))
         return
     warn_of_incomplete_line(results)
     from memeval.archive.runs import sealed_runs
-    from memeval.site.publish import publish as publish_site
+    from memeval.site.release.publish import publish as publish_site
 
     fetch_for(sealed_runs(results))
     for line in publish_site(results, target, version=release, dry_run=dry_run, key=sign_with, by=by):

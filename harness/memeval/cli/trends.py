@@ -15,9 +15,8 @@ from memeval.records.errors import BadInput
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
     from memeval.leaderboard.series import History, RunSeries
-    from memeval.leaderboard.trends import NeighbourTest, Trend
+    from memeval.leaderboard.trends import NeighbourTest, SeriesTrend, Trend
     from memeval.records.run import Run
-    from memeval.site.trend_files import SeriesTrend
 
 
 def add_to(app: typer.Typer) -> None:
@@ -57,7 +56,7 @@ def trajectory(
 
     Example: memeval archive trajectory bm25s --benchmark beliefs --chart trend.html
     """
-    from memeval.site import trend_files
+    from memeval.site.trends import trend_files
 
     if as_csv and as_json:
         raise BadInput("--csv and --json are both given.", remedy="Give one of them.")
@@ -153,8 +152,7 @@ def _trends(history: History, measure: str, folders: Sequence[RunFolder], result
     """
     from memeval.leaderboard.releases import releases
     from memeval.leaderboard.trend_measures import COMPOSITE, RANK, named_measure, run_measures
-    from memeval.leaderboard.trends import neighbour_tests, rank_trend, trend_of
-    from memeval.site.trend_files import SeriesTrend
+    from memeval.leaderboard.trends import SeriesTrend, neighbour_tests, rank_trend, trend_of
 
     series = sorted(history.series, key=lambda one: -len(one.runs))
     if measure == RANK:
@@ -174,7 +172,7 @@ def _trends(history: History, measure: str, folders: Sequence[RunFolder], result
 
 
 def _draw(shown: Sequence[SeriesTrend], chart: Path) -> None:
-    from memeval.site.trend_chart_files import write_chart
+    from memeval.site.pages.trend_chart_files import write_chart
 
     write_chart(shown, chart)
     print(f"memeval: {chart} written.", file=sys.stderr)
@@ -194,7 +192,7 @@ def _print(shown: Sequence[SeriesTrend], history: History) -> None:
 
 def _print_series(series: RunSeries, trend: Trend) -> None:
     from memeval.leaderboard.trend_measures import RANK, Unit
-    from memeval.site.trend_files import write_range, write_value
+    from memeval.site.trends.trend_files import write_range, write_value
     from memeval.systems.output import visible
 
     unit = trend.measure.unit
@@ -227,7 +225,7 @@ def _print_series(series: RunSeries, trend: Trend) -> None:
 
 
 def _print_findings(each: SeriesTrend) -> None:
-    from memeval.site.trend_files import write_value
+    from memeval.site.trends.trend_files import write_value
 
     unit = each.trend.measure.unit
     for step in each.trend.steps:

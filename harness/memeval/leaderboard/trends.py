@@ -96,6 +96,15 @@ class NeighbourTest:
     """Why there is no test."""
 
 
+@dataclass(frozen=True)
+class SeriesTrend:
+    """A trend with the series it is of, and the paired tests between its runs."""
+
+    series: RunSeries
+    trend: Trend
+    tests: tuple[NeighbourTest, ...] = ()
+
+
 def trend_of(series: RunSeries, measure: TrendMeasure) -> Trend:
     """Return the trend of a measure over the runs of a series."""
     points = tuple(
