@@ -17,7 +17,7 @@ export NO_MKDOCS_2_WARNING := 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo demo-all results verify serve test properties quick bench simulate lint lock
+.PHONY: help setup demo demo-all results verify serve test test-products properties quick bench simulate lint lock
 
 help:
 	@echo 'make demo      run the controls and the light systems on beliefs@2, offline, and build the site'
@@ -26,6 +26,7 @@ help:
 	@echo 'make verify    check all that is stored, runs and claims: two minutes'
 	@echo 'make serve     serve build/site on 127.0.0.1:8000'
 	@echo 'make test      run the tests (PYTEST_ARGS="-k name" narrows it)'
+	@echo 'make test-products  the tests with packages of submissions: installs 1.5 GB once per machine'
 	@echo 'make properties  the property tests with a thousand random examples each'
 	@echo 'make quick     ruff and the fast tests, in less than a minute: use it while working'
 	@echo 'make bench     measure performance; the table is also in build/bench.json'
@@ -56,7 +57,11 @@ serve: $(RUNTIME)
 # The suite starts hundreds of Pythons: compiling everything again in each takes more than a quarter of its time.
 test: $(DEV)
 	@$(BIN)/python tests/tools/install_tools.py
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m 'not results' $(PYTEST_ARGS)
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m 'not results and not products' $(PYTEST_ARGS)
+
+test-products: $(DEV)
+	@$(BIN)/python tests/tools/install_tools.py products
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 2 --dist loadfile -m products $(PYTEST_ARGS)
 
 properties: $(DEV)
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n auto -m hypothesis --hypothesis-profile=search $(PYTEST_ARGS)

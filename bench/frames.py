@@ -24,8 +24,8 @@ ROOT = Path(__file__).parents[1]
 def measure(scratch: Path) -> list[Ratio]:
     """Measure on made runs, which go with the scratch folder."""
     from tests.support.made_history import made_history
+    from tests.support.products import PYARROW, installed
     from tests.support.runs import make_run, make_track
-    from tests.support.upstream import PYARROW, installed
 
     first = make_run(scratch / "made", "acme", {"kept": 40, "changed": 30}, track=make_track(ITEMS // 2))
     results, cache = scratch / "results", scratch / "cache"

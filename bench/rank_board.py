@@ -16,6 +16,7 @@ from memeval.leaderboard.overall import cluster_scores
 from memeval.leaderboard.ranking import sample_tests
 from memeval.leaderboard.samples import TrackSamples
 from memeval.statistics.composite import composite, contributions, variance
+from memeval.statistics.intervals import two_sided_p
 from memeval.statistics.items import item_statistics
 from memeval.statistics.overall import (
     drawn_weightings,
@@ -25,7 +26,6 @@ from memeval.statistics.overall import (
     resampled_composites,
     weighted_mean,
 )
-from memeval.statistics.student import two_sided_p
 
 SYSTEMS, BENCHMARKS = 200, 10
 

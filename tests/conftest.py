@@ -17,9 +17,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 
-from tests.own_home import move_in
+from tests.own_home import move_in, new_home
 
-pytest_plugins = ["tests.skips"]
+pytest_plugins = ["tests.skips", "tests.support.products"]
 
 # A busy machine is no fault of the code: no property test fails for the seconds it took. A change is judged by the same
 # examples each time; `make properties` looks for others, many more.
@@ -55,6 +55,13 @@ NEEDED = 2 << 30
 
 WRITING = "tests/archive/", "tests/claims/", "tests/exchange/", "tests/site/"
 """Folders whose tests write, sync and delete thousands of files, and start no sandbox, which hides ``MEMORY``."""
+
+
+@pytest.fixture(autouse=True)
+def home() -> Iterator[Path]:
+    """Give each test a home and a cache of its own."""
+    with new_home() as folder:
+        yield folder
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A home of their own for the tests of a process: none depends on what the user has there, or leaves anything behind.
+"""A home of its own for each test: none depends on what the user or another test has there, or leaves anything behind.
 
 What takes long to make is shared, and kept for the next session. The environments of systems and what package managers
 downloaded stay in the user's cache; ``MEMEVAL_TEST_CACHE`` names another folder with environments. Generated benchmarks
@@ -11,6 +11,9 @@ import atexit
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -39,7 +42,10 @@ FOLDERS = {
 
 
 def move_in() -> Path:
-    """Give this process a new home folder, which is deleted at its end, and return it."""
+    """Give this process a new home folder, which is deleted at its end, and return it.
+
+    Fixtures that several tests share have it; each test has another one, see :func:`new_home`.
+    """
     user = Path(os.environ.setdefault(USER, str(Path.home())))
     theirs = Path(os.environ.get("XDG_CACHE_HOME") or user / ".cache")
     if "MEMEVAL_TEST_CACHE" not in os.environ:
@@ -49,24 +55,47 @@ def move_in() -> Path:
             os.environ[variable] = str(user / inside)
     home = Path(tempfile.mkdtemp(prefix="memeval-home-"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
-    os.environ["HOME"] = str(home)
-    for variable, inside in FOLDERS.items():
-        (home / inside).mkdir(parents=True)
-        os.environ[variable] = str(home / inside)
-    _share(home / ".cache" / "memeval")
+    os.environ |= _furnish(home)
     return home
 
 
-def _share(cache: Path) -> None:
+@contextmanager
+def new_home() -> Iterator[Path]:
+    """Have an empty home folder for a while."""
+    with tempfile.TemporaryDirectory(prefix="memeval-home-", ignore_cleanup_errors=True) as folder:
+        variables = _furnish(Path(folder))
+        before = {name: os.environ[name] for name in variables}
+        os.environ |= variables
+        yield Path(folder)
+        os.environ |= before
+
+
+def _furnish(home: Path) -> dict[str, str]:
+    """Make the folders of a home, and return the variables that name them."""
+    for inside in FOLDERS.values():
+        (home / inside).mkdir(parents=True)
+    _share(home / ".cache" / "memeval")
+    return {"HOME": str(home), **{variable: str(home / inside) for variable, inside in FOLDERS.items()}}
+
+
+def _share(place: Path) -> None:
     """Link what takes long to make into memeval's cache folder."""
-    cache.mkdir()
+    place.mkdir()
+    for name, folder in _kept().items():
+        (place / name).symlink_to(folder)
+
+
+@cache
+def _kept() -> dict[str, Path]:
+    """Return what is shared, by its name in the cache folder."""
     drawn = f"vl-convert-{version('vl-convert-python')}"
     kept = CHECKOUT / "build" / "cache" / "tests"
     built = Path(os.environ["MEMEVAL_TEST_CACHE"]) / "environments"
-    for name, folder in (
-        ("environments", built if built.is_dir() else kept / "environments"),
-        ("benchmarks", kept / "benchmarks"),
-        (drawn, kept / drawn),
-    ):
+    folders = {
+        "environments": built if built.is_dir() else kept / "environments",
+        "benchmarks": kept / "benchmarks",
+        drawn: kept / drawn,
+    }
+    for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)
-        (cache / name).symlink_to(folder)
+    return folders

@@ -35,8 +35,8 @@ from tests.exchange.exported import (
 )
 from tests.support.adapters import plain_adapter
 from tests.support.elsewhere import deepmemeval_exam
+from tests.support.products import EEE, run_with
 from tests.support.runs import edit_head, make_run, make_track
-from tests.support.upstream import EEE, run_with
 
 Data = dict[str, Any]
 
@@ -70,6 +70,7 @@ def results(found: Data) -> dict[str, Data]:
     return {result["evaluation_result_id"]: result for result in found["evaluation_results"]}
 
 
+@pytest.mark.products
 def test_its_own_validator_finds_neither_errors_nor_warnings(
     mishaps: RunFolder, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -95,6 +96,7 @@ def test_its_own_validator_finds_neither_errors_nor_warnings(
     assert sorted(each["file_type"] for each in reports) == ["aggregate"] * 7 + ["instance"] * 3
 
 
+@pytest.mark.products
 def test_the_validator_would_have_found_a_fault(mishaps: RunFolder, tmp_path: Path) -> None:
     written = write(mishaps, benchmark_session(3), tmp_path)
     written[0].write_text(written[0].read_text(encoding="utf-8").replace('"score":', '"scores":'), encoding="utf-8")

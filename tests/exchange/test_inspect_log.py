@@ -22,8 +22,10 @@ from tests.exchange.exported import (
     searched,
 )
 from tests.support.elsewhere import deepmemeval_exam
+from tests.support.products import inspect_says
 from tests.support.runs import make_run
-from tests.support.upstream import inspect_says
+
+pytestmark = pytest.mark.products
 
 Said = dict[str, Any]
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from memeval.exchange.parquet import Row
 from memeval.exchange.plain_parquet import PlainType, plain_parquet
-from tests.support.upstream import PYARROW, run_with
+from tests.support.products import PYARROW, run_with
+
+pytestmark = pytest.mark.products
 
 TYPES = {"text": PlainType.TEXT, "number": PlainType.NUMBER, "whole": PlainType.WHOLE, "flag": PlainType.FLAG}
 READ = """

@@ -18,8 +18,8 @@ from memeval.exchange.table import FIXED, FORMULA, neutral, write_csv, write_par
 from memeval.records.errors import BadInput
 from memeval.records.track import Redistribution
 from tests.exchange.exported import MISHAPS, WORDS, answered, benchmark_session, measured_exam, searched
+from tests.support.products import PYARROW, run_with
 from tests.support.runs import make_run, write_rows
-from tests.support.upstream import PYARROW, run_with
 
 
 def rows(run: RunFolder, asked: BenchmarkSession | None, folder: Path) -> list[dict[str, str]]:
@@ -109,6 +109,7 @@ def test_no_cell_begins_like_a_formula(text: str) -> None:
     assert neutral(text).endswith(text)
 
 
+@pytest.mark.products
 def test_a_parquet_file_has_the_same_columns_in_types_of_their_own(tmp_path: Path) -> None:
     run = answered(tmp_path, measured_exam())
     (table,) = (write_csv(run, None, tmp_path / "table.csv"),)

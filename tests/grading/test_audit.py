@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memeval.grading.audit import agreement, audit_line, audit_lines, rate
 from memeval.records.audit import Probe, ProbeKind
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 
 
 def probe(expected: bool, verdict: bool | None, category: str = "a", kind: ProbeKind = ProbeKind.RIGHT) -> Probe:

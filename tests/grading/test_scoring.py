@@ -8,7 +8,7 @@ import pytest
 from memeval.grading.scoring import score, task_average
 from memeval.records.grade import Flag, FlagCount, Grade, GradeState
 from memeval.records.track import CategoryPlan
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 from tests.grading.builders import grade
 
 # DeepMemEval specification, section 7: category, right, planned, weight.

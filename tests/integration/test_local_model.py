@@ -22,9 +22,12 @@ from tests.support.commands import ROOT, memeval
 from tests.support.local_model import NAME
 from tests.tools.install_tools import LOCAL_MODEL, find_local_model
 
-pytestmark = pytest.mark.skipif(
-    find_local_model() is None, reason=f"needs {' and '.join(LOCAL_MODEL)}; tests/tools/install_tools.py installs them"
-)
+pytestmark = [
+    pytest.mark.products,
+    pytest.mark.skipif(
+        find_local_model() is None, reason=f"needs {' and '.join(LOCAL_MODEL)}; `make test-products` installs them"
+    ),
+]
 
 REPEATS = 3
 

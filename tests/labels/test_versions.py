@@ -13,9 +13,8 @@ from memeval.claims.copies import Copies
 from memeval.claims.regrading import Sessions
 from memeval.cli.main import main
 from memeval.judging.rules import RulesJudge
-from memeval.labels.sheets import PublishedAnswers
+from memeval.labels.sheets import PublishedAnswers, verdicts_of
 from memeval.labels.store import sample_rows, stored_reports, stored_samples, stored_verdicts
-from memeval.labels.versions import verdicts_of
 from memeval.records.errors import BadInput
 from tests.support.data import test_data
 

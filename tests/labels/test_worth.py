@@ -8,10 +8,10 @@ import pytest
 
 from memeval.archive.rows import pack
 from memeval.claims.store import stored_regraded, stored_rows, write_regraded
-from memeval.labels.checking import label_checks
 from memeval.labels.reading import final_labels, read_labels
 from memeval.labels.sampling import CELLS, draw
 from memeval.labels.store import (
+    label_checks,
     sample_rows,
     stored_readings,
     stored_reports,

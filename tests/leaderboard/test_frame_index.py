@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from memeval.archive.row_cache import cache_path
+from memeval.archive.rows import cache_path
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.leaderboard.frame_columns import ITEMS, PANDAS, RUNS
 from memeval.leaderboard.frame_index import LAYOUT, file_name
 from tests.support.indexed_frames import IndexedFrames, built
 from tests.support.runs import make_run, make_track
+
+pytestmark = pytest.mark.products
 
 TRACK = make_track(items=2)
 

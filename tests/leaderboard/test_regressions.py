@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from memeval.leaderboard.check_power import DropRule, Simulation, share_found, smallest_drop
 from memeval.leaderboard.measured import MeasuredRun
 from memeval.leaderboard.regressions import check_metrics, severity_of, status_of
 from memeval.records.check import CheckedMetric, GateStatus, MetricStatus, Severity
 from memeval.records.settings import CheckThresholds, CostMetric
 from memeval.statistics.composite import Layout
-from memeval.statistics.power import DropRule, Simulation, share_found, smallest_drop
 from tests.support.measured import Bench
 
 USUAL = CheckThresholds()

@@ -125,3 +125,14 @@ def test_a_reply_that_is_cut_in_its_headers_is_not_taken_for_an_empty_one(
                 with pytest.raises(BadStore, match="cannot be reached"):
                     call()
             faulty.faults.clear()
+
+
+@pytest.mark.parametrize("size", [3, PART_BYTES + 1], ids=["whole", "in-parts"])
+def test_what_is_damaged_on_its_way_to_the_bucket_is_not_stored(bucket: Bucket, tmp_path: Path, size: int) -> None:
+    with faulty_bucket(bucket) as faulty:
+        store = open_store(parse_place(f"s3://{BUCKET}/{tmp_path.name}", endpoint=faulty.endpoint))
+        faulty.faults[:] = [Fault("PUT .*/a", damages=True)]
+        with pytest.raises(BadStore):
+            store.create("a", b"x" * size)
+        faulty.faults.clear()
+        assert store.info("a") is None

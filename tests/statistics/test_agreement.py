@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.statistics.agreement import cohen_kappa
-from memeval.statistics.wilson import Z
+from memeval.statistics.intervals import Z
 
 Table = list[list[int]]
 

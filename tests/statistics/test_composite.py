@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from memeval.statistics.composite import Layout, composite, composite_interval, design_effect
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 from tests.statistics.samples import credits_of, drawn, layout, samples_of, singles
 
 SMALL = layout((6, 4), clusters=3)

@@ -5,7 +5,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.statistics.wilson import Z, wilson
+from memeval.statistics.intervals import Z, wilson
 
 COUNTS = st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 

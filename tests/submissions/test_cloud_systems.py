@@ -26,10 +26,10 @@ from memeval.records.submission import Submission
 from memeval.records.track import Limits
 from memeval.records.traffic import Traffic
 from memeval.systems import SystemProcess
-from memeval.systems.environments import Environment, environment_for
 from memeval.systems.errors import SystemFailure, SystemNotReady
 from memeval.systems.sandbox import INSIDE_ORIGIN, SandboxMode, find_sandbox
 from memeval.systems.source import find_system
+from tests.support.products import product
 from tests.support.vendors import LettaServer, Mem0Server, Vendor, ZepServer
 
 SUBMISSIONS = Path(__file__).parents[2] / "submissions"
@@ -66,19 +66,8 @@ def submission_of(slug: str) -> Submission:
     return found
 
 
-@pytest.fixture(scope="module")
-def environments() -> dict[str, Environment]:
-    """Return the environments of the systems that are driven, built from their locks."""
-    made = {}
-    for slug in DRIVEN:
-        built = environment_for(SUBMISSIONS / slug, SUBMISSIONS / slug / "adapter.py", note=print)
-        assert built is not None
-        made[slug] = built
-    return made
-
-
 @pytest.fixture(scope="module", params=DRIVEN)
-def running(request: pytest.FixtureRequest, environments: dict[str, Environment]) -> Iterator[Hosted]:
+def running(request: pytest.FixtureRequest) -> Iterator[Hosted]:
     """Start a hosted system in the sandbox; everything is ended after the last test."""
     slug: str = request.param
     source = find_system(slug, SUBMISSIONS)
@@ -104,7 +93,7 @@ def running(request: pytest.FixtureRequest, environments: dict[str, Environment]
         printed: list[str] = []
         endpoint = server.endpoint()
         endpoint.enter("scenario-1")
-        built = environments[slug]
+        built = product(slug)
         launch = replace(
             source.launch,
             interpreter=built.python or source.launch.interpreter,
@@ -134,6 +123,7 @@ def hosted(running: Hosted) -> Hosted:
     return running
 
 
+@pytest.mark.products
 def test_what_was_said_is_found_once_it_is_settled_with_who_said_it_and_when(hosted: Hosted) -> None:
     vendor, system = hosted.vendor, hosted.system
     system.ingest([(TALK, "2025-03-04T18:30:00+02:00")])
@@ -153,6 +143,7 @@ def test_what_was_said_is_found_once_it_is_settled_with_who_said_it_and_when(hos
     assert not [each for each in vendor.asked if "assistant: " in repr(each.body)], "people stay people"
 
 
+@pytest.mark.products
 def test_every_scenario_has_a_place_of_its_own_that_is_deleted_behind_it(hosted: Hosted) -> None:
     vendor, system = hosted.vendor, hosted.system
     system.ingest([(TALK, "2025-03-04")])
@@ -168,6 +159,7 @@ def test_every_scenario_has_a_place_of_its_own_that_is_deleted_behind_it(hosted:
     assert len(set(vendor.deleted)) == 2
 
 
+@pytest.mark.products
 def test_the_key_arrives_at_the_vendor_and_nowhere_else(hosted: Hosted) -> None:
     vendor, system = hosted.vendor, hosted.system
     system.ingest([(TALK, "2025-03-04")])
@@ -182,6 +174,7 @@ def test_the_key_arrives_at_the_vendor_and_nowhere_else(hosted: Hosted) -> None:
     assert {row.status for row in hosted.traffic} == {200}
 
 
+@pytest.mark.products
 def test_long_texts_are_split_and_nothing_of_them_is_cut(hosted: Hosted) -> None:
     vendor, system = hosted.vendor, hosted.system
     long = {**TALK, "turns": [{"turn_id": "s001:t01", "role": "user", "content": LONG}]}
@@ -195,6 +188,7 @@ def test_long_texts_are_split_and_nothing_of_them_is_cut(hosted: Hosted) -> None
     assert items, "a long question is asked whole"
 
 
+@pytest.mark.products
 def test_what_cannot_be_taken_in_is_an_error(hosted: Hosted) -> None:
     hosted.vendor.failing = True
     hosted.system.ingest([(TALK, "2025-03-04")])

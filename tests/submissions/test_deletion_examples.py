@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from memeval.systems.environments import environment_for
+from tests.support.products import product
+
+pytestmark = pytest.mark.products
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "deletion-and-users"
@@ -31,18 +33,13 @@ def printed_on_the_page(command: str) -> list[str]:
     ],
 )
 def test_a_script_prints_what_the_page_says(slug: str, script: str) -> None:
-    folder = ROOT / "submissions" / slug
-    environment = environment_for(folder, folder / "adapter.py", note=lambda _: None)
-    assert environment is not None and environment.python is not None
-    command = [str(environment.python), str(EXAMPLES / script)]
+    command = [str(product(slug).python), str(EXAMPLES / script)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     assert ran.stdout.splitlines() == printed_on_the_page(f"python {script}")
 
 
 def test_the_mcp_memory_server_confirms_writes_that_it_loses() -> None:
-    environment = environment_for(ROOT / "submissions" / "mcp-memory", None, note=lambda _: None)
-    assert environment is not None
-    path = os.pathsep.join([*map(str, environment.path), os.environ["PATH"]])
+    path = os.pathsep.join([*map(str, product("mcp-memory").path), os.environ["PATH"]])
     command = ["node", str(EXAMPLES / "mcp_memory_at_once.mjs")]
     ran = subprocess.run(
         command, capture_output=True, text=True, timeout=60, check=True, env={**os.environ, "PATH": path}

@@ -20,8 +20,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from memeval.systems.environments import environment_for
 from memeval.systems.source import find_system
+from tests.support.products import drive
 
 ROOT = Path(__file__).parents[2]
 SUBMISSIONS = ROOT / "submissions"
@@ -128,40 +128,30 @@ def test_the_embedder_is_the_same_in_every_submission_that_carries_it(slug: str,
     assert (SUBMISSIONS / slug / name).read_bytes() == (SUBMISSIONS / "minilm" / name).read_bytes()
 
 
+@pytest.mark.products
 def test_bm25s_searches_in_its_own_environment_and_keeps_to_the_asked_time() -> None:
-    folder = SUBMISSIONS / "bm25s"
-    environment = environment_for(folder, folder / "adapter.py", note=lambda _: None)
-    assert environment is not None and environment.python is not None
     sessions = [
         session("s001", "2024-01-01", "Ana", "I live in Porto."),
         session("s002", "2024-02-01", "Bo", "My sister lives in Lyon."),
         session("s003", "2024-03-01", "Ana", "I live in Oslo now."),
     ]
     asked = {"sessions": sessions, "question": "Where is Ana living?", "then": "2024-02-01"}
-    command = [str(environment.python), "-c", AS_MEMEVAL_CALLS, str(folder / "adapter.py")]
-    ran = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, timeout=60, check=False)
-    assert ran.returncode == 0, ran.stderr
-    found = json.loads(ran.stdout)
+    found = drive("bm25s", AS_MEMEVAL_CALLS, told=asked)
     assert {item["source_ids"][0] for item in found["now"]} == {"s001:t01", "s002:t01", "s003:t01"}
     assert "s003:t01" not in {item["source_ids"][0] for item in found["then"]}
     assert found["then"][0]["text"] == "[2024-01-01] Ana: I live in Porto."
     assert found["nothing"] == found["other"] == found["reset"] == []
 
 
+@pytest.mark.products
 def test_bm25s_keeps_texts_in_banks_and_filters_by_tags_and_half_open_times() -> None:
-    folder = SUBMISSIONS / "bm25s"
-    environment = environment_for(folder, folder / "adapter.py", note=lambda _: None)
-    assert environment is not None and environment.python is not None
     dates = ("2024-01-01", "2024-02-01T00:00:00Z", "2024-03-01T00:00:00Z", None)
     texts = [
         {"content": f"The tin is on shelf {n}.", "bank": "a", "timestamp": date, "tags": tags, "source_id": f"s00{n}"}
         for n, (date, tags) in enumerate(zip(dates, (["red"], ["blue", "green"], ["blue"], None), strict=True), 1)
     ]
     texts += [{"content": "The tin is mine.", "bank": "b", "timestamp": None, "tags": None, "source_id": "s005"}]
-    command = [str(environment.python), "-c", IN_BANKS, str(folder / "adapter.py")]
-    ran = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True, timeout=60, check=False)
-    assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout) == {
+    assert drive("bm25s", IN_BANKS, told=texts) == {
         "bank": ["s001", "s002", "s003", "s004"],
         "default": [],
         "tags": ["s001", "s002"],

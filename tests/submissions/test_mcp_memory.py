@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from memeval.systems.environments import environment_for
+from tests.support.products import product
+
+pytestmark = pytest.mark.products
 
 FOLDER = Path(__file__).parents[2] / "submissions" / "mcp-memory"
 TURNS = ("I live in Porto.", "My sister lives in Lyon.", "In Porto I live near the river.")
@@ -22,8 +24,7 @@ Replies = list[dict[str, Any]]
 @pytest.fixture(scope="module")
 def variables() -> dict[str, str]:
     """The adapter's environment variables, with its packages installed from the lock."""
-    environment = environment_for(FOLDER, None, note=lambda _: None)
-    assert environment is not None
+    environment = product("mcp-memory")
     programs = os.pathsep.join([*map(str, environment.path), os.environ["PATH"]])
     return {**os.environ, **environment.variables, "PATH": programs}
 

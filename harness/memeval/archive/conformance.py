@@ -12,7 +12,6 @@ from memeval.records.run import Isolation
 from memeval.storage import listed, unwritable, write_whole
 
 CONFORMANCE = "conformance"
-"""Folder below the results folder."""
 
 CHECK_AGAIN = "Delete the file, then run memeval submit check again."
 
@@ -26,11 +25,7 @@ def report_path(results: Path, slug: str, submission_digest: Digest, environment
 def store(results: Path, report: Conformance) -> Path:
     """Store a report atomically. It replaces an earlier one of the same submission and environment.
 
-    Returns:
-        The file.
-
-    Raises:
-        BadInput: the file cannot be written.
+    Returns: The file. Raises BadInput: the file cannot be written.
     """
     path = report_path(results, report.slug, report.submission_digest, report.environment_digest)
     try:
@@ -52,13 +47,7 @@ def find(
 ) -> Conformance | None:
     """Return the report of a submission in an environment; ``None`` if there is none.
 
-    Args:
-        slug: the system.
-        submission_digest: digest of its files.
-        isolation: the required isolation of the check; ``None`` for any.
-
-    Raises:
-        BadInput: the file is damaged.
+    ``isolation``: the required isolation of the check; ``None`` for any. Raises BadInput: the file is damaged.
     """
     path = report_path(results, slug, submission_digest, environment_digest)
     if not path.is_file():
@@ -71,26 +60,15 @@ def find(
 
 
 def latest(results: Path, slug: str) -> Conformance | None:
-    """Return the latest report of a system; ``None`` if there is none.
-
-    Raises:
-        BadInput: a file is damaged.
-    """
     reports = [read_report(path) for path in _files(results, slug)]
     return max(reports, key=lambda report: report.at, default=None)
 
 
 def all_reports(results: Path) -> list[Conformance]:
-    """Return every stored report under a results folder, by path.
-
-    Raises:
-        BadInput: a file is damaged.
-    """
     return [read_report(path) for path in _files(results, "*")]
 
 
 def report_files(results: Path) -> list[Path]:
-    """Return the files of all reports under a results folder, by path."""
     return _files(results, "*")
 
 
@@ -99,11 +77,6 @@ def _files(results: Path, slug: str) -> list[Path]:
 
 
 def read_report(path: Path) -> Conformance:
-    """Read a report.
-
-    Raises:
-        BadInput: the file cannot be read, is not a report, or has the name of another report.
-    """
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -28,10 +28,7 @@ from memeval.storage import locked, unwritable
 
 @dataclass(frozen=True)
 class _Content:
-    """The bytes of a ledger: complete lines, and an incomplete tail."""
-
     lines: tuple[bytes, ...] = ()
-    """The complete lines, without their newlines."""
     tail: bytes = b""
     """The incomplete last line of an interrupted writer; usually empty."""
     joint: bytes = b""
@@ -52,23 +49,15 @@ class _Content:
 
     @property
     def data(self) -> bytes:
-        """The complete lines, each with its newline."""
         return b"".join(line + b"\n" for line in self.lines)
 
 
 class Details(TypedDict, total=False):
-    """Fields that only some events have."""
-
     runner: Runner | None
-    """For ``accepted``: who made the answers."""
     other: RunFolder | None
-    """For ``repeated`` and ``superseded``: the other run."""
     sample: Sample
-    """For ``re-asked`` and ``rerun``: the drawn items."""
     release_version: str
-    """For ``released``: the version of the release."""
     release_digest: Digest
-    """For ``released``: digest of its file."""
 
 
 _EQUAL_BY: Mapping[LedgerEvent, tuple[str, ...]] = {
@@ -96,18 +85,12 @@ class Ledger:
         self._until: int | None = None
 
     def entries(self) -> list[LedgerEntry]:
-        """Return all entries, oldest first.
-
-        Raises:
-            BadInput: a line is damaged, was changed, or was removed.
-        """
         return self._parsed(self._content())
 
     def digest(self) -> Digest | None:
         """Return the digest of the complete lines; ``None`` if the ledger is empty.
 
-        Raises:
-            BadInput: the ledger cannot be read.
+        Raises BadInput: the ledger cannot be read.
         """
         content = self._content()
         return digest_bytes(content.data) if content.lines else None
@@ -115,8 +98,7 @@ class Ledger:
     def states(self) -> frozenset[Digest]:
         """Return the value of :meth:`digest` after each line: all past states.
 
-        Raises:
-            BadInput: the ledger cannot be read.
+        Raises BadInput: the ledger cannot be read.
         """
         so_far = hashlib.sha256()
         found = set()
@@ -128,8 +110,7 @@ class Ledger:
     def incomplete(self) -> str | None:
         """Return a warning about an incomplete last line; ``None`` if the last line is complete.
 
-        Raises:
-            BadInput: the ledger cannot be read.
+        Raises BadInput: the ledger cannot be read.
         """
         content = self._content()
         if not content.tail:
@@ -144,8 +125,7 @@ class Ledger:
         Acceptances are equal if they name the same runner; repetitions and replacements, if they name the same other
         run; releases, if they name the same file. Other entries are also compared by author and reason.
 
-        Raises:
-            BadInput: the ledger is damaged.
+        Raises BadInput: the ledger is damaged.
         """
         wanted = _draft(event, folder, by, reason, details)
         names = ("event", "run_id", "run_digest", *_EQUAL_BY.get(event, ("by", "reason", "sample")))
@@ -160,10 +140,7 @@ class Ledger:
         """Append an entry, flushed to disk before returning; an incomplete last line is removed first.
 
         Args:
-            event: what happened.
             folder: the run it happened to; ``None`` for ``released`` and ``started``.
-            by: author of the entry.
-            reason: the reason, or the method.
             details: fields of some events; see :class:`Details`.
 
         Raises:
@@ -198,8 +175,7 @@ class Ledger:
     def signatures(self, signers: Signers) -> list[SignatureResult]:
         """Return the state of each entry's signature.
 
-        Raises:
-            BadInput: the ledger is damaged, or the signers file is not valid.
+        Raises BadInput: the ledger is damaged, or the signers file is not valid.
         """
         content = self._content()
         entries = self._parsed(content)
@@ -217,8 +193,7 @@ class Ledger:
     def until(self, digest: Digest | None) -> Ledger:
         """Return the ledger as it was when its digest was ``digest``. It is read-only.
 
-        Raises:
-            BadInput: the ledger never had this digest.
+        Raises BadInput: the ledger never had this digest.
         """
         so_far, count = hashlib.sha256(), 0
         earlier = Ledger(self.path.parent)

@@ -13,26 +13,17 @@ from memeval.records.matrix import Matrix, MatrixResult
 from memeval.storage import listed, unwritable, write_whole
 
 MATRICES = "matrices"
-"""The folder below the results folder."""
 
 HEAD = "matrix.json"
 RESULT = "results-matrix-{}.json"
-"""Files of a matrix: the complete matrix, and the results of one configuration."""
 
 
 @dataclass(frozen=True)
 class MatrixFolder:
-    """A stored matrix."""
-
     path: Path
 
     @cached_property
     def matrix(self) -> Matrix:
-        """The matrix.
-
-        Raises:
-            BadInput: it cannot be read.
-        """
         where = self.path / HEAD
         try:
             return Matrix.parse(where.read_bytes(), where)
@@ -42,12 +33,10 @@ class MatrixFolder:
 
 
 def stored_matrices(results: Path) -> list[MatrixFolder]:
-    """Return every stored matrix under a results folder, by path."""
     return [MatrixFolder(head.parent) for head in listed(results / MATRICES, f"*/{HEAD}")]
 
 
 def files_of(matrix: Matrix) -> dict[str, bytes]:
-    """Return the files of a matrix by name, the complete matrix last."""
     results = {
         RESULT.format(system.id): MatrixResult(
             matrix_id=matrix.matrix_id,
@@ -62,11 +51,6 @@ def files_of(matrix: Matrix) -> dict[str, bytes]:
 
 
 def write_matrix(results: Path, matrix: Matrix) -> MatrixFolder:
-    """Store a matrix. It replaces the earlier result of the same plan; equal files stay unchanged.
-
-    Raises:
-        BadInput: the folder cannot be written.
-    """
     folder = results / MATRICES / matrix.matrix_id
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -80,5 +64,4 @@ def write_matrix(results: Path, matrix: Matrix) -> MatrixFolder:
 
 
 def _pretty(record: Stored) -> bytes:
-    """Return a record as indented text, for reviews and line diffs."""
     return (json.dumps(record.data(), sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()

@@ -11,19 +11,20 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from memeval.records.base import Stored, misfit
+from memeval.records.base import Digest, Stored, misfit
 from memeval.records.errors import BadInput
 from memeval.records.run import FileDigest
+from memeval.storage import cache_home
 
 T = TypeVar("T", bound=Stored)
 
 LONGEST_LINE = 64_000_000
-"""Maximum length of a row in bytes; memeval writes no longer line."""
 
 
 BUFFER = 1 << 17
@@ -38,8 +39,7 @@ REMEDY = "Restore the file, or record a new run."
 def read_rows(path: Path, model: type[T]) -> Iterator[T]:
     """Yield the rows of ``path``: plain, or gzipped if its name ends in ``.gz``.
 
-    Raises:
-        BadInput: the file is missing or truncated, or a line is not a valid row. The message names file and line.
+    Raises BadInput: the file is missing or truncated, or a line is not a valid row. The message names file and line.
     """
     for number, line in read_lines(path):
         where = f"{path}:{number}"
@@ -48,13 +48,9 @@ def read_rows(path: Path, model: type[T]) -> Iterator[T]:
 
 @dataclass(frozen=True)
 class ReadFile(Generic[T]):
-    """The rows of a file, with what was found while they were read."""
-
     rows: list[T]
     digest: FileDigest
-    """Digest of the uncompressed bytes, and number of rows; see :func:`inner_digest`."""
     size: int
-    """Number of uncompressed bytes."""
 
 
 def read_file(path: Path, model: type[T]) -> ReadFile[T]:
@@ -71,8 +67,7 @@ def read_file(path: Path, model: type[T]) -> ReadFile[T]:
 class SharedRows:
     """Reads files of rows. Of files with equal bytes, only the first is parsed: runs may have equal contexts or grades.
 
-    Args:
-        most: maximum uncompressed bytes of the files whose rows stay in memory.
+    ``most``: maximum uncompressed bytes of the files whose rows stay in memory.
     """
 
     def __init__(self, most: int = SHARED_BYTES) -> None:
@@ -80,11 +75,6 @@ class SharedRows:
         self._kept: OrderedDict[tuple[type[Stored], str], ReadFile[Any]] = OrderedDict()
 
     def read(self, path: Path, model: type[T], stated: FileDigest | None) -> ReadFile[T]:
-        """Return the rows of a file, which nobody may change; see :func:`read_file`.
-
-        Args:
-            stated: the digest that it should have; ``None`` if unknown.
-        """
         known = None if stated is None else self._kept.get((model, stated.digest))
         if known is not None and _has_digest(path, known.digest):
             return known
@@ -125,8 +115,7 @@ def _row(model: type[T], line: bytes, where: str) -> T:
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of ``path`` with their numbers from 1, each with its newline.
 
-    Raises:
-        BadInput: the file is missing, truncated, or not a row file.
+    Raises BadInput: the file is missing, truncated, or not a row file.
     """
     with _row_file(path) as stream:
         number = 0
@@ -145,11 +134,6 @@ def _too_long(where: str) -> BadInput:
 
 @contextmanager
 def _row_file(path: Path) -> Iterator[BinaryIO | io.BufferedReader]:
-    """Open a row file.
-
-    Raises:
-        BadInput: the file is missing, damaged, or cannot be read.
-    """
     try:
         with _opened(path) as stream:
             if path.suffix == ".gz" and path.stat().st_size == 0:
@@ -185,8 +169,7 @@ def pack(rows: Iterable[Stored]) -> tuple[bytes, FileDigest]:
 def inner_digest(path: Path) -> FileDigest:
     """Return the digest of the uncompressed bytes of a gzipped file, and its number of lines.
 
-    Raises:
-        BadInput: the file is missing or damaged.
+    Raises BadInput: the file is missing or damaged.
     """
     inside = hashlib.sha256()
     count = length = 0  # lines, and bytes since the last newline
@@ -202,3 +185,55 @@ def inner_digest(path: Path) -> FileDigest:
     if length:
         raise BadInput("the last line is cut off.", where=f"{path}:{count + 1}", remedy=REMEDY)
     return FileDigest(digest="sha256:" + inside.hexdigest(), rows=count)
+
+
+def cache_path(digest: Digest) -> Path:
+    return cache_home() / "rows" / f"{digest.removeprefix('sha256:')}.jsonl.gz"
+
+
+def cached_rows(stated: FileDigest) -> Path | None:
+    """Return the file with these rows in the cache; ``None`` if it is not there, or has other rows.
+
+    ``stated``: the digest and number of rows, from ``run.json``.
+    """
+    path = cache_path(stated.digest)
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return path if _is_checked(path, stated, state.st_mtime_ns, state.st_size) else None
+
+
+@lru_cache(maxsize=65536)
+def _is_checked(path: Path, stated: FileDigest, _modified: int, _size: int) -> bool:
+    try:
+        check_rows(path, stated)
+    except BadInput:
+        return False
+    return True
+
+
+def check_rows(path: Path, stated: FileDigest, shown: object | None = None) -> None:
+    """Check that a gzipped file has the stated rows. It reads no further than one row too many.
+
+    Args:
+        stated: the digest of its uncompressed bytes, and its number of rows.
+        shown: what errors call the file; ``None`` for its path.
+
+    Raises:
+        BadInput: the file is missing, damaged, or has other rows.
+    """
+    inside, count = hashlib.sha256(), 0
+    try:
+        for count, line in read_lines(path):
+            if count > stated.rows:
+                break
+            inside.update(line)
+    except BadInput as error:
+        raise BadInput(error.problem, where=shown or error.where, remedy=error.remedy) from None
+    if count != stated.rows or "sha256:" + inside.hexdigest() != stated.digest:
+        raise BadInput(
+            "does not match its digest in run.json.",
+            where=shown or path,
+            remedy="Restore the file, or record a new run.",
+        )

@@ -27,12 +27,10 @@ class KeptRun(RunFolder):
 
     @cached_property
     def has_rows(self) -> bool:
-        """Whether the row files exist, asked once."""
         return super().has_rows
 
     @classmethod
     def of(cls, folder: RunFolder) -> Self:
-        """Return a run with all that has been read of it already."""
         made = cls(folder.path)
         vars(made).update(vars(folder))
         return made
@@ -107,5 +105,4 @@ def _key(kind: str, depends: str) -> str:
 
 @cache
 def _tools() -> str:
-    """Return the versions of what can change a content besides memeval's code."""
     return f"numpy {version('numpy')}, zlib {zlib.ZLIB_RUNTIME_VERSION}"

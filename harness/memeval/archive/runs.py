@@ -10,8 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from memeval.archive.row_cache import cached_rows
-from memeval.archive.rows import read_rows
+from memeval.archive.rows import cached_rows, read_rows
 from memeval.archive.sources import is_in_source
 from memeval.records.base import Digest, Stored, digest_bytes
 from memeval.records.call import Call
@@ -38,18 +37,14 @@ ROW_FILES = (
     "failures.jsonl",
     "log.jsonl",
 )
-"""Files of rows of a sealed run, by name without ``.gz``."""
 
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A sealed run on disk."""
-
     path: Path
 
     @cached_property
     def head_bytes(self) -> bytes:
-        """The bytes of ``run.json``."""
         try:
             return (self.path / "run.json").read_bytes()
         except FileNotFoundError:
@@ -65,7 +60,6 @@ class RunFolder:
 
     @cached_property
     def run(self) -> Run:
-        """The run's head."""
         where = self.path / "run.json"
         try:
             return Run.parse(self.head_bytes, where)
@@ -95,19 +89,15 @@ class RunFolder:
 
     @property
     def has_rows(self) -> bool:
-        """Whether the row files exist in the folder or in the cache."""
         return all(self.file(name).exists() for name in self.run.files)
 
     def responses(self) -> Iterator[Response]:
-        """Yield the responses in plan order."""
         return read_rows(self.file("responses.jsonl"), Response)
 
     def contexts(self) -> Iterator[Context]:
-        """Yield the distinct contexts of each scenario, in order of first use."""
         return read_rows(self.file("contexts.jsonl"), Context)
 
     def grades(self) -> Iterator[Grade]:
-        """Yield the grades in plan order."""
         return read_rows(self.file("grades.jsonl"), Grade)
 
     def judgments(self) -> Iterator[Call]:
@@ -119,7 +109,6 @@ class RunFolder:
         return self._rows("calls.jsonl", Call)
 
     def prompts(self) -> Iterator[Prompt]:
-        """Yield the prompts by name; empty without a model judge and a model reader."""
         return self._rows("prompts.jsonl", Prompt)
 
     def traffic(self) -> Iterator[Traffic]:
@@ -127,7 +116,6 @@ class RunFolder:
         return self._rows("traffic.jsonl", Traffic)
 
     def failures(self) -> Iterator[Failure]:
-        """Yield the failure analysis of every graded item; empty without one."""
         return self._rows("failures.jsonl", Failure)
 
     def _rows(self, name: str, model: type[T]) -> Iterator[T]:
@@ -144,7 +132,6 @@ def _why_too_old(head: bytes) -> str | None:
 
 
 def sealed_runs(results: Path) -> list[RunFolder]:
-    """Return every sealed run under a results folder, by path."""
     return [RunFolder(head.parent) for head in listed(results, "*/*/*/run.json") if not is_in_source(head)]
 
 
@@ -161,11 +148,7 @@ def runs_under(path: Path) -> list[RunFolder]:
 
 
 def find_run(results: Path, named: str) -> RunFolder:
-    """Return a run by its folder or its id.
-
-    Raises:
-        BadInput: the run does not exist, or several folders have its id.
-    """
+    """Return a run by its folder or its id. Raises BadInput: the run does not exist, or several folders have its id."""
     path = Path(named)
     if (path / "run.json").is_file():
         return RunFolder(path)

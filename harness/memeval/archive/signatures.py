@@ -25,13 +25,10 @@ from memeval.records.base import canonical_json
 from memeval.records.errors import BadInput
 
 LEDGER_NAMESPACE = "memeval-ledger"
-"""The purpose of a signature of a ledger line. A signature is valid for one purpose only."""
 
 RELEASE_NAMESPACE = "memeval-release"
-"""The purpose of a signature of a release."""
 
 SECONDS = 60
-"""Time limit of one call of ``ssh-keygen``. Asking for a passphrase counts."""
 
 _BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
 
@@ -43,12 +40,9 @@ _UNUSED = (
 """A signature by a discarded key: while ``ssh-keygen`` looks for that key, it reads every line of a signers file."""
 
 _COMPLAINT = re.compile(r":(\d+): (.+)$")
-"""A message of ``ssh-keygen`` about a line of a signers file."""
 
 
 class SignatureState(StrEnum):
-    """The result of checking a signature."""
-
     GOOD = "good"
     NOT_SIGNED = "not signed"
     UNKNOWN_KEY = "signed by an unknown key"
@@ -65,7 +59,6 @@ class SignatureResult:
 
     state: SignatureState
     detail: str | None = None
-    """The name of the signer if the signature is good; else the cause, if known."""
 
     def __str__(self) -> str:
         if self.state is SignatureState.GOOD:
@@ -82,18 +75,6 @@ def signed_bytes(data: Mapping[str, Any]) -> bytes:
 
 
 def sign(data: bytes, key: Path, namespace: str) -> str:
-    """Sign bytes with an SSH key.
-
-    Args:
-        key: file of the private key, or of a public key whose private key the SSH agent holds.
-        namespace: the purpose.
-
-    Returns:
-        The base64 text of the signature.
-
-    Raises:
-        BadInput: ``ssh-keygen`` is missing, or the key cannot sign.
-    """
     if not key.is_file():
         raise BadInput("there is no signing key here.", where=key, remedy="Name the file of an SSH key: --sign-with.")
     try:
@@ -111,19 +92,12 @@ def sign(data: bytes, key: Path, namespace: str) -> str:
 
 @dataclass(frozen=True)
 class Signers:
-    """The keys that may sign, by the name of their owner.
-
-    Args:
-        path: an ``allowed_signers`` file in OpenSSH's format.
-    """
-
     path: Path
 
     def has_keys(self) -> bool:
         """Return whether the file lists a key.
 
-        Raises:
-            BadInput: the file cannot be read, or one of its lines is not valid.
+        Raises BadInput: the file cannot be read, or one of its lines is not valid.
         """
         return any(line != "#" for line in self._lines())
 
@@ -133,7 +107,6 @@ class Signers:
         Args:
             data: the signed bytes.
             signature: the base64 text of the signature; ``None`` if there is none.
-            namespace: the purpose.
             at: the time of signing, ISO 8601: the key must have been valid then.
 
         Raises:
@@ -163,11 +136,7 @@ class Signers:
             return SignatureResult(SignatureState.NOT_CHECKED, str(error))
 
     def refuse_syntax_errors(self) -> None:
-        """Check every line of the file.
-
-        Raises:
-            BadInput: the file cannot be read, or one of its lines is not valid.
-        """
+        """Check every line of the file. Raises BadInput: the file cannot be read, or one of its lines is not valid."""
         try:
             with self._files(_UNUSED) as (signers, file):
                 said = _ssh_keygen("find-principals", "-f", signers, "-s", file).stderr.decode(errors="replace")
@@ -194,7 +163,6 @@ class Signers:
 
     @contextmanager
     def _files(self, signature: str) -> Iterator[tuple[str, str]]:
-        """Write the signers and a signature to temporary files, and yield their paths."""
         with tempfile.TemporaryDirectory(prefix="memeval-signature-") as folder:
             signers, file = Path(folder) / "allowed_signers", Path(folder) / "signature"
             signers.write_text("\n".join(self._lines()) + "\n", encoding="utf-8")
@@ -216,8 +184,7 @@ def _ssh_keygen(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run ``ssh-keygen -Y``. Times are UTC, whatever the machine's time zone.
 
-    Raises:
-        _NoTool: it is not installed, or does not end in time.
+    Raises _NoTool: it is not installed, or does not end in time.
     """
     if (tool := shutil.which("ssh-keygen")) is None:
         raise _NoTool("ssh-keygen is not installed")

@@ -25,10 +25,8 @@ from memeval.systems.source import SUBMISSIONS, SystemSource, examined_folder
 SOURCES = "sources"
 
 DIGITS = 16
-"""Digits of the submission digest in the name of a folder."""
 
 MANIFEST_DIGITS = 8
-"""Digits of the digest of the manifest in the name of a folder."""
 
 CHANGED = "its files changed after the start"
 """Why a source is not stored, if it is no longer what ran."""
@@ -37,24 +35,12 @@ _NAME = re.compile(rf"[0-9a-f]{{{DIGITS}}}-[0-9a-f]{{{MANIFEST_DIGITS}}}")
 
 
 def source_path(results: Path, slug: str, digest: Digest, manifest: bytes) -> Path:
-    """Return the folder of a source.
-
-    Args:
-        slug: the slug of the submission, without a variant.
-        digest: its submission digest.
-        manifest: the bytes of its manifest.
-    """
     if SLUG.fullmatch(slug) is None:
         raise ValueError(f"not a slug: {slug!r}")
     return results / SOURCES / slug / f"{_digits(digest, DIGITS)}-{_digits(digest_bytes(manifest), MANIFEST_DIGITS)}"
 
 
 def stored_sources(results: Path, digest: Digest | None = None) -> list[Path]:
-    """Return the folders of stored sources, by path.
-
-    Args:
-        digest: return only those of this submission digest.
-    """
     name = "*" if digest is None else f"{_digits(digest, DIGITS)}-*"
     return [path for path in listed(results / SOURCES, f"*/{name}") if _NAME.fullmatch(path.name)]
 
@@ -81,16 +67,8 @@ def store_source(results: Path, slug: str, digest: Digest, files: Mapping[str, P
 
     The folder appears whole or not at all.
 
-    Args:
-        slug: the slug of the submission, without a variant.
-        digest: its submission digest.
-        files: its files by their path inside it.
-
-    Returns:
-        ``None`` if the source is stored; else why not, as a phrase.
-
-    Raises:
-        BadInput: the folder cannot be written.
+    ``slug``: the slug of the submission, without a variant. Returns: ``None`` if the source is stored; else why not, as
+    a phrase. Raises BadInput: the folder cannot be written.
     """
     folder = source_path(results, slug, digest, _manifest_bytes(files))
     if folder.is_dir():
@@ -110,7 +88,6 @@ def store_source(results: Path, slug: str, digest: Digest, files: Mapping[str, P
 
 
 def _copied(files: Mapping[str, Path], copy: Path, digest: Digest) -> str | None:
-    """Copy files into a new folder; return why the copy may not be stored, or ``None``."""
     copy.mkdir(mode=0o755)
     for inside, path in files.items():
         relative = PurePosixPath(inside)
@@ -130,7 +107,6 @@ def _copied(files: Mapping[str, Path], copy: Path, digest: Digest) -> str | None
 
 
 def _digest_in(files: Mapping[str, Path]) -> Digest | None:
-    """Return the submission digest of files; ``None`` if their manifest is invalid."""
     submission = examined_manifest(files[MANIFEST])[0] if MANIFEST in files else None
     return None if submission is None else behaviour_digest(submission, files)
 
@@ -140,9 +116,7 @@ def find_sources(results: Path, digest: Digest, slug: str, submissions: Path = S
 
     There may be several: a description can change without the digest.
 
-    Args:
-        digest: the submission digest.
-        slug: the slug of a run, which begins with that of the submission.
+    ``slug``: the slug of a run, which begins with that of the submission.
     """
     words = slug.split("-")
     named = (submissions / "-".join(words[:count]) for count in range(len(words), 0, -1))

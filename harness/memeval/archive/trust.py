@@ -9,7 +9,7 @@ from memeval.archive.runs import RunFolder
 from memeval.records.base import Digest
 from memeval.records.ledger import AnswerTrust, GradeTrust, LedgerEntry, LedgerEvent, Runner, Sample
 from memeval.records.run import Isolation, Run, SystemKind
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 
 AGREEMENT = 0.95
 """The share of equal results that a second request must allow. A model at temperature 0 rarely replies otherwise."""
@@ -17,29 +17,20 @@ AGREEMENT = 0.95
 
 @dataclass(frozen=True)
 class Trust:
-    """The trust in a run's grades and answers, derived from the ledger and the files."""
-
     grades: GradeTrust
     answers: AnswerTrust
 
 
 @dataclass(frozen=True)
 class TrustFacts:
-    """What the trust in a run depends on, besides the ledger."""
-
     run_id: str
     digest: Digest
-    """Digest of ``run.json``."""
     kind: SystemKind
-    """Origin of the system."""
     isolation: Isolation
-    """What the system could reach."""
     uses_model: bool
-    """See :func:`uses_model`."""
 
 
 def trust_of(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Trust:
-    """Derive the trust in a run from its files and the ledger; see :func:`derive_trust`."""
     run = folder.run
     return derive_trust(TrustFacts(run.run_id, folder.digest, run.system.kind, run.isolation, uses_model(run)), entries)
 
@@ -49,10 +40,6 @@ def derive_trust(facts: TrustFacts, entries: Iterable[LedgerEntry]) -> Trust:
 
     An entry is valid only while ``run.json`` has the same bytes as at the time of the entry. A system that can reach
     files may copy earlier answers, so without a sandbox no run is ``repeated``.
-
-    Args:
-        facts: the run.
-        entries: the ledger's entries, oldest first.
     """
     mine = [entry for entry in entries if entry.run_id == facts.run_id and entry.run_digest == facts.digest]
     events = {entry.event for entry in mine}
@@ -87,7 +74,6 @@ def uses_model(run: Run) -> bool:
 
 
 def last_samples(entries: Iterable[LedgerEntry]) -> dict[LedgerEvent, Sample]:
-    """Return the last sample of each kind in entries about one run, oldest first."""
     return {entry.event: entry.sample for entry in entries if entry.sample is not None}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from memeval.records.regraded import CategoryFigures, RegradedFigures, RegradedRow, RowCounts, TwoWay, VerdictShare
 from memeval.records.scores import Interval
 from memeval.statistics.composite import Layout, composite_interval
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 
 Verdict = Callable[[RegradedRow], bool | None]
 """Returns one of a row's verdicts."""
@@ -18,12 +18,6 @@ DECIMALS = 9
 
 
 def figures_of(rows: Sequence[RegradedRow], counts: RowCounts) -> RegradedFigures:
-    """Return the figures of a file.
-
-    Args:
-        rows: its matched rows.
-        counts: what happened to the other rows.
-    """
     others = counts.unmatched_verdicts
     judges = sorted({name for row in rows for name in row.verdicts})
     recounts = {name: found for name in judges if (found := _recount(rows, _of(name)))}

@@ -59,10 +59,9 @@ def push(
 
     Example: memeval archive push --all --to s3://my-bucket/runs
     """
-    from memeval.archive.remote.automatic import push_and_index
+    from memeval.archive.remote.automatic import name_of, push_and_index, queued_runs
     from memeval.archive.remote.opening import open_archive
     from memeval.archive.remote.pushing import PushState, push_releases
-    from memeval.archive.remote.queue import name_of, queued_runs
 
     if not (runs or every or queued):
         raise BadInput("no runs are named.", remedy="Name runs, or give --all or --queued.")
@@ -108,8 +107,8 @@ def _folders(runs: Sequence[str] | None, every: bool, results: Path) -> list[Run
 
 
 def _thin(folders: Sequence[RunFolder], store: ObjectStore, over: float, as_json: bool) -> int:
+    from memeval.archive.remote.automatic import name_of
     from memeval.archive.remote.pruning import local_bytes, thin
-    from memeval.archive.remote.queue import name_of
 
     problems = 0
     for folder in folders:
@@ -348,7 +347,6 @@ def fetch_for(folders: Sequence[RunFolder]) -> None:
 
 
 def archive_state(results: Path = DEFAULT_RESULTS) -> str | None:
-    """Return the archive of a board and its state; ``None`` if none is configured."""
     from memeval.archive.remote.opening import archive_place
     from memeval.objects import open_store
 

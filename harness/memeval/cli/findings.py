@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command."""
     app.command("findings")(findings)
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command."""
     app.command("items")(items)
 
 

@@ -23,7 +23,6 @@ _LABELS = typer.Option("--judge-label", help="Who serves the model judges, if no
 
 
 def add_to(main: typer.Typer) -> None:
-    """Add the commands of this group."""
     command(main, "rejudge")(rejudge)
     main.add_typer(app, name="judge")
 

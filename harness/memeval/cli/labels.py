@@ -197,8 +197,8 @@ def grade(
     Example: memeval labels grade answers --tuned-on conv-26 --tuned-on conv-30
     """
     from memeval.judging.rules import RulesJudge
+    from memeval.labels.sheets import verdicts_of
     from memeval.labels.store import sample_rows, stored_samples, write_verdicts
-    from memeval.labels.versions import verdicts_of
 
     stored = {sample.name: sample for sample in stored_samples(results)}
     if unknown := [each for each in names if each not in stored]:
@@ -301,11 +301,7 @@ def _share(share: SampleShare | None) -> str:
 
 
 def _numbers(rows: str) -> list[int]:
-    """Return four numbers of rows.
-
-    Raises:
-        BadInput: there are not four numbers.
-    """
+    """Return four numbers of rows. Raises ``BadInput`` if there are not four numbers."""
     parts = rows.split(",")
     if len(parts) != 4 or not all(part.strip().isdecimal() for part in parts):
         raise BadInput(f"invalid --rows '{rows}'.", remedy="Write four numbers, such as 5,7,2,5.")
@@ -321,10 +317,6 @@ def _answers(sources: Path, from_: Path | None, data: list[str] | None) -> Publi
 
 
 def _refuse_mixture(files: list[RegradedFile]) -> None:
-    """Refuse files of several benchmarks or rule sets.
-
-    Raises:
-        BadInput: there are several.
-    """
+    """Refuse files of several benchmarks or rule sets. Raises ``BadInput`` if there are several."""
     if len({(file.benchmark, file.data_digest, file.judge) for file in files}) > 1:
         raise BadInput("these files are of several benchmarks or rule sets.", remedy="Draw a sample for each.")

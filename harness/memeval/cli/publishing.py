@@ -27,7 +27,6 @@ SHOWN = 10
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands of this group."""
     app.add_typer(site, name="site")
     app.command("publish")(publish)
 
@@ -141,8 +140,7 @@ def publish(
 def report(checks: Sequence[Check], as_json: bool = False) -> None:
     """Print one line per check, and its first problems; as JSON, all problems.
 
-    Raises:
-        CheckFailed: a check failed.
+    Raises ``CheckFailed`` if a check failed.
     """
     from memeval.systems.output import visible
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands of this module."""
     app.command("trajectory")(trajectory)
 
 
@@ -112,11 +111,7 @@ def _history(
     benchmark: str | None,
     track: str | None,
 ) -> History:
-    """Return the history of the wanted runs.
-
-    Raises:
-        BadInput: no run is wanted, or a named system has none.
-    """
+    """Return the history of the wanted runs. Raises ``BadInput`` if no run is wanted, or a named system has none."""
     from memeval.archive.ledger import Ledger
     from memeval.leaderboard.series import history_of
 
@@ -145,11 +140,7 @@ _LIST = "List what there is: memeval archive trajectory."
 
 
 def _trends(history: History, measure: str, folders: Sequence[RunFolder], results: Path) -> list[SeriesTrend]:
-    """Return the trend of each series that has the measure.
-
-    Raises:
-        BadInput: no series has the measure.
-    """
+    """Return the trend of each series that has the measure. Raises ``BadInput`` if no series has the measure."""
     from memeval.leaderboard.releases import releases
     from memeval.leaderboard.trend_measures import COMPOSITE, RANK, named_measure, run_measures
     from memeval.leaderboard.trends import SeriesTrend, neighbour_tests, rank_trend, trend_of

@@ -10,12 +10,8 @@ from memeval.conformance.subject import CheckedSystem
 
 @dataclass(frozen=True)
 class Check:
-    """One check of the suite."""
-
     name: str
-    """Its name, such as ``reset-resets``."""
     title: str
-    """What the check tests, as a sentence."""
     function: Callable[[CheckedSystem], str]
     """Runs the check and returns the observation as a sentence.
 
@@ -34,7 +30,6 @@ class ContractViolation(Exception):
     """A system violates the adapter contract.
 
     Args:
-        problem: what was observed, as a sentence.
         remedy: how to fix it, as a sentence that names the adapter's method.
     """
 

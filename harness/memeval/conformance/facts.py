@@ -34,17 +34,13 @@ class PlantedTopic(NamedTuple):
 
 
 class FactWords(NamedTuple):
-    """The content of ``topics.toml``."""
-
     people: tuple[str, ...]
-    """First names."""
     filler: tuple[str, ...]
     """Sentences that fill a long message and concern none of the topics."""
     topics: tuple[PlantedTopic, ...]
 
 
 WORDS = read_words(__package__, "topics.toml", FactWords)
-"""All of them."""
 
 SCRIPTS: tuple[tuple[str, str, str, Callable[[random.Random], str]], ...] = (
     (
@@ -83,14 +79,9 @@ UNUSUAL_TEXTS = (
 
 @dataclass(frozen=True)
 class PlantedFact:
-    """A fact with a made-up word."""
-
     statement: str
-    """The sentence that states the fact."""
     word: str
-    """The made-up word."""
     question: str
-    """A question that the word answers."""
     paraphrase: str = ""
     """The question in other words."""
     question_about: str = ""
@@ -115,9 +106,7 @@ class PlantedFacts:
         self._rng.shuffle(self._topics)
         self._words: set[str] = set()
         self.people = tuple(self._rng.sample(WORDS.people, 2))
-        """First names of two people."""
         self.day = date(self._rng.randint(2011, 2016), self._rng.randint(1, 9), self._rng.randint(1, 28))
-        """The first day."""
 
     def after(self, days: int) -> date:
         return self.day + timedelta(days=days)
@@ -131,11 +120,9 @@ class PlantedFacts:
                 return word.capitalize()
 
     def topic(self) -> PlantedTopic:
-        """Return a new topic."""
         return self._topics.pop()
 
     def fact(self, topic: PlantedTopic | None = None) -> PlantedFact:
-        """Return a fact about ``topic``, or about a new topic."""
         topic = topic or self.topic()
         word = self.word()
         return PlantedFact(topic.statement.format(word), word, topic.question, topic.paraphrase, topic.question_about)

@@ -33,15 +33,12 @@ def quoted(text: str) -> str:
 
 
 class PlantedTurn(NamedTuple):
-    """One turn of a session."""
-
     text: str
     role: str = "user"
     speaker: str | None = None
 
 
 ACKNOWLEDGED = PlantedTurn("Thank you for telling me.", "assistant")
-"""The assistant's reply to a fact."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +51,12 @@ class Observation:
     items: tuple[str, ...]
     """Texts of the retrieved items, best first."""
     contexts: tuple[str, ...]
-    """The returned contexts."""
     tokens: float | None = None
     """Self-reported context tokens; ``None`` if not reported."""
     sources: tuple[tuple[str, ...], ...] = ()
-    """The source ids of each item."""
 
     @classmethod
     def of(cls, question: str, *replies: SystemReply) -> Observation:
-        """Combine the replies to a question."""
         counts = (reply.reported_tokens for reply in replies if reply.reported_tokens is not None)
         return cls(
             question,
@@ -80,7 +74,6 @@ class Observation:
         yield from self.contexts
 
     def shows(self, word: str) -> bool:
-        """Whether a word occurs in any returned text."""
         return any(normalized(word) in normalized(text) for text in self.texts())
 
     def sources_of(self, word: str) -> tuple[str, ...] | None:
@@ -91,7 +84,6 @@ class Observation:
         return None
 
     def answers(self, word: str) -> bool:
-        """Whether a word occurs in the answer."""
         return normalized(word) in normalized(self.answer)
 
     def first_of(self, *words: str) -> str | None:
@@ -103,7 +95,6 @@ class Observation:
         return None
 
     def lines(self) -> list[str]:
-        """Return the lines of the items and contexts."""
         return [line for text in (*self.items, *self.contexts) for line in text.splitlines()]
 
     def names_year(self, day: date) -> bool:
@@ -111,7 +102,6 @@ class Observation:
         return any(re.search(rf"(?<!\d){day.year}(?!\d)", text) for text in self.texts())
 
     def same_as(self, other: Observation) -> bool:
-        """Whether both have equal texts."""
         return (self.answer, self.items, self.contexts) == (other.answer, other.items, other.contexts)
 
     def __str__(self) -> str:
@@ -128,7 +118,6 @@ class CheckedMemory:
 
     Args:
         instance: the instance; not started.
-        subject: the system of the instance.
     """
 
     def __init__(self, instance: SystemInstance, subject: CheckedSystem) -> None:
@@ -164,11 +153,9 @@ class CheckedMemory:
         self._sessions, self._today = 0, date.min
 
     def can(self, method: str) -> bool:
-        """Whether the system has a method."""
         return self.process.hello is not None and self.process.hello.can(method)
 
     def session(self, day: date, *planted: PlantedTurn) -> Session:
-        """Return the next session of this memory."""
         self._sessions += 1
         self._today = max(self._today, day)
         name = f"s{self._sessions:03d}"
@@ -185,16 +172,11 @@ class CheckedMemory:
         self.settle()
 
     def settle(self) -> None:
-        """Wait until everything ingested is indexed."""
         self._model_access.in_phase(Phase.SETTLE)
         self.process.settle()
 
     def ingest_facts(self, day: date, *facts: PlantedFact) -> None:
-        """Ingest one session per fact, one a day, in which the user states it.
-
-        Args:
-            day: the day of the first session.
-        """
+        """Ingest one session per fact, one a day, in which the user states it."""
         days = (day + timedelta(days=number) for number in range(len(facts)))
         self.ingest(
             *(self.session(on, PlantedTurn(fact.statement), ACKNOWLEDGED) for on, fact in zip(days, facts, strict=True))
@@ -204,7 +186,6 @@ class CheckedMemory:
         """Ask a question with ``query`` and ``search``, as far as the system has them.
 
         Args:
-            question: the text of the question.
             at: the day of the question; ``None`` for the day after the last session.
         """
         at = at or self._today + timedelta(days=1)
@@ -251,14 +232,12 @@ class CheckedMemory:
             raise failures[min(failures)]
 
     def search(self, question: str, k: int, at: date) -> SystemReply:
-        """Search for at most ``k`` items, on day ``at``."""
         self._model_access.in_phase(Phase.SEARCH)
         return self.process.search(question, k, at.isoformat())
 
     def retain(
         self, content: str, day: date, *, source_id: str, bank: str | None = None, tags: tuple[str, ...] | None = None
     ) -> None:
-        """Ingest a text with ``retain``."""
         self._model_access.in_phase(Phase.INGEST)
         self._today = max(self._today, day)
         self.process.retain(content, bank=bank, timestamp=day.isoformat(), tags=tags, source_id=source_id)
@@ -272,7 +251,6 @@ class CheckedMemory:
         since: date | None = None,
         until: date | None = None,
     ) -> Observation:
-        """Search a bank, with filters."""
         self._model_access.in_phase(Phase.SEARCH)
         reply = self.process.recall(
             query,
@@ -286,7 +264,6 @@ class CheckedMemory:
         return Observation.of(query, reply)
 
     def export(self) -> Observation:
-        """Return all stored memories."""
         self._model_access.in_phase(Phase.SEARCH)
         return Observation("", "", tuple(item.text for item in self.process.export()), ())
 
@@ -302,9 +279,7 @@ class CheckedSystem:
 
     Args:
         new_instance: makes an instance that is not started; its argument receives the printed lines.
-        seed: the seed of the planted facts.
         deterministic: whether the system declares that identical runs give equal answers.
-        log: receives the lines that the instances print.
     """
 
     def __init__(
@@ -317,7 +292,6 @@ class CheckedSystem:
         self.over = False
         """Whether the time for all checks is used up."""
         self.facts = PlantedFacts(seed)
-        """Facts of the current check."""
         self._check = ""
         self._open: list[CheckedMemory] = []
         self._shared: CheckedMemory | None = None
@@ -328,7 +302,6 @@ class CheckedSystem:
         self.facts = PlantedFacts(self._seed, check)
 
     def can(self, method: str) -> bool:
-        """Whether the system has a method."""
         return (self._shared or self._start()).can(method)
 
     def memory(self) -> CheckedMemory:
@@ -339,7 +312,6 @@ class CheckedSystem:
 
     @contextlib.contextmanager
     def another(self) -> Iterator[CheckedMemory]:
-        """Start a second instance, and close it at the end of the block."""
         memory = self._new_memory()
         try:
             memory.clear(self._check)

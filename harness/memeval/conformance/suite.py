@@ -126,19 +126,14 @@ CHECKS = (
     ),
     Check("sources-named", "Retrieved items name the session or text that they are from.", promises.sources_named),
 )
-"""The checks, in their order."""
 
 SUITE = "conformance@2"
 """The suite and its version. The version changes when the result of any system could change."""
 
 
 class CallCounts(NamedTuple):
-    """Numbers of calls to a system."""
-
     processes: int
-    """Started processes."""
     sessions: int
-    """Ingested sessions and texts."""
     questions: int
     """Calls of ``query``, ``search`` and ``recall``."""
 
@@ -174,7 +169,6 @@ def check_system(
         deterministic: whether the submission declares that identical runs give equal answers.
         seconds: time limit for all checks together; the system is then killed.
         log: receives each line that the system prints, from other threads.
-        on_check: called with each finished check.
         stop: called after each check, before its result is used. It raises an exception to stop the suite, for
             example when a budget is spent: the system then failed because its model calls were refused.
 
@@ -231,7 +225,6 @@ def _run_check(
 
 
 def _observation(check: Check, subject: CheckedSystem, results: dict[str, ConformanceCheck]) -> str:
-    """Call the function of a check, and return its observation."""
     failed = _failed_before(check, results)
     if failed is not None:
         raise MethodMissing(f"Not checked, because the check {failed} failed.")

@@ -34,7 +34,7 @@ from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.grade import GradeState
 from memeval.records.ledger import Sample
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 
 FEWEST = 20
 """Fewest drawn items: fewer say too little."""

@@ -28,7 +28,6 @@ NO_ITEMS = "The reply has a context but no items. Return items: the benchmark gr
 
 
 def outcome_of(failure: SystemFailure) -> Outcome:
-    """Return the outcome of a failure."""
     return next(outcome for kind, outcome in OUTCOMES if isinstance(failure, kind))
 
 
@@ -44,14 +43,9 @@ class Ingested:
 
 @dataclass(frozen=True)
 class Received:
-    """The reply of a system to one question."""
-
     step: Question
-    """The question."""
     item_id: str
-    """Its item."""
     result: SystemReply | SystemFailure
-    """The reply, or the failure."""
     started: str
     """When the question was sent, UTC."""
     usage: ReportedUsage | None = None
@@ -65,8 +59,6 @@ class Answers:
 
     Args:
         reader: answers from what the system retrieves; ``None`` if the system answers itself.
-        search_items: the most items of a search that count.
-        log: receives an event, a sentence and the scenario's id.
     """
 
     def __init__(
@@ -79,7 +71,6 @@ class Answers:
         self._texts = TurnTexts(work.scenario)
         self._delivered: dict[str, tuple[str, ...]] = {}
         self.contexts: dict[str, list[Context]] = {}
-        """The contexts of each item, in stored form."""
 
     def response(self, received: Received) -> Callable[[], Response]:
         """Return a function that lets the reader answer, and returns the response. It can run in another thread."""
@@ -149,7 +140,6 @@ class Answers:
         return finished
 
     def _read(self, step: Question, contexts: Sequence[str]) -> tuple[ReaderAnswer, Outcome, str | None]:
-        """Return the reader's answer, the outcome, and the error if there is one."""
         assert self._reader is not None  # noqa: S101 - the caller looks
         try:
             reading = self._reader.read(step.question, step.timestamp, contexts)
@@ -160,7 +150,6 @@ class Answers:
         return reading, Outcome.OK, None
 
     def _requested(self, step: Question, items: Sequence[FoundItem]) -> Sequence[FoundItem]:
-        """Return the items that count: no more than were requested."""
         if isinstance(step, Export):
             return items
         return items[: step.k if isinstance(step, Recall) else self._search_items]
@@ -172,7 +161,6 @@ def _stored(seconds: float) -> float:
 
 
 def answers_itself(step: Question, reader: Reader | None) -> bool:
-    """Return whether the system writes the answer to this step."""
     return isinstance(step, Reflect) or (isinstance(step, Ask | Task) and reader is None)
 
 

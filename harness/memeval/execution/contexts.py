@@ -18,11 +18,7 @@ SCORE_DECIMALS = 6
 
 
 class Contexts:
-    """The contexts of a run, by scenario and digest.
-
-    Args:
-        rows: the stored contexts.
-    """
+    """The contexts of a run, by scenario and digest."""
 
     def __init__(self, rows: Iterable[Context] = ()) -> None:
         self._in_scenario: dict[str, dict[Digest, Context]] = {}
@@ -56,7 +52,6 @@ class Contexts:
         return None if digest is None else self.of_scenario(response.scenario_id).get(digest)
 
     def of_scenario(self, scenario_id: str) -> Mapping[Digest, Context]:
-        """Return the contexts that responses of a scenario may name, by digest."""
         return self._in_scenario.get(scenario_id, {})
 
 
@@ -64,9 +59,6 @@ class TurnTexts:
     """Converts between texts and turns of a scenario.
 
     A streamed history is not in memory; only turns of sessions that an item names are found.
-
-    Args:
-        scenario: the scenario whose turns a system may return.
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -108,7 +100,6 @@ class TurnTexts:
         """Return a context in stored form.
 
         Args:
-            text: the context.
             items: the items of the context, if the system returned them.
         """
         parts = []
@@ -141,11 +132,7 @@ class TurnTexts:
         )
 
     def tokens(self, context: Context) -> int:
-        """Return the number of tokens of a stored context. Those of a turn are counted once for all contexts.
-
-        Raises:
-            KeyError: a part names a turn that this scenario does not have.
-        """
+        """Return the number of tokens of a stored context. Those of a turn are counted once for all contexts."""
         if self._is_streamed or not context.parts:
             return count_tokens(self.joined(context))
         texts = [self.text(part) for part in context.parts]
@@ -174,11 +161,7 @@ class TurnTexts:
             raise KeyError(context.digest)
 
     def text(self, part: ContextPart | RetrievedItem) -> str:
-        """Return the text of a stored part of a context, or of a stored item.
-
-        Raises:
-            KeyError: the part names a turn that this scenario does not have.
-        """
+        """Return the text of a stored part of a context, or of a stored item."""
         if part.turn_id is None:
             return part.text or ""
         if not self._is_streamed:
@@ -192,7 +175,6 @@ texts_of = OfScenarios(TurnTexts)
 
 
 def _texts_of(sessions: Iterable[Session]) -> Iterator[tuple[tuple[str, bool], str]]:
-    """Yield the turns of sessions, plain and dated, with their texts."""
     for session in sessions:
         for turn in session.turns:
             for dated in (False, True):

@@ -30,9 +30,7 @@ class EarlyStop:
     """Watches the items of a run as they finish.
 
     Args:
-        planned: number of items of the run.
         earlier: the rows of items that finished before and are not retried.
-        where: a name for the run in messages.
     """
 
     def __init__(self, planned: int, earlier: Iterable[Response], where: str) -> None:
@@ -60,7 +58,6 @@ class EarlyStop:
                     self._stop()
 
     def _count(self, rows: Sequence[Response]) -> None:
-        """Count an item by its first error."""
         error = next((row for row in rows if row.outcome.is_error), None)
         if self._over or error is None or not _same(self._first or error, error):
             self._over, self._equal_errors = True, 0
@@ -80,17 +77,12 @@ class EarlyStop:
 
 
 def shared_error(rows: Iterable[Response]) -> str | None:
-    """Return the first error of a run whose items all failed with the same error; ``None`` for other runs.
-
-    Args:
-        rows: the last attempt of each question.
-    """
+    """Return the first error of a run whose items all failed with the same error; ``None`` for other runs."""
     watch = EarlyStop(0, rows, "")
     return _error_text(watch._first) if watch._first is not None and watch._equal_errors else None
 
 
 def _error_text(row: Response) -> str:
-    """Return the error of a row, with a full stop."""
     error = (row.error or row.outcome.value).strip()
     return error if error.endswith((".", "!", "?")) else f"{error}."
 

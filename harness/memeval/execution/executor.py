@@ -26,8 +26,6 @@ Arrival = FinishedItems | LogLine | BaseException | None
 
 
 class Executor(Protocol):
-    """Runs scenarios on this machine or on others."""
-
     def start(self, works: Sequence[ScenarioWork], arrived: Callable[[Arrival], None]) -> None:
         """Start to run scenarios; return at once.
 
@@ -57,9 +55,7 @@ def execute(
     again.
 
     Args:
-        executor: runs the scenarios.
         journal: stores the rows; only the calling thread writes to it.
-        progress: receives every item that is on disk.
         spent: returns the dollars spent so far (``None`` if unknown), the model calls made, and the recorded calls
             reused, for progress.
         watch: receives items once they are on disk, in order of arrival; raises what stops the run.
@@ -80,8 +76,6 @@ def execute(
 
 
 class _Writer:
-    """Stores what arrives: on disk first, then counted."""
-
     def __init__(
         self,
         journal: Journal,
@@ -93,7 +87,6 @@ class _Writer:
         self.arrived: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
 
     def store_until_done(self) -> None:
-        """Store what arrives until everything is done, or raise what stops the run."""
         is_done = False
         while not is_done:
             batch = [self.arrived.get()]
@@ -106,7 +99,6 @@ class _Writer:
             is_done = any(each is None for each in batch)
 
     def drained(self) -> list[Arrival]:
-        """Return what has arrived by now."""
         drained = []
         with contextlib.suppress(queue.Empty):
             while True:
@@ -128,7 +120,6 @@ class _Writer:
 
 
 def output_line(line: str) -> LogLine:
-    """Return the line of the log for a line that a system printed."""
     return LogLine(at=utc_now(), event="printed", detail=redact(line)[:LONGEST_DETAIL])
 
 
@@ -138,5 +129,4 @@ def event_line(event: str, detail: str, scenario_id: str) -> LogLine:
 
 
 def _failed(responses: Iterable[Response]) -> int:
-    """Return how many of the items failed."""
     return len({response.item_id for response in responses if response.outcome.is_error})

@@ -128,7 +128,6 @@ class Journal:
                 self.responses[response.question_id, response.attempt] = response
 
     def log(self, *lines: LogLine) -> None:
-        """Store lines of the log."""
         self._append("log.jsonl", lines)
         self.log_lines.extend(lines)
 

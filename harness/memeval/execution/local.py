@@ -30,7 +30,6 @@ def flight_of(system: SystemProcess, concurrency: int) -> tuple[Flight, int]:
     has an instance more than these need: it ingests its history while the others are asked.
 
     Args:
-        system: an instance that has been started.
         concurrency: how many questions are in flight at a time, over all instances.
     """
     declared = 1 if system.hello is None else system.hello.questions_at_once
@@ -46,7 +45,6 @@ class LocalExecutor:
     Args:
         first: the first instance, its process started; the executor closes it.
         new_instance: returns another one, not started, given the function that receives its output lines.
-        reader: answers for systems that only retrieve.
         search_items: how many items to request from ``search``.
         concurrency: how many questions are in flight at a time, over all instances.
         check: raises what stops the run; see :class:`ScenarioRunner`.
@@ -81,7 +79,6 @@ class LocalExecutor:
         self._guard = threading.Lock()
 
     def start(self, works: Sequence[ScenarioWork], arrived: Callable[[Arrival], None]) -> None:
-        """See :class:`memeval.execution.executor.Executor`."""
         self._works, self._arrived = works, arrived
         for index in range(len(works)):
             self._todo.put(index)
@@ -96,7 +93,6 @@ class LocalExecutor:
             thread.start()
 
     def stop(self) -> None:
-        """See :class:`memeval.execution.executor.Executor`."""
         self._stop.set()
         if self._flight.slots is not None:
             self._flight.slots.open()
@@ -111,7 +107,6 @@ class LocalExecutor:
             self._readings.shutdown(wait=False, cancel_futures=True)
 
     def _serve(self, slot: int) -> None:
-        """Run scenarios until the queue is empty; the body of one thread."""
         try:
             if self._stop.wait(slot * STAGGER_SECONDS) or (slot and self._todo.empty()):
                 return

@@ -31,9 +31,6 @@ class NoModelAccess:
 
 @dataclass(frozen=True)
 class SystemInstance:
-    """One instance of a system."""
-
     process: SystemProcess
-    """Its process."""
     endpoint: ModelAccess | None = None
     """Its model endpoint; ``None`` if it has no models."""

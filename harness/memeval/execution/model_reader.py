@@ -27,13 +27,11 @@ if TYPE_CHECKING:
     from memeval.gateway.makers import MakesReaderCalls
 
 PREFIX = "openai:"
-"""Prefix of the names of model readers."""
 
 VERSION = 1
 """Increases with every change of the request for the same question and context."""
 
 PROMPT = "reader/answer"
-"""The name of the prompt in tracks."""
 
 SETTINGS = "reader/settings"
 """The name of changed settings in tracks, next to the prompt."""
@@ -42,7 +40,6 @@ MAX_TOKENS = 512
 """Maximum tokens of an answer, without reasoning tokens."""
 
 SEED = 42
-"""The seed of every request."""
 
 USUAL: dict[str, JsonValue] = {"temperature": 0, "seed": SEED, "max_tokens": MAX_TOKENS}
 """The settings of every request, except for families of models that refuse some of them."""
@@ -62,8 +59,6 @@ class ModelReader:
 
     Args:
         model: ``openai:MODEL``, with or without the version; an alias selects its dated model.
-        endpoint: the endpoint of the model.
-        gateway: makes and records the calls.
         reader_tokens: maximum context per question, in tokens of the track's tokenizer.
 
     Raises:
@@ -73,7 +68,6 @@ class ModelReader:
     def __init__(self, model: str, endpoint: Endpoint, gateway: MakesReaderCalls, reader_tokens: int) -> None:
         self.model = _model_of(model)
         self.settings = settings_for(self.model, endpoint.url, USUAL)
-        """The settings sent with the model and the message."""
         self._endpoint = endpoint
         self._gateway = gateway
         self._reader_tokens = reader_tokens
@@ -81,12 +75,10 @@ class ModelReader:
 
     @property
     def name(self) -> str:
-        """See :class:`memeval.reading.Reader`."""
         return f"{PREFIX}{self.model}@{VERSION}"
 
     @property
     def endpoint(self) -> str:
-        """The base URL of the model's endpoint."""
         return self._endpoint.url
 
     @property
@@ -118,7 +110,6 @@ class ModelReader:
         return ReaderAnswer(answer, call.key, " ".join(filter(None, (sent.note, early))) or None)
 
     def bounded(self, contexts: Sequence[str]) -> FittedContext:
-        """Return the context within the budget; see :meth:`read`."""
         lines = contexts[0].split("\n") if len(contexts) == 1 else distinct_lines(contexts)
         kept = lines[: _fitting(lines, self._reader_tokens)]
         omitted = len(lines) - len(kept)
@@ -145,7 +136,6 @@ class ModelReader:
 
 
 def _model_of(spec: str) -> str:
-    """Return the model in a reader's name."""
     found = _SPEC.fullmatch(spec)
     if found is None:
         raise BadInput(f"there is no reader '{visible(spec)}'.", remedy=f"Readers: native, extractive, {PREFIX}MODEL.")
@@ -155,7 +145,6 @@ def _model_of(spec: str) -> str:
 
 
 def _fitting(lines: Sequence[str], tokens: int) -> int:
-    """Return the number of first lines that fit into a number of tokens."""
     counts = range(len(lines) + 1)
     if count_tokens("\n".join(lines)) <= tokens:
         return len(lines)

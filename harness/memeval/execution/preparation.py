@@ -33,27 +33,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PreparedSystem:
-    """A system that is ready to start."""
-
     source: SystemSource
-    """The system, with its launch in its own environment."""
     sandbox: Sandbox | None = None
-    """Its sandbox; ``None`` if not sandboxed."""
     environment: EnvironmentIdentity | None = None
-    """The environment built for it; ``None`` if it needs none."""
     services: tuple[ServiceIdentity, ...] = ()
-    """Services that run with it."""
     hosts: Mapping[str, HostRoute] = field(default_factory=dict)
-    """Routes of requests to its declared hosts."""
 
     @property
     def isolation(self) -> Isolation:
-        """Which files of the machine it can reach."""
         return Isolation.FILES_REACHABLE if self.sandbox is None else Isolation.SANDBOXED
 
     @property
     def network(self) -> Network:
-        """Which part of the network it can reach."""
         if self.sandbox is None:
             return Network.OPEN
         if self.hosts:
@@ -75,7 +66,6 @@ class PreparedSystem:
         )
 
     def identity(self, hello: AdapterInfo) -> SystemIdentity:
-        """Return the recorded identity of the system."""
         source = self.source
         submission = source.submission or Submission.model_construct(
             slug=source.slug, name=source.name, version=source.version
@@ -119,7 +109,6 @@ def prepare(
     """Prepare a system: sandbox, hosts, services and environment.
 
     Args:
-        setup: the caller's settings.
         note: receives messages for the user, for example that an environment is built.
         hidden: folders that the system cannot see, such as the results.
 

@@ -20,7 +20,6 @@ class NoReader:
     name = "none@1"
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
-        """Return a blank answer; see :class:`Reader`."""
         return ReaderAnswer("")
 
 
@@ -30,7 +29,6 @@ class ChunksReader:
     name = "chunks@1"
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
-        """Return the contexts, separated by blank lines; see :class:`Reader`."""
         return ReaderAnswer("\n\n".join(contexts))
 
 
@@ -40,4 +38,3 @@ def distinct_lines(contexts: Sequence[str]) -> list[str]:
 
 
 READERS: tuple[Reader, ...] = (ExtractiveReader(), NoReader(), ChunksReader())
-"""The readers for every benchmark that need no model."""

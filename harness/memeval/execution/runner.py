@@ -56,8 +56,6 @@ class _Aborted(Exception):
 
 @dataclass
 class _Pass:
-    """One pass over a scenario."""
-
     work: ScenarioWork
     answers: Answers
     open_items: dict[str, tuple[str, ...]]
@@ -65,7 +63,6 @@ class _Pass:
     alone: set[str]
     """Items that are asked one at a time, because the process ended while several were in flight."""
     rows: dict[str, dict[str, Response]] = field(default_factory=dict)
-    """The responses so far, by item and question."""
     unread: dict[Future[Response], str] = field(default_factory=dict)
     """The responses for which the reader still works, with their items."""
     ingested: Ingested | None = None
@@ -79,7 +76,6 @@ class ScenarioRunner:
     """Runs scenarios through one adapter instance, and restarts it after a crash.
 
     Args:
-        system: the adapter's process, started.
         reader: answers from what the system retrieves; ``None`` if the system answers itself.
         search_items: how many items to request from ``search``.
         log: receives an event, a sentence and the scenario's id on restarts and repeats.
@@ -309,7 +305,6 @@ class ScenarioRunner:
         return Received(step, this.item_of[step.question_id], result, started, usage, ingested)
 
     def _reply_to(self, step: Question) -> SystemReply:
-        """Make the call for a step."""
         if isinstance(step, Export):
             began = time.monotonic()
             items = self._system.export()
@@ -317,7 +312,6 @@ class ScenarioRunner:
         return self._system.reply_to(self._call(step))
 
     def _call(self, step: Question) -> PreparedCall:
-        """Return the call for a step that is not an export."""
         match step:
             case Recall():
                 return recall_call(
@@ -350,7 +344,6 @@ class ScenarioRunner:
         yield from self._read(this, done)
 
     def _read(self, this: _Pass, done: Sequence[Future[Response]]) -> Iterator[FinishedItems]:
-        """Yield the items that are finished by responses which the reader has answered."""
         for future in dict.fromkeys(done):
             if this.unread.pop(future, None) is not None:
                 yield from self._added(this, future.result())
@@ -383,7 +376,6 @@ class ScenarioRunner:
 
 
 def _about(step: Retain) -> dict[str, Any]:
-    """Return what is said about a text in the call for it."""
     return {
         "bank": step.bank,
         "timestamp": step.occurred_at or None,

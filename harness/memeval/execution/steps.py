@@ -8,7 +8,6 @@ from memeval.records.scenario import Forget, Ingest, Question, Recall, Retain, S
 from memeval.systems.messages import session_json
 
 Change = Ingest | Retain | Forget
-"""A step that changes the memory."""
 
 
 class Lookahead:
@@ -47,9 +46,7 @@ class CountedChanges:
         self._steps = steps
         self._returned: Change | None = None
         self.ingested = 0
-        """The number of sessions and texts."""
         self.forgotten = 0
-        """The number of requests to forget."""
 
     def __iter__(self) -> Iterator[Change]:
         return self
@@ -78,7 +75,6 @@ class CountedChanges:
         """Yield sessions as JSON with their dates: ``first`` and those that follow, up to what is to be forgotten.
 
         Args:
-            first: the first of them.
             stop_at_texts: whether to stop before a text, which then comes next.
         """
         step: Change | None = first

@@ -28,7 +28,6 @@ class UsageMeter:
 
     @property
     def wanted(self) -> bool:
-        """Whether the system is asked for its usage."""
         return not self._given_up and self._system.hello is not None and self._system.hello.can("usage")
 
     def begin(self) -> None:

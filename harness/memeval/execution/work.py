@@ -14,11 +14,9 @@ class ScenarioWork:
     """A scenario with open items."""
 
     scenario: Scenario
-    """The scenario, as the system may see it."""
     items: Mapping[str, tuple[str, ...]]
     """The questions of each open item, in order."""
     attempt: int = 1
-    """The number of this attempt, from 1."""
     counts_ingestion: bool = True
     """Whether rows say how long ingestion took: they do in one slice of a scenario only, since each ingests it."""
 

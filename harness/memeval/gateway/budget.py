@@ -18,7 +18,6 @@ from memeval.records.call import Api, Call, ModelRequest, Phase
 from memeval.records.errors import BadInput
 
 UNITS = ("usd", "tokens", "minutes")
-"""The units that can be capped."""
 
 Caps = Mapping[tuple[Phase | None, str], float]
 """The cap per phase and unit; the phase ``None`` is the whole run."""
@@ -35,9 +34,7 @@ class Reservation:
     """The most that one try of a call may use."""
 
     phase: Phase
-    """The phase of the call."""
     tokens: int
-    """Most tokens of the call."""
     usd: float | None
     """Highest cost of the call, in US dollars; ``None`` if dollars are not capped."""
 
@@ -68,7 +65,6 @@ class Budget:
 
     @property
     def limits_output(self) -> bool:
-        """Whether every request needs a limit on its output."""
         return any(unit != "minutes" for _phase, unit in self._caps)
 
     def seconds_left(self, phase: Phase | None) -> float | None:
@@ -84,9 +80,6 @@ class Budget:
     def check_time(self, phase: Phase | None = None) -> None:
         """Check the caps on minutes.
 
-        Args:
-            phase: the current phase, whose cap is checked too.
-
         Raises:
             BudgetSpent: the time is up.
         """
@@ -95,12 +88,7 @@ class Budget:
             raise BudgetSpent("the time budget of the run is used up.", remedy=f"Raise the cap on minutes. {RESUME}")
 
     async def reserve(self, phase: Phase, request: ModelRequest) -> Reservation:
-        """Reserve the maximum of a call; wait if calls in flight may free enough.
-
-        Raises:
-            BudgetSpent: the call does not fit, and no call is in flight; or the time is up.
-            GatewayStopped: dollars are capped and the model has no known price.
-        """
+        """Reserve the maximum of a call; wait if calls in flight may free enough."""
         self._started.setdefault(phase, time.monotonic())
         reservation = Reservation(phase, most_tokens(request) if self.limits_output else 0, self._most_usd(request))
         while True:
@@ -120,7 +108,6 @@ class Budget:
         """Book the use of a try. An unknown use counts as the reserved maximum, since it may be billed.
 
         Args:
-            reservation: the reservation of the try.
             tokens: tokens used; 0 without a reply, ``None`` if unknown.
             usd: cost in US dollars; 0 without a reply, ``None`` if unknown.
         """
@@ -140,7 +127,6 @@ class Budget:
         self._settled.set()
 
     def _full(self, reservation: Reservation) -> BudgetSpent | None:
-        """Return the error for the first cap that a call could exceed, or ``None``."""
         need = {"tokens": float(reservation.tokens), "usd": reservation.usd or 0.0}
         for (phase, unit), cap in self._caps.items():
             if unit in need and phase in (None, reservation.phase):
@@ -195,11 +181,7 @@ def most_tokens(request: ModelRequest) -> int:
 
 
 def most_output(request: ModelRequest) -> int:
-    """Return the maximum tokens of the output.
-
-    Raises:
-        GatewayStopped: the request has no limit on its output.
-    """
+    """Return the maximum tokens of the output."""
     if request.api is Api.EMBEDDINGS:
         return 0
     named = output_limits(request)
@@ -216,11 +198,7 @@ def output_limits(request: ModelRequest) -> list[int]:
 
 
 def parse_caps(budgets: Iterable[str]) -> dict[tuple[Phase | None, str], float]:
-    """Parse caps such as ``usd=1.5``, ``judge.usd=0.5``, ``tokens=1e6`` or ``minutes=30``.
-
-    Raises:
-        BadInput: a cap is invalid, or appears twice.
-    """
+    """Parse caps such as ``usd=1.5``, ``judge.usd=0.5``, ``tokens=1e6`` or ``minutes=30``."""
     caps: dict[tuple[Phase | None, str], float] = {}
     for text in budgets:
         name, _, value = text.partition("=")

@@ -46,11 +46,9 @@ class TryFailed(Exception):
     """One try brought no usable reply.
 
     Args:
-        sentence: the reason.
         retry: whether another try may succeed.
         retry_after: seconds that the endpoint asked to wait.
         billed: whether the provider may bill the try.
-        reply: the body of the reply, if any.
         is_reply: whether endpoint and model worked, and only this reply has no usable text.
         refusal: status and message, without request ids, if the endpoint refused the request and no retry helps;
             ``None`` for all other faults, and for refusals caused by the text of this request.
@@ -76,7 +74,6 @@ class EndpointClient:
     """Sends requests to one endpoint; create and use it on one loop.
 
     Args:
-        caller: the caller, named in errors.
         most_bytes: maximum bytes of a reply.
     """
 
@@ -157,7 +154,6 @@ class EndpointClient:
         return True
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._openai.close()
 
     def _redacted(self, text: str) -> str:
@@ -170,11 +166,6 @@ class EndpointClient:
         """Return the error for a reply that has status 200 and cannot be used.
 
         An error of the provider in it counts as if it came with its own status.
-
-        Args:
-            error: why it cannot be used.
-            text: its body.
-            model: the requested model.
         """
         said = error.error
         if said is None:
@@ -184,7 +175,6 @@ class EndpointClient:
         return self._failed_try(str(error), said, said.status or 500, text, billed=True)
 
     def _refusal(self, response: httpx2.Response, text: str, model: str) -> Exception:
-        """Return the error for a status other than success."""
         status, name, said = response.status_code, self._name, error_in(text)
         wait = _retry_after(response.headers)
         if (stop := None if status == 402 and wait else self._stop(said, status, model)) is not None:
@@ -249,7 +239,6 @@ class EndpointClient:
         )
 
     def _connection_fault(self, error: BaseException) -> Exception:
-        """Return the error for a broken connection."""
         url, host = self._endpoint.url, urlsplit(self._endpoint.url).hostname
         causes = list(_causes(error))
         if reason := _certificate_fault(causes):
@@ -269,11 +258,7 @@ class EndpointClient:
 
 
 def refusal_remedy(caller: Caller, message: str) -> str:
-    """Return the remedy for an endpoint that refuses every request of a caller.
-
-    Args:
-        message: the endpoint's message.
-    """
+    """Return the remedy for an endpoint that refuses every request of a caller."""
     if caller is Caller.SYSTEM:
         fix = "Fix the system's requests, or the account behind the key."
     elif NAMED.search(message):
@@ -298,7 +283,6 @@ class ReplyTooLarge(OSError):
 
 
 def _bounded(stream: Any, most: int) -> Any:
-    """Wrap the stream of a body so that it fails after ``most`` bytes."""
     from httpx2 import AsyncByteStream
 
     class Bounded(AsyncByteStream):

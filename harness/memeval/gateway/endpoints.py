@@ -45,7 +45,6 @@ class Endpoint:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the endpoint is on this machine."""
         host = urlsplit(self.url).hostname or ""
         try:
             return ipaddress.ip_address(host).is_loopback
@@ -63,9 +62,6 @@ def endpoint_for(caller: Caller, environment: Mapping[str, str] | None = None, *
     Args:
         environment: variables; ``None`` for those of this process.
         needs_key: whether requests will be sent; the address alone needs no key.
-
-    Raises:
-        BadInput: neither key nor base URL is set, or the URL is invalid.
     """
     variables = os.environ if environment is None else environment
     for prefix in _prefixes(caller):
@@ -96,15 +92,7 @@ def refuse_keyless(endpoint: Endpoint, caller: Caller) -> None:
 
 
 def base_url(text: str, where: str) -> str:
-    """Return a base URL in normal form.
-
-    Args:
-        text: the URL; user, password, query and fragment are removed.
-        where: the source of the URL, named in the error.
-
-    Raises:
-        BadInput: the text is not an http or https URL.
-    """
+    """Return a base URL in normal form."""
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
@@ -125,7 +113,6 @@ def dated(model: str) -> str:
 
 
 def is_makers(url: str, model: str) -> bool:
-    """Return whether the endpoint belongs to the maker of the model."""
     host = urlsplit(url).hostname
     return any(host == maker and model.startswith(names) for maker, _name, names in MAKERS)
 
@@ -136,7 +123,6 @@ def maker_of(model: str) -> str | None:
 
 
 def _prefixes(caller: Caller) -> list[str]:
-    """Return the prefixes of a caller's variables, its own first."""
     return ["OPENAI"] if caller is Caller.SYSTEM else [f"MEMEVAL_{caller.upper()}", "OPENAI"]
 
 

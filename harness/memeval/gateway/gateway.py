@@ -41,10 +41,7 @@ class Gateway:
 
     Args:
         shared: calls of judges and readers, shared between runs. A call in it is never sent again.
-        options: concurrency, rates and retries.
         budget: the most that may be spent; ``None`` for no cap.
-        replay: answer from these calls only, and send nothing.
-        note: receives messages for the user, such as pauses.
     """
 
     def __init__(
@@ -72,17 +69,14 @@ class Gateway:
         self._made = self._cached = 0
 
     def most_in_flight(self, caller: Caller) -> int:
-        """Return the maximum number of a caller's calls in flight."""
         return self._options.most_in_flight(caller)
 
     @property
     def made(self) -> int:
-        """Number of calls made, failed ones included."""
         return self._made
 
     @property
     def cached(self) -> int:
-        """Number of calls answered from the record."""
         return self._cached
 
     @property
@@ -106,7 +100,6 @@ class Gateway:
         """Assign calls to this run from now on. Calls made before the first run was opened are assigned to it too.
 
         Args:
-            run_id: the run that pays.
             own: the run's own record: calls of systems, and failed calls.
         """
 
@@ -144,7 +137,6 @@ class Gateway:
         return self.result(self.start(coroutine))
 
     def start(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
-        """Start a coroutine on the loop; see :meth:`result`."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def result(self, future: Future[T]) -> T:
@@ -159,7 +151,6 @@ class Gateway:
             raise
 
     def call(self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase) -> Call:
-        """Make a judge's or a reader's call and wait for it; see :meth:`ask`."""
         return self.run(self.ask(request, endpoint, caller, phase))
 
     async def ask(self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase) -> Call:
@@ -191,8 +182,6 @@ class Gateway:
         """Make a system's call and store it in the run's own record.
 
         Args:
-            endpoint: where the request goes.
-            phase: the system's current phase.
             scenario_id: the current scenario; ``None`` while the system loads.
             ordinal: number of equal requests before it in this pass over the scenario.
 

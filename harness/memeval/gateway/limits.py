@@ -47,7 +47,6 @@ class GatewayOptions:
     """The run stops after this many equal refusals in a row that no retry can change; 0 for never."""
 
     def most_in_flight(self, caller: Caller) -> int:
-        """Return the maximum number of a caller's calls in flight."""
         return self.concurrency.get(caller, MOST_IN_FLIGHT)
 
 
@@ -67,11 +66,9 @@ class CallLimits:
                 self._tokens = AsyncLimiter(options.tokens_per_minute, 60)
 
     def slots(self, caller: Caller) -> asyncio.Semaphore:
-        """Return the semaphore that limits a caller's calls in flight."""
         return self._slots[caller]
 
     async def pace(self, request: ModelRequest) -> None:
-        """Wait until the rate limits allow a request."""
         if self._tokens is not None:
             about = len(canonical_json(request.body)) // 4 + max(output_limits(request), default=0)
             await self._tokens.acquire(min(about, self._tokens.max_rate))
@@ -89,20 +86,16 @@ class Lane:
         self._undecided: set[asyncio.Future[bool | None]] = set()
 
     def pause(self, seconds: float) -> None:
-        """Delay all calls to the endpoint."""
         self._resumes = max(self._resumes, time.monotonic() + seconds)
 
     async def ready(self) -> None:
-        """Wait until the endpoint may be called."""
         while (left := self._resumes - time.monotonic()) > 0:
             await asyncio.sleep(left)
 
     def enter(self) -> None:
-        """Count a call that starts."""
         self._calls += 1
 
     def leave(self) -> None:
-        """Count a call that has ended."""
         self._calls -= 1
         self._release_if_alone()
 
@@ -150,15 +143,12 @@ class Refusals:
         self._last = 0.0
 
     def answered(self) -> None:
-        """Reset the count: the endpoint accepts such calls."""
         self._reason, self._count = None, 0
 
     def count(self, reason: tuple[int, str], sent: float, *, in_turn: bool) -> int:
         """Count a refusal and return the number of equal ones in a row.
 
         Args:
-            reason: status and message.
-            sent: monotonic time at which the call was sent.
             in_turn: count calls that were in flight together once. A system may change its next request after a
                 refusal, so only requests that it sends afterwards count again.
         """

@@ -25,9 +25,6 @@ def price_of(model: str, prompt_tokens: int, completion_tokens: int = 0, cached_
     """Return the cost of a call in US dollars; ``None``, never 0, if the list has no such model.
 
     Args:
-        model: the requested model.
-        prompt_tokens: tokens of the request.
-        completion_tokens: tokens of the reply.
         cached_tokens: tokens of the request that the provider had in its cache; some providers charge less for them.
     """
     from genai_prices import Usage

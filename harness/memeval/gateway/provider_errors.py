@@ -25,8 +25,6 @@ _ADDRESS = re.compile(r"https?://\S+")
 
 @dataclass(frozen=True)
 class ProviderError:
-    """An error as its body states it."""
-
     message: str
     """The provider's message on one line; empty if there is none."""
     codes: frozenset[str] = frozenset()
@@ -157,7 +155,6 @@ def _message(value: Any, depth: int) -> str:
 
 
 def _nested(text: str) -> Any:
-    """Return the JSON object or list that a text is, or ``None``."""
     start = text.lstrip()[:1]
     if start not in ("{", "["):
         return None

@@ -82,7 +82,6 @@ class CallRecord:
         return True
 
     def release(self, key: Digest) -> None:
-        """Release a claim."""
         if self._stream is not None:
             fcntl.lockf(self._stream, fcntl.LOCK_UN, 1, _claim_of(key))
 
@@ -108,9 +107,6 @@ class CallRecord:
         """Store a call; it is on disk when this returns.
 
         A cancelled caller does not stop the write, see :meth:`drain`.
-
-        Raises:
-            BadInput: the disk is full, or the file cannot be written.
         """
         if self._stream is None:
             self.append_all([call])
@@ -127,11 +123,7 @@ class CallRecord:
             await asyncio.shield(self._writing)
 
     def append_all(self, calls: Sequence[Call]) -> None:
-        """Store calls at once, and read the calls that other processes stored.
-
-        Raises:
-            BadInput: the disk is full, the file cannot be written, or a row in it is damaged.
-        """
+        """Store calls at once, and read the calls that other processes stored."""
         with self._guard:
             if self._stream is None or self.path is None:
                 for call in calls:

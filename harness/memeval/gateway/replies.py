@@ -21,7 +21,6 @@ class UnusableReply(Exception):
     """A body is no completion, or has no usable text; the text gives the reason.
 
     Args:
-        sentence: the reason.
         error: the provider's error in the body; ``None`` if it reports none.
         is_reply: whether the endpoint and the model worked, and this one reply has no usable text.
     """
@@ -33,14 +32,9 @@ class UnusableReply(Exception):
 
 @dataclass(frozen=True)
 class ModelReply:
-    """The metadata of a usable reply."""
-
     model: str | None
-    """The model's name in the reply."""
     fingerprint: str | None
-    """The provider's fingerprint of the model."""
     prompt_tokens: int | None
-    """Tokens of the request, as the provider counted them."""
     completion_tokens: int | None
     """Tokens of the reply, as the provider counted them; 0 for embeddings."""
     cached_tokens: int
@@ -69,8 +63,6 @@ def read(text: str, api: Api, *, calls_tools: bool = False) -> ModelReply:
     provider is none, whatever text came before it.
 
     Args:
-        text: the raw body.
-        api: the API that was called.
         calls_tools: whether a call of a tool is usable too, as for systems.
 
     Raises:
@@ -208,7 +200,6 @@ def _calls_tool(message: Any) -> bool:
 
 
 def _text(choice: Any) -> str:
-    """Return the text of a choice without its thinking."""
     message = choice.get("message") if isinstance(choice, dict) else None
     return without_thinking(_encodable(message_text(message))) if isinstance(message, dict) else ""
 

@@ -24,7 +24,6 @@ def joined(content: Any, depth: int = 0) -> str:
 
     Args:
         content: a text, a part, or a list of these; anything else has no text.
-        depth: the number of parts around it.
     """
     if isinstance(content, str):
         return content

@@ -24,15 +24,12 @@ class Ends(Record):
     """Words for the reasons that end a reply, as :func:`plain` writes them."""
 
     finished: frozenset[str]
-    """The model finished."""
     cut: frozenset[str]
     """A limit of tokens."""
     filtered: frozenset[str]
-    """The provider's filter."""
     called: frozenset[str]
     """A call of a tool."""
     failed: frozenset[str]
-    """A failure of the provider."""
 
     @field_validator("*")
     @classmethod
@@ -131,6 +128,5 @@ class ReplyWords(Record):
 
 @cache
 def reply_words() -> ReplyWords:
-    """Return the words in ``replies.toml``."""
     content = resources.files("memeval.gateway").joinpath(_FILE).read_bytes()
     return parse_toml(content, _FILE).record(ReplyWords)

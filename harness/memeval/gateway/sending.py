@@ -29,8 +29,6 @@ _NO_REPLY = ModelReply(model=None, fingerprint=None, prompt_tokens=None, complet
 
 @dataclass
 class _SendState:
-    """State of a call between its tries."""
-
     asked: float
     tries: int = 0
     at: str = ""
@@ -39,13 +37,7 @@ class _SendState:
 
 
 class Sender:
-    """Sends calls within limits and budget; belongs to the loop of one gateway.
-
-    Args:
-        options: concurrency, rates and retries.
-        budget: the most that may be spent.
-        note: receives sentences about pauses.
-    """
+    """Sends calls within limits and budget; belongs to the loop of one gateway."""
 
     def __init__(self, options: GatewayOptions, budget: Budget, note: Callable[[str], None]) -> None:
         self._options, self._budget, self._note = options, budget, note
@@ -124,20 +116,17 @@ class Sender:
             ) from None
 
     async def close(self) -> None:
-        """Close all connections."""
         for client in self._clients.values():
             with suppress(Exception):  # a discarded client may be in any state
                 await client.close()
 
     async def _is_down(self, lane: Lane, endpoint: Endpoint, caller: Caller) -> bool:
-        """Return whether an endpoint is down, after a call to it failed."""
         down = await lane.down()
         return not await self._client(endpoint, caller).is_up() if down is None else down
 
     async def _try(
         self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase, lane: Lane, state: _SendState
     ) -> tuple[str, ModelReply, float | None]:
-        """Send a request once; return the reply, its metadata, and its cost."""
         client = self._client(endpoint, caller)
         await self._limits.pace(request)
         reservation = await self._budget.reserve(phase, request)

@@ -35,18 +35,14 @@ class Family(Record):
     """Models that need other settings than the usual ones."""
 
     name: str
-    """Name of the family."""
     models: str
     """Regular expression for the whole name of a model."""
     host: str | None = None
     """The family applies only at endpoints on this host; a first ``*.`` stands for any subdomains, and ``None`` for
     every endpoint."""
     rename: dict[str, str] = {}
-    """Renamed settings, by their usual name."""
     remove: tuple[str, ...] = ()
-    """Settings that are not sent."""
     set: dict[str, JsonValue] = {}
-    """Settings that are added."""
     more_tokens: int = Field(default=0, ge=0)
     """Tokens added to the output limit, since reasoning tokens count as output."""
     source: str = ""
@@ -87,18 +83,11 @@ class Family(Record):
 
 
 class _Families(Record):
-    """A file of families."""
-
     family: tuple[Family, ...] = ()
 
 
 def settings_for(model: str, url: str, usual: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Return the request settings of a model.
-
-    Args:
-        model: name of the model.
-        url: base URL of its endpoint.
-        usual: the settings of models without a family.
 
     Raises:
         BadInput: the user's file of families cannot be read.

@@ -9,7 +9,7 @@ from typing import TypeVar
 from memeval.records.audit import Agreement, AuditLine, Probe, ProbeKind, Rate
 from memeval.records.scores import Interval
 from memeval.statistics.agreement import cohen_kappa
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 
 Part = TypeVar("Part", str, ProbeKind)
 
@@ -48,11 +48,6 @@ def audit_line(probes: Sequence[Probe]) -> AuditLine:
 
 
 def agreement(verdicts: Iterable[tuple[bool, bool]]) -> Agreement:
-    """Return the agreement of two raters.
-
-    Args:
-        verdicts: the first and the second rater's verdict, for each item that both rated.
-    """
     table = [[0, 0], [0, 0]]
     for first, second in verdicts:
         table[first][second] += 1

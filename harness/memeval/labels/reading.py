@@ -12,35 +12,23 @@ from memeval.records.errors import BadInput
 from memeval.records.label import AnswerLabel, LabelReason, Reading, ReadLabel, SampleRow
 
 COLUMNS = ("label_id", "label", "reason", "doubt")
-"""Columns of a file of labels."""
 
 LARGEST = 20_000_000
-"""Maximum size of a file of labels, in bytes."""
 
 REASONS: Mapping[AnswerLabel, frozenset[LabelReason]] = {
     AnswerLabel.RIGHT: frozenset({LabelReason.SAME, LabelReason.MORE}),
     AnswerLabel.IMPRECISE: frozenset({LabelReason.PART, LabelReason.VAGUE, LabelReason.NEAR, LabelReason.MIXED}),
     AnswerLabel.WRONG: frozenset({LabelReason.OTHER, LabelReason.NONE}),
 }
-"""The reasons of each label."""
 
 Labels = Mapping[str, ReadLabel]
-"""Labels by label id."""
 
 
 def read_labels(paths: Iterable[Path], rows: Sequence[SampleRow], others: frozenset[str]) -> list[ReadLabel]:
     """Read files of labels, one row for each answer of a sample.
 
-    Args:
-        paths: the files; together they have each row at most once.
-        others: label ids of other samples; their rows are left out.
-
-    Returns:
-        The labels, by label id.
-
-    Raises:
-        BadInput: a file cannot be read; a label or a reason is unknown, or they do not go together; a row is repeated,
-            or belongs to no sample; or there is no row of the sample.
+    Returns: The labels, by label id. Raises BadInput: a file cannot be read; a label or a reason is unknown, or they do
+    not go together; a row is repeated, or belongs to no sample; or there is no row of the sample.
     """
     wanted = {row.label_id for row in rows}
     found: dict[str, ReadLabel] = {}
@@ -109,9 +97,6 @@ def final_labels(readings: Iterable[tuple[Reading, Sequence[ReadLabel]]]) -> dic
     """Return the final label of each row that has one, by label id.
 
     It is the label of the reader who decides, or else the label that all of at least two readers give.
-
-    Args:
-        readings: the readers and their labels.
     """
     decided: dict[str, AnswerLabel] = {}
     given: dict[str, list[AnswerLabel]] = defaultdict(list)

@@ -19,7 +19,6 @@ CELLS: tuple[Cell, ...] = ((True, True), (True, False), (False, True), (False, F
 """All pairs of verdicts: both right, right by the judge only, right by the rules only, both wrong."""
 
 Graded = tuple[RegradedFile, Sequence[RegradedRow], Mapping[tuple[str, int], str]]
-"""A regraded file, its rows, and the text of its answers by item and trial."""
 
 
 def draw(files: Iterable[Graded], wanted: Mapping[Cell, int], seed: int) -> tuple[list[Stratum], list[SampleRow]]:
@@ -28,15 +27,9 @@ def draw(files: Iterable[Graded], wanted: Mapping[Cell, int], seed: int) -> tupl
     The rows of a stratum are put in the order of a digest of seed and row, and the first ones are drawn: a simple
     random sample that anyone can draw again.
 
-    Args:
-        wanted: rows of each category of each file, by the verdicts of judge and rules. A smaller stratum is drawn
-            whole.
-
-    Returns:
-        The strata that have rows, and the drawn rows by label id.
-
-    Raises:
-        BadInput: a file has no verdicts of a judge or of the rules.
+    ``wanted``: rows of each category of each file, by the verdicts of judge and rules. A smaller stratum is drawn
+    whole. Returns: The strata that have rows, and the drawn rows by label id. Raises BadInput: a file has no verdicts
+    of a judge or of the rules.
     """
     strata, drawn = [], []
     for file, rows, answers in files:
@@ -61,8 +54,7 @@ def drawn_cells(
 ) -> Iterator[tuple[RegradedRow, bool, float]]:
     """Draw the rows of a file again, as a stored sample says.
 
-    Yields:
-        Each row with the verdict of the judge in the file, and its probability of being drawn.
+    Yields: Each row with the verdict of the judge in the file, and its probability of being drawn.
     """
     members = _strata(rows)
     for stratum in sample.strata:
@@ -73,7 +65,6 @@ def drawn_cells(
 
 
 def _strata(rows: Sequence[RegradedRow]) -> dict[tuple[str, bool, bool], list[RegradedRow]]:
-    """Return the rows that have both verdicts and an answer, by category, judge and rules."""
     members: dict[tuple[str, bool, bool], list[RegradedRow]] = defaultdict(list)
     for row in rows:
         judged = majority(row) if len(row.verdicts) > 1 else next(iter(row.verdicts.values()), None)
@@ -116,9 +107,4 @@ def _row(
 
 
 def shuffled(rows: Iterable[SampleRow], order: str) -> Iterator[SampleRow]:
-    """Yield rows in an order of its own for each reader, which anyone can repeat.
-
-    Args:
-        order: a name, such as the reader's.
-    """
     yield from sorted(rows, key=lambda row: hashlib.sha256(f"{order}\n{row.label_id}".encode()).hexdigest())

@@ -38,31 +38,24 @@ from memeval.statistics.correction import (
 )
 
 JUDGE = "judge"
-"""Name of the judges in the files."""
 
 ALPHA = 0.05
-"""Shares differ between files if the p-value is below this."""
 
 ALL = "all"
-"""Name of the whole sample."""
 
 STYLES = ((6, "up to 6 words"), (25, "7 to 25 words"), (10**9, "more than 25 words"))
-"""Answer styles: the largest number of words, and the name."""
 
 Labelled = tuple[SampleRow, AnswerLabel]
-"""A drawn row and its final label."""
 
 Part = Callable[[SampleRow], bool]
 """Whether a row is in a part of the sample, which may cut through strata."""
 
 Verdict = Callable[[SampleRow], bool]
-"""What a grader says about a row."""
 
 LABELS = tuple(AnswerLabel)
 
 
 def style_of(row: SampleRow) -> str:
-    """Return the style of an answer, by its length."""
     return next(name for most, name in STYLES if row.words <= most)
 
 
@@ -73,13 +66,7 @@ def report(
     files: Mapping[str, RegradedFile],
     versions: Sequence[RulesVerdicts] = (),
 ) -> LabelReport:
-    """Return what the labels of a sample say about the graders.
-
-    Args:
-        readings: the readers and their labels.
-        files: the regraded files of the sample, by ``source/file``.
-        versions: the verdicts of other rules than those of the draw.
-    """
+    """Return what the labels of a sample say about the graders."""
     final = final_labels(readings)
     labelled = _weighted(sample, [(row, final[row.label_id]) for row in rows if row.label_id in final])
     verdicts: dict[str, Callable[[SampleRow], bool]] = {sample.judge: _rules, JUDGE: _judge}
@@ -136,7 +123,6 @@ class _Evidence:
 
     @cached_property
     def is_equal(self) -> bool:
-        """Whether no difference of its errors between files was found."""
         by_file = _by(self.labelled, lambda row: row.file)
         return all(_is_equal(_equal(by_file, of, self.verdict)) for of in (RIGHT, NOT_RIGHT))
 
@@ -183,7 +169,6 @@ def _comparison(
 
 
 def _weighted(sample: LabelSample, labelled: Sequence[Labelled]) -> list[Labelled]:
-    """Return the rows with the probability of being drawn and labelled: open rows are like the others of a stratum."""
     sizes = {(each.file, each.category, each.judge, each.rules): each.rows for each in sample.strata}
     numbers = Counter(_stratum(row) for row, _label in labelled)
     return [
@@ -233,13 +218,6 @@ def _share(
     holds: Callable[[Labelled], bool],
     part: Part = lambda row: True,
 ) -> SampledShare | None:
-    """Return the share of answers with these labels, in a part, for which something holds.
-
-    Args:
-        members: all labelled rows of the strata in question.
-        of: the labels of the denominator.
-        holds: whether a row is in the numerator.
-    """
     strata: dict[tuple[str, str, bool, bool], list[Labelled]] = {}
     for row, label in members:
         strata.setdefault(_stratum(row), []).append((row, label))
@@ -339,7 +317,6 @@ def _corrected(share: float, rows: int, grader: _Evidence | None, file: str) -> 
 def _equal(
     by_file: Mapping[str, Sequence[Labelled]], of: frozenset[AnswerLabel], verdict: Callable[[SampleRow], bool]
 ) -> float | None:
-    """Return the p-value of equal shares of answers with these labels that the grader calls right."""
     shares = [_share(members, of, lambda each: verdict(each[0])) for members in by_file.values()]
     return equal_shares([share for share in shares if share is not None])
 

@@ -20,7 +20,6 @@ from memeval.records.settings import CheckSettings, CheckThresholds
 from memeval.records.track import differing_parts
 
 LAST = re.compile(r"last-([1-9][0-9]{0,2})")
-"""A number of accepted runs as the baseline."""
 
 
 def check_run(
@@ -73,9 +72,6 @@ def _accepted_before(
     """Return the last accepted runs of the same system on the same track, newest first.
 
     Invalidated and superseded runs, partial runs and runs over the error gate are left out.
-
-    Raises:
-        BadInput: an accepted run was changed afterwards.
     """
     run = folder.run
     accepted: dict[str, set[str | None]] = {}
@@ -114,11 +110,7 @@ def _accepted_before(
 def newest_run(folder: RunFolder, results: Path) -> RunFolder | None:
     """Return the newest run like another one, accepted or not, that can be its baseline.
 
-    Args:
-        results: the results folder to search.
-
-    Returns:
-        A complete run of the same system on the same track with few errors; ``None`` if there is none.
+    Returns: A complete run of the same system on the same track with few errors; ``None`` if there is none.
     """
     run = folder.run
     home = results / run.track.benchmark.partition("@")[0] / run.system.slug
@@ -131,7 +123,6 @@ def newest_run(folder: RunFolder, results: Path) -> RunFolder | None:
 
 
 def _newest_first(home: Path) -> Iterator[Path]:
-    """Yield the heads of a system's runs. A run id starts with the time of the run."""
     yield from sorted(home.glob("*/run.json"), key=lambda head: head.parent.name, reverse=True)
 
 
@@ -140,23 +131,17 @@ def _is_earlier(one: Run, other: Run) -> bool:
 
 
 def _is_control(run: Run) -> bool:
-    """Return whether memeval ships the system. Its slug is not enough: anyone can use ``no-memory``."""
     return run.system.kind is SystemKind.CONTROL
 
 
 def _counts(run: Run) -> bool:
-    """Return whether a run can be a baseline: complete up to its limit, and under the error gate."""
     done = min(run.coverage.planned, run.coverage.limit or run.coverage.planned)
     tally = run.scores.overall
     return run.coverage.done >= done and tally.errors <= ERROR_GATE * max(1, run.coverage.done)
 
 
 def _named(folder: RunFolder, other: RunFolder, entries: Sequence[LedgerEntry], notes: list[str]) -> RunFolder:
-    """Return a named baseline run.
-
-    Raises:
-        BadInput: it is the checked run itself, is invalidated, or is on another track.
-    """
+    """Return a named baseline run."""
     run, base = folder.run, other.run
     if base.run_id == run.run_id:
         raise BadInput(f"run {run.run_id} is its own baseline.", remedy="Name another run with --baseline.")
@@ -176,6 +161,5 @@ def _named(folder: RunFolder, other: RunFolder, entries: Sequence[LedgerEntry], 
 
 
 def _differing(one: Run, other: Run) -> list[str]:
-    """Return the names of the parts that keep two runs from being compared."""
     limit = [] if one.coverage.limit == other.coverage.limit else ["limit"]
     return [*differing_parts(one.track, other.track), *limit]

@@ -14,11 +14,11 @@ from memeval.archive.trust import Trust, last_samples, trust_of
 from memeval.benchmarks import find
 from memeval.execution.readers import NATIVE
 from memeval.gateway.endpoints import is_makers
-from memeval.leaderboard.controls import is_general_control
 from memeval.leaderboard.marks import (
     AcrossRuns,
     Mark,
     MarkName,
+    is_general_control,
     is_reviewed,
     marks_across,
     marks_of_samples,
@@ -48,8 +48,6 @@ only tests the software has it as its parameter ``label``; such a track has no r
 
 
 class RankStatus(StrEnum):
-    """Why a row has a rank or not."""
-
     RANKED = "ranked"
     CONTROL = "control"
     PARTIAL = "partial"
@@ -58,7 +56,6 @@ class RankStatus(StrEnum):
     UNLABELLED_JUDGE = "unlabelled judge"
     """The endpoint of the judge is not its maker's, and no label names its provider."""
     PLUMBING = "plumbing"
-    """The judge or the data only tests the software; see ``PLUMBING``."""
     MOCK = "mock"
     """A stand-in replaces a part that the product needs, so its scores say nothing about the product."""
     NOT_THE_VENDOR = "never run against the vendor"
@@ -81,8 +78,6 @@ class RankStatus(StrEnum):
 
 @dataclass(frozen=True)
 class BoardRow:
-    """One run on the board."""
-
     folder: RunFolder
     run: Run
     trust: Trust
@@ -122,12 +117,10 @@ class BoardRow:
 
     @property
     def replies(self) -> tuple[LedgerEntry, ...]:
-        """Replies of the vendor, oldest first."""
         return tuple(entry for entry in self.entries if entry.event is LedgerEvent.REPLIED)
 
     @property
     def error_rate(self) -> float:
-        """Share of planned items without a verdict."""
         tally = self.run.scores.overall
         return tally.errors / tally.planned if tally.planned else 0.0
 
@@ -147,25 +140,20 @@ class BoardTable:
 
     @property
     def ranked(self) -> int:
-        """Number of ranked runs."""
         return sum(row.rank is not None for row in self.rows)
 
 
 @dataclass(frozen=True)
 class Board:
-    """All tracks and all runs."""
-
     tables: tuple[BoardTable, ...]
     runs: tuple[BoardRow, ...]
     """Every run, including superseded and invalidated ones, newest first."""
     ledger: tuple[LedgerEntry, ...]
 
     def of_system(self, slug: str) -> tuple[BoardRow, ...]:
-        """Return all runs of a system, newest first."""
         return tuple(row for row in self.runs if row.run.system.slug == slug)
 
     def systems(self) -> tuple[str, ...]:
-        """Return the slugs of all systems on the board, sorted."""
         return tuple(sorted({row.run.system.slug for row in self.runs}))
 
 
@@ -179,7 +167,6 @@ def build_board(
     """Assign every run to its track, and rank the runs that qualify.
 
     Args:
-        folders: the sealed runs.
         traces: what is known of the responses already, and receives what is read.
         compare_responses: whether to search for copied responses, which takes most of the time; else runs have no marks
             that need other runs.
@@ -216,11 +203,6 @@ def _table_order(table: BoardTable) -> tuple[str, bool, int, str]:
 
 
 def check_track(folder: RunFolder) -> None:
-    """Check that a run names the track of its parts.
-
-    Raises:
-        BadInput: it names another one.
-    """
     run = folder.run
     if run.track_id != run.track.id:
         raise BadInput(
@@ -231,7 +213,6 @@ def check_track(folder: RunFolder) -> None:
 
 
 def _row(folder: RunFolder, mine: tuple[LedgerEntry, ...], across: AcrossRuns) -> BoardRow:
-    """Return the row of a run, given its ledger entries, oldest first."""
     check_track(folder)
     run = folder.run
     marks = () if is_reviewed(folder, mine) else across.marks.get(folder.path, ())
@@ -321,7 +302,6 @@ def made_alike(imported: Imported, track: Track) -> bool:
 
 
 def is_plumbing(track: Track) -> bool:
-    """Return whether a track's judge only tests the software."""
     return track.judge_label is not None and track.judge_label.strip().lower() == PLUMBING
 
 
@@ -334,7 +314,6 @@ def is_unlabelled(track: Track) -> bool:
 
 
 def _table(members: Sequence[BoardRow]) -> BoardTable:
-    """Return a track's table from its runs, which are sorted newest first."""
     shown: dict[tuple[str, bool], BoardRow] = {}
     for row in members:
         if row.standing not in (RankStatus.INVALIDATED, RankStatus.SUPERSEDED):
@@ -377,7 +356,6 @@ def _table(members: Sequence[BoardRow]) -> BoardTable:
 
 
 def _compared(row: BoardRow, rows: Sequence[BoardRow], baseline: BoardRow | None, tests: TrackTests | None) -> BoardRow:
-    """Return a ranked row with its place by score and its test against the baseline; any other row as it is."""
     if row.rank is None:
         return row
     scores = [other.run.scores.composite.value or 0.0 for other in rows if other.rank is not None]
@@ -417,7 +395,6 @@ def _is(row: BoardRow, slug: str) -> bool:
 
 
 def _marks_within(row: BoardRow, controls: Sequence[Run], nothing: float | None) -> tuple[Mark, ...]:
-    """Return the marks that the controls of the track show; none after a review."""
     if is_reviewed(row.folder, row.entries):
         return ()
     value = row.run.scores.composite.value

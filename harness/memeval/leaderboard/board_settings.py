@@ -27,12 +27,8 @@ BOARD_FILE = "board.json"
 def board_settings(results: Path, find: Callable[[str], Benchmark] = registered) -> SettingsFile:
     """Read the settings of the board of a results folder, and check their names against the benchmarks.
 
-    Args:
-        results: the results folder; ``memeval.toml`` is next to it.
-        find: returns a benchmark by id.
-
-    Raises:
-        BadInput: the file is not valid, or names an unknown benchmark, category, protocol or tier.
+    ``results``: the results folder; ``memeval.toml`` is next to it. Raises BadInput: the file is not valid, or names an
+    unknown benchmark, category, protocol or tier.
     """
     file = settings_file(results.absolute().parent)
 
@@ -60,7 +56,6 @@ def board_settings(results: Path, find: Callable[[str], Benchmark] = registered)
 
 
 def page_settings(settings: Settings) -> BoardSettings:
-    """Return the settings that the pages follow from."""
     return BoardSettings(**{name: getattr(settings, name) for name in BoardSettings.model_fields})
 
 
@@ -73,20 +68,17 @@ def board_file(settings: BoardSettings) -> bytes:
 
 
 def shown_runs(folders: Iterable[RunFolder], settings: BoardSettings) -> list[RunFolder]:
-    """Return the runs of the benchmarks that a board shows."""
     return [folder for folder in folders if shows(settings, folder.run.track.benchmark)]
 
 
 def shows(settings: BoardSettings, *benchmarks: str) -> bool:
-    """Return whether a board shows at least one of these benchmarks."""
     return settings.benchmarks is None or not set(benchmarks).isdisjoint(settings.benchmarks)
 
 
 def headline_tracks(tables: Sequence[BoardTable], file: SettingsFile) -> frozenset[str]:
     """Return the ids of the headline tracks. If a choice fits several tracks, the first table counts.
 
-    Raises:
-        BadInput: a benchmark has tables, and its choice fits none of them.
+    Raises BadInput: a benchmark has tables, and its choice fits none of them.
     """
     found = set()
     for benchmark, choice in file.settings.headline.items():
@@ -104,14 +96,6 @@ def headline_tracks(tables: Sequence[BoardTable], file: SettingsFile) -> frozens
 
 
 def own_score(folder: RunFolder, weights: Mapping[str, float]) -> Composite | None:
-    """Return the composite of a run with own weights; ``None`` if its track lacks one of their categories.
-
-    Args:
-        weights: shares of categories, summing to 1. Other categories do not count.
-
-    Raises:
-        BadInput: the grades of the run cannot be read.
-    """
     plan = folder.run.track.categories
     if not set(weights) <= {category.name for category in plan}:
         return None

@@ -15,13 +15,10 @@ PANDAS: Mapping[Kind, str] = {
     Kind.WHOLE: "Int64",
     Kind.TIME: "datetime64[us, UTC]",
 }
-"""The pandas type of each type of column."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a frame."""
-
     name: str
     kind: Kind
     meaning: str
@@ -238,15 +235,12 @@ further metrics, the score by other scoring rules, and the slices of the item.""
 
 
 def kind_of_item_column(name: str) -> Kind:
-    """Return the type of a column of ``Frames.items`` that only some runs have."""
     return MORE_ITEMS[name.partition(".")[0]]
 
 
 def names(columns: Sequence[Column]) -> list[str]:
-    """Return the names of columns."""
     return [column.name for column in columns]
 
 
 def kinds(columns: Iterable[Column]) -> dict[str, Kind]:
-    """Return the types of columns, by name."""
     return {column.name: column.kind for column in columns}

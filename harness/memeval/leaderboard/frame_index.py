@@ -63,7 +63,6 @@ class RunIndex:
 
     Args:
         results: the results folder; the files are in a folder of the cache that belongs to it.
-        name: name of the table.
         columns: columns that it always has, with their types.
         other: returns the type of a column that only some runs have.
     """
@@ -82,12 +81,7 @@ class RunIndex:
     def update(self, runs: Mapping[Digest, RunFolder], read: ReadRuns, *, rebuild: bool = False) -> IndexedRows:
         """Return the rows of runs; only runs that are not in the index are read, and then added to it.
 
-        Args:
-            read: reads the rows of runs.
-            rebuild: whether to read all runs again.
-
-        Raises:
-            BadInput: a run cannot be read. The runs before it are in the index.
+        Raises BadInput: a run cannot be read. The runs before it are in the index.
         """
         if not has_pyarrow():
             rows = [{**row, RUN: digest} for digest, found in read(list(runs.values())) for row in found]

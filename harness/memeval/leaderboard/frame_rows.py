@@ -30,7 +30,6 @@ MEASURES = (
 """The measures of trends, in order. Except for ``category``, they are columns of ``runs``."""
 
 LARGEST = 2**63 - 1
-"""Largest whole number in a column."""
 
 USES_MODEL = "uses_model"
 """Field of a run's row that is no column: whether replies of a model are behind the grades."""
@@ -39,8 +38,7 @@ USES_MODEL = "uses_model"
 def run_row(folder: RunFolder) -> Row:
     """Return the row of a run in ``runs``, without path and ledger columns, and with ``USES_MODEL``.
 
-    Raises:
-        BadInput: ``run.json`` cannot be read, or contradicts itself.
+    Raises BadInput: ``run.json`` cannot be read, or contradicts itself.
     """
     check_track(folder)
     run = folder.run
@@ -107,7 +105,6 @@ def run_row(folder: RunFolder) -> Row:
 
 
 def category_rows(folder: RunFolder) -> Iterator[Row]:
-    """Yield the rows of a run in ``categories``."""
     run = folder.run
     graders = {plan.name: plan.grader for plan in run.track.categories}
     for score in run.scores.categories:
@@ -135,9 +132,7 @@ def category_rows(folder: RunFolder) -> Iterator[Row]:
 def trend_rows(runs: Iterable[Row], categories: Mapping[str, Sequence[Row]]) -> Iterator[Row]:
     """Yield the rows of ``trends``: each series of a system on a track in one piece, oldest run first.
 
-    Args:
-        runs: rows of ``runs``, oldest first.
-        categories: rows of ``categories``, by digest of the run.
+    ``runs``: rows of ``runs``, oldest first.
     """
     series: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for run in runs:
@@ -165,7 +160,6 @@ def _measured(run: Row, categories: Sequence[Row]) -> Iterator[Row]:
 
 
 def _first(run: Run, *phases: Phase) -> Percentiles | None:
-    """Return the durations of the first of these phases that a run has."""
     return next((run.timing.phases[phase] for phase in phases if phase in run.timing.phases), None)
 
 
@@ -184,17 +178,11 @@ def _percentiles(prefix: str, found: Percentiles | None) -> Row:
 
 
 def _sum(usage: Mapping[Phase, PhaseUsage], name: str) -> int | None:
-    """Return the sum of a count over all phases; ``None`` if there is no phase, or one has no count."""
     counts = [getattr(each, name) for each in usage.values()]
     return None if not counts or None in counts else sum(counts)
 
 
 def item_rows(folder: RunFolder) -> Iterator[Row]:
-    """Yield the rows of a run in ``items``.
-
-    Raises:
-        BadInput: the rows cannot be read.
-    """
     run = folder.run
     of_run: Row = {
         "run_id": run.run_id,
@@ -247,11 +235,6 @@ def _response_cells(answers: Sequence[AnsweredQuestion]) -> Row:
 
 
 def _checked(row: Row, folder: RunFolder) -> Row:
-    """Return a row.
-
-    Raises:
-        BadInput: it has a number that no column can hold. A system may report any number.
-    """
     for name, value in row.items():
         if isinstance(value, int) and value > LARGEST:
             raise BadInput(f"{name} is {value:.3g}, which is too large.", where=folder.path, remedy="Record a new run.")
@@ -259,13 +242,11 @@ def _checked(row: Row, folder: RunFolder) -> Row:
 
 
 def _total(values: Iterable[float | None]) -> float | None:
-    """Return the sum of the known values; ``None`` if all are unknown."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
 def _time(time: str, folder: RunFolder) -> datetime:
-    """Return a time in UTC; a time without a zone is in UTC."""
     try:
         at = datetime.fromisoformat(time)
         return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)

@@ -60,11 +60,8 @@ class Frames:
     With pyarrow, an index in the cache folder saves reading a run twice; see
     :mod:`memeval.leaderboard.frame_index`. Frames warn of what they leave out, with its ``FramesWarning``.
 
-    Args:
-        rebuild: whether to read all runs again, instead of using the index.
-
-    Raises:
-        BadInput: there is no such folder. While a frame is built: a run or the ledger cannot be read.
+    ``rebuild``: whether to read all runs again, instead of using the index. Raises BadInput: there is no such folder.
+    While a frame is built: a run or the ledger cannot be read.
     """
 
     def __init__(self, results: str | Path = "results", *, rebuild: bool = False) -> None:
@@ -111,7 +108,6 @@ class Frames:
 
     @cached_property
     def _folders(self) -> dict[Digest, RunFolder]:
-        """The runs, by digest of ``run.json``. A folder here holds no bytes of its run."""
         found: dict[Digest, RunFolder] = {}
         for folder in sealed_runs(self._results):
             found.setdefault(RunFolder(folder.path).digest, folder)
@@ -124,7 +120,6 @@ class Frames:
 
     @cached_property
     def _run_rows(self) -> list[Row]:
-        """The rows of ``runs``, oldest first."""
         of_run: dict[str | None, list[LedgerEntry]] = defaultdict(list)
         for entry in Ledger(self._results).entries():
             of_run[entry.run_id].append(entry)
@@ -136,12 +131,10 @@ class Frames:
 
     @cached_property
     def _category_rows(self) -> dict[str, list[Row]]:
-        """The rows of ``categories``, by digest of the run."""
         return {str(head[RUN]): json.loads(str(head[_CATEGORIES])) for head in self._heads}
 
 
 def _place(row: Row) -> tuple[Any, str, str]:
-    """Return the sort key of a run: its start, its id, its folder."""
     return row["started"], str(row["run_id"]), str(row[_PATH])
 
 
@@ -154,8 +147,7 @@ def _read_heads(folders: Sequence[RunFolder]) -> Iterator[tuple[Digest, list[Row
 def _read_items(folders: Sequence[RunFolder]) -> Iterator[tuple[Digest, Iterator[Row]]]:
     """Yield the items of runs; a run without its rows is left out, with a warning.
 
-    Raises:
-        BadInput: rows are damaged, or do not match the digests in ``run.json``.
+    Raises BadInput: rows are damaged, or do not match the digests in ``run.json``.
     """
     lacking = []
     for each in folders:
@@ -175,7 +167,6 @@ def _read_items(folders: Sequence[RunFolder]) -> Iterator[tuple[Digest, Iterator
 
 
 def _has_rows(folder: RunFolder) -> bool:
-    """Return whether the rows behind the items of a run are in its folder or in the cache."""
     stated = folder.run.files
     return all(folder.file(name).exists() for name in ROWS if name in stated)
 
@@ -189,9 +180,7 @@ def _checked_items(folder: RunFolder) -> Iterator[Row]:
 def _ledger_cells(row: Row, entries: Sequence[LedgerEntry]) -> Row:
     """Return the cells of a run that depend on the ledger; see ``frame_columns.LEDGER``.
 
-    Args:
-        row: the row of the run.
-        entries: ledger entries of the run's id, oldest first.
+    ``entries``: ledger entries of the run's id, oldest first.
     """
     digest = str(row[RUN])
     facts = TrustFacts(
@@ -213,7 +202,6 @@ def _ledger_cells(row: Row, entries: Sequence[LedgerEntry]) -> Row:
 
 
 def _item_frame(found: IndexedRows, order: Sequence[Digest]) -> pd.DataFrame:
-    """Return rows of ``items`` as a data frame, with the runs in an order."""
     if found.table is None:
         place = {digest: number for number, digest in enumerate(order)}
         rows = sorted(found.plain, key=lambda row: place[str(row[RUN])])
@@ -235,13 +223,11 @@ def _item_frame(found: IndexedRows, order: Sequence[Digest]) -> pd.DataFrame:
 
 
 def _with_more(found: Iterable[str]) -> dict[str, Kind]:
-    """Return the columns of ``items``: those that are always there, then the others of these."""
     fixed = kinds(ITEMS)
     return {**fixed, **{name: kind_of_item_column(name) for name in found if name not in fixed and name != RUN}}
 
 
 def _frame(rows: Sequence[Row], columns: Mapping[str, Kind]) -> pd.DataFrame:
-    """Return rows as a data frame with typed columns; other cells of the rows are left out."""
     pandas = import_module("pandas")
     cells = {name: pandas.Series(cells_of(rows, name, kind), dtype=PANDAS[kind]) for name, kind in columns.items()}
     made: pd.DataFrame = pandas.DataFrame(cells)

@@ -12,7 +12,6 @@ from memeval.statistics.flips import pair_tests
 from memeval.statistics.ranks import RankRange, rank_ranges
 
 _COMPOSITE = 0
-"""Place of the composite among the values of a track."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +28,7 @@ class IndexPart:
 
 @dataclass(frozen=True)
 class IndexTests:
-    """What the tests of an index show."""
-
     ranks: tuple[RankRange, ...]
-    """The rank range of each ranked system."""
     against: tuple[float | None, ...]
     """Corrected p-value of each system against the baseline; ``None`` for the baseline itself, and without one."""
 
@@ -62,12 +58,7 @@ def index_tests(parts: Sequence[IndexPart], ranked: int, systems: int, baseline:
 
 
 def baseline_word(difference: float, apart: bool) -> str:
-    """Return whether a system is ``better``, ``worse`` or ``not better`` than the baseline.
-
-    Args:
-        difference: its score or index minus that of the baseline.
-        apart: whether the difference is significant.
-    """
+    """Return whether a system is ``better``, ``worse`` or ``not better`` than the baseline."""
     if not apart or difference == 0:
         return "not better"
     return "better" if difference > 0 else "worse"

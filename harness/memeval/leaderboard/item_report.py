@@ -13,9 +13,9 @@ from memeval.archive.remote.automatic import fetch_missing
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.grading.layout import counting
 from memeval.leaderboard.board import NO_MEMORY, BoardRow, BoardTable, RankStatus, build_board
-from memeval.leaderboard.controls import is_general_control
-from memeval.leaderboard.detectable_differences import DetectableDifferences, detectable_differences
+from memeval.leaderboard.marks import is_general_control
 from memeval.leaderboard.measured import check_digest
+from memeval.leaderboard.ranking import DetectableDifferences, detectable_differences
 from memeval.leaderboard.samples import GRADES, TrackSamples, read_samples
 from memeval.leaderboard.scales import ORACLE
 from memeval.records.errors import BadInput
@@ -32,11 +32,8 @@ def item_reports(results: Path, name: str | None = None) -> list[ItemReport]:
     fail on purpose, and would make every item look harder and more discriminating. Copied responses are not searched
     for.
 
-    Args:
-        name: a benchmark, with or without its version, or the id of a track; ``None`` for all.
-
-    Raises:
-        BadInput: there is no such run, no system is ranked, or grades are missing or damaged.
+    ``name``: a benchmark, with or without its version, or the id of a track; ``None`` for all. Raises BadInput: there
+    is no such run, no system is ranked, or grades are missing or damaged.
     """
     folders = [folder for folder in sealed_runs(results) if _is_of(folder, name)]
     if not folders:
@@ -108,7 +105,6 @@ def _is_general(row: BoardRow) -> bool:
 
 
 def weighting_of(samples: TrackSamples) -> Weighting:
-    """Return the categories of the items, and the weights of those that count."""
     counted = counting(samples.plan)
     weights = dict(zip((each.name for each in counted), samples.layout.weights, strict=True))
     return Weighting(
@@ -154,7 +150,6 @@ def _saturation(table: BoardTable, best: BoardRow, differences: DetectableDiffer
 
 
 def _control_score(rows: Sequence[BoardRow], slug: str) -> float | None:
-    """Return the composite of a complete run of a control; ``None`` without one."""
     controls = (row.run for row in rows if row.standing is RankStatus.CONTROL)
     return next((run.scores.composite.value for run in controls if run.system.slug == slug), None)
 

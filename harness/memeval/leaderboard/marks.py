@@ -18,11 +18,11 @@ from memeval.leaderboard.traces import Repeats, Traces, copied_repetitions, repe
 from memeval.records.ledger import LedgerEntry, LedgerEvent, Sample
 from memeval.records.run import Run, SystemKind, View
 from memeval.records.scores import Scores
+from memeval.systems.controls import CONTROLS, all_controls
 
 RESPONSES = "responses.jsonl"
 
 NEARLY_ALL = 0.95
-"""A composite from this share on is marked."""
 
 WHOLE = 0.99
 """The share of correct items from which a category counts as answered without errors."""
@@ -35,18 +35,12 @@ MOST_WEIGHT = 0.5
 
 
 class MarkName(StrEnum):
-    """What a mark says, in a few words."""
-
     COPIED_RESPONSES = "copied responses"
-    """The responses equal those of another system."""
     COPIED_RUN = "copied run"
-    """The durations equal those of another run of the same system."""
     ALIKE = "same answers as another system"
     """Answers and retrieved texts equal those of another system."""
     ABOVE_ORACLE = "above oracle"
-    """The score is higher than that of the control that gets only the evidence."""
     HARDLY_ANY_ERRORS = "hardly any errors"
-    """Most of the benchmark is answered without errors."""
     JUDGE_DISAGREES = "judge disagrees"
     """The judge, asked again by a maintainer, gives other verdicts."""
     RERUN_DIFFERS = "other answers when run again"
@@ -61,27 +55,18 @@ BARRING = frozenset({MarkName.COPIED_RESPONSES, MarkName.COPIED_RUN, MarkName.JU
 
 @dataclass(frozen=True)
 class Mark:
-    """A sign on a row that a maintainer should review."""
-
     name: MarkName
-    """What it says, in a few words."""
     sentence: str
-    """What was found."""
 
     @property
     def bars(self) -> bool:
-        """Whether the run has no rank until a maintainer reviewed it."""
         return self.name in BARRING
 
 
 @dataclass(frozen=True)
 class AcrossRuns:
-    """The marks of runs that need other runs to be found."""
-
     marks: Mapping[Path, tuple[Mark, ...]]
-    """By the folder of the run."""
     copies: Set[frozenset[str]]
-    """The ids of each run and of its copy."""
 
     def void(self, entry: LedgerEntry) -> bool:
         """Return whether an entry calls a run and its copy independent repetitions."""
@@ -158,9 +143,7 @@ def _copied_run(earlier: Run) -> Mark:
 def marks_within(run: Run, controls: Sequence[Run]) -> tuple[Mark, ...]:
     """Return the marks of a complete run that its track's controls show.
 
-    Args:
-        run: the run; controls and runs without a composite have no marks.
-        controls: the controls on its track.
+    ``run``: the run; controls and runs without a composite have no marks.
     """
     composite = run.scores.composite.value
     if run.system.kind is SystemKind.CONTROL or composite is None or not run.coverage.full:
@@ -201,7 +184,6 @@ def _hardly_any_errors(run: Run, controls: Sequence[Run]) -> Iterator[Mark]:
 
 
 def _whole(scores: Scores) -> dict[str, float]:
-    """Return the weight of each category that is answered without errors."""
     return {
         category.name: category.weight
         for category in scores.categories
@@ -210,7 +192,6 @@ def _whole(scores: Scores) -> dict[str, float]:
 
 
 def not_above_no_memory() -> Mark:
-    """Return the mark of a run that scores no higher than the no-memory control."""
     return Mark(
         MarkName.NOT_ABOVE_NO_MEMORY,
         "The run scores no higher than the no-memory control, so it is probably broken. Until a maintainer has "
@@ -244,5 +225,15 @@ def marks_of_samples(folder: RunFolder, entries: Iterable[LedgerEntry]) -> Itera
 
 
 def is_reviewed(folder: RunFolder, entries: Iterable[LedgerEntry]) -> bool:
-    """Return whether a maintainer reviewed the run with the current bytes of ``run.json``."""
     return any(entry.event is LedgerEvent.REVIEWED and entry.run_digest == folder.digest for entry in entries)
+
+
+def is_general_control(run: Run) -> bool:
+    """Return whether a run is of a control for every benchmark, or of one that declares that it is simple.
+
+    Another control of one benchmark may know its sentences or answers, so it is shown, and nothing is compared with it.
+    """
+    slug = run.system.slug
+    if run.system.kind is not SystemKind.CONTROL:
+        return False
+    return slug in CONTROLS or (slug in all_controls() and all_controls()[slug].is_simple)

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
 from memeval.analysis.matrix_gates import value_of
-from memeval.archive.matrices import stored_matrices
-from memeval.records.matrix import Matrix, MatrixCell
-from memeval.statistics.pareto import frontier
+from memeval.records.matrix import MatrixCell
 
 COST = "usd_per_item"
-"""Names of cost metrics."""
-
-
-def matrices(results: Path) -> list[Matrix]:
-    """Return every matrix under a results folder, by its id.
-
-    Raises:
-        BadInput: a matrix cannot be read.
-    """
-    return [folder.matrix for folder in stored_matrices(results)]
 
 
 def best_for_their_cost(cells: Iterable[MatrixCell]) -> list[MatrixCell]:
     """Return the cells on the Pareto front: every cheaper cell scores less, and every better cell costs more.
 
-    Args:
-        cells: cells of one track. Cells without a score or a known cost are ignored.
-
-    Returns:
-        The cells, the cheapest first.
+    ``cells``: cells of one track. Cells without a score or a known cost are ignored. Returns: The cells, the cheapest
+    first.
     """
     placed = [
         (cost, score, cell)
@@ -39,3 +23,21 @@ def best_for_their_cost(cells: Iterable[MatrixCell]) -> list[MatrixCell]:
     ]
     kept = frontier([(cost, score) for cost, score, _cell in placed])
     return [placed[place][2] for place in kept]
+
+
+def frontier(points: Sequence[tuple[float, float]]) -> tuple[int, ...]:
+    """Return the points that no other point dominates, the cheapest first.
+
+    A point dominates another if it costs no more, scores no less, and is better in one of the two. Equal points are all
+    kept.
+
+    ``points``: cost and score of each; a lower cost and a higher score are better. Returns: The indices of the kept
+    points.
+    """
+    kept: list[int] = []
+    for index in sorted(range(len(points)), key=lambda index: (points[index][0], -points[index][1])):
+        cost, score = points[index]
+        last = points[kept[-1]] if kept else None
+        if last is None or score > last[1] or (cost, score) == last:
+            kept.append(index)
+    return tuple(kept)

@@ -18,36 +18,27 @@ from memeval.records.run import Run, TokenSource
 GRADES, RESPONSES, CALLS = ROWS = ("grades.jsonl", "responses.jsonl", "calls.jsonl")
 
 Values = Mapping[str, float]
-"""Values by question, or by scenario."""
 
 
 @dataclass(frozen=True)
 class ItemScore:
-    """The grade of an item, as numbers."""
-
     category: str
     cluster: str
     score: float
     """Credit in [0, 1]; 0 for an error."""
     metrics: Mapping[str, float | None] = field(default_factory=dict)
-    """Further metrics of the item."""
 
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """The numbers of a run."""
-
     run: Run
     items: Mapping[str, ItemScore]
-    """By item."""
     clusters: Mapping[str, str]
     """The cluster of each question, and of each scenario with one cluster. A scenario with several is its own."""
     context_tokens: Values
-    """By question; only questions with a count."""
     latency: Values
     """Seconds of ``query`` or ``search``, by question."""
     questions: int
-    """Number of questions with a response."""
     model_tokens: Values | None
     """By scenario, or by question if the system reports them; ``None`` if unknown."""
     dollars: Values | None
@@ -55,11 +46,6 @@ class MeasuredRun:
 
 
 def read_measured(folder: RunFolder) -> MeasuredRun:
-    """Read the numbers of a run.
-
-    Raises:
-        BadInput: rows are missing, or do not match the digests in ``run.json``.
-    """
     run = folder.run
     if run.track_id != run.track.id:
         raise _tampered(folder, f"track_id is {run.track_id}, but the track's parts give {run.track.id}.")
@@ -126,11 +112,6 @@ def _usage(folder: RunFolder, last: Collection[Response]) -> tuple[Values | None
 
 
 def check_digest(folder: RunFolder, name: str) -> None:
-    """Check that a file of rows is there and has the digest in ``run.json``.
-
-    Raises:
-        BadInput: it is missing, damaged, or has another digest.
-    """
     stated = folder.run.files.get(name)
     path = folder.file(name)
     if stated is None and name == CALLS:

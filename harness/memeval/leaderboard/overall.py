@@ -9,8 +9,8 @@ import numpy as np
 
 from memeval.grading.layout import counting
 from memeval.leaderboard.board import Board
-from memeval.leaderboard.controls import is_general_control
 from memeval.leaderboard.index_tests import IndexPart, baseline_word, index_tests
+from memeval.leaderboard.marks import is_general_control
 from memeval.leaderboard.samples import TrackSamples, read_samples
 from memeval.leaderboard.scales import NO_MEMORY_SYSTEM, ORACLE_SYSTEM, IndexScale, System, scale_of, table_scale
 from memeval.records.errors import BadInput
@@ -52,11 +52,7 @@ def overall(board: Board, suite: BenchmarkSuite) -> Overall:
     several stored tracks fit a benchmark of the suite, the one with a scale, then with the most ranked runs, then with
     the latest run counts.
 
-    Args:
-        board: the runs.
-
-    Raises:
-        BadInput: a run has grades of other items than its track.
+    Raises BadInput: a run has grades of other items than its track.
     """
     scales = [scale_of(board, each) for each in suite.benchmarks]
     weights = np.array([each.weight for each in suite.benchmarks])
@@ -100,13 +96,7 @@ def overall(board: Board, suite: BenchmarkSuite) -> Overall:
 def lead(table: Overall, first: str, second: str) -> Lead:
     """Return the share of all weightings of the benchmarks under which one system has a higher index than another.
 
-    Args:
-        table: the overall index.
-        first: slug of a system with an index.
-        second: slug of another one.
-
-    Raises:
-        BadInput: a system has no index, or both are the same.
+    Raises BadInput: a system has no index, or both are the same.
     """
     if first == second:
         raise BadInput(f"{first} is named twice.", remedy="Name two systems.")
@@ -124,7 +114,6 @@ def lead(table: Overall, first: str, second: str) -> Lead:
 
 
 def _systems(scales: Iterable[IndexScale]) -> list[System]:
-    """Return all systems with a run on a track of a suite, without the ends of the scales."""
     found = {system for scale in scales for system in (*scale.rows, *scale.others)}
     return sorted(found - {NO_MEMORY_SYSTEM, ORACLE_SYSTEM})
 
@@ -146,7 +135,6 @@ def _row(scales: Sequence[IndexScale], system: System) -> OverallRow:
 
 
 def _unplaced(row: OverallRow, scales: Sequence[IndexScale]) -> OverallRow:
-    """Return a row with the reason why it has no index."""
     missing = []
     for scale, run in zip(scales, row.runs, strict=True):
         other = scale.others.get((row.system, row.is_control))
@@ -163,7 +151,6 @@ Spans = list[tuple[float | None, float | None]]
 
 
 def _samples(scales: Sequence[IndexScale], rows: Sequence[OverallRow]) -> list[TrackSamples]:
-    """Return the scores of the rows, then of the ends of the scale, on each benchmark; empty without rows."""
     if not rows:
         return []
     return [
@@ -178,7 +165,6 @@ def _samples(scales: Sequence[IndexScale], rows: Sequence[OverallRow]) -> list[T
 def _intervals(
     scales: Sequence[IndexScale], samples: Sequence[TrackSamples], rows: Sequence[OverallRow], weights: Array
 ) -> tuple[Spans, str | None]:
-    """Return the intervals of the rows, and why there are none."""
     none: Spans = [(None, None)] * len(rows)
     if not rows:
         return none, None
@@ -199,7 +185,6 @@ def _intervals(
 
 
 def _baseline(scales: Sequence[IndexScale], rows: Sequence[OverallRow]) -> int | None:
-    """Return the place of the simple baseline with the highest index: a control without the whole history."""
     for place, row in enumerate(rows):
         runs = [scale.rows[row.system, True].run for scale in scales] if row.is_control else []
         if runs and all(
@@ -217,14 +202,7 @@ def _tested(
     weights: Array,
     baseline: int | None,
 ) -> list[OverallRow]:
-    """Return the rows with their rank ranges and their comparison with the baseline.
-
-    Args:
-        samples: the scores of the rows on each benchmark.
-        rows: the systems, the highest index first, then the controls.
-        weights: shape (benchmarks,).
-        baseline: place of the baseline among the rows.
-    """
+    """Return the rows with their rank ranges and their comparison with the baseline."""
     ranked = sum(not row.is_control for row in rows)
     if not ranked:
         return list(rows)
@@ -244,7 +222,6 @@ def _tested(
 
 
 def cluster_scores(samples: TrackSamples) -> ClusterScores:
-    """Return the scores of the categories that count, added up by cluster."""
     places = [samples.plan.index(category) for category in counting(samples.plan)]
     size = len(samples.clusters)
     cells = samples.category * size + samples.cluster
@@ -256,15 +233,12 @@ def cluster_scores(samples: TrackSamples) -> ClusterScores:
 
 @dataclass(frozen=True)
 class _OtherJudge:
-    """A benchmark of a suite on the track of another judge."""
-
     place: int
     judge: str
     scale: IndexScale
 
 
 def _other_judges(board: Board, scales: Sequence[IndexScale]) -> list[_OtherJudge]:
-    """Return the stored tracks with a scale that differ from those of a suite only in the judge."""
     tables = {table.track.id: table for table in board.tables}
     found = []
     for place, scale in enumerate(scales):
@@ -280,7 +254,6 @@ def _other_judges(board: Board, scales: Sequence[IndexScale]) -> list[_OtherJudg
 
 
 def _placed(rows: Sequence[OverallRow], weights: Array, judges: Sequence[_OtherJudge]) -> list[OverallRow]:
-    """Return the rows that have an index; systems with rank and stability, controls without."""
     systems = [row for row in rows if not row.is_control]
     controls = [row for row in rows if row.is_control]
     if not systems:
@@ -322,7 +295,6 @@ def _stabilities(shares: Array, weights: Array) -> list[Stability]:
 def _judge_ranks(
     systems: Sequence[OverallRow], shares: Array, weights: Array, judges: Sequence[_OtherJudge]
 ) -> list[tuple[JudgeRank, ...]]:
-    """Return the ranks of each system with other judges, where all systems have a ranked run with that judge."""
     found: list[tuple[JudgeRank, ...]] = [() for _ in systems]
     for other in judges:
         runs = [other.scale.rows.get((row.system, False)) for row in systems]

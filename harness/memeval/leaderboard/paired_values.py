@@ -17,8 +17,8 @@ from memeval.records.check import MetricGroup, Unit
 from memeval.records.errors import BadInput
 from memeval.records.settings import CheckThresholds, CostMetric
 from memeval.statistics.composite import Layout, composite
+from memeval.statistics.intervals import chance_of_more
 from memeval.statistics.paired import PairedDifference, paired_difference, paired_means
-from memeval.statistics.prediction import chance_of_more
 
 LATENCY_RUNS = 3
 """Baseline runs from which on a latency may fail the check: fewer do not show how much it varies between runs."""
@@ -26,7 +26,6 @@ LATENCY_RUNS = 3
 P95 = 0.95
 
 _RETRIEVAL = re.compile(r"(session_|turn_)?(hit(@5)?|precision(@5)?|ndcg(@5)?|recall@5|mrr)|hallucination")
-"""The names of the checked retrieval metrics."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,6 @@ def paired_values(
 
 
 def _scores(current: MeasuredRun, baselines: Sequence[MeasuredRun]) -> Iterator[PairedValue]:
-    """Yield the composite and the categories, over all items that any of the runs has. A missing item is wrong."""
     plan = current.run.track.categories
     places = _places(current, baselines)
     by_category: dict[str, list[str]] = {category.name: [] for category in plan}
@@ -132,7 +130,6 @@ def _subject(
 
 
 def _places(current: MeasuredRun, baselines: Sequence[MeasuredRun]) -> Mapping[str, tuple[str, str]]:
-    """Return category and cluster of every item."""
     places: dict[str, tuple[str, str]] = {}
     for run in (current, *baselines):
         for item, score in run.items.items():
@@ -145,7 +142,6 @@ def _places(current: MeasuredRun, baselines: Sequence[MeasuredRun]) -> Mapping[s
 
 
 def _retrieval(current: MeasuredRun, baselines: Sequence[MeasuredRun]) -> Iterator[PairedValue]:
-    """Yield the retrieval metrics of the track, over the items that have them in the run and in a baseline run."""
     known = metrics_of(current.run.track.benchmark)
     places = _places(current, baselines)
     names = sorted({name for run in (current, *baselines) for item in run.items.values() for name in item.metrics})
@@ -174,7 +170,6 @@ def _metric(run: MeasuredRun, name: str) -> Values:
 
 
 def _means(runs: Sequence[Values]) -> Values:
-    """Return the mean over the runs that have a value, for every item that has one."""
     names = {name for values in runs for name in values}
     return {name: fmean(values[name] for values in runs if name in values) for name in names}
 
@@ -182,7 +177,6 @@ def _means(runs: Sequence[Values]) -> Values:
 def _over(
     names: Sequence[str], ours: Values, theirs: Values, clusters: Mapping[str, str], subject: Callable[..., PairedValue]
 ) -> PairedValue:
-    """Return a paired comparison of means over named items, questions or scenarios."""
     first, second = [ours[name] for name in names], [theirs[name] for name in names]
     cluster = [clusters.get(name, name) for name in names]
     count = len(set(cluster))
@@ -198,7 +192,6 @@ def _over(
 def _costs(
     current: MeasuredRun, baselines: Sequence[MeasuredRun], thresholds: CheckThresholds
 ) -> Iterator[PairedValue]:
-    """Yield tokens, dollars and latency, each where the run and its baseline have it."""
     for name, unit, values in (
         (CostMetric.CONTEXT_TOKENS, Unit.TOKENS, _context_tokens),
         (CostMetric.MODEL_TOKENS, Unit.TOKENS, lambda run: run.model_tokens),

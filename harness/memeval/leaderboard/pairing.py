@@ -16,22 +16,15 @@ Alike = dict[str, object]
 
 @dataclass(frozen=True)
 class TrackPair:
-    """A system's latest runs on two tracks that differ in one thing."""
-
     system: str
-    """Its slug."""
     first: BoardRow
-    """The run on the public seed, or with a memory for each item."""
     second: BoardRow
     """The run on the fresh seed, or with one memory for all items."""
     first_value: float
-    """The first run's composite, or its score over the categories of the second run."""
     second_value: float
-    """The second run's composite."""
 
     @property
     def difference(self) -> float:
-        """Second value minus first value."""
         return self.second_value - self.first_value
 
     @property
@@ -43,11 +36,11 @@ class TrackPair:
 def old_and_fresh(board: Board, known: str, fresh: str) -> tuple[TrackPair, ...]:
     """Pair each system's run on the public seed with its run on a fresh seed, best fresh score first.
 
+    Only runs with equal protocol, tier, size, reader, judge and limits are paired.
+
     Args:
         known: the benchmark with the public seed: ``beliefs@2``.
         fresh: the edition: ``beliefs-fresh-202701@2``.
-
-    Only runs with equal protocol, tier, size, reader, judge and limits are paired.
     """
 
     def alike(track: Track) -> Alike:
@@ -63,10 +56,6 @@ def apart_and_shared(
     """Pair each system's run with a memory for each item and its run with one for all, best shared score first.
 
     The first value covers only the categories of the second run, with their weights there.
-
-    Args:
-        apart: the protocol with a memory for each item.
-        shared: the protocol with one memory for all.
     """
 
     def alike(track: Track) -> Alike:
@@ -111,7 +100,6 @@ def _composite(first: BoardRow, second: BoardRow) -> float | None:
 
 
 def _over_categories(first: BoardRow, second: BoardRow) -> float | None:
-    """Return the first run's score over the second run's categories, with the second run's weights."""
     if first.run.scores.composite.value is None:
         return None
     shares = {category.name: category.tally.accuracy for category in first.run.scores.categories}

@@ -15,13 +15,11 @@ from memeval.leaderboard.samples import GRADES, TrackSamples, read_samples
 from memeval.records.comparison import Sign
 from memeval.statistics.composite import composite
 from memeval.statistics.flips import Array, families_of_pairs
-from memeval.statistics.student import critical
+from memeval.statistics.intervals import critical
 
 
 @dataclass(frozen=True)
 class ValueDifference:
-    """The difference of two runs in the composite or a category."""
-
     difference: float
     """Second minus first."""
     low: float | None
@@ -33,7 +31,6 @@ class ValueDifference:
 
     @property
     def sign(self) -> Sign:
-        """Whether the second run is significantly better or worse at 5 %."""
         if self.corrected >= ALPHA or self.difference == 0:
             return Sign.EVEN
         return Sign.BETTER if self.difference > 0 else Sign.WORSE
@@ -41,23 +38,16 @@ class ValueDifference:
 
 @dataclass(frozen=True)
 class TablePairs:
-    """The runs of a table that can be compared item by item, and the differences of all their pairs."""
-
     rows: tuple[BoardRow, ...]
-    """The compared rows, in the order of the table."""
     names: tuple[str, ...]
-    """The values: the composite, then the categories that have items."""
     samples: TrackSamples
-    """The scores of the rows."""
     values: Array
-    """Each value of each row, shape (rows, values)."""
     half: Array
     """Half of the width of each interval, shape (values, rows, rows); not a number if there is only one cluster."""
     corrected: Array
     """Corrected p-values, shape (values, rows, rows)."""
 
     def between(self, first: int, second: int) -> tuple[ValueDifference, ...]:
-        """Return the differences of two rows, one for each value."""
         found = []
         for place in range(len(self.names)):
             gap = float(self.values[second, place] - self.values[first, place])
@@ -80,8 +70,7 @@ def table_pairs(table: BoardTable) -> TablePairs | None:
     A row can be compared if it has a grade for every item of the track. Equal to
     :func:`memeval.analysis.comparing.compare_runs` of the two runs.
 
-    Raises:
-        BadInput: a run has grades of other items than the track.
+    Raises BadInput: a run has grades of other items than the track.
     """
     if not has_pairs(table):
         return None
@@ -103,17 +92,14 @@ def table_pairs(table: BoardTable) -> TablePairs | None:
 
 
 def has_pairs(table: BoardTable) -> bool:
-    """Return whether at least two of a table's rows can be compared, in a composite."""
     return sum(map(is_comparable, table.rows)) > 1 and bool(counting(table.track.categories))
 
 
 def is_comparable(row: BoardRow) -> bool:
-    """Return whether a row has a grade for every item."""
     return row.run.coverage.full and row.folder.file(GRADES).exists()
 
 
 def _values(samples: TrackSamples) -> Array:
-    """Return each value of each row, summed as the scores of a run are, shape (rows, values)."""
     members = [np.flatnonzero(samples.category == place) for place in np.unique(samples.category)]
     found = []
     for run, scores in enumerate(samples.scores):
@@ -156,7 +142,6 @@ def _squared_gaps(rows: Array, one: Array) -> Array:
 
 
 def _centred(samples: TrackSamples) -> TrackSamples:
-    """Return the scores minus the mean of the run in each category."""
     scores = samples.scores.copy()
     for place in np.unique(samples.category):
         mine = samples.category == place

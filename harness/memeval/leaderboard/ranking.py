@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,17 +11,62 @@ from pathlib import Path
 import numpy as np
 
 from memeval.analysis.comparing import COMPOSITE
+from memeval.archive.run_cache import kept_by_name
 from memeval.archive.runs import RunFolder
-from memeval.leaderboard.detectable_differences import DetectableDifferences, detectable_differences
 from memeval.leaderboard.samples import TrackSamples, read_samples
+from memeval.statistics.detectable import ASSUMED, Clustering, Disagreement, detectable, disagreement
 from memeval.statistics.flips import Array, Tested, pair_tests
 from memeval.statistics.ranks import ALPHA, RankRange, rank_ranges
 
 
 @dataclass(frozen=True)
-class PairTest:
-    """Two runs of a track, compared item by item in one value."""
+class DetectableDifferences:
+    values: Mapping[str, float | None]
+    """Minimum detectable difference of the composite and of each category, by name; ``None`` if no difference can be
+    shown."""
+    clusters: int
+    disagreement: Disagreement | None
+    """How two systems differ in the composite; ``None`` with fewer than two runs: it is then assumed."""
 
+    @property
+    def is_assumed(self) -> bool:
+        return self.disagreement is None
+
+    @property
+    def composite(self) -> float | None:
+        return self.values[COMPOSITE]
+
+
+def kept_detectable(clustering: Clustering, differs: Disagreement) -> float | None:
+    """Return :func:`memeval.statistics.detectable.detectable` of the arguments, kept from build to build.
+
+    With few clusters, the value is simulated, which takes up to a second.
+    """
+    inputs = repr((clustering, differs))
+    found: float | None = json.loads(
+        kept_by_name(inputs, "detectable", "", lambda: json.dumps(detectable(clustering, differs)).encode())
+    )
+    return found
+
+
+def detectable_differences(samples: TrackSamples) -> DetectableDifferences:
+    """Return the minimum detectable differences of two systems; see :func:`memeval.statistics.detectable.detectable`.
+
+    ``samples``: the runs of a table. How far two systems disagree, and how much that varies between clusters, is the
+    mean over all pairs of them.
+    """
+    found: dict[str, float | None] = {}
+    differs: dict[str, Disagreement | None] = {}
+    for name, weights in zip((COMPOSITE, *samples.names), samples.weights, strict=True):
+        differs[name] = disagreement(samples.scores, weights, samples.cluster, samples.category)
+        counted = weights.any()
+        clustering = Clustering.of(weights, samples.cluster) if counted else None
+        found[name] = None if clustering is None else kept_detectable(clustering, differs[name] or ASSUMED)
+    return DetectableDifferences(found, len(samples.clusters), differs[COMPOSITE])
+
+
+@dataclass(frozen=True)
+class PairTest:
     difference: float
     """First minus second."""
     p: float
@@ -30,7 +76,6 @@ class PairTest:
 
     @property
     def apart(self) -> bool:
-        """Whether the runs differ significantly."""
         return self.corrected < ALPHA and self.difference != 0
 
 
@@ -39,30 +84,24 @@ class TrackTests:
     """The tests of a track, as one family: the composite and the categories of all pairs of runs."""
 
     ranks: Mapping[Path, RankRange]
-    """Rank range of each ranked run, by folder."""
     runs: Mapping[Path, int]
     """Index of each run: the ranked runs, then the baseline."""
     names: tuple[str, ...]
-    """The values: the composite and the categories."""
     values: Array
     """Each value of each run, shape (runs, values)."""
     tested: Tested
     """P-values, shape (values, pairs). The pairs are (0, 1), (0, 2) … (1, 2) …."""
     samples: TrackSamples
-    """The item scores of the runs."""
 
     @cached_property
     def detectable(self) -> DetectableDifferences:
-        """How far apart two systems must be for a test to find it."""
         return detectable_differences(self.samples)
 
     def pair(self, first: Path, second: Path, name: str = COMPOSITE) -> PairTest:
         """Return the test of two runs.
 
         Args:
-            first: folder of a run.
             second: folder of another run.
-            name: the composite or a category.
 
         Raises:
             KeyError: a run is not one of the tested runs.
@@ -86,11 +125,7 @@ def track_tests(ranked: Sequence[RunFolder], baseline: RunFolder | None = None) 
 
     The method of ``ranks@2``: see :func:`memeval.statistics.flips.family_tests`.
 
-    Args:
-        baseline: a control that each of them is compared with; ``None`` if the track has none.
-
-    Raises:
-        BadInput: a run has grades of other items than the track.
+    Raises BadInput: a run has grades of other items than the track.
     """
     if not ranked:
         return None
@@ -101,9 +136,7 @@ def track_tests(ranked: Sequence[RunFolder], baseline: RunFolder | None = None) 
 def sample_tests(samples: TrackSamples, runs: Sequence[Path], ranked: int) -> TrackTests:
     """Return the tests of runs whose grades were read; see :func:`track_tests`.
 
-    Args:
-        samples: the scores.
-        ranked: how many of the runs, from the first on, are ranked.
+    ``ranked``: how many of the runs, from the first on, are ranked.
     """
     parts = samples.parts()
     values = parts.sum(axis=2)

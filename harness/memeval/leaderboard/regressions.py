@@ -24,17 +24,6 @@ EPSILON = 1e-9
 def check_metrics(
     current: MeasuredRun, baselines: Sequence[MeasuredRun], thresholds: CheckThresholds
 ) -> tuple[CheckedMetric, ...]:
-    """Compare a run with the mean of its baseline runs.
-
-    Args:
-        baselines: at least one run of the same track with the same limit on items.
-
-    Returns:
-        The composite, the categories, the retrieval metrics and the costs.
-
-    Raises:
-        BadInput: the runs have an item in different categories or clusters.
-    """
     values = list(paired_values(current, baselines, thresholds))
     tested = {number: each for number, each in enumerate(values) if each.loss}
     family = {number: each for number, each in tested.items() if not each.only_warns}
@@ -45,7 +34,6 @@ def check_metrics(
 
 
 def _chances(tested: Mapping[int, PairedValue]) -> dict[int, float]:
-    """Return the one-sided p-value of each loss by itself."""
     p = family_tests(
         [each.loss for each in tested.values()], [each.metric for each in tested.values()], one_sided=True
     ).p
@@ -71,7 +59,6 @@ def _corrected(family: Mapping[int, PairedValue]) -> dict[int, float]:
 
 
 def status_of(metrics: Sequence[CheckedMetric]) -> GateStatus:
-    """Return the result of a check with a baseline."""
     found = {metric.status for metric in metrics}
     if found & {MetricStatus.REGRESSION, MetricStatus.MISSING}:
         return GateStatus.REGRESSION
@@ -107,7 +94,6 @@ def points_of(group: MetricGroup, thresholds: CheckThresholds) -> float | None:
 
 
 def _judged(each: PairedValue, p: float | None, corrected: float | None, thresholds: CheckThresholds) -> CheckedMetric:
-    """Return a metric with its result."""
     metric = CheckedMetric(
         metric=each.metric,
         group=each.group,

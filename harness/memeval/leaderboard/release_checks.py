@@ -42,12 +42,7 @@ def check_results(results: Path, signers: Signers, traces: Traces | None = None)
 
     Nothing is checked if the ledger is damaged; see :func:`~memeval.evaluation.stored_results.checks_of_results`.
 
-    Args:
-        results: a folder of stored runs. A folder without ledger and releases gets no check.
-        traces: what is known of the responses of the runs already.
-
-    Returns:
-        The checks ``release`` and ``signature``.
+    Returns: The checks ``release`` and ``signature``.
     """
     ledger = Ledger(results)
     if not ledger.path.exists() and not (results / "releases").is_dir():
@@ -70,15 +65,6 @@ def check_results(results: Path, signers: Signers, traces: Traces | None = None)
 
 
 def check_release(results: Path, version: str, signers: Signers) -> list[Check]:
-    """Check one release.
-
-    Args:
-        version: the version of the release.
-
-    Returns:
-        The checks ``state``, ``runs``, ``ledger``, ``rows`` and ``signature``; one check ``release`` if its file cannot
-        be read.
-    """
     try:
         file = ReleaseFile.read(release_path(results, version))
     except MemevalError as error:
@@ -87,7 +73,6 @@ def check_release(results: Path, version: str, signers: Signers) -> list[Check]:
 
 
 def check_signatures(results: Path, files: Sequence[ReleaseFile], signers: Signers) -> Check:
-    """Check the signature of every ledger line and of releases."""
     ledger = Ledger(results)
     try:
         lines = [(f"{ledger.path}:{number}", each) for number, each in enumerate(ledger.signatures(signers), start=1)]
@@ -102,9 +87,6 @@ def signature_check(found: Iterable[tuple[str, SignatureResult]], signers: Signe
 
     A signature by a key that the signers file does not list is a problem if the file lists any key. Otherwise nothing
     can be said about it.
-
-    Args:
-        found: for each signed thing, its place and the state of its signature.
     """
     try:
         has_keys = signers.has_keys()
@@ -134,7 +116,6 @@ def signature_check(found: Iterable[tuple[str, SignatureResult]], signers: Signe
 
 
 def check_form(file: ReleaseFile) -> Check:
-    """Check a release by its file alone: its state, and the paths of its published files."""
     release = file.release
     findings = []
     if (problem := file.wrong_state()) is not None:
@@ -198,7 +179,6 @@ def _run_findings(file: ReleaseFile, folders: Mapping[str, RunFolder]) -> Iterat
 
 
 def _rows(file: ReleaseFile, folders: Mapping[str, RunFolder], ledger: Ledger, traces: Traces) -> Check:
-    """Compute the rows again, from the runs of the release and the ledger before it."""
     method = file.release.ranks_method
     if method != RANKS_METHOD:
         problem = why_removed(method) or f"is {method}, and this memeval has {RANKS_METHOD}."
@@ -220,7 +200,6 @@ def _rows(file: ReleaseFile, folders: Mapping[str, RunFolder], ledger: Ledger, t
 
 
 def _difference(stored: dict[str, Any] | None, computed: dict[str, Any] | None) -> str:
-    """Return the first difference between a row and the row that the runs and the ledger give, as a sentence."""
     if stored is None or computed is None or stored["run_id"] != computed["run_id"]:
         rows = [f"the row of {row['system']}, run {row['run_id']}" if row else "no row" for row in (stored, computed)]
         return f"is {rows[0]}, but the runs and the ledger give {rows[1]}."
@@ -229,7 +208,6 @@ def _difference(stored: dict[str, Any] | None, computed: dict[str, Any] | None) 
 
 
 def _missing(results: Path, files: Sequence[ReleaseFile]) -> Iterator[Finding]:
-    """Yield a finding for each release that the ledger names and that has no file."""
     ledger, known = Ledger(results), {file.release.version for file in files}
     for number, entry in enumerate(ledger.entries(), start=1):
         if entry.event is LedgerEvent.RELEASED and entry.release_version not in known:
@@ -240,8 +218,7 @@ def _missing(results: Path, files: Sequence[ReleaseFile]) -> Iterator[Finding]:
 def check_release_signature(file: ReleaseFile, signers: Signers) -> list[tuple[str, SignatureResult]]:
     """Return the place and the state of a release's signature, as the only pair of a list.
 
-    Raises:
-        BadInput: the signers file cannot be read.
+    Raises BadInput: the signers file cannot be read.
     """
     if file.release.signature is None:
         return [(str(file.path), NOT_SIGNED)]

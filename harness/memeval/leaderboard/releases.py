@@ -33,20 +33,15 @@ RANKS_METHOD = "ranks@2"
 
 @dataclass(frozen=True)
 class ReleaseFile:
-    """The file of a release."""
-
     path: Path
     content: bytes
-    """Its bytes."""
     release: Release
-    """The release in it."""
 
     @classmethod
     def read(cls, path: Path) -> ReleaseFile:
         """Read the file of a release.
 
-        Raises:
-            BadInput: the file is a symlink, cannot be read, or is not a valid release.
+        Raises BadInput: the file is a symlink, cannot be read, or is not a valid release.
         """
         try:
             if path.is_symlink():
@@ -64,7 +59,6 @@ class ReleaseFile:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The plain JSON data of the file."""
         data: dict[str, Any] = json.loads(self.content)
         return data
 
@@ -73,7 +67,6 @@ class ReleaseFile:
         return digest_bytes(self.content)
 
     def wrong_state(self) -> str | None:
-        """Return the problem of a state that the file does not give; ``None`` if it is right."""
         if (state := state_of(self.data)) == self.release.state:
             return None
         return f"is {self.release.state}, but the file gives {state}: the release was edited."
@@ -85,16 +78,10 @@ def file_bytes(data: Mapping[str, Any]) -> bytes:
 
 
 def release_path(results: Path, version: str) -> Path:
-    """Return the path of a release in a results folder."""
     return results / "releases" / f"{version}.json"
 
 
 def release_files(results: Path) -> list[ReleaseFile]:
-    """Return the releases of a results folder, oldest first, with their files.
-
-    Raises:
-        BadInput: a release cannot be read or was edited, or its file has the name of another version.
-    """
     found = []
     for path in sorted((results / "releases").glob("*.json")):
         file = ReleaseFile.read(path)
@@ -107,21 +94,14 @@ def release_files(results: Path) -> list[ReleaseFile]:
 
 
 def releases(results: Path) -> list[Release]:
-    """Return the releases of a results folder, oldest first; see :func:`release_files`."""
     return [file.release for file in release_files(results)]
 
 
 def age(release: Release) -> tuple[str, str]:
-    """Return a sort key that puts older releases first."""
     return release.date, by_number(release.version)
 
 
 def require_version(version: str) -> None:
-    """Check the version of a release.
-
-    Raises:
-        BadInput: it is not valid.
-    """
     if not _VERSION.fullmatch(version):
         raise BadInput(
             f"{version!r} is not a valid version.",
@@ -139,16 +119,15 @@ def frozen(
     Args:
         results: the results folder, for its releases and ledger.
         version: the version of the release; ``None`` for today's date.
-        memeval: version of memeval.
         anew: whether such a board gets a new release too.
-
-    Returns:
-        The release, and whether it is new. A new release has no published files and no signature yet; see
-        :func:`completed`.
 
     Raises:
         BadInput: another board has that version, the version is not valid, the ledger lacks lines that an earlier
             release depends on, or ``memeval.toml`` is not valid.
+
+    Returns:
+        The release, and whether it is new. A new release has no published files and no signature yet; see
+        :func:`completed`.
     """
     if version is not None:
         require_version(version)
@@ -195,7 +174,6 @@ def completed(
     """Return a new release with its published files, its state, and a signature if there is a key.
 
     Args:
-        files: digest of every file in its published folder, by path.
         key: file of an SSH key; ``None`` to sign nothing.
         data_files: the shared files that its pages load.
 
@@ -210,12 +188,10 @@ def completed(
 
 
 def state_of(data: Mapping[str, Any]) -> Digest:
-    """Return the state of a release, given the plain JSON data of its file."""
     return digest_of({name: value for name, value in data.items() if name not in ("state", "signature")})
 
 
 def derived(board: Board) -> dict[str, Any]:
-    """Return the fields of a release that follow from a board, as plain JSON data."""
     tracks = {row.run.track_id: row.run.track for row in board.runs}
     return {
         "rows": [row.data() for row in _rows(board)],
@@ -245,12 +221,7 @@ def _is_of(release: Release, parts: Mapping[str, Any], ledger: Ledger) -> bool:
 def keep(release: Release, results: Path, key: Path | None = None, by: str = "memeval") -> None:
     """Store a release permanently, and name it in the ledger. The same call completes an interrupted one.
 
-    Args:
-        key: file of an SSH key that signs the line in the ledger; ``None`` to leave it unsigned.
-        by: author of the line.
-
-    Raises:
-        BadInput: the folder or the ledger cannot be written, or another release has this version.
+    Raises BadInput: the folder or the ledger cannot be written, or another release has this version.
     """
     path = release_path(results, release.version)
     content = file_bytes(release.data())
@@ -274,11 +245,6 @@ def keep(release: Release, results: Path, key: Path | None = None, by: str = "me
 
 
 def before(release: Release, results: Path) -> list[Release]:
-    """Return the releases that existed when a release was frozen, oldest first.
-
-    Raises:
-        BadInput: a file cannot be read, or the ledger lacks lines that the release depends on.
-    """
     named = {entry.release_version for entry in Ledger(results).until(release.ledger_digest).entries()}
     return [each for each in releases(results) if each.version != release.version and each.version in named]
 
@@ -288,8 +254,7 @@ def hold(results: Path) -> None:
 
     The chain of digests alone does not detect that the last lines are missing.
 
-    Raises:
-        BadInput: lines were changed or removed after a release, or a file cannot be read.
+    Raises BadInput: lines were changed or removed after a release, or a file cannot be read.
     """
     ledger = Ledger(results)
     states = ledger.states()

@@ -23,16 +23,12 @@ GRADES = "grades.jsonl"
 
 @dataclass(frozen=True)
 class TrackSamples:
-    """The scores of some runs of one track, over the same items."""
-
     plan: tuple[CategoryPlan, ...]
-    """The categories."""
     items: tuple[str, ...]
     """The items: by category in plan order, then by id."""
     category: Places
     """Index of each item's category in the plan, shape (items,)."""
     clusters: tuple[str, ...]
-    """The names of the clusters, sorted."""
     cluster: Places
     """Index of each item's cluster, shape (items,)."""
     scores: Array
@@ -40,17 +36,14 @@ class TrackSamples:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The categories that have items."""
         return tuple(self.plan[place].name for place in np.unique(self.category))
 
     @property
     def layout(self) -> Layout:
-        """Weights and clusters of the categories that count."""
         names = np.array(self.clusters, dtype=object)[self.cluster]
         return layout_of(self.plan, {each.name: list(names[self._of(each)]) for each in self.plan})
 
     def sample(self, run: int) -> Sample:
-        """Return the scores of a run, by category that counts and item."""
         return [self.scores[run, self._of(each)].tolist() for each in counting(self.plan)]
 
     @property
@@ -84,8 +77,7 @@ Graded = tuple[str, str, str, float | None]
 def graded_items(folder: RunFolder) -> Sequence[Graded]:
     """Return the graded items of a run in plan order, those of a :class:`KeptRun` from build to build.
 
-    Raises:
-        BadInput: the grades cannot be read.
+    Raises BadInput: the grades cannot be read.
     """
 
     def made() -> list[Graded]:
@@ -106,11 +98,7 @@ def graded_items(folder: RunFolder) -> Sequence[Graded]:
 def read_samples(folders: Sequence[RunFolder]) -> TrackSamples:
     """Return the scores of runs of one track.
 
-    Args:
-        folders: at least one run. All have a grade for every item of the track.
-
-    Raises:
-        BadInput: a run has grades of other items than the track or the first run.
+    Raises BadInput: a run has grades of other items than the track or the first run.
     """
     plan = folders[0].run.track.categories
     place = {category.name: number for number, category in enumerate(plan)}

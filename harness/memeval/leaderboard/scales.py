@@ -14,7 +14,6 @@ from memeval.records.run import SystemKind
 from memeval.statistics.overall import LEAST_GAP, gap_share
 
 ORACLE = "oracle"
-"""The control that receives only the evidence."""
 
 System = tuple[str, bool]
 """A slug, and whether it is a control: anyone can use the slug of a control."""
@@ -25,13 +24,9 @@ ORACLE_SYSTEM: System = (ORACLE, True)
 
 @dataclass(frozen=True)
 class IndexScale:
-    """One benchmark of a suite: its track, the ends of its scale, and the runs that count."""
-
     shown: SuiteTrack
     rows: Mapping[System, BoardRow]
-    """Runs that count, by system."""
     others: Mapping[System, BoardRow]
-    """Runs that do not count, by system."""
     floor: BoardRow | None = None
     oracle: BoardRow | None = None
     """The run that is the ceiling; ``None`` if the ceiling is a perfect score."""
@@ -45,7 +40,6 @@ class IndexScale:
 
 
 def scale_of(board: Board, chosen: SuiteBenchmark) -> IndexScale:
-    """Return the scale of the stored track that counts for a benchmark of a suite."""
     parts = ("benchmark", "protocol", "tier", "reader", "judge")
     scales = [
         (table_scale(table, chosen), max((row.run.timing.started for row in table.rows), default=""))
@@ -67,7 +61,6 @@ def scale_of(board: Board, chosen: SuiteBenchmark) -> IndexScale:
 
 
 def table_scale(table: BoardTable, chosen: SuiteBenchmark) -> IndexScale:
-    """Return the scale of a track, as a benchmark of a suite."""
     rows = {system_of(row): row for row in table.rows}
     counted = {system: row for system, row in rows.items() if _counts(row)}
     floor, oracle = (counted.get(system) for system in (NO_MEMORY_SYSTEM, ORACLE_SYSTEM))
@@ -85,7 +78,6 @@ def table_scale(table: BoardTable, chosen: SuiteBenchmark) -> IndexScale:
 
 
 def _no_scale(floor: float | None, ceiling: float | None, chosen: SuiteBenchmark) -> str | None:
-    """Return why a track has no scale, as a sentence; ``None`` if it has one."""
     if floor is None:
         return "The no-memory baseline did not run on this track."
     if ceiling is None:
@@ -100,12 +92,10 @@ def _no_scale(floor: float | None, ceiling: float | None, chosen: SuiteBenchmark
 
 
 def system_of(row: BoardRow) -> System:
-    """Return the system of a run."""
     return row.run.system.slug, row.run.system.kind is SystemKind.CONTROL
 
 
 def _counts(row: BoardRow) -> bool:
-    """Return whether a run counts: it is ranked, or is a control with a score and grades."""
     if row.standing is RankStatus.CONTROL:
         return row.run.scores.composite.value is not None and row.folder.file(GRADES).exists()
     return row.standing is RankStatus.RANKED

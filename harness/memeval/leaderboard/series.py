@@ -18,8 +18,6 @@ SUPERSEDED = "superseded"
 
 
 class LeftOut(StrEnum):
-    """Why a run is in no history."""
-
     INVALIDATED = "invalidated"
     CORRECTED = "superseded by a run on the same track"
     PARTIAL = "partial"
@@ -34,17 +32,14 @@ class RunSeries:
     """
 
     system: str
-    """Slug of the system."""
     is_control: bool
     benchmark: str
-    """Name of the benchmark, without its version."""
     runs: tuple[Run, ...]
     superseded: frozenset[str] = frozenset()
     """Ids of the runs that were superseded by a run on another track."""
 
     @property
     def latest(self) -> Run:
-        """The last run."""
         return self.runs[-1]
 
     @property
@@ -54,7 +49,6 @@ class RunSeries:
 
     @cached_property
     def changes(self) -> tuple[tuple[Change, ...], ...]:
-        """What changed on the track from each run to the next one, computed once for all measures."""
         return tuple(track_changes(before, after) for before, after in pairwise(self.runs))
 
     @property
@@ -65,10 +59,7 @@ class RunSeries:
 
 @dataclass(frozen=True)
 class History:
-    """All series, and what is in none."""
-
     series: tuple[RunSeries, ...]
-    """By benchmark and system; a system has several on a benchmark if it runs with several settings side by side."""
     left_out: Mapping[LeftOut, int] = field(default_factory=dict)
     """Number of runs that are in no series, by reason."""
 
@@ -93,8 +84,7 @@ def history_of(runs: Iterable[Run], entries: Iterable[LedgerEntry] = ()) -> Hist
 
     Invalidated and partial runs are left out, and so are runs that were superseded by a run on the same track.
 
-    Args:
-        runs: any runs, in any order.
+    ``runs``: any runs, in any order.
     """
     listed = list(runs)
     left_out: Counter[LeftOut] = Counter()
@@ -121,7 +111,6 @@ def history_of(runs: Iterable[Run], entries: Iterable[LedgerEntry] = ()) -> Hist
 
 
 def _withdrawn(runs: Iterable[Run], entries: Iterable[LedgerEntry]) -> tuple[frozenset[str], dict[str, LeftOut]]:
-    """Return the superseded runs that stay, and the reason for each run that does not."""
     tracks = {run.run_id: run.track_id for run in runs}
     superseded, reasons = set(), {}
     for entry in entries:
@@ -157,10 +146,7 @@ def _choices(run: Run) -> tuple[str, ...]:
 
 @dataclass
 class _Chain:
-    """Runs in order of time whose settings follow each other."""
-
     choices: tuple[str, ...]
-    """The settings of the last run."""
     members: list[tuple[datetime, Run]]
 
     def distance(self, choices: tuple[str, ...], first: datetime) -> int | None:
@@ -171,7 +157,6 @@ class _Chain:
 
 
 def _chains(members: Iterable[tuple[datetime, Run]]) -> list[list[Run]]:
-    """Return the series of one system on one benchmark, given its runs in order of time."""
     tracks: dict[tuple[str, ...], list[tuple[datetime, Run]]] = defaultdict(list)
     for at, run in members:
         tracks[run.track_id, *_choices(run)].append((at, run))

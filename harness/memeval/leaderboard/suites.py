@@ -27,13 +27,8 @@ _REMEDIES = {
 def read_suites(path: Path = FILE, find: Callable[[str], Benchmark] = registered) -> tuple[BenchmarkSuite, ...]:
     """Read a file of suites, and check its names against the benchmarks.
 
-    Args:
-        find: returns a benchmark by id.
-
-    Raises:
-        BadInput: the file is not valid, two suites or benchmarks are equal, a benchmark, protocol or tier is unknown,
-            a reader was removed, or a suite mixes
-            systems that answer and systems that only retrieve.
+    Raises BadInput: the file is not valid, two suites or benchmarks are equal, a benchmark, protocol or tier is
+    unknown, a reader was removed, or a suite mixes systems that answer and systems that only retrieve.
     """
     file = read_toml(path)
     suites = file.record(SuiteFile, _REMEDIES).suites
@@ -56,11 +51,6 @@ def read_suites(path: Path = FILE, find: Callable[[str], Benchmark] = registered
 
 
 def find_suite(suites: Sequence[BenchmarkSuite], name: str) -> BenchmarkSuite:
-    """Return a suite by its id, or the latest version of a name.
-
-    Raises:
-        BadInput: it does not exist.
-    """
     found = [suite for suite in suites if name in (suite.id, suite.id.partition("@")[0])]
     if not found:
         known = [suite.id for suite in suites]

@@ -33,7 +33,6 @@ from memeval.records.run import Run, SystemKind
 from memeval.statistics.flips import Places
 
 FEWEST = 10
-"""Fewest telling responses that are compared."""
 
 SELDOM = 2
 """An answer that a run gives at most so often tells it apart."""
@@ -48,7 +47,6 @@ JITTER = 0.001
 """Typical relative difference between the durations of a run and its copy; honest repetitions differ by over 1 %."""
 
 FEWEST_DURATIONS = 20
-"""Fewest different durations of a phase that are compared."""
 
 Durations = dict[tuple[str, int, str], float]
 """Seconds by question, attempt and start; the start tells carried-over rows apart."""
@@ -64,12 +62,9 @@ Seconds = tuple[float | None, ...]
 
 @dataclass(frozen=True)
 class Repeats:
-    """A run that repeats the responses of another run."""
-
     original: Run
     """The run with the same responses, which was accepted or started first."""
     equal: int
-    """Number of equal responses."""
     compared: int
     """Number of telling responses."""
     is_copy: bool
@@ -83,13 +78,10 @@ or if the run has them twice, as with a coarse clock; ``text`` of answer and ret
 sign of a copy."""
 
 Rows = npt.NDArray[np.void]
-"""Rows of the type ``_ROW``."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Clock:
-    """When a question was asked, and how long that took."""
-
     question_id: str
     attempt: int
     started: str
@@ -130,7 +122,6 @@ class Trace:
 
     @cached_property
     def durations(self) -> dict[str, Durations]:
-        """The durations by phase."""
         found: dict[str, Durations] = {phase: {} for phase in DURATIONS}
         for clock in _clocks(self._read[1]):
             for phase, seconds in zip(DURATIONS, clock.seconds, strict=True):
@@ -175,7 +166,6 @@ def _comparable(run: Run, responses: Iterable[Response]) -> tuple[Rows, bytes]:
 
 
 def _exports(run: Run) -> bool:
-    """Return whether the responses of a run are exports of whole memories."""
     try:
         protocols = find(run.track.benchmark).info.protocols
     except MemevalError:
@@ -189,12 +179,10 @@ def _is_verbatim(response: Response) -> bool:
 
 
 def _to_bytes(rows: Rows, clocks: bytes) -> bytes:
-    """Return what can be compared of a run as one file."""
     return b"%d\n" % len(rows) + rows.tobytes() + clocks
 
 
 def _from_bytes(content: bytes) -> tuple[Rows, bytes]:
-    """Return what :func:`_to_bytes` wrote."""
     count, _, rest = content.partition(b"\n")
     end = int(count) * _ROW.itemsize
     return np.frombuffer(rest[:end], dtype=_ROW), rest[end:]
@@ -211,8 +199,7 @@ def _clocks(content: bytes) -> list[_Clock]:
 class Traces:
     """The traces of runs, each made once for all boards that compare it.
 
-    Args:
-        keeps: whether what an earlier build found may be used. What decides about a run reads its rows.
+    ``keeps``: whether what an earlier build found may be used. What decides about a run reads its rows.
     """
 
     def __init__(self, keeps: bool = False) -> None:
@@ -263,8 +250,7 @@ def repeats(traces: Sequence[Trace]) -> dict[Path, Repeats]:
 
     A response belongs to the run that had it first.
 
-    Args:
-        traces: runs over the same questions with the same reader, those that were there first before the others.
+    ``traces``: runs over the same questions with the same reader, those that were there first before the others.
     """
     rows = np.concatenate([np.empty(0, _ROW), *(trace.rows for trace in traces)])
     places = np.repeat(np.arange(len(traces)), [len(trace.rows) for trace in traces])
@@ -287,7 +273,6 @@ def repeats(traces: Sequence[Trace]) -> dict[Path, Repeats]:
 
 
 def _first(keys: npt.NDArray[np.uint64], places: Places) -> Places:
-    """Return for each row the place of the first run that has its key; -1 without a key."""
     _keys, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
     return np.where(keys == 0, -1, places[index][inverse])
 
@@ -314,8 +299,7 @@ def _submission(run: Run) -> tuple[bool, str]:
 def copied_repetitions(traces: Sequence[Trace]) -> Iterator[tuple[Trace, Trace]]:
     """Yield the runs that are copies of an earlier run of the same system, each after the earlier run.
 
-    Args:
-        traces: as for :func:`repeats`.
+    ``traces``: as for :func:`repeats`.
     """
     systems: dict[tuple[bool, str], list[Trace]] = defaultdict(list)
     for later in traces:

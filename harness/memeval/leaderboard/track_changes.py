@@ -11,34 +11,25 @@ from memeval.records.track import CategoryPlan, Track, differing_parts
 
 
 class ChangedPart(StrEnum):
-    """What changed between two runs."""
-
     BENCHMARK = "benchmark"
     DATA = "data"
     PROTOCOL = "protocol"
     GRADING = "grading"
-    """Categories, weights or graders."""
     READER = "reader"
     JUDGE = "judge"
     PROMPTS = "prompts"
     LIMITS = "limits"
     TOKENIZER = "tokenizer"
     SESSIONS = "sessions"
-    """The sessions that the system received."""
     PRICES = "prices"
     MACHINE = "machine"
-    """Platform, concurrency or sandbox."""
     COUNTER = "token counter"
-    """Who counted the tokens."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A changed setting."""
-
     part: ChangedPart
     sentence: str
-    """What changed, with the old and the new value."""
 
 
 _ISOLATION = {
@@ -50,12 +41,7 @@ _SESSIONS = {View.ALL: "all", View.EVIDENCE: "those with evidence", View.TURNS: 
 
 
 def track_changes(before: Run, after: Run) -> tuple[Change, ...]:
-    """Return what keeps the scores of two runs from being compared; empty if both are on one track.
-
-    Args:
-        before: the earlier run.
-        after: the later run.
-    """
+    """Return what keeps the scores of two runs from being compared; empty if both are on one track."""
     found = list(_sessions(before, after))
     for part in differing_parts(before.track, after.track):
         described = _DESCRIBED.get(part)
@@ -69,21 +55,18 @@ def track_changes(before: Run, after: Run) -> tuple[Change, ...]:
 
 
 def price_changes(before: Run, after: Run) -> tuple[Change, ...]:
-    """Return why the dollars of two runs cannot be compared although their scores can."""
     if before.prices is None or after.prices is None or before.prices == after.prices:
         return ()
     return (_changed(ChangedPart.PRICES, "Price list", before.prices, after.prices),)
 
 
 def token_changes(before: Run, after: Run) -> tuple[Change, ...]:
-    """Return why the token counts of two runs cannot be compared although their scores can."""
     if before.tokens.source is after.tokens.source:
         return ()
     return (_changed(ChangedPart.COUNTER, "Token counts", before.tokens.source.value, after.tokens.source.value),)
 
 
 def machine_changes(before: Run, after: Run) -> tuple[Change, ...]:
-    """Return why the latencies of two runs cannot be compared although their scores can."""
     values = (
         ("Platform", before.harness.platform, after.harness.platform),
         ("Concurrency", str(before.timing.concurrency), str(after.timing.concurrency)),
@@ -127,15 +110,6 @@ def _named(part: ChangedPart, name: str) -> Callable[[Track, Track], Iterator[Ch
 def _mapping(
     part: ChangedPart, name: str, values: Callable[[Track], Mapping[str, object]], *, digests: bool = False
 ) -> Callable[[Track, Track], Iterator[Change]]:
-    """Return a function for a part with named values.
-
-    Args:
-        part: what changed.
-        name: heads each sentence, before the name of the value.
-        values: returns the values of a track.
-        digests: whether the values are digests, which tell a reader nothing.
-    """
-
     def read(before: Track, after: Track) -> Iterator[Change]:
         one, two = values(before), values(after)
         for key in sorted(one.keys() | two.keys()):
@@ -188,4 +162,3 @@ _DESCRIBED: Mapping[str, Callable[[Track, Track], Iterator[Change]]] = {
     "errata": _named(ChangedPart.DATA, "List of known data errors"),
     "released": _named(ChangedPart.DATA, "Origin of the data"),
 }
-"""By field of a track."""

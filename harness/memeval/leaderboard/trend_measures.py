@@ -23,8 +23,6 @@ _QUESTION = (Phase.ASK, Phase.SEARCH)
 
 
 class Unit(StrEnum):
-    """The unit of a measure."""
-
     SHARE = "share"
     """In [0, 1]."""
     TOKENS = "tokens"
@@ -36,20 +34,15 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True)
 class Reading:
-    """A value of a run."""
-
     value: float | None
     low: float | None = None
     """Lower end of its 95 % interval, or of its range; ``None`` without one."""
     high: float | None = None
     note: str | None = None
-    """Why there is no value."""
 
 
 @dataclass(frozen=True)
 class TrendMeasure:
-    """A measure of runs."""
-
     name: str
     """Its name in files and on the command line; the name of the column in the downloads of a table."""
     title: str
@@ -61,11 +54,7 @@ class TrendMeasure:
 
 
 def run_measures(runs: Iterable[Run]) -> tuple[TrendMeasure, ...]:
-    """Return the measures of some runs; the categories in the order of the latest run.
-
-    Args:
-        runs: the runs in order of time.
-    """
+    """Return the measures of some runs; the categories in the order of the latest run."""
     names = dict.fromkeys(score.name for run in reversed(list(runs)) for score in run.scores.categories)
     return (_COMPOSITE, *(_category(name) for name in names), *_COSTS)
 
@@ -73,8 +62,7 @@ def run_measures(runs: Iterable[Run]) -> tuple[TrendMeasure, ...]:
 def named_measure(name: str, measures: Sequence[TrendMeasure]) -> TrendMeasure:
     """Return a measure by its name. A category may stand without its prefix.
 
-    Raises:
-        BadInput: there is no such measure.
+    Raises BadInput: there is no such measure.
     """
     for measure in measures:
         if name in (measure.name, measure.name.removeprefix(CATEGORY)):
@@ -85,7 +73,6 @@ def named_measure(name: str, measures: Sequence[TrendMeasure]) -> TrendMeasure:
 
 
 def finite(value: float | None) -> float | None:
-    """Return a number, or ``None`` if it is not finite."""
     return value if value is not None and math.isfinite(value) else None
 
 

@@ -22,30 +22,22 @@ GRADES = "grades.jsonl"
 
 @dataclass(frozen=True)
 class TrendPoint:
-    """A value at a time."""
-
     at: str
     """UTC time of the run, or date of the release, ISO 8601."""
     label: str
-    """Version of the system, or of the release."""
     run: Run
     reading: Reading
     is_superseded: bool = False
 
     @property
     def value(self) -> float | None:
-        """The value; ``None`` if unknown."""
         return self.reading.value
 
 
 @dataclass(frozen=True)
 class TrendBreak:
-    """A place where no line is drawn."""
-
     index: int
-    """Index of the first point after the break."""
     changes: tuple[Change, ...]
-    """What changed."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +45,6 @@ class TrendStep:
     """A change of the mean that is unlikely to be chance."""
 
     index: int
-    """Index of the first point after the step."""
     before: float
     after: float
     p: float
@@ -61,8 +52,6 @@ class TrendStep:
 
 @dataclass(frozen=True)
 class Trend:
-    """A measure of one system over time."""
-
     measure: TrendMeasure
     system: str
     points: tuple[TrendPoint, ...]
@@ -72,28 +61,22 @@ class Trend:
 
     @property
     def values(self) -> tuple[float, ...]:
-        """The known values."""
         return tuple(point.value for point in self.points if point.value is not None)
 
     @property
     def parts(self) -> tuple[range, ...]:
-        """The indexes of the points between breaks."""
         ends = [0, *(each.index for each in self.breaks), len(self.points)]
         return tuple(range(a, b) for a, b in pairwise(ends))
 
 
 @dataclass(frozen=True)
 class NeighbourTest:
-    """The paired test between a run and the next one of the same track."""
-
     index: int
-    """Index of the later run's point."""
     before: Run
     after: Run
     difference: Difference | None
     """Later minus earlier, over the items of both; ``None`` without a test."""
     reason: str | None = None
-    """Why there is no test."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +89,6 @@ class SeriesTrend:
 
 
 def trend_of(series: RunSeries, measure: TrendMeasure) -> Trend:
-    """Return the trend of a measure over the runs of a series."""
     points = tuple(
         TrendPoint(
             at=_at(run),
@@ -125,8 +107,7 @@ def rank_trend(series: RunSeries, releases: Iterable[Release]) -> Trend:
 
     A release that ranks several runs of the series, on different tracks, counts with the latest of them.
 
-    Args:
-        releases: all releases, oldest first.
+    ``releases``: all releases, oldest first.
     """
     runs = {run.run_id: run for run in series.runs}
     order = list(runs)
@@ -147,9 +128,7 @@ def neighbour_tests(trend: Trend, folders: Mapping[str, RunFolder]) -> tuple[Nei
     The tests are those of ``memeval compare``. Their p-values are corrected for their number. Runs with equal grades
     need no test, and their rows are not read.
 
-    Args:
-        trend: the trend of the composite.
-        folders: the folders of the runs, by run id; without a folder there is no test.
+    ``folders``: the folders of the runs, by run id; without a folder there is no test.
     """
     tests = [_test(trend, index, folders) for part in trend.parts if len(part) < LEAST_POINTS for index in part[1:]]
     done = iter(as_family([measured for _test, measured in tests if measured is not None]))
@@ -164,7 +143,6 @@ def _at(run: Run) -> str:
 def _trend(
     series: RunSeries, measure: TrendMeasure, points: tuple[TrendPoint, ...], track: Sequence[tuple[Change, ...]]
 ) -> Trend:
-    """Return a trend with its breaks, given what changed on the track from each point to the next one."""
     breaks = tuple(
         TrendBreak(index, changes)
         for index, (one, two) in enumerate(pairwise(points), start=1)
@@ -186,7 +164,6 @@ def _steps(trend: Trend) -> list[TrendStep]:
 def _test(
     trend: Trend, index: int, folders: Mapping[str, RunFolder]
 ) -> tuple[NeighbourTest, MeasuredDifference | None]:
-    """Return a test without its difference, and the difference before it is tested."""
     before, after = trend.points[index - 1].run, trend.points[index].run
 
     def untested(reason: str) -> tuple[NeighbourTest, None]:

@@ -23,8 +23,7 @@ PART = ".part-"
 class FolderStore:
     """Objects as files. Links are not followed out of the folder.
 
-    Args:
-        root: the folder; it is created with the first object.
+    ``root``: the folder; it is created with the first object.
     """
 
     refuses_overwriting = True
@@ -37,7 +36,6 @@ class FolderStore:
         return str(self.root)
 
     def create(self, key: str, content: bytes | Path, headers: Headers = _NO_HEADERS) -> bool:
-        """Store an object, unless the key is taken; see :class:`memeval.objects.base.ObjectStore`."""
         path = self._path(key)
         if path.exists():
             return False
@@ -58,7 +56,6 @@ class FolderStore:
     def replace(
         self, key: str, content: bytes | Path, headers: Headers = _NO_HEADERS, *, seen: str | None = None
     ) -> bool:
-        """Store an object in any case; see :class:`memeval.objects.base.ObjectStore`."""
         path = self._path(key)
         try:
             part = self._written(path, content)
@@ -74,7 +71,6 @@ class FolderStore:
         return True
 
     def read(self, key: str) -> bytes:
-        """Return the bytes of an object; see :class:`memeval.objects.base.ObjectStore`."""
         try:
             return self._path(key).read_bytes()
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
@@ -83,7 +79,6 @@ class FolderStore:
             raise BadStore(f"cannot be read ({error.strerror}).", where=self._path(key)) from None
 
     def download(self, key: str, path: Path) -> None:
-        """Write the bytes of an object to a file; see :class:`memeval.objects.base.ObjectStore`."""
         try:
             source = self._path(key).open("rb")
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
@@ -94,7 +89,6 @@ class FolderStore:
             shutil.copyfileobj(source, stream)
 
     def info(self, key: str) -> ObjectInfo | None:
-        """Return size and entity tag of an object; ``None`` without such an object."""
         path = self._path(key)
         tag = self._tag(path)
         return None if tag is None else _info(key, path, tag)
@@ -113,7 +107,6 @@ class FolderStore:
         yield from sorted(found, key=lambda each: each.key)
 
     def delete(self, key: str) -> None:
-        """Delete an object; a missing one is no error."""
         path = self._path(key)
         try:
             path.unlink(missing_ok=True)
@@ -121,11 +114,6 @@ class FolderStore:
             raise _unwritable(path, error) from None
 
     def _path(self, key: str) -> Path:
-        """Return the file of a key.
-
-        Raises:
-            BadInput: the key leads out of the folder.
-        """
         parts = PurePosixPath(key).parts
         if not parts or ".." in parts or key.startswith("/") or "\0" in key:
             raise BadInput(f"{key!r} is not a key.", where=self.root, remedy="Use a relative path.")
@@ -140,7 +128,6 @@ class FolderStore:
             raise BadStore(f"cannot be read ({error.strerror}).", where=path) from None
 
     def _renamed(self, part: Path, path: Path) -> bool:
-        """Move a written file to its place under a lock, unless the place is taken."""
         with locked(self.root):
             if path.exists():
                 return False
@@ -148,7 +135,6 @@ class FolderStore:
             return True
 
     def _written(self, path: Path, content: bytes | Path) -> Path:
-        """Return a complete file with the content, next to its place and under another name."""
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=PART)
         part = Path(name)

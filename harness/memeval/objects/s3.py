@@ -14,8 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from memeval.objects.base import BadStore, Headers, ObjectInfo, whole_or_none
-from memeval.objects.places import Place
+from memeval.objects.base import BadStore, Headers, ObjectInfo, Place, whole_or_none
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -70,7 +69,6 @@ _TAKEN = ("PreconditionFailed", "412", "ConditionalRequestConflict", "409")
 """Codes for a key that is taken, or that another writer is just taking."""
 _MISSING = ("NoSuchKey", "404", "NotFound")
 _NOT_UNDERSTOOD = ("NotImplemented", "501")
-"""Codes of services that do not know conditional writing."""
 
 
 class BucketStore:
@@ -79,9 +77,6 @@ class BucketStore:
     Credentials come from ``MEMEVAL_S3_KEY`` and ``MEMEVAL_S3_SECRET``, or from where boto3 finds them: environment,
     profile, or role of the machine. The endpoint comes from the place, ``MEMEVAL_S3_ENDPOINT`` or
     ``AWS_ENDPOINT_URL_S3``.
-
-    Args:
-        place: the bucket.
     """
 
     def __init__(self, place: Place) -> None:
@@ -92,7 +87,6 @@ class BucketStore:
 
     @property
     def url(self) -> str:
-        """The bucket with its prefix."""
         return f"s3://{self._bucket}/{self._prefix}".rstrip("/")
 
     @cached_property
@@ -111,7 +105,6 @@ class BucketStore:
                 self.delete(key)
 
     def create(self, key: str, content: bytes | Path, headers: Headers = _NO_HEADERS) -> bool:
-        """Store an object, unless the key is taken; see :class:`memeval.objects.base.ObjectStore`."""
         if self.refuses_overwriting:
             return self._put(key, content, headers, {"IfNoneMatch": "*"})
         if self.info(key) is not None:
@@ -121,7 +114,6 @@ class BucketStore:
     def replace(
         self, key: str, content: bytes | Path, headers: Headers = _NO_HEADERS, *, seen: str | None = None
     ) -> bool:
-        """Store an object in any case; see :class:`memeval.objects.base.ObjectStore`."""
         if seen is None or self.refuses_overwriting:
             return self._put(key, content, headers, {} if seen is None else {"IfMatch": f'"{seen}"'})
         found = self.info(key)
@@ -130,8 +122,6 @@ class BucketStore:
         return self._put(key, content, headers, {})
 
     def read(self, key: str) -> bytes:
-        """Return the bytes of an object; see :class:`memeval.objects.base.ObjectStore`."""
-
         def read_once() -> bytes:
             reply = self._client.get_object(**self._named(key))
             content = reply["Body"].read()
@@ -142,8 +132,6 @@ class BucketStore:
         return content
 
     def download(self, key: str, path: Path) -> None:
-        """Write the bytes of an object to a file; see :class:`memeval.objects.base.ObjectStore`."""
-
         def download_once() -> None:
             reply = self._client.get_object(**self._named(key))
             with whole_or_none(path) as stream:
@@ -154,7 +142,6 @@ class BucketStore:
         self._tried(key, download_once)
 
     def info(self, key: str) -> ObjectInfo | None:
-        """Return size, entity tag and time of an object; ``None`` without such an object."""
         from botocore.exceptions import ClientError
 
         def ask() -> HeadObjectOutputTypeDef:
@@ -174,7 +161,6 @@ class BucketStore:
         return ObjectInfo(key, found["ContentLength"], found["ETag"].strip('"'), found["LastModified"])
 
     def list(self, prefix: str = "") -> Iterator[ObjectInfo]:
-        """Yield the objects whose keys begin with a prefix, sorted by key."""
         more: dict[str, Any] = {}
 
         def list_once() -> ListObjectsV2OutputTypeDef:
@@ -193,7 +179,6 @@ class BucketStore:
             more = {"ContinuationToken": page["NextContinuationToken"]}
 
     def delete(self, key: str) -> None:
-        """Delete an object; a missing one is no error."""
         with self._sentences(key):
             self._client.delete_object(**self._named(key))
 
@@ -305,11 +290,7 @@ class BucketStore:
         return done
 
     def _tried(self, key: str, call: Callable[[], Any]) -> Any:
-        """Call the service; a reply that is cut off is asked for again.
-
-        Raises:
-            KeyError: there is no such object.
-        """
+        """Call the service; a reply that is cut off is asked for again. Raises KeyError: there is no such object."""
         from botocore.exceptions import ClientError, IncompleteReadError, ReadTimeoutError, ResponseStreamingError
         from botocore.parsers import ResponseParserError
 
@@ -368,9 +349,7 @@ class _NotUnderstood(BadStore):
 def _refuse_cut(reply: Mapping[str, Any], received: int | None) -> None:
     """Refuse a reply whose headers or body were cut off; a header that was cut off looks like one that is absent.
 
-    Args:
-        reply: the reply of the service to a GET or a HEAD.
-        received: number of bytes of its body; ``None`` for HEAD.
+    ``received``: number of bytes of its body; ``None`` for HEAD.
     """
     from botocore.exceptions import IncompleteReadError
 
@@ -403,7 +382,6 @@ def _default_region() -> str | None:
 
 @contextmanager
 def _stream(content: bytes | Path) -> Iterator[tuple[BinaryIO, int]]:
-    """Yield a content as a stream, with its size."""
     if isinstance(content, bytes):
         yield io.BytesIO(content), len(content)
         return

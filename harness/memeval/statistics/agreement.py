@@ -7,22 +7,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memeval.statistics.wilson import Z
+from memeval.statistics.intervals import Z
 
 _ROUNDING = 1e-12
-"""Largest variance that counts as rounding error."""
 
 
 @dataclass(frozen=True)
 class Kappa:
-    """Cohen's kappa of a table."""
-
     value: float
     """1 for full agreement, 0 for agreement by chance, negative for less."""
     low: float | None
     """Lower end of the 95 % interval, at least -1; ``None`` if the estimated variance is 0."""
     high: float | None
-    """Upper end, at most 1."""
 
 
 def cohen_kappa(table: Sequence[Sequence[int]]) -> Kappa | None:
@@ -37,14 +33,9 @@ def cohen_kappa(table: Sequence[Sequence[int]]) -> Kappa | None:
                          + (1 - κ)² Σ_{i≠j} p_ij (p_.i + p_j.)²
                          - [κ - p_e (1 - κ)]²
 
-    Args:
-        table: counts, square; rows are the first rater's classes, columns the second rater's.
-
-    Returns:
-        ``None`` if there are no items, or if a rater used one class only: kappa is then undefined.
-
-    Raises:
-        ValueError: the table is not square, or has a negative count.
+    ``table``: counts, square; rows are the first rater's classes, columns the second rater's. Returns: ``None`` if
+    there are no items, or if a rater used one class only: kappa is then undefined. Raises ValueError: the table is not
+    square, or has a negative count.
     """
     size = len(table)
     if any(len(row) != size for row in table) or any(count < 0 for row in table for count in row):
@@ -74,11 +65,8 @@ def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float | None
     ``(concordant - discordant) / sqrt((n0 - ties in first)(n0 - ties in second))`` over the ``n0`` pairs (Kendall 1945,
     "The treatment of ties in ranking problems", Biometrika 33).
 
-    Returns:
-        1 for the same order, -1 for the opposite; ``None`` if all values of a list are equal.
-
-    Raises:
-        ValueError: the lists differ in length.
+    Returns: 1 for the same order, -1 for the opposite; ``None`` if all values of a list are equal. Raises ValueError:
+    the lists differ in length.
     """
     pairs = list(itertools.combinations(zip(first, second, strict=True), 2))
     signs = [(_sign(a[0] - b[0]), _sign(a[1] - b[1])) for a, b in pairs]

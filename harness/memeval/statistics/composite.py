@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 
 Sample = Sequence[Sequence[float]]
 """Credits in [0, 1], by category and item of a layout; 1 for right and 0 for wrong."""
@@ -16,12 +16,10 @@ Sample = Sequence[Sequence[float]]
 class Layout:
     """The categories of a track and the cluster of every item in them; equal for all runs of a track.
 
-    Raises:
-        ValueError: a category has no items, or weights and clusters differ in length.
+    Raises ValueError: a category has no items, or weights and clusters differ in length.
     """
 
     weights: tuple[float, ...]
-    """Weight of each category in the composite."""
     clusters: tuple[tuple[str, ...], ...]
     """The cluster of each item, by category. A cluster may have items in several categories."""
 
@@ -31,35 +29,25 @@ class Layout:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The distinct clusters, in order of appearance."""
         return tuple(dict.fromkeys(name for category in self.clusters for name in category))
 
     @property
     def items(self) -> int:
-        """Number of items."""
         return sum(map(len, self.clusters))
 
 
 @dataclass(frozen=True)
 class CompositeEstimate:
-    """A composite with its 95 % interval."""
-
     value: float
-    """Sum of weight times mean credit."""
     low: float | None
     """Lower end; ``None`` if all items belong to one cluster."""
     high: float | None
-    """Upper end; ``None`` if all items belong to one cluster."""
     design_effect: float | None
     """Variance with clusters over variance without; above 1 it widens the interval."""
 
 
 def composite(layout: Layout, sample: Sample) -> float:
-    """Return ``Σ w_c · mean_c``.
-
-    Raises:
-        ValueError: the sample does not have the layout's items.
-    """
+    """Return ``Σ w_c · mean_c``. Raises ValueError: the sample does not have the layout's items."""
     if [len(values) for values in sample] != [len(names) for names in layout.clusters]:
         raise ValueError("the sample does not have the layout's items")
     return math.fsum(w * math.fsum(values) / len(values) for w, values in zip(layout.weights, sample, strict=True))

@@ -6,39 +6,27 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memeval.statistics.wilson import Z, wilson
+from memeval.statistics.intervals import Z, wilson
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A share with its 95 % interval."""
-
     value: float
-    """The estimate, in [0, 1]."""
     low: float
-    """Lower end of the interval."""
     high: float
-    """Upper end."""
 
 
 @dataclass(frozen=True)
 class SampledShare:
-    """A share estimated from drawn rows."""
-
     estimate: Estimate
-    """The share and its interval."""
     rows: int
-    """Number of drawn rows in the denominator."""
     effective: float
     """Size of a simple random sample with the same variance; at most ``rows``."""
 
 
 @dataclass(frozen=True)
 class DrawnRows:
-    """The drawn rows of one stratum."""
-
     rows: int
-    """Number of rows of the stratum, drawn or not."""
     counted: tuple[bool, ...]
     """For each drawn row, whether it is in the denominator of a share."""
     hits: tuple[bool, ...]
@@ -58,11 +46,8 @@ def sampled_share(strata: Sequence[DrawnRows]) -> SampledShare | None:
     and Graubard 1998, "Confidence intervals for proportions with small expected number of positive counts estimated
     from survey data", Survey Methodology 24).
 
-    Args:
-        strata: the strata. One without drawn rows is left out: the share then describes the other strata.
-
-    Returns:
-        ``None`` if no drawn row is counted.
+    ``strata``: the strata. One without drawn rows is left out: the share then describes the other strata. Returns:
+    ``None`` if no drawn row is counted.
     """
     known = [each for each in strata if each.counted]
     drawn = sum(sum(each.counted) for each in known)
@@ -106,14 +91,7 @@ def corrected_share(share: float, rows: int, specificity: SampledShare, sensitiv
         θ' + 2 z² (θ' q1'(1 - q1')/m1' - (1 - θ') q0'(1 - q0')/m0') ± z se
         se = sqrt(p'(1 - p')/n' + (1 - θ')² q0'(1 - q0')/m0' + θ'² q1'(1 - q1')/m1') / (q0' + q1' - 1)
 
-    Args:
-        share: the share of answers that the grader calls right.
-        rows: the number of these answers.
-        specificity: the share of wrong answers that the grader calls wrong.
-        sensitivity: the share of right answers that the grader calls right.
-
-    Returns:
-        ``None`` unless sensitivity + specificity - 1 is clearly above 0: the grader then tells right from wrong.
+    Returns: ``None`` unless sensitivity + specificity - 1 is clearly above 0: the grader then tells right from wrong.
     """
     q0, m0 = specificity.estimate.value, specificity.effective
     q1, m1 = sensitivity.estimate.value, sensitivity.effective
@@ -152,8 +130,7 @@ def equal_shares(shares: Sequence[SampledShare]) -> float | None:
     from Complex Sample Surveys", JASA 76): ``Σ n (p - p̄)² / (p̄ (1 - p̄))`` has a chi-squared distribution with one
     degree of freedom less than there are groups.
 
-    Returns:
-        ``None`` with fewer than two groups, or if all shares are 0 or all are 1.
+    Returns: ``None`` with fewer than two groups, or if all shares are 0 or all are 1.
     """
     total = math.fsum(each.effective for each in shares)
     if len(shares) < 2 or not total:
@@ -171,9 +148,7 @@ def chi_squared_tail(value: float, freedom: int) -> float:
     A finite sum for whole degrees of freedom: ``Q(1) = erfc(sqrt(x/2))``, ``Q(2) = exp(-x/2)``, and
     ``Q(k + 2) = Q(k) + (x/2)^(k/2) exp(-x/2) / Γ(k/2 + 1)`` (Abramowitz and Stegun 1964, 26.4.8).
 
-    Args:
-        value: the value, not negative.
-        freedom: degrees of freedom, at least 1.
+    ``freedom``: degrees of freedom, at least 1.
     """
     half = value / 2
     tail = math.erfc(math.sqrt(half)) if freedom % 2 else math.exp(-half)

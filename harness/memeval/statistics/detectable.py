@@ -13,34 +13,26 @@ import numpy as np
 
 from memeval.statistics.composite import Layout
 from memeval.statistics.flips import ALL_PATTERNS, TOLERANCE, Array, Places, sign_patterns
+from memeval.statistics.intervals import critical
 from memeval.statistics.ranks import ALPHA
-from memeval.statistics.student import critical
 
 POWER = 0.8
-"""Share of the repeats in which the difference must be found."""
 
 STEP = 0.001
 """Detectable differences are multiples of a tenth of a point."""
 
 LEAST_CLUSTERS = 6
-"""With five clusters, the lowest possible p-value is 1/16."""
 
 REPEATS = 500
-"""Simulated comparisons behind a value for few clusters."""
 
 SEED = 17
 
 _BINS = 2000
-"""Points of a numerical integral."""
 
 
 @dataclass(frozen=True)
 class Disagreement:
-    """How the scores of two systems differ.
-
-    Raises:
-        ValueError: a value is negative or not a number.
-    """
+    """How the scores of two systems differ. Raises ValueError: a value is negative or not a number."""
 
     share: float
     """For verdicts, the share of the items that exactly one system gets right. For partial credit, the variance of the
@@ -56,7 +48,6 @@ class Disagreement:
 
 
 ASSUMED = Disagreement(share=0.25, spread=0.05)
-"""What is assumed without stored runs."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +80,6 @@ class Clustering:
 
     @classmethod
     def of_layout(cls, layout: Layout) -> Clustering:
-        """Return the clustering of the composite of a track."""
         number = {name: place for place, name in enumerate(layout.names)}
         sizes = [len(names) for names in layout.clusters]
         weights = np.repeat(np.array(layout.weights) / sizes, sizes)
@@ -97,18 +87,12 @@ class Clustering:
 
     @classmethod
     def even(cls, items: int, clusters: int) -> Clustering:
-        """Return the clustering of items of equal weight in clusters of equal size.
-
-        Raises:
-            ValueError: there are fewer items than clusters, or no clusters.
-        """
         if not 1 <= clusters <= items:
             raise ValueError(f"{items} items cannot have {clusters} clusters")
         return cls((1 / clusters,) * clusters, (1 / (items * clusters),) * clusters)
 
     @property
     def clusters(self) -> int:
-        """Number of clusters."""
         return len(self.shares)
 
 
@@ -123,7 +107,6 @@ def disagreement(scores: Array, weights: Array, cluster: Places, category: Place
     Args:
         scores: score of each item in [0, 1], shape (systems, items).
         weights: weight of each item in the value, shape (items,).
-        cluster: number of the cluster of each item.
         category: number of the category of each item; a category of the value is a sample of its own.
 
     Returns:
@@ -170,12 +153,7 @@ def detectable(clustering: Clustering, differs: Disagreement) -> float | None:
     Hypotheses, section 15.2; the effective number of clusters is that of Carter, Schnepel and Steigerwald 2017,
     "Asymptotic behavior of a t-test robust to cluster heterogeneity", Review of Economics and Statistics 99).
 
-    Args:
-        clustering: weights and clusters.
-        differs: how two systems differ.
-
-    Returns:
-        A multiple of ``STEP``, at most 1; ``None`` if no difference can be shown.
+    Returns: A multiple of ``STEP``, at most 1; ``None`` if no difference can be shown.
     """
     return _detectable(clustering, differs)
 
@@ -242,7 +220,6 @@ def _chi(degrees: int) -> tuple[Array, Array]:
 
 
 def _normal(values: Array) -> Array:
-    """Return the normal distribution function."""
     return np.array([math.erfc(-value / math.sqrt(2)) / 2 for value in values.tolist()])
 
 
@@ -255,7 +232,6 @@ def _approximated(clustering: Clustering, differs: Disagreement, difference: flo
 
 
 def _standard_errors(clustering: Clustering, differs: Disagreement, difference: float) -> float:
-    """Return a difference in standard errors; infinite if nothing varies."""
     variance = float(_variances(clustering, differs, difference).sum())
     return difference / math.sqrt(variance) if variance > 0 else math.inf
 
@@ -266,7 +242,6 @@ def _degrees(clustering: Clustering, differs: Disagreement) -> int:
 
 @lru_cache(maxsize=1024)
 def _needed(degrees: int) -> float:
-    """Return the noncentrality with which a t-test has the wanted power, by bisection."""
     low, high = 0.0, 2 * critical(degrees, ALPHA)
     while high - low > 1e-9:
         middle = (low + high) / 2
@@ -282,6 +257,5 @@ def _variances(clustering: Clustering, differs: Disagreement, difference: float)
 
 
 def _pair_squares(values: Array) -> Array:
-    """Return the mean squared difference of two rows over all pairs of rows, by column."""
     squares: Array = 2 * values.var(axis=0, ddof=1)
     return squares

@@ -40,13 +40,10 @@ TOLERANCE = 1e-9
 """Values that differ by less are equal: the order of a sum must not change a result."""
 
 _BLOCK = 4_000_000
-"""Number of values of the statistic that are computed at a time."""
 
 
 @dataclass(frozen=True)
 class Tested:
-    """The p-values of a family of differences."""
-
     p: Array
     """P-value of each difference by itself."""
     corrected: Array
@@ -64,8 +61,7 @@ def sign_patterns(clusters: tuple[str, ...]) -> Signs:
     row ``r > 0`` is the bit ``r mod 256`` (0 is the highest bit of the first byte) of the SHA-256 digest of the text
     ``"{SEED}:{r // 256}:{cluster}"`` in UTF-8: 1 for -1.
 
-    Args:
-        clusters: the names of the clusters, at least 1.
+    ``clusters``: the names of the clusters, at least 1.
     """
     if len(clusters) <= ALL_PATTERNS:
         rows = np.arange(2 ** (len(clusters) - 1), dtype=np.int64)[:, None]
@@ -105,7 +101,6 @@ def family_tests(
         differences: for each difference, the parts of the clusters, by name. Their sum is the difference.
         groups: for each difference, the name of the value, such as ``composite`` or a category.
         main: the group whose tests keep the most power.
-        one_sided: whether only differences above 0 count; the statistic is then ``Σ D_g / √v``.
 
     Returns:
         Arrays with one value per difference.
@@ -139,7 +134,6 @@ def pair_tests(
 
     Args:
         parts: parts of each value, shape (rows, values, clusters). A value is the sum of its parts.
-        clusters: the names of the clusters.
         first: index of the first row of each pair, shape (pairs,).
         second: index of the second row of each pair, shape (pairs,).
         patterns: use at most the first patterns: a simulation with fewer is faster, and the test still exact.
@@ -175,7 +169,6 @@ def families_of_pairs(parts: Array, clusters: tuple[str, ...], first: Places, se
 
     Args:
         parts: parts of each value, shape (rows, values, clusters). A value is the sum of its parts.
-        clusters: the names of the clusters.
         first: index of the first row of each pair, shape (pairs,).
         second: index of the second row of each pair, shape (pairs,).
 
@@ -197,13 +190,7 @@ def families_of_pairs(parts: Array, clusters: tuple[str, ...], first: Places, se
 
 
 def _scale(squares: Array, groups: Places, clusters: int) -> Array:
-    """Return ``1/√v`` of each difference; 0 for a difference that is 0 in every cluster, so that its ``T`` is 0.
-
-    Args:
-        squares: ``s`` of each difference.
-        groups: the number of its group.
-        clusters: number of clusters.
-    """
+    """Return ``1/√v`` of each difference; 0 for a difference that is 0 in every cluster, so that its ``T`` is 0."""
     common = np.empty_like(squares)
     for group in np.unique(groups):
         members = groups == group
@@ -215,17 +202,6 @@ def _scale(squares: Array, groups: Places, clusters: int) -> Array:
 def _step_down(
     patterns: Signs | Array, count: int, statistic: Callable[[Array, Places], Array], *, one_sided: bool = False
 ) -> Tested:
-    """Return the p-values of a family.
-
-    Args:
-        patterns: the patterns of signs, shape (patterns, clusters), or what the statistic is made from; the first row
-            is the observed one.
-        count: number of differences.
-        statistic: returns the signed statistic of the named differences for some patterns, shape (patterns,
-            differences).
-        one_sided: whether only differences above 0 count.
-    """
-
     def values(signs: Signs | Array, places: Places) -> Array:
         found = statistic(signs.astype(np.float64), places)
         return np.vstack([found, -found]) if one_sided else np.abs(found, out=found)

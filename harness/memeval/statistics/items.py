@@ -16,8 +16,6 @@ LEAST_SYSTEMS = 3
 
 @dataclass(frozen=True)
 class Weighting:
-    """How item scores make the composite."""
-
     category: Places
     """Number of the category of each item, shape (items,)."""
     weights: Array
@@ -28,16 +26,12 @@ class Weighting:
 
 @dataclass(frozen=True)
 class ItemStatistics:
-    """The statistics of the items of a track. All arrays have the shape (items,)."""
-
     difficulty: Array
     """Mean score over the systems, in [0, 1]: the share that is right. High values are easy items."""
     discrimination: Array
     """Correlation of the item with the composite without it; NaN if it is undefined."""
     everyone: NDArray[np.bool_]
-    """Whether all systems have the full score."""
     nobody: NDArray[np.bool_]
-    """Whether all systems score 0."""
     moved: Places
     """Number of systems with another place by score if the item is removed."""
 
@@ -50,13 +44,8 @@ def item_statistics(scores: Array, weighting: Weighting) -> ItemStatistics:
     "Correction of item-total correlations in item analysis", Psychometrika 28). It is undefined with fewer than
     ``LEAST_SYSTEMS`` systems, and if all systems have the same score in the item or in the composite without it.
 
-    Args:
-        scores: score of each item in [0, 1], shape (systems, items).
-        weighting: how the composite is made of the items.
-
-    Raises:
-        ValueError: there are no systems or no items, a score is not in [0, 1] (NaN included), or the weighting does not
-            fit.
+    ``scores``: score of each item in [0, 1], shape (systems, items). Raises ValueError: there are no systems or no
+    items, a score is not in [0, 1] (NaN included), or the weighting does not fit.
     """
     _check(scores, weighting)
     rest = composites_without(scores, weighting)

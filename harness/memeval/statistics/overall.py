@@ -16,10 +16,8 @@ DRAWS = 2000
 """Number of resamples behind an interval."""
 
 WEIGHTINGS = 10_000
-"""Number of drawn weightings."""
 
 SEED = "memeval overall 1"
-"""Seed of all draws."""
 
 LEAST_GAP = 0.05
 """Smallest difference between ceiling and floor. Below it, an index would mostly show noise."""
@@ -30,8 +28,6 @@ _BLOCKS = 20
 
 @dataclass(frozen=True)
 class ClusterScores:
-    """The scores of some runs of one track, added up by category and cluster."""
-
     weights: Array
     """Weight of each category in the composite, shape (categories,)."""
     items: Array
@@ -42,14 +38,10 @@ class ClusterScores:
 
 @dataclass(frozen=True)
 class Lead:
-    """How often one system has the higher index, over drawn weightings. The three shares sum to 1."""
-
     first: float
     """Share of the weightings under which the first system leads."""
     second: float
-    """Share under which the second system leads."""
     tied: float
-    """Share under which both have the same index."""
 
 
 def gap_share(score: Array, floor: Array | float, ceiling: Array | float) -> Array:
@@ -88,13 +80,8 @@ def resampled_composites(scores: ClusterScores, name: str, draws: int = DRAWS) -
     unsigned little-endian 32-bit numbers of ``SHAKE-256("{SEED}:{name}:{block}")``. Block 0 comes first; a resample
     without an item of some category is skipped.
 
-    Args:
-        scores: the runs.
-        name: name of the benchmark, so that the draws of benchmarks are independent.
-        draws: number of resamples.
-
-    Returns:
-        Shape (draws, runs); ``None`` for one cluster, or if hardly any resample has items of every category.
+    ``name``: name of the benchmark, so that the draws of benchmarks are independent. Returns: Shape (draws, runs);
+    ``None`` for one cluster, or if hardly any resample has items of every category.
     """
     clusters = scores.items.shape[1]
     if clusters < 2:
@@ -120,11 +107,8 @@ def percentile_interval(values: Array) -> tuple[Array, Array] | None:
     The percentile interval is used, not the basic one: it follows the asymmetry of a ratio, and does not change if
     the ratio is transformed.
 
-    Args:
-        values: resampled values, shape (draws, systems).
-
-    Returns:
-        Lower and upper ends, shape (systems,); ``None`` if a value is not a finite number.
+    ``values``: resampled values, shape (draws, systems). Returns: Lower and upper ends, shape (systems,); ``None`` if a
+    value is not a finite number.
     """
     if not np.isfinite(values).all():
         return None
@@ -139,8 +123,7 @@ def drawn_weightings(benchmarks: int, draws: int = WEIGHTINGS) -> Array:
     Variate Generation, chapter XI, theorem 4.1). The ``u`` are ``(x + 1) / 2³²`` for the unsigned little-endian 32-bit
     numbers ``x`` of ``SHAKE-256("{SEED}:weightings:{benchmarks}")``.
 
-    Returns:
-        Shape (draws, benchmarks); the rows sum to 1.
+    Returns: Shape (draws, benchmarks); the rows sum to 1.
     """
     uniform = (_integers(f"{SEED}:weightings:{benchmarks}", draws * benchmarks) + 1.0) / 2.0**32
     exponential = -np.log(uniform).reshape(draws, benchmarks)
@@ -151,11 +134,7 @@ def drawn_weightings(benchmarks: int, draws: int = WEIGHTINGS) -> Array:
 def ranks_by(values: Array) -> Array:
     """Return the rank of each system, 1 for the highest value; equal values share the better rank.
 
-    Args:
-        values: shape (..., systems).
-
-    Returns:
-        Whole numbers, shape (..., systems).
+    ``values``: shape (..., systems). Returns: Whole numbers, shape (..., systems).
     """
     order = np.argsort(-values, axis=-1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=-1)
@@ -181,20 +160,13 @@ def leave_one_out(shares: Array, weights: Array) -> Array:
 
 
 def lead_of(first: Array, second: Array, weightings: Array) -> Lead:
-    """Return how often one system leads another.
-
-    Args:
-        first: shares of the gap of the first system, shape (benchmarks,).
-        second: those of the second system.
-        weightings: shape (draws, benchmarks).
-    """
+    """Return how often one system leads another."""
     difference = weightings @ (first - second)
     leads, trails = (float(np.mean(sign * difference > TOLERANCE)) for sign in (1, -1))
     return Lead(first=leads, second=trails, tied=float(np.mean(np.abs(difference) <= TOLERANCE)))
 
 
 def _integers(seed: str, count: int) -> Array:
-    """Return whole numbers below 2³² as floats."""
     drawn = hashlib.shake_256(seed.encode("utf-8", "surrogatepass")).digest(4 * count)
     return np.frombuffer(drawn, "<u4").astype(np.float64)
 

@@ -7,19 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memeval.statistics.composite import Layout, Sample, composite, contributions, variance
-from memeval.statistics.student import critical
+from memeval.statistics.intervals import critical
 
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """The difference of two values over the same items."""
-
     difference: float
     """First minus second."""
     low: float
-    """Lower end of the 95 % interval."""
     high: float
-    """Upper end."""
     parts: Mapping[str, float]
     """The part of each cluster, by name; their sum is the difference. Tests are made from them: see
     :func:`memeval.statistics.flips.family_tests`."""
@@ -32,8 +28,7 @@ def paired_difference(layout: Layout, first: Sample, second: Sample) -> PairedDi
     :func:`memeval.statistics.composite.contributions`). The interval uses Student's t with ``K - 1`` degrees of freedom
     for ``K`` clusters (Cameron and Miller 2015, "A practitioner's guide to cluster-robust inference", section VI).
 
-    Raises:
-        ValueError: the samples do not match the layout's items.
+    Raises ValueError: the samples do not match the layout's items.
     """
     return _difference(
         composite(layout, first) - composite(layout, second),
@@ -51,11 +46,10 @@ def paired_means(
     Like :func:`paired_difference`, for values outside [0, 1].
 
     Args:
-        clusters: the cluster of each item.
         first: the first row's values.
         second: the second row's values.
-        root: whether to compare the square roots of the means, for example of squared errors. By the delta method,
-            the standard error of a root is that of the mean divided by twice the root. A difference of roots is the
+        root: whether to compare the square roots of the means, for example of squared errors. By the delta method, the
+            standard error of a root is that of the mean divided by twice the root. A difference of roots is the
             difference of the means divided by the sum of the roots.
 
     Raises:
@@ -72,7 +66,6 @@ def paired_means(
 
 
 def _mean_with_contributions(layout: Layout, values: Sequence[float], root: bool) -> tuple[float, tuple[float, ...]]:
-    """Return the mean or its square root, and the clusters' contributions to it."""
     mean, parts = composite(layout, [values]), contributions(layout, [values])
     if not root:
         return mean, parts
@@ -93,15 +86,6 @@ def _parts(layout: Layout, first: Sample, second: Sample) -> dict[str, float]:
 def _difference(
     value: float, first: Sequence[float], second: Sequence[float], parts: Mapping[str, float], bound: float = 1.0
 ) -> PairedDifference:
-    """Return the difference of two composites from the clusters' contributions to each.
-
-    Args:
-        value: the difference.
-        first: the clusters' contributions to the first row's composite.
-        second: the clusters' contributions to the second row's composite.
-        parts: the clusters' parts of the difference.
-        bound: the largest possible difference.
-    """
     clusters = len(first)
     if clusters < 2:
         return PairedDifference(value, -bound, bound, parts)
@@ -117,8 +101,7 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> float:
     the second got right (McNemar 1947, Psychometrika 12). The test assumes independent items. For
     clustered items, use :func:`paired_difference`.
 
-    Raises:
-        ValueError: the rows differ in length.
+    Raises ValueError: the rows differ in length.
     """
     only_first = sum(a and not b for a, b in zip(first, second, strict=True))
     only_second = sum(b and not a for a, b in zip(first, second, strict=True))

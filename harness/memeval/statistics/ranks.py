@@ -14,8 +14,6 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class RankRange:
-    """The best and the worst rank of a row."""
-
     best: int
     """1 + the number of rows that are significantly better."""
     worst: int
@@ -33,7 +31,6 @@ def rank_ranges(
     across Countries", Review of Economic Studies 91).
 
     Args:
-        values: the value of each row, higher is better.
         first: index of the first row of each pair.
         second: index of the second row of each pair.
         corrected: the corrected p-value of each pair.

@@ -18,7 +18,6 @@ LEAST_POINTS = 8
 """With fewer points, no step reaches 5 %: of seven points in two levels, two orders out of 35 show one step."""
 
 LEVEL = 0.05
-"""A step counts if its p-value is below this."""
 
 PERMUTATIONS = 1999
 """Random orders behind a p-value."""
@@ -27,19 +26,13 @@ SEED = 8
 """Seed of the random orders: equal series give equal steps."""
 
 _CHUNK_VALUES = 2_000_000
-"""Values of random orders in memory at once."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A change of the mean of a series."""
-
     index: int
-    """Index of the first value after the step."""
     before: float
-    """Mean of the values between the previous step and this one."""
     after: float
-    """Mean of the values between this step and the next one."""
     p: float
     """P-value of no change, within the part of the series in which the step was found."""
 
@@ -57,11 +50,7 @@ def find_steps(values: Sequence[float]) -> tuple[Step, ...]:
     needs no model of the noise. If it is below 5 %, both sides are examined in the same way. So 5 of 100 series without
     a change show a step. A slow drift shows as one or more steps.
 
-    Args:
-        values: the series in order of time, in any unit.
-
-    Raises:
-        ValueError: a value is not finite.
+    ``values``: the series in order of time, in any unit. Raises ValueError: a value is not finite.
     """
     import numpy as np
 
@@ -95,7 +84,6 @@ def _split(part: Array) -> tuple[int, float] | None:
 
 
 def _is_constant(part: Array) -> bool:
-    """Return whether the values differ by rounding only."""
     return float(part.max() - part.min()) <= 1e-12 * max(1.0, float(abs(part).max()))
 
 

@@ -33,11 +33,6 @@ _PROSE_SUFFIXES = ("", ".md", ".rst", ".txt")
 
 
 def is_prose(inside: str) -> bool:
-    """Return whether a file of a submission is prose for people, such as ``README.md``.
-
-    Args:
-        inside: its path inside the submission. Only files at the top are prose.
-    """
     if "/" in inside or _PROSE.fullmatch(inside) is None:
         return False
     dot = inside.rfind(".")
@@ -48,7 +43,6 @@ def behaviour_digest(submission: Submission, files: Mapping[str, Path]) -> Diges
     """Return the digest of what decides what a submission runs: fields of its manifest, code, data and lock files.
 
     Args:
-        submission: its manifest.
         files: all its files, by their path inside it.
     """
     return digest_of(
@@ -64,5 +58,4 @@ def behaviour_digest(submission: Submission, files: Mapping[str, Path]) -> Diges
 
 
 def described_in(files: Mapping[str, Path]) -> tuple[Path, ...]:
-    """Return the files that only describe a submission: its manifest and prose. A sandbox hides them."""
     return tuple(path for inside, path in files.items() if inside == MANIFEST or is_prose(inside))

@@ -75,7 +75,6 @@ class Channel:
     other.
 
     Args:
-        pid: the child.
         write_to: descriptor of the pipe to the child; made non-blocking.
         read_from: descriptor of the pipe from the child; made non-blocking.
         limit: the longest line from the child, in bytes.
@@ -102,9 +101,6 @@ class Channel:
 
     def receive(self, seconds: float) -> bytes:
         """Return the next line from the child, without its newline.
-
-        Args:
-            seconds: how long to wait for a complete line.
 
         Raises:
             LineTimedOut: no complete line arrived in time.

@@ -67,7 +67,6 @@ class Launch:
     class_name: str | None = None
     """The class to load; ``None`` for the only adapter class, the file's own before imported ones."""
     interpreter: Path = field(default_factory=lambda: Path(sys.executable))
-    """The Python to run it with."""
     own_interpreter: bool = True
     """Whether it is memeval's own Python: its installed packages are then hidden from the system."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -81,11 +80,8 @@ class Launch:
     path: tuple[Path, ...] = ()
     """Folders of programs that come first in ``PATH``."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables of the submission."""
     resources: Resources = field(default_factory=Resources)
-    """Its resource limits."""
     services: tuple[Service, ...] = ()
-    """Services that are started with it."""
     files: Mapping[str, Path] = field(default_factory=dict)
     """Its files, by their names in ``digest``."""
     digest: Digest | None = None
@@ -109,10 +105,8 @@ class WorkerProcess:
     """A running process of a system: started by the constructor; :meth:`end` ends it and deletes its folder.
 
     Args:
-        launch: how to start it.
         line_limit: the longest line it may write, in bytes.
         log: receives each line that it prints, from another thread.
-        environment: its variables, besides those of every system.
         sandbox: the sandbox; ``None`` runs it without one, with access to files and network.
 
     Raises:
@@ -135,7 +129,6 @@ class WorkerProcess:
         """Which limit it exceeded, in words, if it was killed for that."""
         self._folder = Path(INSIDE_HOME) if sandbox is not None else _new_folder()
         self.file = launch.file.absolute()
-        """The adapter file, as the system sees it."""
         try:
             if launch.is_bare and sandbox is None:
                 self.file = _copied_files(launch, self._folder / "adapter")
@@ -175,7 +168,6 @@ class WorkerProcess:
 
     @property
     def last_lines(self) -> tuple[str, ...]:
-        """The last lines that were printed."""
         return tuple(self._output.last_lines)
 
     def line_of(self, message: str, folder: str) -> str:
@@ -269,7 +261,6 @@ def _new_folder() -> Path:
 def _start(
     launch: Launch, variables: Mapping[str, str], pipes: tuple[int, ...], folder: Path
 ) -> subprocess.Popen[bytes]:
-    """Start a system in a folder, without a sandbox."""
     through_inside = bool(launch.program or launch.services)
     for name, content in _own_files(launch, through_inside).items():
         _written(content, folder / name)
@@ -291,7 +282,6 @@ def _start(
 def _start_inside(
     sandbox: Sandbox, launch: Launch, variables: Mapping[str, str], pipes: tuple[int, ...]
 ) -> subprocess.Popen[bytes]:
-    """Start a system in a sandbox."""
     if launch.own_interpreter:  # without its virtual environment, which the system does not need
         launch = replace(launch, interpreter=launch.interpreter.resolve())
     resources = launch.resources
@@ -314,7 +304,6 @@ def _start_inside(
 
 
 def _own_files(launch: Launch, through_inside: bool) -> dict[str, bytes]:
-    """Return memeval's files for a system's process, by name."""
     files = [WORKER, WORKER_ERRORS, WORKER_TOGETHER]
     if through_inside:
         files += [INSIDE, INSIDE_SERVICES] if launch.services else [INSIDE]
@@ -336,7 +325,6 @@ def _content(file: Path, compiled: bool) -> bytes:
 
 
 def _inside_arguments(launch: Launch, limits: Mapping[str, int | None] | None, endpoint: str | None) -> str:
-    """Return the JSON argument of ``inside.py``."""
     services = [service.model_dump(mode="json") for service in launch.services]
     return json.dumps({"limits": limits, "endpoint": endpoint, "services": services, "program": launch.program})
 
@@ -406,11 +394,6 @@ def _refuse_changes(launch: Launch) -> None:
 
 
 def _copied(file: Path, to: Path) -> Path:
-    """Copy a file, and return the path of the copy.
-
-    Raises:
-        BadInput: the disk is full.
-    """
     try:
         return Path(shutil.copyfile(file, to))
     except OSError as error:
@@ -418,11 +401,6 @@ def _copied(file: Path, to: Path) -> Path:
 
 
 def _written(content: bytes, to: Path) -> None:
-    """Write a file.
-
-    Raises:
-        BadInput: the disk is full.
-    """
     try:
         to.write_bytes(content)
     except OSError as error:

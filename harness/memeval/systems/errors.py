@@ -7,7 +7,6 @@ class SystemFailure(Exception):
     """A call to a system failed; the text is the problem and, if known, the remedy.
 
     Attributes:
-        problem: what happened and where, as a sentence.
         remedy: how to fix it, as a sentence; blank if unknown.
         trace: frames of the system's code, one line each; empty if unknown.
         at: the adapter's own innermost frame, such as ``adapter.py:12 in query``; blank if unknown.
@@ -19,7 +18,6 @@ class SystemFailure(Exception):
 
     @property
     def sentence(self) -> str:
-        """The problem and the remedy."""
         return f"{self.problem} {self.remedy}" if self.remedy else self.problem
 
 

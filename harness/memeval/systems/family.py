@@ -25,8 +25,6 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Process(NamedTuple):
-    """One process."""
-
     pid: int
     parent: int
     threads: int
@@ -37,7 +35,6 @@ class Process(NamedTuple):
 
 
 def processes() -> dict[int, Process]:
-    """Return all processes of the machine."""
     found = {}
     for pid in _ids():
         # Read one small file per process: a library for that takes several times as long.
@@ -113,8 +110,6 @@ class Watch:
         """Watch a process and its descendants.
 
         Args:
-            pid: the process.
-            resources: the limits for all of them together.
             on_excess: called once, from the watching thread, with the exceeded limit in words.
         """
         with self._changed:

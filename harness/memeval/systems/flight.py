@@ -16,11 +16,7 @@ AGAIN_SECONDS = 0.01
 
 
 class Slots:
-    """Slots that several instances share, each for one question in flight.
-
-    Args:
-        number: how many there are.
-    """
+    """Slots that several instances share, each for one question in flight."""
 
     def __init__(self, number: int) -> None:
         self._free = threading.Semaphore(number)
@@ -33,7 +29,6 @@ class Slots:
         return self._free.acquire(timeout=WAIT_SECONDS) if wait else self._free.acquire(blocking=False)
 
     def give_back(self, number: int) -> None:
-        """Return slots."""
         if number:
             self._free.release(number)
 
@@ -56,12 +51,9 @@ class Flight:
 
 @dataclass(frozen=True)
 class Sent:
-    """A question in flight."""
-
     place: int
     """Its place in the order of sending."""
     call: str
-    """The name of its call."""
     at: float
     """When it was sent, by the clock of the process."""
 
@@ -70,7 +62,6 @@ class EndedInFlight(Exception):
     """The process has ended with questions in flight.
 
     Attributes:
-        failure: how it ended.
         places: the questions without a reply, any of which may have caused it.
     """
 

@@ -12,16 +12,12 @@ from memeval.records.errors import BadInput
 from memeval.systems.output import visible
 
 TOTAL_BYTES = 2_000_000
-"""The maximum size of all files of a submission together, without its lock files."""
 
 LOCK_BYTES = 5_000_000
-"""The maximum size of a lock file."""
 
 FILE_LIMIT = 200
-"""The most files of a submission."""
 
 DEPTH_LIMIT = 12
-"""The most nested folders of a submission."""
 
 LOCKS = frozenset({"requirements.lock", "package-lock.json"})
 """Files that pin a system's dependencies, at the top of its folder."""
@@ -89,11 +85,7 @@ def is_unchanged(files: Mapping[str, Path], digest: Digest) -> bool:
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a file.
-
-    Raises:
-        BadInput: it is not UTF-8 (with the line), or cannot be read.
-    """
+    """Return the text of a file."""
     try:
         data = path.read_bytes()
         return data.decode("utf-8")

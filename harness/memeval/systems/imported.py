@@ -70,7 +70,6 @@ def _absolute(level: int, name: str, package: str) -> str | None:
     """Return the full name of a module; ``None`` for a relative name outside every package.
 
     Args:
-        level: the number of leading dots.
         name: the name after the dots; blank if there are only dots.
         package: the package that the name is relative to; blank for none.
     """

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PROGRAMS = {"postgres": "postgres", "redis": "redis-server", "neo4j": "neo4j"}
-"""Program of each service."""
 
 SEARCHED = ["usr/local/bin", "usr/bin", "usr/sbin", "usr/lib/postgresql/*/bin"]
 """The folders that are searched for programs, with and without a sandbox; the highest version is used."""
@@ -106,7 +105,6 @@ def watch_services(services: list[dict[str, str]], system: int, report: int, fol
 
     Args:
         services: each with its ``name`` and the ``variable`` that takes its address.
-        system: id of the system's process.
         report: descriptor of a pipe for the variables as JSON; an error has a blank name.
         folder: the folder of the services; it is created, and deleted at the end.
     """

@@ -29,17 +29,12 @@ class KnownControl:
     """A control as one version of memeval shipped it."""
 
     slug: str
-    """Its name in paths and URLs."""
     name: str
-    """Its name for people."""
     version: str
     digest: Digest
-    """Digest of its files."""
     view: View
-    """The sessions it receives."""
     adapter_class: str
     capabilities: tuple[str, ...]
-    """Its methods other than ``reset``."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +45,10 @@ class KnownSubmission:
     """Its name in paths and URLs, without a variant."""
     version: str
     digest: Digest
-    """Its submission digest."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """The content of ``known.toml``."""
-
     controls: tuple[KnownControl, ...]
     submissions: tuple[KnownSubmission, ...]
 
@@ -71,7 +63,6 @@ class Known:
 
 @cache
 def known() -> Known:
-    """Return all known digests."""
     data = parse_toml(FILE.read_bytes(), FILE).data if FILE.exists() else {}
     controls = (
         KnownControl(**{**each, "view": View(each["view"]), "capabilities": tuple(each["capabilities"])})

@@ -21,7 +21,6 @@ class Driver:
     """A shipped adapter class that speaks to a server."""
 
     file: Path
-    """The Python file."""
     class_name: str
 
 
@@ -32,14 +31,12 @@ DRIVERS = {
     AdapterKind.DAEMON: Driver(DRIVERS_FOLDER / "jeffs_brain.py", "JeffsBrain"),
     AdapterKind.MCP: Driver(DRIVERS_FOLDER / "mcp_server.py", "McpServer"),
 }
-"""The driver for each kind of server."""
 
 
 def submission_launch(submission: Submission, folder: Path, files: Mapping[str, Path]) -> Launch:
     """Return the launch of a submission.
 
     Args:
-        submission: its manifest.
         files: its files, by their path inside the folder.
 
     Raises:

@@ -42,7 +42,6 @@ class LiveSystem(SystemProcess):
     Args:
         system: the object, with the methods of an adapter, asynchronous or not.
         limits: limits per call; only the size of replies is used.
-        log: receives the frames of its exceptions, line by line.
 
     Raises:
         BadInput: an event loop runs in this thread, so asynchronous methods cannot be awaited.
@@ -64,7 +63,6 @@ class LiveSystem(SystemProcess):
         self._waiting: deque[dict[str, Any]] = deque()
         self._replies: deque[bytes] = deque()
         self.failed_retains = 0
-        """The number of failed ``retain`` calls."""
         self._hello = AdapterInfo(
             class_name=type(system).__name__,
             candidates=(),
@@ -77,11 +75,9 @@ class LiveSystem(SystemProcess):
 
     @property
     def alive(self) -> bool:
-        """Always true: the object can always be called."""
         return True
 
     def start(self) -> AdapterInfo:
-        """Return the methods of the object; there is nothing to start."""
         return self._hello
 
     def close(self) -> None:

@@ -20,10 +20,8 @@ from memeval.toml import Keys, Toml, read_toml
 MANIFEST = "submission.toml"
 
 MANIFEST_BYTES = 64_000
-"""The maximum size of a manifest, in bytes."""
 
 FAULT_LIMIT = 50
-"""The most errors of one manifest that are reported."""
 
 REMEDIES = {
     "slug": "Use at most 64 lower-case letters and digits, with single hyphens between them.",

@@ -41,7 +41,6 @@ MESSAGE_LENGTH = 300
 """How many characters of an exception's message an error quotes."""
 
 LOADING = "loading the adapter"
-"""The first call, for error messages."""
 
 Remedy = Callable[[str, str, str], str]
 """Returns the remedy for a cause, its detail and the running method, as the worker reports them."""
@@ -49,8 +48,6 @@ Remedy = Callable[[str, str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class AdapterInfo:
-    """What a system's process reports once the adapter is loaded."""
-
     class_name: str
     """The loaded class. Blank if the system is not a Python class; then the other fields are blank too."""
     candidates: tuple[str, ...]
@@ -60,7 +57,6 @@ class AdapterInfo:
     implementation: str
     """The interpreter's name, such as ``cpython``."""
     python: str
-    """The interpreter's version."""
     packages: Mapping[str, str]
     """Distributions visible to the system, with their versions."""
     questions_at_once: int = 1
@@ -68,7 +64,6 @@ class AdapterInfo:
 
     @property
     def environment_digest(self) -> Digest:
-        """Digest of the interpreter and packages."""
         return digest_of(
             {"implementation": self.implementation, "python": self.python, "packages": dict(self.packages)}
         )
@@ -79,27 +74,18 @@ class AdapterInfo:
 
 @dataclass(frozen=True, slots=True)
 class FoundItem:
-    """One item that a system retrieved."""
-
     text: str
     source_ids: tuple[str, ...] = ()
-    """Ids of the source sessions or turns, as the system reports them."""
     score: float | None = None
-    """The system's own score."""
 
 
 @dataclass(frozen=True, slots=True)
 class SystemReply:
-    """The reply of a system to one question."""
-
     answer: str
     """The answer as returned; blank for a search."""
     context: str | None
-    """The returned context; ``None`` if there is none."""
     items: tuple[FoundItem, ...] | None
-    """The retrieved items, best first; ``None`` if not reported."""
     reported_tokens: float | None
-    """Self-reported tokens of context; ``None`` if not reported."""
     seconds: float
     """Monotonic seconds from sending the question to the last byte of the reply."""
     worker_seconds: float | None
@@ -156,10 +142,6 @@ def _start(line: bytes) -> str:
 def from_line(line: bytes, numbers: Collection[int]) -> dict[str, Any]:
     """Read one reply.
 
-    Args:
-        line: the received line.
-        numbers: the ids of the requests without a reply.
-
     Raises:
         ProtocolError: the line is not a reply to one of these requests.
     """
@@ -195,8 +177,6 @@ def failure(
 
     Args:
         error: the error: an object of a worker, or a text of a program.
-        call: the failed call.
-        remedy: returns the remedy for the cause.
         is_own: whether the author wrote the class; for a shipped driver, no line is named.
         at: returns the line of a program for the text of its error; blank if unknown.
 
@@ -259,12 +239,7 @@ def _raised(cause: str, about: str, doing: str, name: str, message: str) -> str:
 
 
 def hello(value: Any) -> AdapterInfo:
-    """Read the reply to ``load``.
-
-    Raises:
-        ProtocolError: the reply is not valid.
-        NoAdapter: the system lacks a call that memeval needs.
-    """
+    """Read the reply to ``load``."""
     value = mapping(value)
     packages = mapping(value.get("packages", {}))
     calls = texts(value.get("capabilities"))
@@ -293,11 +268,7 @@ def _at_once(value: Any) -> int:
 
 
 def reply(value: Any, seconds: float, worker_seconds: Any) -> SystemReply:
-    """Read the reply to a question.
-
-    Raises:
-        ProtocolError: the reply is not valid.
-    """
+    """Read the reply to a question."""
     value = mapping(value)
     context, items, tokens = value.get("context"), value.get("items"), value.get("tokens")
     if items is not None and not isinstance(items, list):
@@ -325,11 +296,7 @@ def require_answer(value: Any, call: str) -> None:
 
 
 def exported(value: Any) -> tuple[FoundItem, ...]:
-    """Read the reply to ``export``.
-
-    Raises:
-        ProtocolError: the reply is not valid.
-    """
+    """Read the reply to ``export``."""
     items = mapping(value).get("items")
     if not isinstance(items, list):
         raise ProtocolError("has 'items' that is not an array.")
@@ -337,11 +304,7 @@ def exported(value: Any) -> tuple[FoundItem, ...]:
 
 
 def forgotten(value: Any) -> int | None:
-    """Read the reply to ``forget``: how many memories were deleted; ``None`` if not reported.
-
-    Raises:
-        ProtocolError: the reply is not valid.
-    """
+    """Read the reply to ``forget``: how many memories were deleted; ``None`` if not reported."""
     count = mapping(value).get("forgotten")
     if count is not None and _count(count) % 1:
         raise ProtocolError("has a 'forgotten' that is not a whole number.")
@@ -349,11 +312,7 @@ def forgotten(value: Any) -> int | None:
 
 
 def usage(value: Any) -> ReportedUsage:
-    """Read the reply to ``usage``; token counts are rounded down to whole numbers.
-
-    Raises:
-        ProtocolError: the reply is not valid.
-    """
+    """Read the reply to ``usage``; token counts are rounded down to whole numbers."""
     counts = {name: _count(amount) for name, amount in mapping(value).items() if name in USAGE}
     return ReportedUsage(
         prompt_tokens=_whole(counts.get("prompt_tokens")),
@@ -384,22 +343,14 @@ def _found(value: Any) -> FoundItem:
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """Return ``value`` if it is an object.
-
-    Raises:
-        ProtocolError: it is not an object.
-    """
+    """Return ``value`` if it is an object, else raise :class:`ProtocolError`."""
     if not isinstance(value, dict):
         raise ProtocolError("has another value instead of an object.")
     return value
 
 
 def text(value: Any) -> str:
-    """Return ``value`` if it is text that can be encoded as UTF-8.
-
-    Raises:
-        ProtocolError: it is not such a text.
-    """
+    """Return ``value`` if it is text that UTF-8 can encode, else raise :class:`ProtocolError`."""
     if not isinstance(value, str):
         raise ProtocolError("has another value instead of a string.")
     if not value.isascii():
@@ -411,22 +362,14 @@ def text(value: Any) -> str:
 
 
 def texts(value: Any) -> tuple[str, ...]:
-    """Return ``value`` if it is a list of texts.
-
-    Raises:
-        ProtocolError: it is not such a list.
-    """
+    """Return ``value`` if it is a list of texts, else raise :class:`ProtocolError`."""
     if not isinstance(value, list):
         raise ProtocolError("has another value instead of an array.")
     return tuple(text(item) for item in value)
 
 
 def number(value: Any) -> float:
-    """Return ``value`` if it is a finite number.
-
-    Raises:
-        ProtocolError: it is not a finite number.
-    """
+    """Return ``value`` if it is a finite number, else raise :class:`ProtocolError`."""
     try:
         if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
             return float(value)

@@ -30,7 +30,6 @@ def methods_in(file: Path, class_name: str | None = None) -> ClassMethods | None
     """Return the adapter class of a file, and its methods.
 
     Args:
-        file: a Python file.
         class_name: the class; ``None`` for the only adapter class of the file.
 
     Returns:
@@ -100,7 +99,6 @@ def _is_derived(found: ast.ClassDef) -> bool:
 
 
 def _bindings(tree: ast.Module, name: str) -> int:
-    """Return how often a name is bound anywhere in a module."""
     count = 0
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
@@ -142,6 +140,5 @@ def _texts_together(found: ast.ClassDef) -> bool | None:
 
 
 def _takes(arguments: ast.arguments, name: str) -> bool:
-    """Return whether a method accepts a keyword."""
     named = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     return arguments.kwarg is not None or any(each.arg == name for each in named)

@@ -96,7 +96,6 @@ class SystemProcess(ReplyingProcess):
         return self.hello
 
     def reset(self) -> float:
-        """Empty the memory; return the duration in seconds."""
         started = self._clock()
         self._call("reset", self._limits.reset_seconds)
         return self._clock() - started
@@ -156,7 +155,6 @@ class SystemProcess(ReplyingProcess):
         return self.reply_to(ask_call(question, timestamp))
 
     def search(self, question: str, k: int, timestamp: str | None = None) -> SystemReply:
-        """Search the memory for at most ``k`` items."""
         return self.reply_to(search_call(question, k, timestamp))
 
     def usage(self) -> ReportedUsage:
@@ -176,10 +174,6 @@ class SystemProcess(ReplyingProcess):
 
         Only for systems with ``texts_together``.
 
-        Args:
-            texts: the calls, from :func:`retain_call`.
-            most: the most texts at a time.
-
         Raises:
             SystemFailure: the system refused a text, or its process has ended. All other calls have ended by then.
         """
@@ -198,15 +192,12 @@ class SystemProcess(ReplyingProcess):
         return seconds
 
     def recall(self, query: str, k: int, **filters: Any) -> SystemReply:
-        """Search a bank; see :func:`recall_call`. Only for systems with ``recall``."""
         return self.reply_to(recall_call(query, k, **filters))
 
     def reflect(self, query: str, **how: Any) -> SystemReply:
-        """Ask a question about a bank; see :func:`reflect_call`. Only for systems with ``reflect``."""
         return self.reply_to(reflect_call(query, **how))
 
     def reply_to(self, asked: PreparedCall) -> SystemReply:
-        """Ask one question, and return the reply."""
         started = self._clock()
         number = self._send(*asked)
         line = self._receive(asked.call, self._limits.ask_seconds)
@@ -221,8 +212,6 @@ class SystemProcess(ReplyingProcess):
         If a question exceeds its time limit, no more are sent, the others get their time, and the process is ended.
 
         Args:
-            asked: the questions, in order of sending.
-            flight: how they are sent.
             seconds: the time limit of each; ``None`` for that of questions.
 
         Yields:
@@ -289,19 +278,12 @@ class SystemProcess(ReplyingProcess):
     def forget(
         self, *, bank: str | None = None, ids: Sequence[str] | None = None, query: str | None = None
     ) -> int | None:
-        """Delete the memories that match all arguments; return their number, ``None`` if not reported.
-
-        Args:
-            bank: memories of this bank.
-            ids: texts that were retained with these ids.
-            query: memories about this.
-        """
+        """Delete the memories that match all arguments; return their number, ``None`` if not reported."""
         reply = self._call("forget", self._limits.reset_seconds, parts(bank=bank, ids=ids, query=query))
         with self._protocol_kept("forget"):
             return messages.forgotten(reply["value"])
 
     def export(self) -> tuple[FoundItem, ...]:
-        """Return all stored memories. Only for systems with ``export_memories``."""
         reply = self._call("export", self._limits.ask_seconds)
         with self._protocol_kept("export"):
             return messages.exported(reply["value"])

@@ -13,7 +13,6 @@ class PreparedCall(NamedTuple):
     """A call, ready to be sent; several can be in flight together."""
 
     call: str
-    """The name of the call."""
     arguments: bytes
     """Its keys as JSON, each after a comma."""
 
@@ -24,7 +23,6 @@ def ask_call(question: str, timestamp: str | None = None) -> PreparedCall:
 
 
 def search_call(query: str, k: int, timestamp: str | None = None) -> PreparedCall:
-    """Return the call of ``search`` for at most ``k`` items."""
     return PreparedCall("search", b',"query":%b,"k":%d%b' % (ascii_json(query), k, _at(timestamp)))
 
 
@@ -41,13 +39,7 @@ def recall_call(
     """Return the call of ``recall``.
 
     Args:
-        query: the search text.
-        k: the most items to return.
         bank: the bank; ``None`` for the adapter's default.
-        timestamp: the time of the search.
-        tags: return only texts with one of these tags.
-        since: return only texts of this time or later.
-        until: return only texts before this time.
     """
     when = {"timestamp": timestamp, "since": since, "until": until}
     return PreparedCall("recall", parts(query=query, k=k, bank=bank, tags=tags, **when))
@@ -63,9 +55,7 @@ def reflect_call(
     """Return the call of ``reflect``.
 
     Args:
-        query: the question.
         bank: the bank; ``None`` for the adapter's default.
-        timestamp: the time of the question.
         dispositions: traits for the answer, each from 1 to 5; only if the system accepts them.
     """
     return PreparedCall("reflect", parts(query=query, bank=bank, timestamp=timestamp, dispositions=dispositions))
@@ -84,20 +74,13 @@ def retain_call(
     """Return the call of ``retain``.
 
     Args:
-        content: the text.
         bank: the bank of the text; ``None`` for the adapter's default.
-        timestamp: the time of the text.
-        tags: tags for filters.
-        source_id: the id that retrieved items name as their source.
-        fact_type: the kind of the text.
-        metadata: other data of the text.
     """
     what = {"tags": tags, "source_id": source_id, "fact_type": fact_type, "metadata": metadata}
     return PreparedCall("retain", parts(content=content, bank=bank, timestamp=timestamp, **what))
 
 
 def ascii_json(text: str) -> bytes:
-    """Return a text as ASCII JSON."""
     return json.dumps(text).encode("ascii")
 
 

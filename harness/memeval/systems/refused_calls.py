@@ -14,7 +14,6 @@ class _Machine(NamedTuple):
     """System call numbers of Linux on one architecture."""
 
     audit: int
-    """The architecture's id in a filter."""
     socket: int
     shmget: int
     memfd_create: int

@@ -45,7 +45,6 @@ SIGNATURES = {
     "settle": "settle(self, timeout)",
     "usage": "usage(self)",
 }
-"""The declaration of each method."""
 
 SECONDS = {
     "forget": "reset_seconds",
@@ -70,7 +69,6 @@ SIGNALS = {
     signal.SIGTERM: "terminated",
     signal.SIGXFSZ: "file larger than disk_mb",
 }
-"""The meaning of signals."""
 
 
 def signal_words(number: int) -> str:
@@ -88,8 +86,6 @@ def remedy_for(cause: str, about: str, method: str, launch: Launch, *, sandboxed
     Args:
         cause: the worker's name of the cause; see ``worker_errors.cause_of``.
         about: the detail of the cause; text from outside, made visible.
-        method: the adapter's running method.
-        launch: the launch of the system.
         sandboxed: whether the system ran in a sandbox.
     """
     match cause:

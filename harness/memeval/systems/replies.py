@@ -24,7 +24,6 @@ CHECK_SECONDS = 1.0
 """Interval of checks whether a system past its limit still waits for models."""
 
 METHODS = {"load": LOADING, **messages.CALLS}
-"""The names of calls in messages, if they differ from the call."""
 
 
 class ReplyingProcess:
@@ -33,15 +32,11 @@ class ReplyingProcess:
     A failure that leaves the process in an unknown state ends it.
 
     Args:
-        launch: how to start it.
         limits: limits per call.
         log: receives each line that the system prints, from another thread, and the frames of its exceptions.
         environment: variables of the system, besides those of every system; it inherits no others.
         waited: returns the seconds for which memeval has made the system wait for models; limits exclude them.
         sandbox: the sandbox; ``None`` runs the system without one, with access to files and network.
-
-    Attributes:
-        log: the log; can be replaced at any time.
     """
 
     def __init__(
@@ -120,7 +115,6 @@ class ReplyingProcess:
             raise self._ended(call, child) from None
 
     def _timed_out(self, call: str, seconds: float) -> SystemTimedOut:
-        """End the process, and return the failure of a call over its limit."""
         at = self._running().request_frame() if self._is_own else ""
         self._end()
         position = f" ({at})" if at else ""
@@ -131,7 +125,6 @@ class ReplyingProcess:
         )
 
     def _too_long(self, call: str) -> AdapterMisbehaved:
-        """End the process, and return the failure of a call whose reply is too long."""
         self._end()
         limit = f"{self._limits.reply_bytes / 1_000_000:g} MB"
         return AdapterMisbehaved(f"The reply to {METHODS.get(call, call)} exceeds the limit of {limit}.")
@@ -156,7 +149,6 @@ class ReplyingProcess:
         return self._succeeded(call, self._parsed(call, line, (number,)))
 
     def _parsed(self, call: str, line: bytes, numbers: Collection[int]) -> dict[str, Any]:
-        """Return the reply in a line; it may be an error."""
         with self._protocol_kept(call):
             return messages.from_line(line, numbers)
 
@@ -171,7 +163,6 @@ class ReplyingProcess:
             return messages.reply(value, seconds, reply.get("seconds"))
 
     def _succeeded(self, call: str, reply: dict[str, Any]) -> dict[str, Any]:
-        """Return a reply, or raise the failure in it."""
         if "error" not in reply:
             return reply
         with self._protocol_kept(call):
@@ -184,7 +175,6 @@ class ReplyingProcess:
 
     @property
     def _is_own(self) -> bool:
-        """Whether the author wrote the class; false for a driver of memeval."""
         return self._launch.file.parent != DRIVERS_FOLDER
 
     def _own_folder(self, child: WorkerProcess) -> str:
@@ -201,7 +191,6 @@ class ReplyingProcess:
 
     @contextlib.contextmanager
     def _protocol_kept(self, call: str) -> Iterator[None]:
-        """End a system whose reply breaks the protocol."""
         try:
             yield
         except ProtocolError as error:

@@ -37,14 +37,10 @@ _SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIA
 
 @dataclass(frozen=True)
 class RuleViolation:
-    """A rule that a submission breaks."""
-
     keys: Keys
     """The path of the invalid value, from the top of the file."""
     problem: str
-    """What is wrong, as a sentence."""
     remedy: str
-    """What to do, as a sentence."""
 
 
 def broken_rules(submission: Submission) -> Iterator[RuleViolation]:

@@ -79,7 +79,6 @@ class Sandbox:
     """
 
     program: Path
-    """The path of ``bwrap``."""
     version: str
     socket: Path | None = None
     """The socket of memeval's model endpoint, at ``INSIDE_ORIGIN`` inside; ``None`` for no endpoint."""
@@ -105,13 +104,9 @@ class Sandbox:
         All processes end with the returned process, which ends with memeval.
 
         Args:
-            command: the command, with paths inside the sandbox.
             shown: files and folders to mount read-only, at the same paths.
             files: memeval's files to copy: their contents, by their names below ``INSIDE_FOLDER``.
             disk_mb: how much may be written, in MiB.
-            folder: the working folder.
-            environment: all environment variables.
-            pipes: descriptors of standard input, output and error.
 
         Raises:
             BadInput: a path must not be mounted, or does not exist.
@@ -194,7 +189,6 @@ ISOLATED = (
 
 @functools.cache
 def _tried() -> Sandbox | str:
-    """Return the sandbox, or the reason why there is none."""
     program = shutil.which("bwrap")
     if program is None:
         return "bubblewrap (bwrap) is not installed"

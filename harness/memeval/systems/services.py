@@ -19,9 +19,7 @@ class Kind:
     """A kind of service."""
 
     title: str
-    """Its name for people."""
     remedy: str
-    """What to do if it is missing."""
 
 
 KINDS = {
@@ -32,14 +30,7 @@ KINDS = {
 
 
 def service_identities(services: Iterable[Service]) -> tuple[ServiceIdentity, ...]:
-    """Return the programs of services on this machine, each service once, in order of name.
-
-    Args:
-        services: the services of a submission.
-
-    Raises:
-        BadInput: one is not installed, or does not report its version.
-    """
+    """Return the programs of services on this machine, each service once, in order of name."""
     return tuple(_identity(name) for name in sorted({service.name for service in services}))
 
 

@@ -38,26 +38,19 @@ class SystemSource:
     """A checked system that is not started."""
 
     slug: str
-    """Its name in paths and URLs."""
     name: str
-    """Its name for people; text from outside."""
     version: str
     """Its version; text from outside. ``0`` for a bare file."""
     kind: SystemKind
-    """Its kind, such as control or submission."""
     launch: Launch
-    """How it is started."""
     submission_digest: Digest
     """Digest of its files; for a submission, of what decides what runs: see :func:`behaviour_digest`."""
     declared_models: tuple[str, ...] = ()
     view: View = View.ALL
     """Which sessions it is shown."""
     submission: Submission | None = None
-    """Its ``submission.toml``; ``None`` if it has none."""
     variant: str | None = None
-    """The variant of the submission; ``None`` for the submission itself."""
     control: Control | None = None
-    """Its entry in the table of controls; ``None`` if it is not a control."""
 
     @property
     def parameters(self) -> Mapping[str, str | int | float | bool]:
@@ -76,7 +69,6 @@ def find_system(named: str, submissions: Path = SUBMISSIONS) -> SystemSource:
         named: the name of a control; or ``SLUG[:VARIANT]`` for a folder of ``submissions``; or ``FOLDER[:VARIANT]``
             with a ``submission.toml``; or ``FILE.py[:CLASS]``. A control or slug takes precedence over a folder of
             the same name; ``./name`` is the folder.
-        submissions: the folder in which slugs are looked up.
 
     Raises:
         BadInput: there is no such system, or it is invalid.
@@ -124,11 +116,7 @@ def control_source(control: Control) -> SystemSource:
 
 
 def file_source(path: Path, class_name: str | None = None) -> SystemSource:
-    """Return the system in a ``.py`` file, with the modules of its folder that it imports.
-
-    Raises:
-        BadInput: the file or one of the modules is not valid Python.
-    """
+    """Return the system in a ``.py`` file, with the modules of its folder that it imports."""
     files = files_of(path)
     digest = files_digest(files.items())
     return SystemSource(
@@ -146,9 +134,6 @@ def folder_source(folder: Path, variant: str | None = None) -> SystemSource:
 
     Args:
         variant: a variant of the submission; ``None`` for the submission itself.
-
-    Raises:
-        BadInput: the first error of :func:`examined_folder`, or the variant does not exist.
     """
     source, faults = examined_folder(folder)
     if source is None or faults:
@@ -160,11 +145,7 @@ def variant_source(source: SystemSource, name: str) -> SystemSource:
     """Return a variant of a submission as a system.
 
     Args:
-        source: the submission.
         name: the name of the variant in its ``submission.toml``.
-
-    Raises:
-        BadInput: the variant does not exist.
     """
     submission = source.submission
     known = submission.variants if submission else {}
@@ -183,12 +164,6 @@ def altered_source(
     source: SystemSource, name: str, parameters: Mapping[str, str | int | float | bool], summary: str | None = None
 ) -> SystemSource:
     """Return a submission with other parameters, as a separate system.
-
-    Args:
-        source: the submission, or a variant of one.
-        name: a suffix of the slug and the name.
-        parameters: the changed parameters.
-        summary: the difference, as a sentence.
 
     Raises:
         BadInput: the system is not a submission and takes no parameters; or its slug is too long.
@@ -309,9 +284,6 @@ def start_system(source: SystemSource, process: SystemProcess) -> AdapterInfo:
 
     Args:
         process: its process, not started yet; the caller closes it.
-
-    Raises:
-        BadInput: it cannot be loaded.
     """
     try:
         return process.start()

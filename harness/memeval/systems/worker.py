@@ -127,7 +127,6 @@ def beside(name: str) -> Any:
 
 
 def errors() -> Any:
-    """Return the module ``worker_errors``."""
     return beside("worker_errors")
 
 
@@ -217,7 +216,6 @@ def as_list(value: Any, what: str) -> Iterable[Any]:
 
 
 def function_of(method: Any) -> Any:
-    """Return the function of a method, without its decorator."""
     method = getattr(method, "__wrapped__", method)
     return getattr(method, "__func__", method)
 
@@ -308,7 +306,6 @@ class BaseClassFinder:
 
     @staticmethod
     def exec_module(module: Any) -> None:
-        """Fill the module."""
         if module.__name__ == BASE_MODULE:
             from abc import ABC, abstractmethod
 
@@ -424,7 +421,6 @@ class Calls:
         """Waits for a coroutine, and returns its result."""
 
     def event_loop(self) -> Any:
-        """Return the event loop of the instance."""
         if self.loop is None:
             import asyncio
 
@@ -551,7 +547,6 @@ class Calls:
         self.broken = False
 
     def retain(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Ingest a text."""
         self.run_with("retain", request, "content")
         return {}
 
@@ -560,11 +555,9 @@ class Calls:
         return self.run("settle", request["timeout"]) is not False
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Ask a question."""
         return self.answered(self.run_at("query", request, request["question"]), "query")
 
     def reflect(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Ask a question about a bank."""
         return self.answered(self.run_with("reflect", request, "query"), "reflect")
 
     def answered(self, answer: Any, method: str) -> dict[str, Any]:
@@ -584,15 +577,12 @@ class Calls:
         return value
 
     def search(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Search the memory."""
         return self.search_result(self.run_at("search", request, request["query"], request["k"]), "search")
 
     def recall(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Search a bank."""
         return self.search_result(self.run_with("recall", request, "query"), "recall")
 
     def export(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return all stored memories."""
         return self.search_result(self.run("export_memories"), "export_memories")
 
     def search_result(self, found: Any, method: str) -> dict[str, Any]:
@@ -633,7 +623,6 @@ class Calls:
         return {name: amount(reported[name], f"usage returned a dict whose '{name}' is") for name in known}
 
     def close(self, request: dict[str, Any]) -> None:
-        """Close the system."""
         if self.has("close"):
             self.run("close")
 
@@ -684,11 +673,7 @@ def storable(text: str, limit: int) -> str:
 
 
 class Requests:
-    """Reads requests, one JSON object a line.
-
-    Args:
-        descriptor: where they arrive.
-    """
+    """Reads requests, one JSON object a line."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor

@@ -69,7 +69,6 @@ def details(error: BaseException, calls: Any, worker: str) -> dict[str, Any]:
     """Return where an error happened and what caused it.
 
     Args:
-        error: the exception.
         calls: the worker's calls, with the adapter's folder, its instance and the method that was running.
         worker: the worker's file, as its code names it: its frames are left out.
 
@@ -185,7 +184,6 @@ def call_of(qualified: str, system: Any) -> str:
 
     Args:
         qualified: the function's qualified name, such as ``Memory.find``.
-        system: the adapter's instance.
     """
     owner, _, name = qualified.rpartition(".")
     is_method = any(each.__qualname__ == owner for each in type(system).__mro__)
@@ -256,13 +254,7 @@ def short(value: object) -> str:
 
 
 def missing_adapter(module: ModuleType, classes: list[type], missing: Any) -> tuple[str, str]:
-    """Return why no class is suitable, and which methods to rename (blank if no name is similar).
-
-    Args:
-        module: the adapter module.
-        classes: the unsuitable classes.
-        missing: returns the methods that a class lacks.
-    """
+    """Return why no class is suitable, and which methods to rename (blank if no name is similar)."""
     file, root = str(module.__file__), os.path.dirname(str(module.__file__))
     if not classes:
         return f"no class in {os.path.basename(file)}", ""

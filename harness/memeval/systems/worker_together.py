@@ -23,12 +23,7 @@ MOST_THREADS = 1024
 
 
 class Together:
-    """Calls that are made at the same time.
-
-    Args:
-        calls: the worker's calls, with an event loop.
-        write: receives each reply as soon as it is there.
-    """
+    """Calls that are made at the same time."""
 
     def __init__(self, calls: Any, write: Callable[[str], None]) -> None:
         self._calls, self._write = calls, write
@@ -81,10 +76,7 @@ def converse(calls: Any, first: list[dict[str, Any]], lines: Any, write: Callabl
     """Make calls at the same time, until one arrives that must be made alone.
 
     Args:
-        calls: the worker's calls.
         first: requests that have arrived; the first of them may be made together with others.
-        lines: reads the requests that arrive later.
-        write: receives each reply as soon as it is there.
 
     Returns:
         The requests from the one that must be made alone; none at the end of the input. All others have their replies.

@@ -16,12 +16,12 @@ import pytest
 from memeval import api
 from memeval.archive.ledger import Ledger
 from memeval.archive.remote import automatic
+from memeval.archive.remote.automatic import QUEUE, enqueue, queued_runs
 from memeval.archive.remote.index import listed_heads
 from memeval.archive.remote.layout import INDEX, row_key
 from memeval.archive.remote.pruning import plan_pruning, prune
 from memeval.archive.remote.pushing import PushState
-from memeval.archive.remote.queue import QUEUE, enqueue, queued_runs
-from memeval.archive.row_cache import cache_path
+from memeval.archive.rows import cache_path
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.cli.main import main
 from memeval.leaderboard.board import RankStatus

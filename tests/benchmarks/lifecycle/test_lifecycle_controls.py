@@ -15,7 +15,7 @@ from memeval.benchmarks.lifecycle.generate import generate
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.reproduction import reproduce_run
 from memeval.evaluation.running import RunOptions, run_system
-from memeval.leaderboard.controls import is_general_control
+from memeval.leaderboard.marks import is_general_control
 from memeval.leaderboard.traces import Trace
 from memeval.records.grade import Grade
 from memeval.records.response import RetrievedItem

@@ -16,7 +16,7 @@ from memeval.keys import BeliefKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Outcome
 from memeval.records.track import CategoryPlan
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 from tests.grading.builders import fact, item, response, scenario
 
 KEY = QaKey(needles=("Au", "gold"), reference="Its symbol is Au.")

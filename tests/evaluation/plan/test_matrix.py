@@ -23,13 +23,12 @@ from memeval.evaluation.plan.matrix import MatrixRun, matrix_of, run_matrix, ver
 from memeval.evaluation.plan.reading import read_matrix
 from memeval.evaluation.running import RunOptions
 from memeval.execution.readers import NATIVE
-from memeval.leaderboard.matrices import best_for_their_cost, matrices
+from memeval.leaderboard.matrices import best_for_their_cost, frontier
 from memeval.records.benchmark import Direction, MetricInfo, ProtocolInfo
 from memeval.records.errors import BadInput
 from memeval.records.matrix import CellState, ComparedTo, Gate, MatrixBenchmark, MatrixCell, MatrixPlan, MatrixSystem
 from memeval.records.scores import Composite
 from memeval.removed import why_removed
-from memeval.statistics.pareto import frontier
 from tests.support.tiny import TinyBenchmark
 
 Read = Callable[[str], MatrixPlan]
@@ -531,8 +530,8 @@ def test_a_removed_benchmark_is_explained(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_every_matrix_of_a_results_folder_is_found(ran: MatrixRun, folder: Path, tmp_path: Path) -> None:
-    assert matrices(folder / "results") == [ran.folder.matrix]
-    assert matrices(tmp_path) == []
+    assert [each.matrix for each in stored_matrices(folder / "results")] == [ran.folder.matrix]
+    assert stored_matrices(tmp_path) == []
     made = ran.folder.matrix
     assert matrix_of(made.plan, ran.outcomes, folder / "results") == made
     assert made.cells[0].run is not None

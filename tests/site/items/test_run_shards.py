@@ -70,6 +70,27 @@ def test_a_shard_leads_from_places_to_every_retrieved_text_and_context(folder: R
     assert shown > 0
 
 
+def test_one_text_is_shown_as_the_turns_of_the_scenario_that_it_answers(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [
+        row.model_copy(update={"parts": (ContextPart(turn_id=f"s{number:03}:t01"),)})
+        for number, row in enumerate(folder.contexts())
+    ]
+    assert len({row.digest for row in rows}) == 1 and len({row.scenario_id for row in rows}) > 20
+    own = {row.scenario_id: [part.turn_id for part in row.parts] for row in rows}
+    answers = {row.question_id: row.scenario_id for row in folder.responses() if row.context_digest}
+    monkeypatch.setattr(RunFolder, "contexts", lambda _folder: iter(rows))
+    shown = {
+        answer["question_id"]: [shard["parts"][place] for place in shard["contexts"][answer["context"]]]
+        for shard in map(opened, run_shards(folder, True, {}).assets)
+        for item in shard["items"]
+        for answer in item["responses"]
+        if answer["context"] is not None
+    }
+    assert shown == {question: own[scenario] for question, scenario in answers.items()}
+
+
 def test_metrics_are_named_once_for_all_items_that_have_the_same(folder: RunFolder) -> None:
     stored = {grade.item_id: grade.metrics for grade in folder.grades()}
     for shard in map(opened, run_shards(folder, True, {}).assets):

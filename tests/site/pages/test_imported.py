@@ -9,7 +9,7 @@ import pytest
 
 from memeval.records.run import SystemKind
 from memeval.site.pages.imported import ImportedPage
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 from tests.site.conftest import Built, draw
 from tests.site.factory import HOSTILE, ORIGIN, FakeBenchmark, Made, make_run
 from tests.site.items.test_failure_tables import built_of, page_of, text_of

@@ -34,7 +34,7 @@ from memeval.site.pages.releases import ReleasesPage
 from memeval.site.pages.score_table import score_parquet, score_rows
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, SECRET, FakeBenchmark, Made, make_run
-from tests.support.upstream import PYARROW, run_with
+from tests.support.products import PYARROW, run_with
 from tests.tools.citation import ROOT, memeval_citation
 
 PAPER = CitedWork(
@@ -244,6 +244,7 @@ print(*(f"{name}={kind}" for name, kind in kept.dtypes.items()))
 """
 
 
+@pytest.mark.products
 def test_pandas_reads_the_same_scores_from_parquet_and_from_csv(built: Built) -> None:
     done = run_with(PYARROW, "-c", READ, str(built.out / SCORES), str(built.out / SCORES_PARQUET))
     assert done.returncode == 0, done.stderr

@@ -28,9 +28,9 @@ from memeval.records.response import Outcome
 from memeval.systems import AdapterRaised, FoundItem, Launch, SystemDied, SystemProcess
 from memeval.systems.drivers import serving
 from memeval.systems.drivers.brain_documents import parts_of, place_of, without_front_matter
-from memeval.systems.environments import environment_for
 from memeval.systems.source import folder_source
 from tests.support.model_server import ModelServer
+from tests.support.products import product
 from tests.systems.helpers import PATIENT, gone, session, sessions
 
 ROOT = Path(__file__).parents[3]
@@ -44,9 +44,7 @@ Start = Callable[..., SystemProcess]
 @pytest.fixture(scope="module")
 def programs() -> Path:
     """The folder of programs of the submission's Node packages, installed from its lock by memeval."""
-    environment = environment_for(SUBMISSION, None, note=lambda _line: None)
-    assert environment is not None
-    (folder,) = environment.path
+    (folder,) = product("jeffs-brain").path
     return folder
 
 
@@ -118,6 +116,7 @@ def facts(process: SystemProcess) -> None:
     process.ingest([(session(number, text), f"2025-01-0{number}") for number, text in enumerate(said, 1)])
 
 
+@pytest.mark.products
 class TestTheDaemonFromNpm:
     def test_what_was_taken_in_is_found_with_its_time_and_speaker_and_k_is_honoured(
         self, start: Start, programs: Path
@@ -194,6 +193,7 @@ class TestTheDaemonFromNpm:
         assert sorted(SUBMISSION.rglob("*")) == before
 
 
+@pytest.mark.products
 class TestQuestionSetsAndTheDaemonFromNpm:
     """The built-in set through the whole of memeval: scenario, driver, daemon, grades."""
 

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
-from memeval.archive.remote.fetching import fetch_rows, missing_rows
 from memeval.archive.remote.index import refresh_index
+from memeval.archive.remote.layout import is_run
 from memeval.archive.remote.opening import CONFIGURE, DISABLE, archive_place, board_of, is_disabled, open_archive
+from memeval.archive.remote.pulling import fetch_rows, missing_rows
 from memeval.archive.remote.pushing import Pushed, PushState, push_runs
-from memeval.archive.remote.queue import dequeue, enqueue, queued_runs
 from memeval.archive.runs import RunFolder
 from memeval.objects import ObjectStore, open_store
+from memeval.records.archive import QueuedPush
 from memeval.records.errors import BadInput, MemevalError
 from memeval.settings import read_settings
+from memeval.storage import locked, unwritable, write_whole
 
 
 def pushes_after_run(results: Path, asked: bool | None) -> bool:
     """Return whether finished runs are pushed.
 
-    Args:
-        asked: what the user says; ``None`` for the setting of the board.
-
-    Raises:
-        BadInput: they are, and no archive is configured; or ``memeval.toml`` is not valid.
+    ``asked``: what the user says; ``None`` for the setting of the board. Raises BadInput: they are, and no archive is
+    configured; or ``memeval.toml`` is not valid.
     """
     if is_disabled():
         return False
@@ -37,8 +38,7 @@ def pushes_after_run(results: Path, asked: bool | None) -> bool:
 def push_and_index(folders: Sequence[RunFolder], store: ObjectStore, results: Path) -> Iterator[Pushed]:
     """Push runs, remove them from the queue, and write the index again; yield the outcomes.
 
-    Raises:
-        BadStore: the archive does not answer.
+    Raises BadStore: the archive does not answer.
     """
     done = []
     for outcome in push_runs(folders, store):
@@ -53,8 +53,7 @@ def push_and_index(folders: Sequence[RunFolder], store: ObjectStore, results: Pa
 def push_after_run(folders: Sequence[RunFolder], results: Path) -> list[str]:
     """Push finished runs, then the queued ones. Nothing that goes wrong here is an error of the runs.
 
-    Returns:
-        A warning for each run that is not archived, and why. If the archive may answer later, the run is queued.
+    Returns: A warning for each run that is not archived, and why. If the archive may answer later, the run is queued.
     """
     try:
         waiting = [folder for folder in queued_runs(results) if folder.path.absolute() not in _paths(folders)]
@@ -77,8 +76,7 @@ def _paths(folders: Iterable[RunFolder]) -> set[Path]:
 def fetch_missing(folders: Iterable[RunFolder]) -> list[str]:
     """Fetch the rows that runs lack, each from the archive of its board, into the cache.
 
-    Returns:
-        A warning for each board or file whose rows are still missing.
+    Returns: A warning for each board or file whose rows are still missing.
     """
     boards: dict[Path, list[RunFolder]] = defaultdict(list)
     for folder in folders:
@@ -104,3 +102,70 @@ def _fetch_board(results: Path, folders: Sequence[RunFolder]) -> Iterator[str]:
                 yield str(fetched.error)
     except MemevalError as error:
         yield f"{count}. {error}"
+
+
+QUEUE = Path(".record") / "archive-queue.jsonl"
+"""Its path in the results folder; version control ignores it."""
+
+
+def name_of(folder: RunFolder) -> str:
+    return "/".join(folder.path.absolute().parts[-3:])
+
+
+def enqueue(results: Path, folder: RunFolder, problem: str) -> None:
+    """Append a run, flushed to disk before returning.
+
+    ``problem``: why the push failed. Raises BadInput: the queue cannot be written.
+    """
+    path = results / QUEUE
+    line = QueuedPush(run=name_of(folder), at=datetime.now(UTC).isoformat(timespec="seconds"), problem=problem)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(path.parent), path.open("a+b") as stream:
+            stream.seek(max(stream.tell() - 1, 0))
+            joint = b"" if stream.read(1) in (b"", b"\n") else b"\n"  # a former writer was killed
+            stream.write(joint + (line.to_json() + "\n").encode())
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as error:
+        raise unwritable(path, error) from None
+
+
+def queued_runs(results: Path) -> list[RunFolder]:
+    """Return the queued runs that exist. Damaged lines, and lines that name no run of this folder, are left out.
+
+    Raises BadInput: the queue cannot be read.
+    """
+    folders = (results / each.run for each in _lines(results / QUEUE))
+    return [RunFolder(path) for path in dict.fromkeys(folders) if (path / "run.json").is_file()]
+
+
+def dequeue(results: Path, folders: Collection[RunFolder]) -> None:
+    """Remove runs from the queue. Raises BadInput: the queue cannot be written."""
+    path, done = results / QUEUE, {name_of(folder) for folder in folders}
+    if not done or not path.exists():
+        return
+    with locked(path.parent):
+        left = [each for each in _lines(path) if each.run not in done]
+        if left:
+            write_whole(path, "".join(each.to_json() + "\n" for each in left).encode())
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _lines(path: Path) -> list[QueuedPush]:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise BadInput(f"cannot be read ({error.strerror}).", where=path, remedy="Check its permissions.") from None
+    found = []
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        try:
+            each = QueuedPush.parse(line, f"{path}:{number}")
+        except BadInput:
+            continue
+        if is_run(each.run):
+            found.append(each)
+    return found

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memeval.archive.remote.layout import INDEX, RUNS, HeadKey, head_key, parse_head_key
-from memeval.archive.remote.transfers import in_threads
 from memeval.archive.rows import LONGEST_LINE
 from memeval.objects import Headers, ObjectStore
+from memeval.objects.base import in_threads
 from memeval.records.archive import ArchivedHead
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
@@ -23,7 +23,6 @@ from memeval.records.run import Run
 GZIP = Headers("application/gzip")
 
 FEW = 8
-"""Up to this many runs are read from their own objects, without the index."""
 
 _TRIES = 8
 _WAIT_SECONDS = 0.25
@@ -32,20 +31,16 @@ _WAIT_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class ArchivedRun:
-    """The checked ``run.json`` of an archived run."""
-
     key: HeadKey
     content: bytes
     where: str
 
     @cached_property
     def run(self) -> Run:
-        """The run's head."""
         return Run.parse(self.content, self.where)
 
 
 def listed_heads(store: ObjectStore) -> list[HeadKey]:
-    """Return the names of all runs in an archive, sorted."""
     return [key for each in store.list(RUNS) if (key := parse_head_key(each.key)) is not None]
 
 
@@ -54,12 +49,8 @@ def archived_runs(
 ) -> Iterator[ArchivedRun | BadInput]:
     """Yield the runs with these names, in their order, each checked; for a damaged run, what is wrong with it.
 
-    Args:
-        wanted: the names.
-        by_index: whether the index may save requests; a verification reads the objects themselves.
-
-    Raises:
-        BadStore: the archive does not answer.
+    ``by_index``: whether the index may save requests; a verification reads the objects themselves. Raises BadStore: the
+    archive does not answer.
     """
     keys = list(wanted)
     known = _read(store)[0] if by_index and len(keys) > FEW else {}
@@ -91,8 +82,7 @@ REPLACE = "Delete the object, then push the run again from a machine that has it
 def refresh_index(store: ObjectStore) -> None:
     """Write the index again, unless it holds all runs. If other writers are always faster, it stays as it is.
 
-    Raises:
-        BadStore: the archive does not answer.
+    Raises BadStore: the archive does not answer.
     """
     for attempt in range(_TRIES):
         state = store.info(INDEX)

@@ -30,34 +30,25 @@ _RELEASE = re.compile(rf"{RELEASES}(?P<version>[0-9A-Za-z][0-9A-Za-z._-]*)\.json
 
 @dataclass(frozen=True, order=True)
 class HeadKey:
-    """The name of an archived run."""
-
     benchmark: str
-    """Its benchmark, without version."""
     slug: str
-    """Its system."""
     run_id: str
     digest: Digest
-    """Digest of its ``run.json``."""
 
     @property
     def run(self) -> str:
-        """The run's folder below a results folder."""
         return f"{self.benchmark}/{self.slug}/{self.run_id}"
 
     @property
     def prefix(self) -> str:
-        """The start of the keys of all heads with this run id."""
         return f"{RUNS}{self.run}/"
 
     @property
     def key(self) -> str:
-        """The key of its ``run.json``."""
         return f"{self.prefix}{_hex(self.digest)}.json"
 
     @property
     def day(self) -> str:
-        """The UTC day of its start, such as ``2026-11-22``."""
         return f"{self.run_id[:4]}-{self.run_id[4:6]}-{self.run_id[6:8]}"
 
 
@@ -67,15 +58,6 @@ def is_run(path: str) -> bool:
 
 
 def head_key(run: Run, digest: Digest, where: object) -> HeadKey:
-    """Return the name of a run in the archive.
-
-    Args:
-        digest: digest of its ``run.json``.
-        where: the file; named in errors.
-
-    Raises:
-        BadInput: a name in the file cannot be part of a key, or it lists a file that no run has.
-    """
     benchmark = run.track.benchmark.partition("@")[0]
     key = HeadKey(benchmark, run.system.slug, run.run_id, digest)
     if not is_run(key.run):
@@ -89,8 +71,7 @@ def head_key(run: Run, digest: Digest, where: object) -> HeadKey:
 def key_of_folder(folder: RunFolder) -> HeadKey:
     """Return the name of a stored run in the archive.
 
-    Raises:
-        BadInput: the head cannot be read or has unusable names, or the run is in the folder of another run.
+    Raises BadInput: the head cannot be read or has unusable names, or the run is in the folder of another run.
     """
     key = head_key(folder.run, folder.digest, folder.path / "run.json")
     if (actual := "/".join(Path(folder.path).absolute().parts[-3:])) != key.run:
@@ -101,7 +82,6 @@ def key_of_folder(folder: RunFolder) -> HeadKey:
 
 
 def parse_head_key(key: str) -> HeadKey | None:
-    """Return the run that a key names; ``None`` for another key."""
     found = _HEAD.fullmatch(key)
     if found is None or not is_run(found["run"]):
         return None
@@ -110,23 +90,16 @@ def parse_head_key(key: str) -> HeadKey | None:
 
 
 def row_key(digest: Digest) -> str:
-    """Return the key of rows with a digest."""
     digits = _hex(digest)
     return f"{ROWS}{digits[:2]}/{digits}.jsonl.gz"
 
 
 def parse_row_key(key: str) -> Digest | None:
-    """Return the digest of the rows that a key names; ``None`` for another key."""
     found = _ROW.fullmatch(key)
     return f"sha256:{found['hex']}" if found and found["hex"].startswith(found["start"]) else None
 
 
 def release_key(version: str) -> str:
-    """Return the key of a release.
-
-    Raises:
-        BadInput: the version cannot be part of a key.
-    """
     key = f"{RELEASES}{version}.json"
     if parse_release_key(key) is None:
         raise BadInput(f"{version!r} is not a version.", remedy="Use letters, digits, dots, dashes and underscores.")
@@ -134,7 +107,6 @@ def release_key(version: str) -> str:
 
 
 def parse_release_key(key: str) -> str | None:
-    """Return the version of the release that a key names; ``None`` for another key."""
     found = _RELEASE.fullmatch(key)
     return found["version"] if found else None
 

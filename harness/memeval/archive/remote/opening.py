@@ -16,24 +16,14 @@ CONFIGURE = f"Name it with --to or {ARCHIVE}, or as 'to' in section [archive] of
 
 
 def board_of(results: Path) -> Path:
-    """Return the folder of the board to which a results folder belongs."""
     return results.absolute().parent
 
 
 def is_disabled() -> bool:
-    """Return whether memeval may not use the archive on its own, but only if a command asks for it."""
     return os.environ.get(DISABLE, "") not in ("", "0")
 
 
 def archive_place(results: Path, to: str | None = None) -> Place | None:
-    """Return where the archive of a board is; ``None`` if none is configured.
-
-    Args:
-        to: the folder or bucket that the user names; ``None`` for the configured one.
-
-    Raises:
-        BadInput: ``memeval.toml`` is not valid, or the name is neither a folder nor a bucket.
-    """
     settings = read_settings(board_of(results)).archive
     named = to or os.environ.get(ARCHIVE)
     if named or settings.to is None:
@@ -46,15 +36,6 @@ def archive_place(results: Path, to: str | None = None) -> Place | None:
 
 
 def open_archive(results: Path, to: str | None = None, *, to_read: bool = False) -> ObjectStore:
-    """Return the archive of a board; see :func:`archive_place`.
-
-    Args:
-        to: the folder or bucket that the user names; ``None`` for the configured one.
-        to_read: whether a folder must exist already.
-
-    Raises:
-        BadInput: none is configured, its name is not valid, or the folder does not exist.
-    """
     place = archive_place(results, to)
     if place is None:
         raise BadInput("no archive is configured.", where=board_of(results), remedy=CONFIGURE)

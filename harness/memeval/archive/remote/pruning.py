@@ -11,10 +11,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
-from memeval.archive.remote.fetching import fetch_rows
 from memeval.archive.remote.index import ArchivedRun, archived_runs, listed_heads
 from memeval.archive.remote.layout import RELEASES, ROWS, HeadKey, parse_release_key, parse_row_key, row_key
-from memeval.archive.remote.pulling import runs_of
+from memeval.archive.remote.pulling import fetch_rows, runs_of
 from memeval.archive.runs import RunFolder
 from memeval.objects import ObjectInfo, ObjectStore
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
@@ -27,18 +26,12 @@ _ENDS = (LedgerEvent.SUPERSEDED, LedgerEvent.INVALIDATED)
 
 @dataclass
 class PrunePlan:
-    """What would be deleted."""
-
     runs: list[tuple[HeadKey, str]] = field(default_factory=list)
-    """Superseded and invalidated runs, each with the reason."""
     rows: list[ObjectInfo] = field(default_factory=list)
-    """Row files that no kept run names."""
     kept: list[tuple[HeadKey, str]] = field(default_factory=list)
-    """Superseded and invalidated runs that stay, each with the reason."""
 
     @property
     def size(self) -> int:
-        """Bytes of the row files."""
         return sum(each.size for each in self.rows)
 
 
@@ -49,7 +42,6 @@ def plan_pruning(store: ObjectStore, results: Path, days: int, now: datetime | N
     its rows.
 
     Args:
-        results: the results folder, with the ledger and the releases.
         days: the age from which something is deleted: of the ledger's entry, or of a row file.
         now: the current time; ``None`` for the clock.
 
@@ -90,7 +82,6 @@ def _is_old(row: ObjectInfo, before: datetime) -> bool:
 
 
 def _ended(results: Path, before: datetime) -> Mapping[tuple[str, str], str]:
-    """Return the runs that the ledger ended long ago, by id and digest, each with the reason."""
     return {
         (entry.run_id, entry.run_digest): entry.event.value
         for entry in Ledger(results).entries()
@@ -114,7 +105,6 @@ def _why_kept(found: ArchivedRun, released: Mapping[str, str], results: Path) ->
 
 
 def _released(store: ObjectStore, results: Path) -> dict[str, str]:
-    """Return the ids of the runs of all releases, each with a version."""
     found: dict[str, str] = {}
     for path in listed(results / "releases", "*.json"):
         try:
@@ -135,8 +125,7 @@ def prune(store: ObjectStore, plan: PrunePlan) -> None:
 
     Rows that a run names meanwhile stay.
 
-    Raises:
-        BadStore: the archive does not answer. The same command goes on.
+    Raises BadStore: the archive does not answer. The same command goes on.
     """
     for key, _reason in plan.runs:
         store.delete(key.key)
@@ -150,7 +139,6 @@ def prune(store: ObjectStore, plan: PrunePlan) -> None:
 
 
 def local_bytes(folder: RunFolder) -> int:
-    """Return the size of a run's row files in its folder, in bytes."""
     paths = (folder.path / f"{name}.gz" for name in folder.run.files)
     return sum(path.stat().st_size for path in paths if path.is_file())
 
@@ -159,9 +147,6 @@ def thin(folder: RunFolder, store: ObjectStore) -> int:
     """Remove the row files from a run's folder, and return their size in bytes.
 
     Before, all rows are downloaded from the archive into the cache, and checked.
-
-    Args:
-        folder: an archived run.
 
     Raises:
         BadStore: the archive does not answer.

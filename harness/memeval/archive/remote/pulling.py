@@ -1,32 +1,32 @@
-"""Pulls archived runs into a results folder: each appears complete and checked, or not at all."""
+"""Pulls archived runs into a results folder, and rows into the cache: each complete and checked, or not at all."""
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
 
-from memeval.archive.remote.fetching import RowsRefused, download_rows
 from memeval.archive.remote.index import ArchivedRun, archived_runs
-from memeval.archive.remote.layout import HeadKey, release_key
-from memeval.archive.remote.transfers import in_threads
-from memeval.archive.runs import RunFolder
-from memeval.objects import ObjectStore
+from memeval.archive.remote.layout import HeadKey, release_key, row_key
+from memeval.archive.rows import cache_path, check_rows
+from memeval.archive.runs import ROW_FILES, RunFolder
+from memeval.objects import BadStore, ObjectStore
+from memeval.objects.base import in_threads
 from memeval.records.base import Digest
-from memeval.records.errors import BadInput
+from memeval.records.errors import BadInput, MemevalError
 from memeval.records.release import Release
+from memeval.records.run import FileDigest
 from memeval.storage import unwritable, write_whole
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class PullState(StrEnum):
-    """What a pull did; its values are part of the JSON output."""
-
     PULLED = "pulled"
     PRESENT = "already here"
     REFUSED = "refused"
@@ -34,14 +34,10 @@ class PullState(StrEnum):
 
 @dataclass(frozen=True)
 class Pulled:
-    """The outcome of one run."""
-
     run: str
-    """Its folder below the results folder."""
     state: PullState
     received_bytes: int = 0
     error: BadInput | None = None
-    """Why it was refused."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +55,6 @@ class Selection:
     """Last UTC day of the start of a run."""
 
     def check(self) -> None:
-        """Check the days.
-
-        Raises:
-            BadInput: a day is not valid.
-        """
         for option, day in (("--since", self.since), ("--until", self.until)):
             if day is not None:
                 try:
@@ -72,7 +63,6 @@ class Selection:
                     raise BadInput(f"invalid {option} '{day}'.", remedy="Write a day as 2026-11-22.") from None
 
     def takes(self, key: HeadKey) -> bool:
-        """Return whether a run is meant."""
         return (
             (not self.runs or any(named.rstrip("/").endswith(key.run_id) for named in self.runs))
             and self.benchmark in (None, key.benchmark)
@@ -85,11 +75,8 @@ class Selection:
 def released_runs(version: str, results: Path, store: ObjectStore) -> Mapping[str, Digest]:
     """Return the runs of a frozen release by id, each with the digest of its ``run.json``.
 
-    Args:
-        version: the release, in the results folder or in the archive.
-
-    Raises:
-        BadInput: there is no such release, or its file is damaged.
+    ``version``: the release, in the results folder or in the archive. Raises BadInput: there is no such release, or its
+    file is damaged.
     """
     key = release_key(version)
     path = results / key
@@ -104,7 +91,6 @@ def released_runs(version: str, results: Path, store: ObjectStore) -> Mapping[st
 
 
 def runs_of(release: Release) -> dict[str, Digest]:
-    """Return all runs of a release by id, also those that schema version 1 names only in its rows."""
     return {row.run_id: row.run_digest for row in release.rows} | release.runs
 
 
@@ -140,7 +126,6 @@ def pull_runs(wanted: Sequence[HeadKey], store: ObjectStore, results: Path) -> I
 
 
 def _present(key: HeadKey, results: Path) -> Pulled | None:
-    """Return the outcome of a run whose place in the results folder is taken."""
     folder = RunFolder(results / key.run)
     if not folder.path.exists():
         return None
@@ -181,3 +166,95 @@ def _pull(key: HeadKey, found: ArchivedRun | BadInput, store: ObjectStore, resul
     except OSError as error:
         raise unwritable(folder, error) from None
     return Pulled(key.run, PullState.PULLED, size + len(found.content))
+
+
+@dataclass(frozen=True)
+class Fetched:
+    digest: FileDigest
+    size: int = 0
+    error: BadInput | None = None
+
+
+def missing_rows(folders: Iterable[RunFolder]) -> list[FileDigest]:
+    """Return the rows that are neither in the folders of their runs nor in the cache, each once."""
+    found: dict[FileDigest, None] = {}
+    for folder in folders:
+        try:
+            files = folder.run.files
+        except MemevalError:  # verify names it
+            continue
+        found |= {
+            stated: None for name, stated in files.items() if name in ROW_FILES and not folder.file(name).exists()
+        }
+    return list(found)
+
+
+def fetch_rows(digests: Iterable[FileDigest], store: ObjectStore) -> Iterator[Fetched]:
+    """Download rows into the cache, and yield the outcome of each in their order.
+
+    Args:
+        digests: the rows, from ``run.json``.
+
+    Raises:
+        BadStore: the archive does not answer.
+        BadInput: the cache cannot be written.
+    """
+    yield from in_threads(lambda stated: _fetch(stated, store), digests)
+
+
+def _fetch(stated: FileDigest, store: ObjectStore) -> Fetched:
+    path = cache_path(stated.digest)
+    part = _part_beside(path)
+    try:
+        download_rows(stated, store, part)
+        size = part.stat().st_size
+        part.replace(path)
+    except BadStore:
+        raise
+    except RowsRefused as error:
+        return Fetched(stated, error=error)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    finally:
+        part.unlink(missing_ok=True)
+    return Fetched(stated, size)
+
+
+def _part_beside(path: Path) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".part-", suffix=path.suffix)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    os.close(handle)
+    return Path(name)
+
+
+class RowsRefused(BadInput):
+    """Rows in the archive that are missing or damaged."""
+
+
+def download_rows(stated: FileDigest, store: ObjectStore, path: Path) -> None:
+    """Download rows into a file, and check them.
+
+    Raises:
+        BadStore: the archive does not answer.
+        RowsRefused: the archive lacks the rows, or has others under their name.
+        BadInput: the file cannot be written.
+    """
+    key = row_key(stated.digest)
+    where = f"{store.url}/{key}"
+    try:
+        store.download(key, path)
+    except KeyError:
+        raise RowsRefused(
+            "the rows are missing in the archive.", where=where, remedy="Push the run again from a machine that has it."
+        ) from None
+    try:
+        check_rows(path, stated, where)
+    except BadInput as error:
+        raise RowsRefused(
+            f"the rows are damaged: {error.problem}",
+            where=where,
+            remedy="Delete the object, then push the run again from a machine that has it.",
+        ) from None

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from memeval.archive.remote.index import GZIP
 from memeval.archive.remote.layout import ROWS, RUNS, HeadKey, key_of_folder, parse_head_key, release_key, row_key
-from memeval.archive.remote.transfers import in_threads
-from memeval.archive.row_cache import check_rows
+from memeval.archive.rows import check_rows
 from memeval.archive.runs import RunFolder
 from memeval.objects import BadStore, Headers, ObjectStore
+from memeval.objects.base import in_threads
 from memeval.records.errors import BadInput
 from memeval.records.release import Release
 from memeval.storage import listed
@@ -24,8 +24,6 @@ _JSON = Headers("application/json")
 
 
 class PushState(StrEnum):
-    """What a push did; its values are part of the JSON output."""
-
     PUSHED = "pushed"
     PRESENT = "already archived"
     REFUSED = "refused"
@@ -33,13 +31,10 @@ class PushState(StrEnum):
 
 @dataclass(frozen=True)
 class Pushed:
-    """The outcome of one run."""
-
     folder: RunFolder
     state: PushState
     sent_bytes: int = 0
     error: BadInput | None = None
-    """Why it was refused."""
 
 
 class _Present:
@@ -60,11 +55,9 @@ class _Present:
 
     @property
     def is_listed(self) -> bool:
-        """Whether asking sends no request."""
         return self._keys is not None
 
     def heads(self, key: HeadKey) -> list[HeadKey]:
-        """Return the archived runs with the id of a run."""
         return _heads(self._store, key) if self._keys is None else self._heads.get(key.prefix, [])
 
 
@@ -75,8 +68,7 @@ def _heads(store: ObjectStore, key: HeadKey) -> list[HeadKey]:
 def push_runs(folders: Sequence[RunFolder], store: ObjectStore) -> Iterator[Pushed]:
     """Push runs, and yield the outcome of each in their order. A run that is archived already sends nothing.
 
-    Raises:
-        BadStore: the archive does not answer.
+    Raises BadStore: the archive does not answer.
     """
     _ = store.refuses_overwriting  # its probe is sent once, before there are threads
     present = _Present(store, len(folders) > FEW)
@@ -94,7 +86,6 @@ def push_runs(folders: Sequence[RunFolder], store: ObjectStore) -> Iterator[Push
 
 
 def _push(folder: RunFolder, store: ObjectStore, present: _Present) -> int | None:
-    """Push a run, and return the number of sent bytes; ``None`` if it is archived with all its rows."""
     key = key_of_folder(folder)
     heads = present.heads(key)
     _refuse_other(folder, key, heads)
@@ -121,7 +112,6 @@ def _push(folder: RunFolder, store: ObjectStore, present: _Present) -> int | Non
 
 
 def _send_rows(folder: RunFolder, names: Collection[str], store: ObjectStore) -> dict[str, int]:
-    """Send row files, and return the number of sent bytes of each: 0 if the archive has it."""
     sent = {}
     for name in sorted(names):
         path = folder.file(name)
@@ -142,11 +132,8 @@ def _refuse_other(folder: RunFolder, key: HeadKey, heads: Collection[HeadKey]) -
 def push_releases(results: Path, store: ObjectStore) -> Iterator[tuple[str, BadInput | None]]:
     """Copy the frozen releases, so that pruning the archive keeps what they rest on.
 
-    Yields:
-        The version of each release that was copied; or that was refused, with the reason.
-
-    Raises:
-        BadStore: the archive does not answer.
+    Yields: The version of each release that was copied; or that was refused, with the reason. Raises BadStore: the
+    archive does not answer.
     """
     for path in listed(results / "releases", "*.json"):
         try:

@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memeval.archive.remote.fetching import RowsRefused, download_rows
 from memeval.archive.remote.index import ArchivedRun, archived_runs
 from memeval.archive.remote.layout import (
     INDEX,
@@ -20,8 +19,9 @@ from memeval.archive.remote.layout import (
     parse_row_key,
     row_key,
 )
-from memeval.archive.remote.transfers import in_threads
+from memeval.archive.remote.pulling import RowsRefused, download_rows
 from memeval.objects import ObjectInfo, ObjectStore
+from memeval.objects.base import in_threads
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.release import Release
 from memeval.records.run import FileDigest
@@ -29,26 +29,15 @@ from memeval.records.run import FileDigest
 
 @dataclass
 class ArchiveReport:
-    """What a verification found."""
-
     runs: list[ArchivedRun] = field(default_factory=list)
-    """The runs whose ``run.json`` is intact."""
     rows: dict[str, int] = field(default_factory=dict)
-    """The sizes of all row files by key, in bytes."""
     problems: list[BadInput] = field(default_factory=list)
-    """What is damaged, missing or in two versions."""
     orphans: list[ObjectInfo] = field(default_factory=list)
     """Row files that no run names: a push is going on, was cut off, or its run was deleted."""
     foreign: list[str] = field(default_factory=list)
-    """Keys that the archive has no place for."""
 
 
 def verify_archive(store: ObjectStore) -> ArchiveReport:
-    """Read everything in an archive, and check it.
-
-    Raises:
-        BadStore: the archive does not answer.
-    """
     report = ArchiveReport()
     heads: list[HeadKey] = []
     infos: dict[str, ObjectInfo] = {}
@@ -105,7 +94,6 @@ def _without(found: ArchivedRun, infos: Mapping[str, ObjectInfo]) -> list[BadInp
 
 
 def _damaged(store: ObjectStore, stated: Mapping[str, FileDigest]) -> list[BadInput]:
-    """Download rows, and return the problems of those that are not what their name says."""
     with tempfile.TemporaryDirectory(prefix="memeval-archive-") as temporary:
 
         def check(key: str) -> BadInput | None:

@@ -126,7 +126,6 @@ def context_tokens(subject: CheckedSystem) -> str:
 def _ingest_and_ask(
     memory: CheckedMemory, subject: CheckedSystem, ingested: list[PlantedFact], asked: list[PlantedFact]
 ) -> dict[str, Observation]:
-    """Ingest facts, one per session; ask for them; return the observations by the word of the fact."""
     memory.ingest_facts(subject.facts.day, *ingested)
     return {fact.word: memory.ask(fact.question) for fact in asked}
 

@@ -18,14 +18,10 @@ STORE = "Make `retain` or `ingest_session` store what it receives."
 
 
 class Planted(NamedTuple):
-    """The location of planted facts."""
-
     bank: str | None
     """The bank; ``None`` for facts in sessions."""
     ids: tuple[str, ...]
-    """Ids of the first fact."""
     ask: Callable[[str], Observation]
-    """Asks a question of the bank or the memory."""
 
 
 def filters_honoured(subject: CheckedSystem) -> str:
@@ -92,7 +88,6 @@ def forgets(subject: CheckedSystem) -> str:
 
 
 def _in_bank(memory: CheckedMemory, subject: CheckedSystem, *facts: PlantedFact) -> Planted:
-    """Plant facts as retained texts in a bank."""
     for number, fact in enumerate(facts, start=1):
         memory.retain(fact.statement, subject.facts.day, bank=BANK, source_id=f"s{number:03d}")
     memory.settle()
@@ -100,7 +95,6 @@ def _in_bank(memory: CheckedMemory, subject: CheckedSystem, *facts: PlantedFact)
 
 
 def _in_session(memory: CheckedMemory, subject: CheckedSystem, *facts: PlantedFact) -> Planted:
-    """Plant facts in sessions."""
     sessions = [memory.session(subject.facts.day, PlantedTurn(fact.statement), ACKNOWLEDGED) for fact in facts]
     memory.ingest(*sessions)
     return Planted(None, (sessions[0].session_id, *(turn.turn_id for turn in sessions[0].turns)), memory.ask)

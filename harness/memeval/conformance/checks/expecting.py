@@ -11,10 +11,7 @@ def expect_found(memory: CheckedMemory, fact: PlantedFact, when: str, remedy: st
     """Ask for a fact, and return the observation.
 
     Args:
-        memory: the memory to ask.
-        fact: the fact that must be found.
         when: when the question is asked, as a phrase for the error message.
-        remedy: how the author can fix a missing fact.
 
     Raises:
         ContractViolation: the fact is missing.
@@ -33,10 +30,7 @@ def expect_not_found(memory: CheckedMemory, fact: PlantedFact, question: str, wh
     """Ask for a fact that must not be found, and return the observation.
 
     Args:
-        memory: the memory to ask.
-        fact: the fact that must not be found.
         when: when the question is asked, as a phrase for the error message.
-        remedy: how the author can fix a leaked fact.
 
     Raises:
         ContractViolation: the fact is found.

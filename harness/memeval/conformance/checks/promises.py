@@ -121,7 +121,6 @@ def sources_named(subject: CheckedSystem) -> str:
 
 
 def _plant(memory: CheckedMemory, subject: CheckedSystem, *facts: tuple[str, PlantedFact]) -> None:
-    """Retain facts in banks, with the ids s001 and so on, and find each of them."""
     for number, (bank, fact) in enumerate(facts, start=1):
         memory.retain(fact.statement, subject.facts.day, bank=bank, source_id=f"s{number:03d}")
     memory.settle()

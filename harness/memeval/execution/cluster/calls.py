@@ -18,32 +18,20 @@ MOST_REPLIES = 16
 
 @dataclass(frozen=True)
 class RunModels:
-    """The models that the workers of a run may call."""
-
     gateway: Gateway
-    """Makes the calls."""
     allowed: Mapping[Caller, tuple[Endpoint, tuple[str, ...]]]
     """By caller, the endpoint with its key, and the models."""
 
 
 class CallsOfWorkers:
-    """Makes calls that workers ask for, and sends them the replies.
-
-    Args:
-        models: what they may call.
-        reply: sends a message to the worker with an address.
-    """
+    """Makes calls that workers ask for, and sends them the replies."""
 
     def __init__(self, models: RunModels, reply: Callable[[str, str], None]) -> None:
         self._models, self._reply = models, reply
         self._replies = ThreadPoolExecutor(MOST_REPLIES, "memeval-replies")
 
     def make(self, asked: NodeCall) -> None:
-        """Start a call, and return at once.
-
-        Raises:
-            BadInput: the run has no such model.
-        """
+        """Start a call, and return at once."""
         endpoint, models = self._models.allowed.get(asked.caller, (None, ()))
         if endpoint is None or asked.request.endpoint != endpoint.url or asked.request.model not in models:
             raise BadInput(
@@ -62,7 +50,6 @@ class CallsOfWorkers:
         self._models.gateway.run(self._models.gateway.keep(call))
 
     def close(self) -> None:
-        """Send no more replies."""
         self._replies.shutdown(wait=False, cancel_futures=True)
 
     def _made(self, asked: NodeCall, done: Future[Call]) -> None:

@@ -104,8 +104,6 @@ def _check_cluster(client: Client) -> None:
 
 @dataclass
 class _Given:
-    """A scenario, or a slice of one, on the cluster."""
-
     future: Any
     scenario_id: str
     assignment: str
@@ -121,7 +119,6 @@ class DaskExecutor:
     scenario that ran twice, because a worker was lost, count once.
 
     Args:
-        client: the connection; the caller closes it.
         concurrency: how many questions are in flight at a time, on all workers together.
         check: raises what stops the run.
         divides: whether workers that would be idle share the questions of a scenario.
@@ -155,19 +152,16 @@ class DaskExecutor:
         self._queue: Any = None
 
     def start(self, works: Sequence[ScenarioWork], arrived: Callable[[Arrival], None]) -> None:
-        """See :class:`memeval.execution.executor.Executor`."""
         self._arrived = arrived
         self._thread = threading.Thread(target=self._serve, args=(works,), name="memeval-dask", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """See :class:`memeval.execution.executor.Executor`."""
         self._stopped.set()
         if self._thread is not None:
             self._thread.join(timeout=CONNECT_SECONDS)
 
     def _serve(self, works: Sequence[ScenarioWork]) -> None:
-        """Hand out all scenarios; the body of the thread."""
         try:
             self._hand_out(works)
         except MemevalError as error:
@@ -208,7 +202,6 @@ class DaskExecutor:
                 self._wait_for_a_worker()
 
     def _threads(self) -> int:
-        """Return how many scenarios the workers can run at a time."""
         return sum(self._client.nthreads().values())
 
     def _note_idle_threads(self, usable: int) -> None:
@@ -227,7 +220,6 @@ class DaskExecutor:
         return max(0, min(self._free(), self._parcel.questions_at_once, math.ceil(self._concurrency / max(1, usable))))
 
     def _free(self) -> int:
-        """Return how many more questions may be in flight."""
         return self._concurrency - sum(given.at_once for given in self._given.values())
 
     def _divide(self, upcoming: Upcoming, threads: int, at_once: int) -> None:
@@ -256,7 +248,6 @@ class DaskExecutor:
         )
 
     def _receive(self) -> None:
-        """Receive the rows that are here, and the ends of tasks."""
         # A task ends after its last row is in the queue, so all rows of these tasks are fetched here.
         ended = [index for index, given in self._given.items() if given.future.done()]
         for text in self._queue.get(batch=True):

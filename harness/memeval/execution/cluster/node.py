@@ -42,8 +42,6 @@ UNFINISHED = frozenset(("cancelled", "released", "forgotten"))
 
 @dataclass
 class _Instance:
-    """An instance of the system, and the lines of the log that belong to it."""
-
     process: SystemProcess
     endpoint: ModelAccess | None = None
     is_stopped: threading.Event = field(default_factory=threading.Event)
@@ -58,9 +56,7 @@ class _Sender:
     """Sends the rows of a scenario while the system goes on; use it as a context manager, which sends the rest.
 
     Args:
-        index: the index of the assignment.
         lines: lines of the log, sent with the rows: of the instance, and of its worker.
-        put: sends a message.
     """
 
     def __init__(self, index: int, lines: Sequence[SimpleQueue[LogLine]], put: Callable[[str], None]) -> None:
@@ -107,7 +103,6 @@ class Node(WorkerPlugin):
 
     Args:
         name: the name of the run on the cluster: of this plugin and of the queue of its rows.
-        parcel: the run, as JSON of :class:`RunParcel`.
     """
 
     def __init__(self, name: str, parcel: str) -> None:
@@ -128,7 +123,6 @@ class Node(WorkerPlugin):
         self._is_over = False
 
     def teardown(self, worker: Any) -> None:
-        """End on a worker: the run is over, or the worker closes."""
         with self._guard:
             self._is_over = True
             busy = list(self._busy.values())
@@ -146,7 +140,6 @@ class Node(WorkerPlugin):
                 instance.stop()
 
     def run(self, key: str, assignment: Assignment) -> TaskEnd:
-        """Run a scenario, and send its rows."""
         queue = Queue(self.name, client=get_client())
         instance: _Instance | None = None
         try:
@@ -167,7 +160,6 @@ class Node(WorkerPlugin):
         return TaskEnd()
 
     def receive(self, text: str) -> None:
-        """Receive the reply to a model call."""
         if self._models is not None and self._models.gateway is not None:
             self._models.gateway.receive(text)
 
@@ -216,11 +208,7 @@ class Node(WorkerPlugin):
         self._lines.put(event_line(event, detail, scenario_id))
 
     def _prepare(self, parcel: RunParcel) -> PreparedSystem:
-        """Unpack the system, and build its environment unless this machine has it.
-
-        Raises:
-            BadInput: versions differ, or this machine has no bubblewrap, Node or package that the system needs.
-        """
+        """Unpack the system, and build its environment unless this machine has it."""
         check_versions(parcel.versions, own_versions(), "")
         if parcel.system.interpreter is not None and not Path(parcel.system.interpreter).is_file():
             raise BadInput("the Python of --python is not on this worker.", where=parcel.system.interpreter)
@@ -260,11 +248,6 @@ class Node(WorkerPlugin):
 def run_scenario(name: str, key: str, assignment: str) -> str:
     """Run a scenario on this worker; the task that Dask schedules.
 
-    Args:
-        name: the name of the run's plugin.
-        key: the key of the task.
-        assignment: the scenario, as JSON of :class:`Assignment`.
-
     Returns:
         How it ended, as JSON of :class:`TaskEnd`. The rows go through the queue of the run.
     """
@@ -273,11 +256,6 @@ def run_scenario(name: str, key: str, assignment: str) -> str:
 
 
 def receive_reply(name: str, text: str, dask_worker: Any) -> None:
-    """Receive the reply to a model call on this worker; ``Client.run`` calls it, and gives the worker.
-
-    Args:
-        name: the name of the run's plugin.
-        text: the reply, as JSON of :class:`NodeReply`.
-    """
+    """Receive the reply to a model call on this worker; ``Client.run`` calls it, and gives the worker."""
     node: Node = dask_worker.plugins[name]
     node.receive(text)

@@ -52,21 +52,17 @@ class RemoteGateway:
         self._thread.start()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """See :class:`memeval.gateway.gateway.Gateway`."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
     def call(self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase) -> Call:
-        """See :class:`memeval.gateway.gateway.Gateway`."""
         return self.run(self._made(request, caller, phase))
 
     async def pass_on(
         self, request: ModelRequest, endpoint: Endpoint, phase: Phase, scenario_id: str | None, ordinal: int
     ) -> Call:
-        """See :class:`memeval.gateway.gateway.Gateway`."""
         return await self._made(request, Caller.SYSTEM, phase, scenario_id, ordinal)
 
     async def keep(self, call: Call) -> None:
-        """See :class:`memeval.gateway.gateway.Gateway`."""
         await self._sent(FromWorker(refused=call))
 
     def check(self) -> None:
@@ -87,7 +83,6 @@ class RemoteGateway:
         self._loop.call_soon_threadsafe(self._stop, error)
 
     def close(self) -> None:
-        """End the loop."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(JOIN_SECONDS)
         if not self._loop.is_running():
@@ -138,11 +133,7 @@ class NodeModels:
     """The models of a run on one worker, for the system and for the reader.
 
     Args:
-        prepared: the system on this worker.
-        folder: a folder of this run, with a short path.
-        worker: the address of this worker.
         send: sends a message to the machine that started the run.
-        log: receives an event, a sentence and the scenario's id.
     """
 
     def __init__(
@@ -163,7 +154,6 @@ class NodeModels:
         self._resources = ExitStack()
         uses = parcel.models
         self.reader: Reader | None = None
-        """The reader; ``None`` if the system answers."""
         if parcel.reader is not None and (uses is None or uses.reader is None):
             self.reader = next(each for each in READERS if each.name == parcel.reader)
         if uses is None:
@@ -210,12 +200,10 @@ class NodeModels:
         return None if self._server is None else self._server.endpoint()
 
     def check(self) -> None:
-        """Raise what stopped the run, if a model call has failed for it."""
         if self.gateway is not None:
             self.gateway.check()
 
     def close(self) -> None:
-        """End all calls and the endpoint."""
         if self.gateway is not None:
             self.gateway.stop(GatewayStopped("the run ended while model calls were in flight.", remedy=RESUME))
         self._resources.close()

@@ -25,35 +25,23 @@ from memeval.systems.source import SystemSource, control_source, file_source, fo
 
 
 class PackedFile(Record):
-    """A file of a system."""
-
     content: str
     """Its bytes, in base64."""
     executable: bool = False
-    """Whether it can be run as a program."""
 
 
 class SystemParcel(Record):
     """A system that can be unpacked on another machine. A control has no files: memeval ships it."""
 
     kind: SystemKind
-    """Its kind."""
     slug: str
-    """Its slug, with that of its variant."""
     digest: Digest
-    """Digest of its files."""
     files: dict[str, PackedFile] = {}
-    """Its files, by their path inside its folder."""
     entry: str | None = None
-    """The adapter file of a single-file system."""
     class_name: str | None = None
-    """The class to load; ``None`` for the only one."""
     submission: Submission | None = None
-    """Its manifest, with the parameters of the variant; ``None`` if it has none."""
     variant: str | None = None
-    """Its variant."""
     declared_models: tuple[str, ...] = ()
-    """Models that it may call."""
     interpreter: str | None = None
     """The path of the user's own Python; ``None`` for memeval's or a built one."""
 
@@ -75,11 +63,7 @@ class SystemParcel(Record):
         )
 
     def unpack(self, folder: Path) -> SystemSource:
-        """Write the files into an empty folder, and return the system.
-
-        Raises:
-            BadInput: the files are invalid, or this memeval does not have the control.
-        """
+        """Write the files into an empty folder, and return the system."""
         source = self._unpacked(folder)
         if source.submission_digest != self.digest:
             raise BadInput(f"{self.slug} has other files here.", remedy="Install the same memeval on every machine.")
@@ -115,7 +99,6 @@ class ModelUse(Record):
     reader: str | None = None
     """Base URL of the endpoint of the reader's model; ``None`` for a reader without one."""
     reader_settings: dict[str, JsonValue] = {}
-    """The settings that the reader sends with each question, as on the machine that started the run."""
     readings: int = 0
     """How many questions the reader answers at the same time on each worker."""
 
@@ -124,23 +107,15 @@ class RunParcel(Record):
     """All that a worker must know about a run."""
 
     system: SystemParcel
-    """The system."""
     sandboxed: bool
-    """Whether the system must run in a sandbox."""
     limits: Limits
-    """Limits of one call to the system."""
     reader: str | None
-    """The reader; ``None`` if the system answers."""
     models: ModelUse | None
-    """The models of system and reader; ``None`` if neither calls one."""
     search_items: int
-    """How many items to request from ``search``."""
     questions_at_once: int
-    """How many questions an instance of the system answers at the same time."""
     environment_digest: Digest
     """Digest of the system's environment, which must be equal on every machine."""
     versions: dict[str, str]
-    """Versions of memeval and of the packages on which rows depend."""
 
 
 class Assignment(Record):
@@ -149,21 +124,16 @@ class Assignment(Record):
     index: int
     """Its place in the order in which the run hands them out."""
     scenario: Scenario
-    """The scenario, as systems may see it."""
     streamed: bool
     """Whether its steps are generated on demand; stored contexts depend on this."""
     items: dict[str, tuple[str, ...]]
-    """The questions of each open item, in order."""
     attempt: int
-    """The number of this attempt."""
     at_once: int = 1
     """The most questions that may be in flight at the same time, if the system answers several."""
     counts_ingestion: bool = True
-    """See :class:`ScenarioWork`."""
 
     @classmethod
     def of(cls, index: int, work: ScenarioWork, at_once: int) -> Assignment:
-        """Pack a scenario."""
         scenario = work.scenario
         if scenario.is_streamed:
             scenario = Scenario.model_validate_json("".join(scenario.json_pieces()))
@@ -178,7 +148,6 @@ class Assignment(Record):
         )
 
     def work(self) -> ScenarioWork:
-        """Return the scenario, ready to run."""
         scenario = self.scenario
         if self.streamed:
             scenario = scenario.model_copy(update={"steps": ReceivedSteps(scenario)})
@@ -201,31 +170,21 @@ class ReceivedSteps(Steps):
         return self._scenario.steps[index]
 
     def session(self, session_id: str) -> Session:
-        """See :class:`Steps`."""
         return self._scenario.session(session_id)
 
     def questions(self) -> tuple[Question, ...]:
-        """See :class:`Steps`."""
         return self._scenario.questions()
 
     def only(self, session_ids: frozenset[str]) -> tuple[Step, ...]:
-        """See :class:`Steps`."""
         return self._scenario.only(session_ids).steps
 
 
 class Delivery(Record):
-    """Rows and lines of the log from a worker."""
-
     index: int
-    """The index of the :class:`Assignment`."""
     items: tuple[str, ...] = ()
-    """Items that finished."""
     responses: tuple[Response, ...] = ()
-    """Their responses."""
     contexts: tuple[Context, ...] = ()
-    """Their contexts."""
     lines: tuple[LogLine, ...] = ()
-    """Lines of the log."""
 
     def checked(self, open_items: dict[str, tuple[str, ...]], scenario_id: str) -> FinishedItems | None:
         """Return the rows of items that are still open, and close these items; ``None`` without such rows.
@@ -256,11 +215,8 @@ class TaskEnd(Record):
     problem: str | None = None
     """What stops the run; ``None`` if the task is done."""
     where: str | None = None
-    """Where the problem is."""
     remedy: str | None = None
-    """What to do."""
     exit_code: int = int(ExitCode.BAD_INPUT)
-    """The exit code of the error."""
 
     @classmethod
     def of(cls, error: MemevalError, worker: str | None = None) -> TaskEnd:
@@ -280,18 +236,12 @@ class TaskEnd(Record):
 
 
 class NodeCall(Record):
-    """A model call that a worker asks for."""
-
     worker: str
     """The address of the worker that waits for the reply."""
     number: int
-    """Its number on this worker."""
     caller: Caller
-    """Who calls: system or reader."""
     phase: Phase
-    """The phase of the call."""
     request: ModelRequest
-    """The request."""
     scenario_id: str | None = None
     """The scenario of a system's call; ``None`` while the system loads."""
     ordinal: int = 0
@@ -299,25 +249,18 @@ class NodeCall(Record):
 
 
 class NodeReply(Record):
-    """The reply to a :class:`NodeCall`."""
-
     number: int
-    """The number of the call on the worker."""
     call: Call | None = None
     """The call; ``None`` if the run must stop."""
     stop: TaskEnd | None = None
-    """What stops the run."""
 
 
 class FromWorker(Record):
     """A message from a worker: one of these."""
 
     delivery: Delivery | None = None
-    """Rows and lines of the log."""
     asked: NodeCall | None = None
-    """A model call to make."""
     refused: Call | None = None
-    """A model call that was refused on the worker, to store."""
 
 
 def packed_rows(index: int, finished: Sequence[FinishedItems], lines: Sequence[LogLine]) -> Delivery:

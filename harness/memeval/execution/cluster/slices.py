@@ -24,7 +24,6 @@ class Upcoming:
 
     @property
     def scenarios(self) -> int:
-        """How many scenarios are left that nobody has divided."""
         return len(self._works) - self._first
 
     def divide(self, tasks: int, at_once: int, running: int) -> None:
@@ -51,8 +50,6 @@ def sliced(works: Sequence[ScenarioWork], tasks: int, at_once: int, running: int
 
     Args:
         works: scenarios, no more than ``tasks``.
-        tasks: how many can run at the same time.
-        at_once: how many questions each of them has in flight.
         running: the rounds that are left of the longest task that runs already.
     """
     are_divisible = [is_divisible(work) for work in works]

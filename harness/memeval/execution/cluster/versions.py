@@ -31,9 +31,7 @@ def check_versions(here: Mapping[str, str], there: Mapping[str, str], where: str
     """Refuse a machine with other versions.
 
     Args:
-        here: the versions where memeval runs.
         there: the versions of the other machine, at least those that it can tell.
-        where: the other machine.
 
     Raises:
         BadInput: a version differs.

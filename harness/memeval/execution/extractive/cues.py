@@ -29,8 +29,6 @@ LONGEST = 1_000
 
 
 class Force(Enum):
-    """What a sentence says about its content."""
-
     ASSERTED = auto()
     """It is true."""
     CHANGED = auto()

@@ -83,7 +83,6 @@ class ExtractiveReader:
     name = "extractive@2"
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
-        """Answer a question; see :class:`memeval.reading.Reader`."""
         found = statements(contexts, timestamp)
         return ReaderAnswer(_Reading(question, found).answer() if found else "")
 
@@ -105,7 +104,6 @@ class _Reading:
 
     @cached_property
     def places(self) -> dict[str, list[int]]:
-        """The places of the statements with a word, by word."""
         places: dict[str, list[int]] = defaultdict(list)
         for each in self.all:
             for word in each.words:
@@ -113,7 +111,6 @@ class _Reading:
         return places
 
     def answer(self) -> str:
-        """Return the answer to the question; blank without one."""
         if _WHEN.search(self.question):
             return self._when()
         if month := month_asked(self.question):

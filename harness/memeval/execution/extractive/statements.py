@@ -28,11 +28,8 @@ ASSISTANTS = frozenset({"assistant", "ai", "bot", "model"})
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, by itself."""
-
     text: str
     words: frozenset[str]
-    """Stems of its content words."""
     is_question: bool
     force: cues.Force
     gives_reason: bool
@@ -62,12 +59,9 @@ class Line:
     is_reply: bool
     """Whether an assistant says it."""
     asks: bool
-    """Whether it contains a question."""
 
 
 class Statement(NamedTuple):
-    """A sentence that is no question, in its context."""
-
     place: int
     """Its position in the context."""
     session: int
@@ -89,7 +83,6 @@ class Statement(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Its text."""
         return self.sentence.text
 
     @property

@@ -33,11 +33,7 @@ def month_asked(question: str) -> tuple[int, int] | None:
 
 
 def said_time(text: str, said: date) -> str | None:
-    """Return the first time that a sentence names, in words that are clear on any day; ``None`` without one.
-
-    Args:
-        said: the day on which it was said.
-    """
+    """Return the first time that a sentence names, in words that are clear on any day; ``None`` without one."""
     found: list[tuple[int, str]] = []
     for pattern, in_words in _READINGS:
         if match := pattern.search(text):

@@ -18,19 +18,13 @@ PIECE = 64
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A function call by the model."""
-
     id: str
     name: str
     arguments: str
     """JSON as the model wrote it."""
 
     def parsed(self) -> dict[str, Any]:
-        """Return the arguments as an object, for APIs that require one.
-
-        Raises:
-            Refusal: the arguments are not a JSON object.
-        """
+        """Return the arguments as an object, for APIs that require one."""
         try:
             value = json.loads(self.arguments or "{}")
         except (ValueError, RecursionError):
@@ -42,8 +36,6 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Completion:
-    """The first choice of a chat completion."""
-
     id: str
     """The reply's id, the same on every replay."""
     at: str
@@ -59,11 +51,7 @@ class Completion:
 
 
 def data_of(call: Call) -> dict[str, Any]:
-    """Return the reply's JSON object.
-
-    Raises:
-        Refusal: the reply is not a JSON object.
-    """
+    """Return the reply's JSON object."""
     try:
         data = json.loads(call.reply or "")
     except (ValueError, RecursionError):
@@ -74,11 +62,7 @@ def data_of(call: Call) -> dict[str, Any]:
 
 
 def choices_of(data: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return the choices of a chat completion, each with its message.
-
-    Raises:
-        Refusal: there is no choice, or a choice is invalid.
-    """
+    """Return the choices of a chat completion, each with its message."""
     choices = data.get("choices")
     if not isinstance(choices, list):
         choices = []
@@ -93,7 +77,6 @@ def choices_of(data: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any
 
 
 def calls_of(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the function calls in a message."""
     calls = message.get("tool_calls")
     return [
         call
@@ -103,11 +86,7 @@ def calls_of(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def completion_of(call: Call) -> Completion:
-    """Parse the recorded reply to a chat request.
-
-    Raises:
-        Refusal: it is not a chat completion.
-    """
+    """Parse the recorded reply to a chat request."""
     data = data_of(call)
     choice, message = choices_of(data)[0]
     tools = tuple(

@@ -10,12 +10,7 @@ NAMES = {str: "text", bool: "true or false", int: "an integer", list: "a list", 
 
 
 class Refusal(Exception):
-    """An error reply to a system.
-
-    Args:
-        status: the HTTP status.
-        sentence: the problem and its fix.
-    """
+    """An error reply to a system."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -25,10 +20,6 @@ class Refusal(Exception):
 
 class Fields:
     """The fields of a JSON object, each read once; ``null`` counts as absent.
-
-    Args:
-        data: the value, which must be an object.
-        path: its path in the body, for messages.
 
     Raises:
         Refusal: it is not an object.
@@ -41,18 +32,15 @@ class Fields:
         self._path = path
 
     def where(self, name: str) -> str:
-        """Return the full name of a field, for messages."""
         return f"'{self._path}.{name}'" if self._path else f"'{name}'"
 
     def maybe(self, name: str, kind: type[T]) -> T | None:
-        """Return an optional field of a type; ``None`` if absent."""
         value = self._left.pop(name, None)
         if value is None or (isinstance(value, kind) and (kind is bool or not isinstance(value, bool))):
             return value
         raise Refusal(400, f"{self.where(name)} is not {NAMES[kind]}.")
 
     def need(self, name: str, kind: type[T]) -> T:
-        """Return a required field of a type."""
         value = self.maybe(name, kind)
         if value is None:
             raise Refusal(400, f"{self.where(name)} is missing.")
@@ -68,7 +56,6 @@ class Fields:
         return [Fields(value, f"{path}[{place}]") for place, value in enumerate(self.maybe(name, list) or [])]
 
     def any(self, name: str) -> Any:
-        """Return a field of any type; ``None`` if absent."""
         return self._left.pop(name, None)
 
     def carry(self, *names: str) -> dict[str, Any]:
@@ -87,7 +74,6 @@ class Fields:
             raise Refusal(400, f"{self.where(name)} has a value that memeval's endpoint does not support. Remove it.")
 
     def end(self) -> None:
-        """Refuse the fields that were not read."""
         if self._left:
             name = min(self._left)[:100]
             raise Refusal(400, f"{self.where(name)} is not supported by memeval's endpoint. Remove it.")
@@ -95,11 +81,6 @@ class Fields:
 
 def text_of(fields: Fields, name: str, kinds: tuple[str, ...] = ("text",)) -> str | list[dict[str, str]] | None:
     """Return a message's content: text, or a list of text parts.
-
-    Args:
-        fields: the message.
-        name: its field.
-        kinds: the types of text parts in this dialect.
 
     Returns:
         One text, or several parts in the form of the OpenAI API; ``None`` if absent.
@@ -118,7 +99,6 @@ def text_of(fields: Fields, name: str, kinds: tuple[str, ...] = ("text",)) -> st
 
 
 def text_part(part: Fields, kinds: tuple[str, ...] = ("text",)) -> str:
-    """Return the text of a message part."""
     kind = part.need("type", str)
     if kind not in kinds:
         raise Refusal(400, f"{part.where('type')} is '{kind[:100]}': memeval's endpoint supports text only. Send text.")

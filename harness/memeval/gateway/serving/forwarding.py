@@ -97,8 +97,6 @@ class _Broken(Exception):
 
 @dataclass
 class _HostExchange:
-    """The state of one forwarded request."""
-
     route: HostRoute
     request: web.BaseRequest
     path: str
@@ -133,12 +131,7 @@ class _HostExchange:
 
 
 class Forwarder:
-    """Forwards requests to declared hosts; create and use it on one loop.
-
-    Args:
-        log: receives problems: the event, a sentence, the scenario's id.
-        traffic: receives every finished exchange.
-    """
+    """Forwards requests to declared hosts; create and use it on one loop."""
 
     def __init__(
         self,
@@ -158,7 +151,6 @@ class Forwarder:
         )
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._session.close()
 
     async def forward(
@@ -173,9 +165,7 @@ class Forwarder:
         """Forward a request, and return the reply; both are streamed.
 
         Args:
-            path: path and query at the host.
             endpoint: the system's endpoint, whose token is the placeholder for the key.
-            phase: the system's current phase.
 
         Raises:
             Refusal: the request was not forwarded, or no reply came.
@@ -248,11 +238,7 @@ class Forwarder:
     async def _stream_back(
         self, exchange: _HostExchange, got: aiohttp.ClientResponse, reply: web.StreamResponse, redaction: Redaction
     ) -> None:
-        """Stream the body of a reply back.
-
-        Raises:
-            _Broken: the body is too large, or the system closed the connection.
-        """
+        """Stream the body of a reply back."""
 
         async def write(data: bytes) -> None:
             exchange.received += len(data)
@@ -270,7 +256,6 @@ class Forwarder:
             await write(data)
 
     def _incoming(self, exchange: _HostExchange, got: aiohttp.ClientResponse, redaction: Redaction) -> CIMultiDict[str]:
-        """Return the headers of the reply to the system."""
         kept = CIMultiDict((name, redaction.text(value)) for name, value in _end_to_end(got.headers, NOT_RETURNED))
         location = got.headers.get("Location")
         if location is not None:
@@ -286,11 +271,7 @@ class Forwarder:
 
 
 def _outgoing(request: web.BaseRequest, token: str, key: str | None) -> CIMultiDict[str]:
-    """Return the headers for a host: the system's own, with the key in place of the placeholder.
-
-    Raises:
-        Refusal: a header is not valid text.
-    """
+    """Return the headers for a host: the system's own, with the key in place of the placeholder."""
     compressed = "Content-Encoding" in request.headers  # bodies are decompressed as they are read
     excluded = NOT_SENT | ({"content-encoding", "content-length"} if compressed or not request.body_exists else set())
     headers = CIMultiDict(_end_to_end(request.headers, excluded))

@@ -26,7 +26,6 @@ class HostRoute:
     """The route to one host that a submission declares."""
 
     host: str
-    """The declared name."""
     origin: str
     """Its address: ``https://`` and the name, or the caller's override."""
     variable: str
@@ -37,7 +36,6 @@ class HostRoute:
     """The real key. It is inserted into forwarded requests; the system never receives it."""
 
     def owns(self, url: str) -> bool:
-        """Return whether an absolute URL belongs to this host."""
         try:
             parts, ours = urlsplit(url), urlsplit(self.origin)
             return parts.netloc.lower() == ours.netloc or parts.hostname == self.host
@@ -53,11 +51,6 @@ def host_routes(
     Args:
         hosts: as ``submission.toml`` declares them.
         overrides: base URLs that replace hosts, by the host's name; only these may be plain HTTP.
-        environment: memeval's environment variables, which contain the keys.
-
-    Raises:
-        BadInput: a key is missing or invalid, a host or variable is not allowed or declared twice, or an override is
-            not a URL or names an undeclared host.
     """
     routes: dict[str, HostRoute] = {}
     names: set[str] = set()
@@ -96,11 +89,7 @@ def host_routes(
 
 
 def _refuse_host(host: str, where: str) -> None:
-    """Refuse hosts that no system should reach through memeval.
-
-    Raises:
-        BadInput: it is an IP address, which may belong to the local network, or the endpoint of a model's maker.
-    """
+    """Refuse hosts that no system should reach through memeval."""
     try:
         ipaddress.ip_address(host)
     except ValueError:
@@ -130,16 +119,11 @@ def _registered(host: str) -> list[str]:
 
 
 def key_example(host: str) -> str:
-    """Return an example of a variable named after a host."""
     return f"{max(_registered(host)[:-1], key=len).replace('-', '').upper()}_API_KEY"
 
 
 def _key(host: Host, environment: Mapping[str, str]) -> str:
-    """Return the key of a host.
-
-    Raises:
-        BadInput: it is not set, or is not a key.
-    """
+    """Return the key of a host."""
     name = host.key or ""
     key = environment.get(name, "").strip()
     if not key:

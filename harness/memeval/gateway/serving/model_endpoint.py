@@ -23,16 +23,12 @@ MOST_CONCURRENT = 64
 
 @dataclass
 class PassCounts:
-    """Counts of a system's requests in one pass over a scenario."""
-
     scenario_id: str | None = None
     """The scenario; ``None`` while the system loads."""
     calls: int = 0
-    """Model calls so far."""
     undeclared_models: int = 0
     """Requests so far for models that are not declared."""
     exchanges: int = 0
-    """Requests so far that were forwarded to declared hosts."""
     undeclared_hosts: int = 0
     """Requests so far to hosts that are not declared."""
     _counts: Counter[Digest] = field(default_factory=Counter)
@@ -46,15 +42,8 @@ class PassCounts:
 class ModelEndpoint:
     """The model endpoint of one system process, made by :meth:`ModelServer.endpoint`.
 
-    Args:
-        origin: scheme, host and port of the server.
-        on_pass_end: receives the counts of every pass that ended.
-        hosts: the hosts that the system declares.
-
     Attributes:
         token: the placeholder key that the system sends. It is valid at this endpoint only.
-        phase: the system's current phase.
-        current: the counts of the current pass.
     """
 
     def __init__(self, origin: str, on_pass_end: Callable[[PassCounts], None], hosts: Iterable[HostRoute] = ()) -> None:

@@ -61,12 +61,9 @@ class ModelServer:
 
     Args:
         endpoint: the real endpoint of the models. Systems receive only the models' replies from it.
-        declared: the models that systems may call.
         scenario_calls: maximum calls of a system in one pass over a scenario.
-        log: receives problems: the event, a sentence, the scenario's id.
         socket: a Unix socket to listen on as well, for this user only, in an existing folder.
         origin: the address that systems receive; by default the server's own on 127.0.0.1.
-        hosts: the routes to the declared hosts, by name.
         traffic: receives every exchange with a host, on the gateway's loop.
 
     Raises:
@@ -116,7 +113,6 @@ class ModelServer:
             self._close_pass(endpoint.current)
 
     def endpoint(self) -> ModelEndpoint:
-        """Return a new endpoint for one system process."""
         endpoint = ModelEndpoint(self._origin, self._close_pass, self._hosts.values())
         self._endpoints[endpoint.token] = endpoint
         return endpoint
@@ -152,7 +148,6 @@ class ModelServer:
                 self._log("endpoint", sentence, ended.scenario_id or "")
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer a request; errors become replies."""
         path = request.rel_url.raw_path
         token, path = _split(path)
         try:
@@ -194,7 +189,6 @@ class ModelServer:
             return _json(exchange.whole(call))
 
     async def _forward(self, endpoint: ModelEndpoint, path: str, request: web.BaseRequest) -> web.StreamResponse:
-        """Forward a request to a declared host."""
         counts, phase = endpoint.current, endpoint.phase
         host, _slash, rest = path.partition("/")
         route = self._hosts.get(host)
@@ -281,11 +275,7 @@ class ModelServer:
 
 
 def _refuse_uncounted(body: dict[str, Any]) -> None:
-    """Refuse an output limit that is not an integer: servers accept ``"50"`` and ``50.0``, but a budget cannot.
-
-    Raises:
-        Refusal: a limit is not an integer in range.
-    """
+    """Refuse an output limit that is not an integer: servers accept ``"50"`` and ``50.0``, but a budget cannot."""
     for name in COUNTS:
         value = body.get(name, 0)
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST_COUNTED:
@@ -293,11 +283,7 @@ def _refuse_uncounted(body: dict[str, Any]) -> None:
 
 
 def _private_socket(path: Path) -> socketlib.socket:
-    """Return a Unix socket at a path, for this user only.
-
-    Raises:
-        BadInput: the socket cannot be created.
-    """
+    """Return a Unix socket at a path, for this user only."""
     listening = socketlib.socket(socketlib.AF_UNIX)
     try:
         listening.bind(str(path))
@@ -319,17 +305,12 @@ def _split(path: str) -> tuple[str | None, str]:
 
 
 def _client_key(request: web.BaseRequest) -> str:
-    """Return the key that a client sends."""
     header = request.headers.get("Authorization", "")
     return header[7:].strip() if header[:7].lower() == "bearer " else request.headers.get("x-api-key", "")
 
 
 async def _body(request: web.BaseRequest) -> bytes:
-    """Read the body of a request.
-
-    Raises:
-        Refusal: it is too large, does not arrive, or cannot be decompressed.
-    """
+    """Read the body of a request."""
     body = bytearray()
     try:
         async with asyncio.timeout(ARRIVAL_SECONDS):
@@ -345,11 +326,7 @@ async def _body(request: web.BaseRequest) -> bytes:
 
 
 def _parsed(body: bytes) -> Any:
-    """Parse a JSON body strictly.
-
-    Raises:
-        Refusal: it is not JSON.
-    """
+    """Parse a JSON body strictly."""
     try:
         return json.loads(body.decode(), parse_constant=_no_constant)
     except (ValueError, RecursionError):

@@ -10,7 +10,6 @@ class Redaction:
 
     Args:
         key: the key to remove; ``None`` if there is none.
-        placeholder: its replacement.
     """
 
     def __init__(self, key: str | None, placeholder: str) -> None:
@@ -33,7 +32,6 @@ class Redaction:
         return held
 
     def text(self, value: str) -> str:
-        """Return a whole text without the key."""
         return self._replaced(value.encode(errors="replace")).decode()
 
     def _replaced(self, data: bytes) -> bytes:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from memeval.leaderboard.board import BoardRow, RankStatus
+from memeval.leaderboard.matrices import frontier
 from memeval.records.run import SystemKind
 from memeval.site.charts.charts import Chart
 from memeval.site.charts.scatter import Level, Plot, PlotSpot, scatter, score_range
 from memeval.site.table.columns import Column, ColumnGroup
 from memeval.site.table.spending import TOKENS
 from memeval.site.table.tables import TableView
-from memeval.statistics.pareto import frontier
 
 COSTS = {
     "cost_per_question_usd": "",

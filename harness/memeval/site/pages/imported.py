@@ -17,7 +17,7 @@ from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.regraded import SIGNS, metric_label, part_address, regraded_tables, regraded_url
 from memeval.site.pages.rendering import render
 from memeval.site.table.judges import JudgeNote, judge_note
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from memeval.archive.matrices import HEAD, MatrixFolder
-from memeval.leaderboard.matrices import best_for_their_cost
+from memeval.leaderboard.matrices import best_for_their_cost, frontier
 from memeval.records.comparison import Difference
 from memeval.records.matrix import CellState, ComparedTo, GateResult, Matrix, MatrixBenchmark, MatrixCell
 from memeval.site.charts.charts import Chart
@@ -18,7 +18,6 @@ from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.model.urls import segment
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
-from memeval.statistics.pareto import frontier
 
 TOKENS = "tokens_per_question"
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
-from memeval.archive.remote.transfers import in_threads
 from memeval.archive.signatures import SignatureState, Signers
 from memeval.evaluation.findings import Check, Finding
 from memeval.leaderboard.release_checks import check_form, check_release_signature, signature_check
 from memeval.leaderboard.releases import ReleaseFile, age, release_path
+from memeval.objects.base import in_threads
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.release import Release

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
-from memeval.archive.remote.transfers import in_threads
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.provenance import memeval_version
 from memeval.evaluation.stored_results import checks_of_results
@@ -24,6 +23,7 @@ from memeval.leaderboard.releases import (
     require_version,
 )
 from memeval.leaderboard.traces import Traces
+from memeval.objects.base import in_threads
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.release import Release
 from memeval.site.release.checking import differences

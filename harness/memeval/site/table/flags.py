@@ -9,7 +9,7 @@ from memeval.leaderboard.board import NO_MEMORY, BoardRow, BoardTable
 from memeval.records.ledger import AnswerTrust, LedgerEvent, Runner
 from memeval.records.run import Run, SystemKind, TokenSource, View
 from memeval.site.model.content import BenchmarkView, SiteModel
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 
 BY_MAINTAINER = ("good", "measured by a maintainer")
 BY_SUBMITTER = ("warning", "said by the submitter")

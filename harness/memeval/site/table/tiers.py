@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memeval.leaderboard.board import BoardTable
-from memeval.leaderboard.detectable_differences import kept_detectable
+from memeval.leaderboard.ranking import kept_detectable
 from memeval.records.benchmark import BenchmarkInfo, TierInfo
 from memeval.site.model import text
 from memeval.statistics.detectable import ASSUMED, LEAST_CLUSTERS, Clustering
-from memeval.statistics.wilson import wilson
+from memeval.statistics.intervals import wilson
 
 
 @dataclass(frozen=True)

@@ -26,15 +26,11 @@ class BroughtControl(Record):
     """A control for one benchmark; see :class:`Control`. Paths are relative to the benchmark's folder."""
 
     slug: Slug
-    """Its name in paths and URLs."""
     title: str
-    """Its name for people."""
     calibrates: str
     """What its score says about a track."""
     file: str
-    """The adapter file."""
     class_name: str
-    """The class in it."""
     readers: tuple[str, ...]
     """The readers it runs under; the first is its default."""
     gains_in: str
@@ -46,12 +42,8 @@ class BroughtControl(Record):
 
 
 class BroughtControls(Record):
-    """The controls that a benchmark brings."""
-
     schema_version: int = 1
-    """Version of the format."""
     controls: tuple[BroughtControl, ...]
-    """The controls, in the order they are listed."""
 
 
 @cache
@@ -74,7 +66,6 @@ def controls_of(benchmark_id: str) -> dict[str, Control]:
 
 
 def _brought(entry: EntryPoint) -> Iterator[Control]:
-    """Yield the controls of the benchmark of an entry point."""
     top, *inside = entry.module.split(".")
     spec = importlib.util.find_spec(top)
     for package in map(Path, (spec.submodule_search_locations or ()) if spec else ()):

@@ -18,18 +18,12 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Control:
-    """One line of the table."""
-
     slug: str
-    """Its name in paths and URLs."""
     title: str
-    """Its name for people."""
     calibrates: str
     """What its score says about a track."""
     filename: str
-    """The adapter file, in ``folder``."""
     class_name: str
-    """The class in it."""
     readers: tuple[str, ...]
     """The readers it runs under; the first is its default."""
     gains_in: str
@@ -37,7 +31,6 @@ class Control:
     view: View = View.ALL
     """Which sessions it is shown."""
     folder: Path = HERE
-    """The folder of its files."""
     reads: tuple[str, ...] = ()
     """The other files that it reads, by their paths in ``folder``."""
     benchmark: str | None = None
@@ -53,7 +46,6 @@ class Control:
 
     @property
     def file(self) -> Path:
-        """The path of the adapter file."""
         return self.folder / self.filename
 
     @property
@@ -187,4 +179,3 @@ _TABLE = (
 )
 
 CONTROLS: dict[str, Control] = {control.slug: control for control in _TABLE}
-"""The controls of every benchmark by slug, in the order they are listed."""

@@ -26,8 +26,6 @@ class DaemonFailed(DriverFailed):
 
 
 class StreamedAnswer:
-    """An answer that arrives as events."""
-
     def __init__(self) -> None:
         self.retrieved: list[dict[str, Any]] = []
         """The chunks that the daemon reports as the basis of its answer, best first."""
@@ -60,11 +58,7 @@ class StreamedAnswer:
         return self._done
 
     def text(self) -> str:
-        """Return the answer.
-
-        Raises:
-            DaemonFailed: the daemon reported an error, or the stream ended too early.
-        """
+        """Return the answer."""
         if self._error is not None:
             raise DaemonFailed(f"The daemon could not answer: {self._error}.{self.partial()}")
         if not self._done:
@@ -89,11 +83,7 @@ class StreamedAnswer:
 
 
 def chunks_of(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the chunks in a reply of the daemon.
-
-    Raises:
-        DaemonFailed: ``chunks`` is not a list of objects.
-    """
+    """Return the chunks in a reply of the daemon."""
     chunks = found.get("chunks")
     if chunks is None:
         return []

@@ -19,8 +19,6 @@ a search must fit into one reply."""
 
 
 class Document:
-    """A document that was stored."""
-
     __slots__ = ("source_id", "tags", "timestamp")
 
     def __init__(self, source_id: str, timestamp: str | None, tags: Sequence[str]) -> None:
@@ -99,7 +97,6 @@ def parts_of(text: str, limit: int) -> Iterator[str]:
 
 
 def chunk_path(chunk: Mapping[str, Any]) -> str:
-    """Return the path of a chunk's document."""
     return str(chunk.get("path") or chunk.get("documentId") or "")
 
 

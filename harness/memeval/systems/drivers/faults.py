@@ -32,9 +32,7 @@ def ended(code: int, when: str, printed: PrintedLines) -> str:
     """Return how a server ended, with its last output and the remedy for a known error.
 
     Args:
-        code: its exit code, negative for a signal.
         when: when it ended, such as ``during POST /ask``.
-        printed: what it printed.
     """
     how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
     return f"The server {how} {when}.{last_output(printed)}"

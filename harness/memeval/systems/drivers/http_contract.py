@@ -72,11 +72,7 @@ class HttpContract:
 
     Args:
         command: the program that starts the server and its arguments, with ``{port}``; empty if it already runs.
-        folder: the working folder of the command.
-        start_seconds: how long it may take to get ready.
         endpoint_variable: the variable with the URL of a server that already runs.
-        endpoint_path: the path before the name of every call.
-        key_variable: the variable with the key to send.
         parameters: the submission's own, passed to ``load``.
     """
 
@@ -128,7 +124,6 @@ class HttpContract:
         return connection
 
     def versions(self) -> dict[str, str]:
-        """Return the versions that the server named when it was loaded."""
         return self._loaded.get("packages") or {}
 
     def reset(self) -> None:
@@ -258,8 +253,6 @@ class HttpContract:
         """Return the error for a connection that closed during a call.
 
         Args:
-            call: the call.
-            error: the error of the connection.
             printed: how many lines the server had printed before the call.
         """
         died = self._server.died(f"POST /{call}") if self._server is not None else None

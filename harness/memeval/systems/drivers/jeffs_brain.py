@@ -51,7 +51,6 @@ PROBE_SECONDS = 10.0
 """How long a new daemon may take until it finds two documents."""
 
 CHECK_SECONDS = 0.05
-"""The interval between checks whether a daemon has indexed its documents."""
 
 PROBES = (
     ("The lighthouse at Kerrow Point was painted vermilion.", "Which colour has the lighthouse at Kerrow?"),
@@ -65,11 +64,7 @@ class JeffsBrain:
 
     Args:
         command: starts the daemon; empty if it already runs.
-        folder: the working folder of the command.
-        start_seconds: how long the daemon may take to get healthy.
         endpoint_variable: the variable with the address of a daemon that already runs.
-        endpoint_path: the path of that address.
-        key_variable: the variable with the key to present.
         parameters: the submission's own; see ``brain_settings``.
 
     Raises:
@@ -106,7 +101,6 @@ class JeffsBrain:
         """Asks a question; ``None`` if memeval's reader answers instead of the daemon."""
 
     def reset(self) -> None:
-        """Delete all brains, and create a new one."""
         for bank in list(self._brains):
             self._drop(bank)
         self._used.clear()
@@ -150,7 +144,6 @@ class JeffsBrain:
         return True
 
     def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
-        """Return the ``k`` best documents."""
         brain = self._brain(None)
         return [item_of(brain, chunk) for chunk in self._found(brain, query, k, timestamp)]
 
@@ -225,11 +218,9 @@ class JeffsBrain:
         return {"answer": text, "context": "\n\n".join(item["text"] for item in items), "items": items}
 
     def usage(self) -> dict[str, int]:
-        """Return the tokens of its model calls that the daemon reports."""
         return dict(self._used)
 
     def versions(self) -> dict[str, str]:
-        """Return the daemon's version, if it reports one."""
         with contextlib.suppress(WebFailed):
             reply = self._web.ask("GET", "/version")
             about = reply.json() if reply.status == 200 else None
@@ -246,11 +237,7 @@ class JeffsBrain:
             self._drop(bank)
 
     def _probe(self) -> None:
-        """Check that the daemon finds its own documents.
-
-        Raises:
-            DaemonFailed: it does not.
-        """
+        """Check that the daemon finds its own documents."""
         deadline = time.monotonic() + PROBE_SECONDS
         brain = self._brain("the probe of memeval")
         for number, (text, _) in enumerate(PROBES):
@@ -269,7 +256,6 @@ class JeffsBrain:
         self._drop("the probe of memeval")
 
     def _brain(self, bank: str | None) -> BrainDocuments:
-        """Return the brain of a bank, created if needed."""
         name = bank or ""
         if name not in self._brains:
             brain = BrainDocuments()
@@ -318,7 +304,6 @@ class JeffsBrain:
         return chunks_of(found)[:k]
 
     def _options(self, timestamp: str) -> dict[str, Any]:
-        """Return the options shared by ``search`` and ``ask``."""
         options: dict[str, Any] = {"mode": self._set["mode"]}
         for name, key in (("candidate_k", "candidateK"), ("rerank_top_n", "rerankTopN")):
             if self._set[name]:
@@ -335,11 +320,7 @@ class JeffsBrain:
         content_type: str = "application/json",
         missing_is_fine: bool = False,
     ) -> HttpReply:
-        """Send a request and return the reply.
-
-        Raises:
-            DaemonFailed: the daemon refused it, or there is no reply.
-        """
+        """Send a request and return the reply."""
         reply = self._send(method, path, body, {} if body is None else {"Content-Type": content_type})
         if reply.status >= 300 and not (missing_is_fine and reply.status == 404):
             raise refusal(call_of(method, path), reply)
@@ -371,12 +352,10 @@ class JeffsBrain:
 
 
 def document_path(brain: BrainDocuments, path: str) -> str:
-    """Return the path of a document in the API."""
     return f"/v1/brains/{brain.name}/documents?path={quote(path)}"
 
 
 def as_json(value: Any) -> bytes:
-    """Return a value as a JSON body."""
     return json.dumps(value, ensure_ascii=False).encode("utf-8")
 
 
@@ -399,5 +378,4 @@ def refusal(what: str, reply: HttpReply) -> DaemonFailed:
 
 
 def say(line: str) -> None:
-    """Write a line to the log."""
     print(line, file=sys.stderr, flush=True)

@@ -44,7 +44,6 @@ class ToolResult:
     """The result of a tool call.
 
     Args:
-        texts: its texts.
         data: its structured result; ``None`` if it has none.
     """
 
@@ -55,9 +54,6 @@ class ToolResult:
 
 class McpClient:
     """A session with a server, initialized once the constructor returns.
-
-    Args:
-        wire: the transport.
 
     Raises:
         McpFailed: the server does not follow the protocol.
@@ -77,11 +73,9 @@ class McpClient:
             )
         wire.agreed(version)
         self.server: Mapping[str, Any] = hello["serverInfo"] if isinstance(hello.get("serverInfo"), dict) else {}
-        """The server's name and version, as it reports them."""
         wire.tell({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def tools(self) -> tuple[str, ...]:
-        """Return the names of the server's tools."""
         names: list[str] = []
         cursor: Any = None
         for _ in range(PAGES):
@@ -118,11 +112,7 @@ class McpClient:
         self._wire.end()
 
     def _must(self, method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Send a request and return its result.
-
-        Raises:
-            McpFailed: the reply is an error, or there is no valid reply.
-        """
+        """Send a request and return its result."""
         try:
             return self._request(method, parameters)
         except ErrorReply as error:
@@ -132,8 +122,6 @@ class McpClient:
         """Return the error of a tool call, with the server's own file and line if it printed a stack.
 
         Args:
-            problem: what happened.
-            text: the server's message.
             printed: how many lines the server had printed before the call.
         """
         cause = self._wire.printed.error_since(printed) if self._wire.printed is not None else ""
@@ -142,16 +130,7 @@ class McpClient:
         return ToolFailed(f"{problem}: {text}.{f' Last output: {cause}.' if cause else ''}")
 
     def _request(self, method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Send a request and return its result; notifications are skipped, and the server's own requests refused.
-
-        Args:
-            method: the method.
-            parameters: its parameters.
-
-        Raises:
-            ErrorReply: the reply is an error.
-            McpFailed: there is no valid reply.
-        """
+        """Send a request and return its result; notifications are skipped, and the server's own requests refused."""
         self._number += 1
         number = self._number
         request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}

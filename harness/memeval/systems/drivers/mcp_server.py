@@ -31,14 +31,12 @@ PATH = "/mcp"
 """The default path of servers over HTTP."""
 
 CALLS = ("forget", "ingest_session", "query", "recall", "reflect", "reset", "retain", "search", "settle")
-"""The calls that tools can be mapped to."""
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 PLACEHOLDERS = (
     *("bank", "content", "dispositions", "fact_type", "id", "k", "metadata", "query", "question", "role"),
     *("session_id", "since", "speaker", "tags", "timestamp", "until"),
 )
-"""The placeholders in the arguments of a tool."""
 
 TEXTS = ("text", "content", "memory", "fact", "summary", "value")
 SOURCES = ("source_ids", "source_id", "session_id", "turn_id")
@@ -54,11 +52,7 @@ class McpServer:
     Args:
         command: starts the server; it speaks HTTP if an argument contains ``{port}``, else its standard streams.
             Empty if the server already runs.
-        folder: the working folder of the command.
-        start_seconds: how long the server may take to listen.
         endpoint_variable: the variable with the address of a server that already runs.
-        endpoint_path: the path of that address.
-        key_variable: the variable with the key to present.
         parameters: must be empty.
         tools: for each call the tool's ``name``, its ``arguments``, and ``result``: the path of the items or the answer
             in its structured result, as keys separated by dots.
@@ -134,7 +128,6 @@ class McpServer:
         fact_type: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        """Ingest a text."""
         if timestamp is not None and "timestamp" not in self._named("retain"):
             content = f"[{timestamp}] {content}"
         who = {"role": "user", "speaker": "user"}
@@ -147,7 +140,6 @@ class McpServer:
         return self._value_at_path("settle", self._call("settle", {})) is not False
 
     def search(self, query: str, k: int, timestamp: str | None = None) -> list[dict[str, Any]]:
-        """Return the ``k`` best items."""
         found = self._call("search", {"query": query, "question": query, "k": k, "timestamp": timestamp})
         return self._items("search", found)[:k]
 
@@ -161,17 +153,14 @@ class McpServer:
         since: str | None = None,
         until: str | None = None,
     ) -> list[dict[str, Any]]:
-        """Return the ``k`` best items of a bank."""
         when = {"timestamp": timestamp, "since": since, "until": until}
         what = {"query": query, "question": query, "k": k, "bank": bank, "tags": tags}
         return self._items("recall", self._call("recall", {**what, **when}))[:k]
 
     def query(self, question: str, timestamp: str | None = None) -> str:
-        """Return the server's answer."""
         return self._answer("query", {"query": question, "question": question, "timestamp": timestamp})
 
     def reflect(self, query: str, bank: str | None = None, timestamp: str | None = None) -> str:
-        """Return the server's answer from a bank."""
         return self._answer("reflect", {"query": query, "question": query, "bank": bank, "timestamp": timestamp})
 
     def reflect_under(
@@ -181,7 +170,6 @@ class McpServer:
         timestamp: str | None = None,
         dispositions: Mapping[str, int] | None = None,
     ) -> str:
-        """Return the server's answer from a bank, with some dispositions."""
         asked = {"query": query, "question": query, "bank": bank, "timestamp": timestamp}
         return self._answer("reflect", {**asked, "dispositions": dispositions})
 
@@ -199,13 +187,11 @@ class McpServer:
             self._call("forget", {"id": one, "bank": bank, "query": query})
 
     def versions(self) -> dict[str, str]:
-        """Return the server's name and version."""
         server = self._client.server if self._client is not None else {}
         name, version = server.get("name"), server.get("version")
         return {name: version} if isinstance(name, str) and name and isinstance(version, str) else {}
 
     def close(self) -> None:
-        """End the server, or the session with it."""
         client, self._client = self._client, None
         if client is not None:
             client.end()
@@ -303,11 +289,7 @@ def check_mapping(tools: Mapping[str, Mapping[str, Any]], *, restarts: bool) -> 
     """Check that the mapping makes an adapter.
 
     Args:
-        tools: the mapping.
         restarts: whether the server can be restarted.
-
-    Raises:
-        McpFailed: it does not.
     """
     for call, tool in tools.items():
         if call not in CALLS:
@@ -331,11 +313,7 @@ def check_mapping(tools: Mapping[str, Mapping[str, Any]], *, restarts: bool) -> 
 
 
 def check_tools(tools: Mapping[str, Mapping[str, Any]], offered: Sequence[str]) -> None:
-    """Check that the server has the tools.
-
-    Raises:
-        McpFailed: one is missing.
-    """
+    """Check that the server has the tools."""
     for call, tool in tools.items():
         if tool["name"] not in offered:
             has = f"It has: {', '.join(offered)}." if offered else "It has none."
@@ -402,5 +380,4 @@ def parsed(text: str) -> Any:
 
 
 def speaker_of(turn: Mapping[str, Any]) -> str:
-    """Return the speaker of a turn."""
     return str(turn.get("speaker") or turn["role"])

@@ -51,10 +51,6 @@ class McpFailed(DriverFailed):
 class StdioTransport:
     """A server that is started here, over its standard streams, with one JSON message per line.
 
-    Args:
-        command: starts the server.
-        folder: its working folder.
-
     Raises:
         McpFailed: it cannot be started.
     """
@@ -72,19 +68,13 @@ class StdioTransport:
             reason = getattr(error, "strerror", None) or error
             raise McpFailed(not_found(command[0], reason, os.environ.get("PATH", ""))) from None
         self.printed = PrintedLines(folder)
-        """What the server has printed."""
         self._printed = threading.Thread(target=self._copy_output, daemon=True)
         self._printed.start()
         self._unread = b""
         self._ready: deque[bytes] = deque()
 
     def ask(self, message: Mapping[str, Any]) -> Generator[dict[str, Any]]:
-        """Send a request, and yield all messages that follow.
-
-        Raises:
-            McpFailed: the server does not reply in time, or writes an invalid message.
-            ServerDied: it has ended.
-        """
+        """Send a request, and yield all messages that follow."""
         self.tell(message)
         what = str(message["method"])
         deadline = time.monotonic() + REQUEST_SECONDS
@@ -94,11 +84,7 @@ class StdioTransport:
                 yield as_message(line)
 
     def tell(self, message: Mapping[str, Any]) -> None:
-        """Send a message that has no reply.
-
-        Raises:
-            ServerDied: the server has ended.
-        """
+        """Send a message that has no reply."""
         try:
             self._process.stdin.write(json.dumps(message).encode("ascii") + b"\n")  # type: ignore[union-attr]
             self._process.stdin.flush()  # type: ignore[union-attr]
@@ -167,9 +153,7 @@ class HttpTransport:
     """A server over HTTP, with one POST per message; it replies with JSON or an event stream.
 
     Args:
-        web: the server.
         path: the path of its endpoint, after the base of ``web``.
-        server: its process, if it was started here.
     """
 
     def __init__(self, web: HttpServer, path: str, server: ServerProcess | None) -> None:
@@ -181,12 +165,7 @@ class HttpTransport:
         self._session: dict[str, str] = {}
 
     def ask(self, message: Mapping[str, Any]) -> Generator[dict[str, Any]]:
-        """Send a request, and yield the messages of its reply.
-
-        Raises:
-            McpFailed: the server refuses it, or replies with an invalid message.
-            ServerDied: it has ended.
-        """
+        """Send a request, and yield the messages of its reply."""
         body = json.dumps(message).encode("ascii")
         headers = {
             "Content-Type": "application/json",
@@ -210,12 +189,7 @@ class HttpTransport:
             raise died or McpFailed(str(error)) from None
 
     def tell(self, message: Mapping[str, Any]) -> None:
-        """Send a message that has no reply.
-
-        Raises:
-            McpFailed: the server refuses it.
-            ServerDied: it has ended.
-        """
+        """Send a message that has no reply."""
         for _ in self.ask(message):
             pass
 
@@ -233,7 +207,6 @@ class HttpTransport:
 
 
 def _refusal(what: str, reply: HttpReply) -> McpFailed:
-    """Return the error for a status other than 2xx."""
     if (cause := unreachable(reply.status, reply.body, "MCP server")) is not None:
         return McpFailed(cause)
     reason = trouble(reply.body, reply.headers.get_content_type())
@@ -244,11 +217,7 @@ def _refusal(what: str, reply: HttpReply) -> McpFailed:
 
 
 def as_message(data: bytes) -> dict[str, Any]:
-    """Read a message.
-
-    Raises:
-        McpFailed: it is not JSON-RPC.
-    """
+    """Read a message."""
     try:
         message = json.loads(data.decode("utf-8"))
     except UnicodeDecodeError:

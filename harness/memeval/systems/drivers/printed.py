@@ -50,9 +50,6 @@ REMEDIES = (
 class PrintedLines:
     """The last lines that a server has printed.
 
-    Args:
-        folder: its folder.
-
     Attributes:
         folder: its folder, absolute.
         count: how many lines it has printed; blank lines do not count.
@@ -70,7 +67,6 @@ class PrintedLines:
             self.count += 1
 
     def last(self) -> tuple[str, ...]:
-        """Return the last lines."""
         return tuple(self._lines)
 
     def since(self, count: int) -> list[str]:
@@ -106,7 +102,6 @@ def cause_in(lines: Sequence[str], folder: str) -> str:
     """Return the last error in printed lines, with the program's own file and line if its stack is printed.
 
     Args:
-        lines: the lines, without the spaces at their ends.
         folder: the program's folder, absolute; blank to name no position.
 
     Returns:

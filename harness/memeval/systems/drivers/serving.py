@@ -57,8 +57,6 @@ class ServerProcess:
 
     Args:
         command: the program and its arguments; ``{port}`` in an argument is replaced by its port.
-        folder: its working folder.
-        start_seconds: how long it may take to get ready.
         health: the path that answers 2xx to GET once it is ready; ``None`` if it only has to listen.
 
     Raises:
@@ -67,7 +65,6 @@ class ServerProcess:
 
     def __init__(self, command: Sequence[str], folder: str, start_seconds: float, health: str | None) -> None:
         self.printed = PrintedLines(folder)
-        """What the server has printed."""
         deadline = time.monotonic() + start_seconds
         for _ in range(TRIES):
             self.port = free_port()
@@ -89,7 +86,6 @@ class ServerProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether the server's process runs."""
         return self._process.poll() is None
 
     def died(self, call: str) -> ServerDied | None:
@@ -151,7 +147,6 @@ class ServerProcess:
         self._reader.start()
 
     def _copy_output(self, printed: IO[bytes]) -> None:
-        """Copy the server's output to our own stderr."""
         with printed as output:
             for line in iter(lambda: output.readline(LINE_BYTES), b""):
                 self.printed.add(line)
@@ -212,7 +207,6 @@ class ServerProcess:
 
 
 def free_port() -> int:
-    """Return a loopback port that is free now."""
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         port: int = probe.getsockname()[1]
@@ -223,12 +217,7 @@ def base_url(server: ServerProcess | None, endpoint_variable: str | None, endpoi
     """Return the base URL of a server, without a trailing slash.
 
     Args:
-        server: the server, if the submission has a command.
         endpoint_variable: the variable with the URL of one that already runs.
-        endpoint_path: the path of the URL.
-
-    Raises:
-        ServerFailed: there is no server and no address.
     """
     origin = server.origin if server is not None else os.environ.get(endpoint_variable or "", "")
     if not origin:
@@ -237,11 +226,7 @@ def base_url(server: ServerProcess | None, endpoint_variable: str | None, endpoi
 
 
 def bearer(key_variable: str | None) -> dict[str, str]:
-    """Return the header with the key from a variable; no header without a variable.
-
-    Raises:
-        ServerFailed: the variable is not set.
-    """
+    """Return the header with the key from a variable; no header without a variable."""
     if key_variable is None:
         return {}
     key = os.environ.get(key_variable)

@@ -35,10 +35,6 @@ class EventParser:
     """Turns the bytes of a stream into events. The bytes may arrive in pieces of any size.
 
     It ignores ids, retry times, comments, unknown fields, and a last event without a blank line.
-
-    Args:
-        line_bytes: the longest line.
-        total_bytes: the size limit of the stream.
     """
 
     def __init__(self, line_bytes: int = LINE_BYTES, total_bytes: int = TOTAL_BYTES) -> None:

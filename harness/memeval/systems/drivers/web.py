@@ -48,8 +48,6 @@ class HttpReplyTooLarge(WebFailed):
 
 
 class HttpReply:
-    """A complete reply."""
-
     def __init__(self, response: HTTPResponse, body: bytes) -> None:
         self.status = response.status
         self.headers = response.headers
@@ -71,8 +69,6 @@ class HttpServer:
     """A server.
 
     Args:
-        base: its URL, without a slash at its end.
-        headers: sent with every request.
         seconds: the time limit of a request, from the first byte to the last.
 
     Raises:
@@ -97,11 +93,7 @@ class HttpServer:
     def open(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}
     ) -> Iterator[HTTPResponse]:
-        """Send a request, and yield the reply with its body unread.
-
-        Raises:
-            WebFailed: there is no reply.
-        """
+        """Send a request, and yield the reply with its body unread."""
         host, port = self._address
         connection = self._connect(host, port, timeout=self._seconds)
         try:
@@ -116,11 +108,7 @@ class HttpServer:
             connection.close()
 
     def pieces(self, response: HTTPResponse) -> Iterator[bytes]:
-        """Yield the body of a reply in pieces, as it arrives.
-
-        Raises:
-            WebFailed: it is not complete in time.
-        """
+        """Yield the body of a reply in pieces, as it arrives."""
         deadline = time.monotonic() + self._seconds
         while True:
             try:
@@ -136,11 +124,7 @@ class HttpServer:
             raise WebFailed(f"The server's reply ended {response.length} bytes early. Check its Content-Length.")
 
     def events(self, response: HTTPResponse) -> Iterator[ServerSentEvent]:
-        """Yield the events of a stream as they arrive.
-
-        Raises:
-            WebFailed: the stream is incomplete, too large, or too slow.
-        """
+        """Yield the events of a stream as they arrive."""
         parser = EventParser()
         try:
             for piece in self.pieces(response):
@@ -152,7 +136,6 @@ class HttpServer:
         """Read a reply to its end.
 
         Args:
-            response: the reply.
             limit: the most bytes its body may have.
 
         Raises:
@@ -168,17 +151,12 @@ class HttpServer:
         return HttpReply(response, b"".join(parts))
 
     def ask(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> HttpReply:
-        """Send a request, and return the reply.
-
-        Raises:
-            WebFailed: there is no reply, or it cannot be read.
-        """
+        """Send a request, and return the reply."""
         with self.open(method, path, body, headers) as response:
             return self.whole(response)
 
 
 def _reason(error: Exception) -> str:
-    """Return the error of a connection, without a full stop."""
     return (str(error).strip() or type(error).__name__)[:QUOTED].rstrip(".")
 
 
@@ -202,13 +180,7 @@ def trouble(body: bytes, kind: str = "") -> str:
 
 
 def unreachable(status: int, body: bytes, what: str) -> str | None:
-    """Return the error and the remedy if a declared host cannot be reached; ``None`` if it replied itself.
-
-    Args:
-        status: the reply's status.
-        body: its body.
-        what: the server, in a word.
-    """
+    """Return the error and the remedy if a declared host cannot be reached; ``None`` if it replied itself."""
     found = UNREACHED.search(trouble(body) + ".") if status in (502, 504) else None
     if found is None:
         return None

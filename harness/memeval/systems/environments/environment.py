@@ -34,16 +34,12 @@ from memeval.systems.environments.tools import find_node
 MARKER = "environment.json"
 
 LOCK_BYTES = 5_000_000
-"""The maximum size of a lock file."""
 
 
 class BuiltEnvironment(Stored):
-    """The marker file of a finished environment."""
-
     digest: Digest
     """Digest of the packages and the platform."""
     tool: str
-    """The installer and its version."""
     stamp: Digest
     """Digest of the sizes and times of its files."""
     base: str | None
@@ -52,8 +48,6 @@ class BuiltEnvironment(Stored):
 
 @dataclass(frozen=True)
 class Environment:
-    """The installed packages of a system."""
-
     folder: Path
     python: Path | None
     """The Python of the environment; ``None`` if there are only Node packages."""
@@ -62,7 +56,6 @@ class Environment:
     shown: tuple[Path, ...]
     """Folders that the system must be able to read in the sandbox."""
     identity: EnvironmentIdentity
-    """Its description in the run."""
     variables: dict[str, str] = field(default_factory=dict)
     """Environment variables by which Node finds its packages."""
 
@@ -77,7 +70,6 @@ def environment_for(
             single file.
         entry: its Python file, which may declare dependencies inline (PEP 723).
         cache: the folder of environments; by default ``MEMEVAL_CACHE``, else the user's cache folder.
-        note: receives a message before a long step.
 
     Returns:
         The environment; ``None`` if the submission needs no packages.

@@ -42,11 +42,8 @@ PIP_FLAGS = ("--quiet", "--no-input", "--no-color", "--disable-pip-version-check
 
 @dataclass(frozen=True)
 class Python:
-    """Python packages to install."""
-
     pins: tuple[Pin, ...]
     source: Path
-    """The file that declares them."""
     locked: bool
     """Whether this file is a lock file of the submission."""
 
@@ -62,12 +59,9 @@ class Python:
 
 @dataclass(frozen=True)
 class Node:
-    """Node packages to install."""
-
     package: dict[str, Any]
     lock: dict[str, Any]
     source: Path
-    """The lock file."""
 
 
 def install_python(folder: Path, python: Python, note: Callable[[str], None]) -> str:
@@ -75,8 +69,6 @@ def install_python(folder: Path, python: Python, note: Callable[[str], None]) ->
 
     Args:
         folder: the empty folder of the environment.
-        python: the packages.
-        note: receives a message before the start.
 
     Raises:
         BadInput: a package of the lock cannot be installed.
@@ -106,11 +98,6 @@ def install_python(folder: Path, python: Python, note: Callable[[str], None]) ->
 
 def resolve(script: Script, entry: Path, folder: Path, note: Callable[[str], None]) -> Python:
     """Return the locked packages for the inline dependencies of a file, resolved once per Python and platform.
-
-    Args:
-        script: the inline metadata.
-        folder: the folder of resolved locks.
-        note: receives a message before the start.
 
     Raises:
         BadInput: a dependency cannot be installed.
@@ -176,11 +163,6 @@ def _compile(target: Path) -> None:
 
 def install_node(folder: Path, node: Node, note: Callable[[str], None]) -> str:
     """Install the packages of a ``package-lock.json``, and return the installer with its version.
-
-    Args:
-        folder: the folder of the environment.
-        node: the packages.
-        note: receives a message before the start.
 
     Raises:
         BadInput: a package of the lock cannot be installed.

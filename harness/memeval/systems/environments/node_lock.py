@@ -31,30 +31,14 @@ GROUPS = ("dependencies", "devDependencies", "optionalDependencies", "peerDepend
 
 
 def read_package(text: str, where: Path) -> dict[str, Any]:
-    """Read a ``package.json``, which may name only packages of a registry.
-
-    Args:
-        text: the content of the file.
-        where: the file, for error messages.
-
-    Raises:
-        BadInput: it is invalid, or names a folder, a repository or a URL.
-    """
+    """Read a ``package.json``, which may name only packages of a registry."""
     data = _object(text, where)
     _check_dependencies(data, where)
     return data
 
 
 def read_package_lock(text: str, where: Path) -> dict[str, Any]:
-    """Read a ``package-lock.json``, with the integrity of every package.
-
-    Args:
-        text: the content of the file.
-        where: the file, for error messages.
-
-    Raises:
-        BadInput: it is invalid, or a package has no integrity.
-    """
+    """Read a ``package-lock.json``, with the integrity of every package."""
     data = _object(text, where)
     if data.get("lockfileVersion") not in (2, 3):
         raise BadInput("'lockfileVersion' is not 2 or 3.", where=where, remedy=MAKE_AGAIN)

@@ -54,18 +54,13 @@ OPTIONS = {
 
 @dataclass(frozen=True)
 class Pin:
-    """One package of a lock: its name, version and file digests."""
-
     requirement: Requirement
-    """Name, extras, version and marker."""
     hashes: tuple[str, ...]
     """Digests such as ``sha256:…``."""
     line: int
-    """Its line, from 1."""
 
     @property
     def name(self) -> str:
-        """The normalized name."""
         return canonicalize_name(self.requirement.name)
 
     @property
@@ -78,8 +73,6 @@ class Pin:
 
 @dataclass(frozen=True)
 class Script:
-    """The inline metadata of a file (PEP 723)."""
-
     dependencies: tuple[Requirement, ...]
     python: SpecifierSet
     """The supported versions of Python."""
@@ -88,33 +81,16 @@ class Script:
 
 
 def read_pins(text: str, where: Path) -> tuple[Pin, ...]:
-    """Read a ``requirements.lock``: each line is one package with its version and digests.
-
-    Args:
-        text: the content of the file.
-        where: the file, for error messages.
-
-    Raises:
-        BadInput: a line is something else; with file and line.
-    """
+    """Read a ``requirements.lock``: each line is one package with its version and digests."""
     return tuple(_pin(line, f"{where}:{number}", number) for number, line in _logical_lines(text))
 
 
 def write_pins(pins: Iterable[Pin]) -> str:
-    """Return the lock file for installers."""
     return "".join(f"{pin}\n" for pin in pins)
 
 
 def read_script(text: str, where: Path) -> Script | None:
-    """Read the PEP 723 metadata of a Python file; ``None`` where it has none.
-
-    Args:
-        text: the file's source.
-        where: the file, for error messages.
-
-    Raises:
-        BadInput: the block is invalid, or there are two.
-    """
+    """Read the PEP 723 metadata of a Python file; ``None`` where it has none."""
     blocks = list(SCRIPT.finditer(text.replace("\r\n", "\n")))
     if not blocks:
         return None

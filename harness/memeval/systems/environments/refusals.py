@@ -89,7 +89,6 @@ def python_refusal(failure: ToolFailed, tool: Installer, first: str, location: C
     """Return the error for a failure of uv or pip.
 
     Args:
-        failure: the failure with the tool's output.
         first: the first package of the lock, which is named if the output names none.
         location: returns the file and line of a package by its name.
     """
@@ -106,14 +105,7 @@ def python_refusal(failure: ToolFailed, tool: Installer, first: str, location: C
 
 
 def npm_refusal(failure: ToolFailed, tool: Installer, where: Path, lock: Mapping[str, Any]) -> BadInput:
-    """Return the error for a failure of npm.
-
-    Args:
-        failure: the failure with npm's output.
-        tool: npm.
-        where: the lock file.
-        lock: the content of the lock file.
-    """
+    """Return the error for a failure of npm."""
     output = failure.output
     code = next(iter(re.findall(r"npm (?:error|ERR!) code (\w+)", output)), "")
     if code == "ENOSPC" or "No space left on device" in output:
@@ -139,7 +131,6 @@ def _npm_name(output: str, lock: Mapping[str, Any]) -> str:
 
 
 def disk_full(where: object) -> BadInput:
-    """Return the error for a full disk."""
     return BadInput(
         "the disk is full, so the environment cannot be built.",
         where=where,

@@ -29,8 +29,6 @@ MISLEADING = re.compile(
 
 
 class ToolFailed(Exception):
-    """An installer failed."""
-
     def __init__(self, output: str) -> None:
         super().__init__(output)
         self.output = output
@@ -38,8 +36,6 @@ class ToolFailed(Exception):
 
 @dataclass(frozen=True)
 class Installer:
-    """An available installer."""
-
     name: str
     version: str
     command: tuple[str, ...]
@@ -84,20 +80,10 @@ def find_python_installer() -> Installer:
 
 
 def find_npm() -> Installer:
-    """Return npm.
-
-    Raises:
-        BadInput: it is not installed.
-    """
     return _of_node("npm")
 
 
 def find_node() -> Installer:
-    """Return Node.
-
-    Raises:
-        BadInput: it is not installed.
-    """
     return _of_node("node")
 
 
@@ -113,11 +99,6 @@ def _of_node(name: str) -> Installer:
 
 def run_tool(command: Sequence[str | Path], folder: Path, environment: Mapping[str, str] = {}) -> str:
     """Run an installer in a folder, and return its standard output.
-
-    Args:
-        command: the program and its arguments.
-        folder: the working folder.
-        environment: variables besides memeval's own.
 
     Raises:
         ToolFailed: it failed, took too long, or cannot be started.

@@ -27,7 +27,6 @@ ERRORS = {
 
 
 def error(status: int, sentence: str) -> dict[str, Any]:
-    """Return an error in Anthropic's form."""
     kind = ERRORS.get(status, "api_error" if status >= 500 else "invalid_request_error")
     return {"type": "error", "error": {"type": kind, "message": sentence}}
 

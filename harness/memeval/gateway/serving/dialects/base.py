@@ -35,11 +35,7 @@ class Exchange(ABC):
 
     @abstractmethod
     def whole(self, call: Call) -> dict[str, Any]:
-        """Return the whole reply.
-
-        Raises:
-            Refusal: this dialect cannot express the model's reply.
-        """
+        """Return the whole reply."""
 
     def events(self, call: Call) -> Iterator[str]:
         """Yield the reply as the text of events."""

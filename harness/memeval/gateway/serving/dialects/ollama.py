@@ -33,7 +33,6 @@ IGNORED_OPTIONS = (
 
 
 def error(_status: int, sentence: str) -> dict[str, Any]:
-    """Return an error in Ollama's form."""
     return {"error": sentence}
 
 

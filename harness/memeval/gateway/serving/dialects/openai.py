@@ -32,7 +32,6 @@ IGNORED = (
 
 
 def error(status: int, sentence: str) -> dict[str, Any]:
-    """Return an error in OpenAI's form."""
     kinds = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 429: "requests"}
     kind = kinds.get(status, "server_error" if status >= 500 else "invalid_request_error")
     return {"error": {"message": sentence, "type": kind, "param": None, "code": None}}
@@ -107,11 +106,7 @@ class Embeddings(Exchange):
 
 
 def checked_tools(tools: list[Any]) -> list[Any]:
-    """Return tools in the form of the OpenAI API.
-
-    Raises:
-        Refusal: a tool is not a function; the provider would run it.
-    """
+    """Return tools in the form of the OpenAI API."""
     for tool in tools:
         if not isinstance(tool, dict) or tool.get("type") != "function" or not isinstance(tool.get("function"), dict):
             raise Refusal(
@@ -121,11 +116,7 @@ def checked_tools(tools: list[Any]) -> list[Any]:
 
 
 def embedded(fields: Fields, name: str) -> Any:
-    """Return the input of an embedding request: a text, texts, or their tokens.
-
-    Raises:
-        Refusal: the input has another type.
-    """
+    """Return the input of an embedding request: a text, texts, or their tokens."""
     value = fields.any(name)
     if isinstance(value, str) and value:
         return value
@@ -135,11 +126,7 @@ def embedded(fields: Fields, name: str) -> Any:
 
 
 def vectors_of(call: Call) -> list[list[float]]:
-    """Return the embeddings of a recorded reply, in order.
-
-    Raises:
-        Refusal: the reply has no valid embeddings.
-    """
+    """Return the embeddings of a recorded reply, in order."""
     rows = data_of(call).get("data")
     try:
         vectors = [_vector(row["embedding"]) for row in sorted(rows, key=lambda row: row.get("index", 0))]  # type: ignore[arg-type]

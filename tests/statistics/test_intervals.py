@@ -5,7 +5,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.statistics.student import critical, two_sided_p
+from memeval.statistics.intervals import critical, two_sided_p
 
 
 @given(st.floats(-60, 60), st.integers(1, 5000))

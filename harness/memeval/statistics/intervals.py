@@ -1,9 +1,39 @@
-"""Student's t distribution for tests and intervals, without SciPy."""
+"""Wilson's score interval of a share, and Student's t distribution, without SciPy."""
 
 from __future__ import annotations
 
 import math
+import statistics
+from collections.abc import Sequence
 from functools import lru_cache
+
+Z = 1.959963984540054
+"""The 97.5 % quantile of the normal distribution."""
+
+
+def wilson(correct: float, n: float) -> tuple[float, float]:
+    """Return the 95 % score interval of ``correct`` out of ``n``, within [0, 1].
+
+    ``(p + z²/2n ± z·sqrt(p(1 - p)/n + z²/4n²)) / (1 + z²/n)`` (Wilson 1927, "Probable inference, the law of
+    succession, and statistical inference", JASA 22).
+
+    Args:
+        correct: number of right items, or the sum of their credits in [0, 1].
+        n: number of items, or the effective number of weighted items.
+
+    Raises:
+        ValueError: ``n`` is not positive, or ``correct`` is not between 0 and ``n``.
+    """
+    if n <= 0 or not 0 <= correct <= n:
+        raise ValueError(f"{correct} of {n} is not a share")
+    p, z2 = correct / n, Z * Z
+    centre = p + z2 / (2 * n)
+    half = Z * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+    scale = 1 + z2 / n
+    low = 0.0 if correct == 0 else max(0.0, (centre - half) / scale)
+    high = 1.0 if correct == n else min(1.0, (centre + half) / scale)
+    return low, high
+
 
 _EPSILON = 1e-15
 _TINY = 1e-300
@@ -14,10 +44,6 @@ def two_sided_p(t: float, degrees: int) -> float:
     """Return the probability that |T| is at least ``|t|``.
 
     ``P = I_x(df/2, 1/2)`` with ``x = df / (df + t²)`` (Abramowitz and Stegun 26.5.27, 26.7.1).
-
-    Args:
-        t: the statistic.
-        degrees: degrees of freedom, at least 1.
     """
     if math.isinf(t):
         return 0.0
@@ -26,12 +52,6 @@ def two_sided_p(t: float, degrees: int) -> float:
 
 @lru_cache(maxsize=1024)
 def critical(degrees: int, alpha: float = 0.05) -> float:
-    """Return the ``t`` whose absolute value is exceeded with probability ``alpha``, by bisection.
-
-    Args:
-        degrees: degrees of freedom, at least 1.
-        alpha: two-sided probability, between 0 and 1.
-    """
     low, high = 0.0, 2.0
     while two_sided_p(high, degrees) > alpha:
         high *= 2
@@ -74,3 +94,19 @@ def _fraction(a: float, b: float, x: float) -> float:
 
 def _away_from_zero(value: float) -> float:
     return value if abs(value) > _TINY else _TINY
+
+
+def chance_of_more(earlier: Sequence[float], new: float) -> float:
+    """Return the one-sided p-value that ``new`` comes from the same normal distribution as ``earlier``.
+
+    ``t = (x - m) / (s sqrt(1 + 1/n))`` with ``n - 1`` degrees of freedom: Student's prediction interval for one future
+    observation (Hahn and Meeker 1991, Statistical Intervals, section 4.5).
+
+    ``earlier``: at least two values. Returns: A low value if ``new`` is higher than chance explains.
+    """
+    excess = new - statistics.fmean(earlier)
+    error = statistics.stdev(earlier) * math.sqrt(1 + 1 / len(earlier))
+    if error < 1e-12:
+        return 0.0 if excess > 1e-12 else 1.0
+    two_sided = two_sided_p(excess / error, len(earlier) - 1)
+    return two_sided / 2 if excess > 0 else 1 - two_sided / 2
