@@ -253,18 +253,20 @@ def _drawing(plot: Plot, across: PlotAxis, up: PlotAxis) -> Any:
     def by_kind(channel: Any, *values: object) -> Any:
         return channel("kind:N", legend=None).scale(domain=kinds, range=list(values))
 
+    sizes = {
+        "size": {"expr": "datum.kind == 'front' ? 200 : 64"},
+        "fillOpacity": {"expr": "datum.kind == 'ranked' ? 0.5 : 1"},
+    }
     tips = [alt.Tooltip("system:N"), alt.Tooltip("y:Q", title="score", format=".1%")]
     tips.append(alt.Tooltip("cost:N", title=plot.cost))
     spots = (
         of(*kinds)
-        .mark_circle(strokeWidth=1, opacity=1)
+        .mark_circle(strokeWidth=1, opacity=1, **sizes)
         .encode(
             x=x,
             y=y,
             fill=by_kind(alt.Fill, ACCENT, ACCENT, PAPER),
             stroke=by_kind(alt.Stroke, PAPER, PAPER, ACCENT),
-            fillOpacity=by_kind(alt.FillOpacity, 1, 0.5, 1),
-            size=by_kind(alt.Size, 200, 64, 64),
             tooltip=tips,
         )
     )
