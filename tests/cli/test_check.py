@@ -291,7 +291,7 @@ def test_hooks_run_only_for_a_regression_and_can_be_switched_off(call: Call) -> 
 def test_a_regressed_run_is_accepted_only_with_the_flag_and_the_ledger_says_so(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memeval.evaluation.verification.verify_run", lambda _folder: [])
+    monkeypatch.setattr("memeval.evaluation.verify.verification.verify_run", lambda _folder: [])
     stored(1, 45)
     run = stored(2, 20, accepted=False).run.run_id
     accept = ("ledger", "accept")

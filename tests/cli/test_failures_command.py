@@ -12,7 +12,7 @@ import pytest
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import session
 from memeval.cli.main import main
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.records.errors import ExitCode
 from memeval.systems.source import find_system
 from tests.evaluation.asking import benchmark_session

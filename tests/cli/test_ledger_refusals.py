@@ -13,8 +13,8 @@ from memeval import api
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.cli.main import main
-from memeval.evaluation.models import ModelOptions
-from memeval.evaluation.running import RunOptions
+from memeval.evaluation.run.models import ModelOptions
+from memeval.evaluation.run.running import RunOptions
 from memeval.execution.preparation import SystemSetup
 from memeval.options import RejudgeOptions
 from memeval.records.errors import ExitCode

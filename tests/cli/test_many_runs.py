@@ -13,8 +13,8 @@ from memeval.archive.runs import sealed_runs
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.cli.main import main
-from memeval.evaluation.batches import FEW, processes
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
+from memeval.evaluation.verify.batches import FEW, processes
 from memeval.processes import cores
 from memeval.systems.source import find_system
 

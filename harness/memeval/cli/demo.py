@@ -123,7 +123,7 @@ def demo(every: bool = False) -> None:
     Args:
         every: run on all benchmarks whose data is on this machine, not only on the built-in one.
     """
-    from memeval.evaluation.batches import processes
+    from memeval.evaluation.verify.batches import processes
     from memeval.site import build
 
     began = time.monotonic()

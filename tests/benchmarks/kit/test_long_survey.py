@@ -25,7 +25,7 @@ from memeval.benchmarks.kit.long.source import LongSource
 from memeval.benchmarks.kit.long.survey import Survey, code_files, included, made_by, survey, surveyed
 from memeval.benchmarks.kit.talk import DraftTurn
 from memeval.cli.main import main
-from memeval.evaluation.disk_space import disk_space_warning
+from memeval.evaluation.run.disk_space import disk_space_warning
 
 WORDING = wording("full")
 SOURCE = LongBeliefs(42, "10k", "judge", WORDING, searched=False)

@@ -14,8 +14,8 @@ from memeval.benchmarks.precisionmembench import PrecisionBenchmark
 from memeval.benchmarks.precisionmembench.formats import REPORT
 from memeval.benchmarks.precisionmembench.report_files import read, write
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.importing import import_file
-from memeval.evaluation.judges import ChosenJudge
+from memeval.evaluation.imports.importing import import_file
+from memeval.evaluation.judge.judges import ChosenJudge
 from memeval.options import ImportOptions
 from memeval.records.errors import BadInput
 from memeval.records.grade import GradeState
