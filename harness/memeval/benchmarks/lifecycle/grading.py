@@ -8,7 +8,7 @@ from math import inf
 
 from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeRule, ProbeStage, ProbeStatement
 from memeval.benchmarks.lifecycle.words import FRAMES
-from memeval.grading.base import RuleGrader
+from memeval.grading.base import RuleGrader, first_failure, row
 from memeval.grading.evidence import TurnIndex, index_of
 from memeval.judging.base import Judge
 from memeval.judging.text import normal, states

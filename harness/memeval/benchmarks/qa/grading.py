@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memeval.benchmarks.qa.keys import QaKey, holds, holds_anywhere
-from memeval.grading.base import RuleGrader
+from memeval.grading.base import RuleGrader, first_failure, only, row
 from memeval.grading.evidence import few_measures, index_of
 from memeval.grading.judged import Judged
 from memeval.judging.base import Judge
