@@ -22,8 +22,7 @@ from memeval.site.charts.figures import Figure, figure
 from memeval.site.charts.study_charts import CurvePoint, Slice, ValuePair, curves, declared, parts, two_looks
 from memeval.site.model import text
 from memeval.site.model.content import BenchmarkView, SiteModel, judge_label
-from memeval.site.model.labels import reader_label
-from memeval.site.model.slices import slice_label
+from memeval.site.model.labels import reader_label, slice_label
 from memeval.site.model.urls import segment
 
 BANK_SIZE, IN_FLIGHT = "bank size", "in flight"

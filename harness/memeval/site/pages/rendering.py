@@ -12,7 +12,7 @@ from markupsafe import Markup
 from memeval.records.base import Digest, digest_bytes, digest_of
 from memeval.site.charts import svg
 from memeval.site.charts.line_charts import swatch
-from memeval.site.model import labels, slices, text, urls
+from memeval.site.model import labels, text, urls
 from memeval.site.model.files import assets_root
 from memeval.site.table import standings, tiers
 from memeval.systems.controls import all_controls
@@ -55,8 +55,8 @@ def environment() -> Environment:
         "outside": urls.outside,
         "label": labels.label,
         "reader_label": labels.reader_label,
-        "slice_label": slices.slice_label,
-        "slice_value": lambda value, name: slices.slice_value(name, value),
+        "slice_label": labels.slice_label,
+        "slice_value": lambda value, name: labels.slice_value(name, value),
         "reader_meaning": labels.reader_meaning,
         "rank": standings.rank_text,
         "verdict": standings.verdict,

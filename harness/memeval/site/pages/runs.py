@@ -25,8 +25,7 @@ from memeval.site.model.commands import repeat_commands
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.file_digests import digest_file
 from memeval.site.model.files import Asset, GeneratedFile, Heading, KeptPage, Page, shared
-from memeval.site.model.labels import FLAG_MEANINGS, INTERFACES, label
-from memeval.site.model.slices import SliceLabel, slice_label
+from memeval.site.model.labels import FLAG_MEANINGS, INTERFACES, SliceLabel, label, slice_label
 from memeval.site.model.text import fraction
 from memeval.site.model.urls import run_url, segment, shared_link
 from memeval.site.pages.kept_files import kept_files, row_inputs

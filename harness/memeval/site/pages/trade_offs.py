@@ -10,7 +10,7 @@ from memeval.site.model.files import GeneratedFile, Heading, Page
 from memeval.site.model.urls import trade_offs_url
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
-from memeval.site.pages.system_results import headline_tables
+from memeval.site.pages.systems import headline_tables
 from memeval.site.table.overview import overviews
 from memeval.site.table.tables import TableView, view
 
