@@ -10,8 +10,7 @@ import typer
 
 from memeval.cli.archive import fetch_for
 from memeval.cli.fields import Without, command
-from memeval.cli.options import Benchmarks, JudgeLabel, Prompts
-from memeval.cli.shared import AsJson, Data, counted, percent, print_json
+from memeval.cli.shared import AsJson, Benchmarks, Data, JudgeLabel, Prompts, counted, percent, print_json
 from memeval.options import AuditOptions, RejudgeOptions
 
 if TYPE_CHECKING:
@@ -20,11 +19,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Audit a judge, or compare two judges.", no_args_is_help=True)
 
 _LABELS = typer.Option("--judge-label", help="Who serves the model judges, if not their makers.")
-
-
-def add_to(main: typer.Typer) -> None:
-    command(main, "rejudge")(rejudge)
-    main.add_typer(app, name="judge")
 
 
 def rejudge(
