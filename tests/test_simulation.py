@@ -99,7 +99,7 @@ def test_the_table_of_stored_runs_is_computed_alone_and_the_rest_stays(
     monkeypatch.setattr(simulation, "OUT", out)
     monkeypatch.setattr(simulation, "write_page", pages.append)
     monkeypatch.setattr(simulation, "stored_power", lambda *_: iter([{"layout": "beliefs@2", "pairs": 1}]))
-    simulation.again()
+    simulation.again("stored")
     (shown,) = pages
     assert shown == json.loads(out.read_text(encoding="utf-8"))
     assert shown == RESULT | {"stored": [{"layout": "beliefs@2", "pairs": 1}]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,7 @@ def make_run(
     shuffled: bool = False,
     version: str = "1.0",
     isolation: Isolation = Isolation.FILES_REACHABLE,
+    regraded: Callable[[Grade], Grade] = lambda grade: grade,
     **told: Any,
 ) -> RunFolder:
     """Write a sealed run under ``results`` and return it.
@@ -85,6 +86,7 @@ def make_run(
         shuffled: whether the rows are in another order than the plan's.
         version: the system's version.
         isolation: what held the system in.
+        regraded: returns the grade of an item, given its usual one.
         told: what else the system says of itself, as in its identity.
     """
     track = track or make_track()
@@ -98,7 +100,7 @@ def make_run(
         timed_out = (category, number) in failed
         right = number < (correct or {}).get(category, 0)
         responses.append(_response(f"{category}-{number:03}", timed_out, started, context))
-        grades.append(_grade(category, number, None if timed_out else right))
+        grades.append(regraded(_grade(category, number, None if timed_out else right)))
     if shuffled:
         dice = random.Random(slug)
         dice.shuffle(responses)

@@ -10,7 +10,7 @@ from typing import Any
 
 from memeval.exchange.plain_parquet import PlainType, plain_parquet
 from memeval.leaderboard.board import Board, BoardRow
-from memeval.leaderboard.index_tests import baseline_word
+from memeval.leaderboard.ranking import baseline_word
 from memeval.site.columns import Column
 from memeval.site.croissant import DataField
 from memeval.site.downloads import safe_cell
