@@ -25,7 +25,7 @@ from memeval.keys import ItemKey, Stance, StanceKey
 from memeval.leaderboard.board import BoardRow, build_board
 from memeval.records.scenario import Scenario, Session
 from memeval.records.track import Track
-from memeval.site.text import percent
+from memeval.site.model.text import percent
 from memeval.statistics.ranks import RankRange
 from memeval.tokens import count_tokens
 

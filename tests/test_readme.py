@@ -13,7 +13,7 @@ import pytest
 from memeval.cli.main import app
 from memeval.cli.plain_help import command_of
 from memeval.project import Project, project
-from memeval.site.guide_plugin import GuidePlugin
+from memeval.site.frame.guide_plugin import GuidePlugin
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", "site/install.md", "site/submit.md", "site/repeat.md", "site/maintain.md")

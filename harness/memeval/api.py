@@ -155,12 +155,7 @@ def check_conformance(
 ) -> Conformance:
     """Check with planted facts whether a system follows the adapter contract, and store the report.
 
-    Args:
-        system: a slug under ``submissions/``, a shipped control, a folder, or a ``.py`` file with an adapter class.
-        options: folder of the report, models, sandbox and limits.
-
-    Raises:
-        BadInput: the system does not install or load.
+    Raises ``BadInput`` if the system does not install or load.
     """
     from memeval.evaluation import conforming
     from memeval.execution.progress import Silent
@@ -187,8 +182,7 @@ def _benchmarks(ids: str | Sequence[str] | None, data: Path | None) -> list[Benc
 def load_run(run: str | Path, results: Path = Path("results")) -> RunFolder:
     """Return a stored run, by its folder or its id. Rows that are only in the archive are fetched.
 
-    Raises:
-        BadInput: the run does not exist or is not readable.
+    Raises ``BadInput`` if the run does not exist or is not readable.
     """
     from memeval.archive.remote.automatic import fetch_missing
 
@@ -199,10 +193,6 @@ def load_run(run: str | Path, results: Path = Path("results")) -> RunFolder:
 
 def fetch_rows(named: str | Path, results: Path = Path("results")) -> list[str]:
     """Fetch rows that are only in the archive, for a run or all runs in a folder, into the cache.
-
-    Args:
-        named: a run's folder or id, or a folder that contains runs.
-        results: folder in which to look up an id.
 
     Returns:
         A warning for each board or file whose rows are still missing.
@@ -218,8 +208,7 @@ def fetch_rows(named: str | Path, results: Path = Path("results")) -> list[str]:
 def load_runs(named: str | Path, results: Path = Path("results")) -> list[RunFolder]:
     """Return the stored runs in a folder and its subfolders, or the run with an id.
 
-    Raises:
-        BadInput: no such folder or run exists.
+    Raises ``BadInput`` if no such folder or run exists.
     """
     path = Path(named)
     return runs_under(path) if path.is_dir() else [find_run(results, str(named))]
@@ -231,8 +220,6 @@ def verify(path: str | Path, *, results: Path = Path("results"), signers: Path |
     Returns the problems only. What could not be checked is in :func:`verify_checks`.
 
     Args:
-        path: a run's folder or id, or a folder that contains runs.
-        results: folder in which to look up an id.
         signers: file of the keys that may sign the ledger and releases; ``None`` for memeval's own.
 
     Raises:
@@ -248,9 +235,6 @@ def verify_checks(
     """Check every stored run in a folder and its subfolders; see :func:`verify`.
 
     Args:
-        path: see :func:`verify`.
-        results: see :func:`verify`.
-        signers: see :func:`verify`.
         jobs: number of processes. With more than one, a script needs ``if __name__ == "__main__":`` around its calls.
 
     Returns:
@@ -305,8 +289,6 @@ def rejudge(
     Args:
         run: the run, by its folder or its id.
         judge: ``rules`` or ``openai:MODEL``.
-        label: who serves the judge model, if not its maker.
-        prompts: folder with other prompts for a judge model.
 
     Raises:
         BadInput: an argument names nothing that exists.
@@ -334,11 +316,9 @@ def audit(
     """Measure a judge against calibration answers of benchmarks, and store its error rates.
 
     Args:
-        judge: ``rules`` or ``openai:MODEL``.
         benchmark: ids such as ``beliefs@2``; ``None`` for every benchmark whose data is on this machine.
         label: who serves the judge model, if not its maker.
         prompts: folder with other prompts for a judge model.
-        data: your own copy of the benchmark's data; needs one benchmark.
 
     Raises:
         BadInput: an argument names nothing that exists.
@@ -368,12 +348,7 @@ def estimate(
 ) -> Estimate:
     """Return the model calls, tokens, dollars and hours that a run would need, without running it.
 
-    Args:
-        system: as in :func:`run`.
-        parameters: seed and size of a generated benchmark.
-
-    Raises:
-        BadInput: an argument names nothing that exists.
+    Raises ``BadInput`` if an argument names nothing that exists.
     """
     from memeval.evaluation.estimate import estimate_run
 
@@ -400,15 +375,8 @@ def import_answers(
     """Grade answers that were made elsewhere, and store them as a run; see :func:`import_file`.
 
     Args:
-        file: the file of answers.
-        format: its format, such as ``locomo``.
         benchmark: its id; ``None`` for the format's own benchmark.
-        protocol: the way of grading.
         system: system in the file, if it holds several; otherwise the system's name.
-        judge: ``rules`` or ``openai:MODEL``.
-        label: who serves the judge model, if not its maker.
-        prompts: folder with other prompts for a judge model.
-        options: origin of the answers, and folder of the run.
 
     Raises:
         BadInput: an argument names nothing that exists, or the file is not valid.
@@ -448,7 +416,6 @@ def compare(runs: Sequence[str | Path | RunFolder], *, results: Path = Path("res
 
     Args:
         runs: two or more runs, by folder or id: of one track, or with the same answers.
-        results: folder in which to look up ids.
 
     Raises:
         BadInput: a run does not exist, or the runs are not comparable.
@@ -466,10 +433,8 @@ def check(
     The thresholds are those of ``memeval.toml`` next to the results folder.
 
     Args:
-        run: the run, by its folder or its id.
         baseline: ``last-N`` for the last N accepted runs of the same system on the same track, or a run by its folder
             or id; ``None`` for the setting.
-        results: folder with the ledger and the accepted runs.
 
     Raises:
         BadInput: the baseline does not exist or is on another track, or a run is damaged or lacks rows.
@@ -502,8 +467,6 @@ def failures(
     """Return why a run's answers are wrong, and which evidence was retrieved.
 
     Args:
-        run: the run, by its folder or its id.
-        results: folder in which to look up an id.
         data: your own copy of the benchmark's data; only needed if the run was sealed without the analysis.
 
     Raises:
@@ -521,7 +484,6 @@ def items(name: str | None = None, *, results: Path = Path("results")) -> list[I
 
     Args:
         name: a benchmark or the id of a track; ``None`` for all.
-        results: folder of the runs.
 
     Raises:
         BadInput: there is no such run, no system is ranked, or grades are missing or damaged.
@@ -536,7 +498,6 @@ def _loaded(run: str | Path | RunFolder, results: Path) -> RunFolder:
 
 
 def board(results: Path = Path("results")) -> Board:
-    """Return the leaderboard of a results folder."""
     from memeval.archive.ledger import Ledger
     from memeval.leaderboard.board import build_board
 
@@ -562,13 +523,7 @@ def overall(suite: str, *, results: Path = Path("results"), suites: Path | None 
 def lead(table: Overall, first: str, second: str) -> Lead:
     """Return under which share of all weightings a system leads another; see :func:`memeval.leaderboard.overall.lead`.
 
-    Args:
-        table: the overall index.
-        first: slug of a system with an index.
-        second: slug of another one.
-
-    Raises:
-        BadInput: a system has no index, or both are the same.
+    Raises ``BadInput`` if a system has no index, or both are the same.
     """
     from memeval.leaderboard.overall import lead as lead_in
 

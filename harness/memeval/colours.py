@@ -15,12 +15,7 @@ DARK_GROUNDS = ("#131b20", "#1a242a", "#1d282e")
 
 
 def contrast(first: str, second: str) -> float:
-    """Return the contrast ratio of two colours, in [1, 21]: ``(L1 + 0.05) / (L2 + 0.05)``, with L1 the lighter one.
-
-    Args:
-        first: a colour, ``#rrggbb``.
-        second: a colour, ``#rrggbb``.
-    """
+    """Return the contrast ratio of two colours, in [1, 21]: ``(L1 + 0.05) / (L2 + 0.05)``, with L1 the lighter one."""
     high, low = sorted((luminance(first), luminance(second)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 

@@ -65,19 +65,14 @@ class ModelOptions:
     def caps(self) -> Mapping[tuple[Phase | None, str], float]:
         """The budgets, by phase (``None`` for the run) and unit: ``usd``, ``tokens`` or ``minutes``.
 
-        Raises:
-            BadInput: a budget is not of the form ``[PHASE.]UNIT=N``, or occurs twice.
+        Raises ``BadInput`` if a budget is not of the form ``[PHASE.]UNIT=N``, or occurs twice.
         """
         from memeval.gateway.budget import parse_caps
 
         return parse_caps([*self.budget, *([] if self.max_cost_usd is None else [f"usd={self.max_cost_usd}"])])
 
     def check(self) -> None:
-        """Check the numbers.
-
-        Raises:
-            BadInput: a number is too small, or not finite; or a budget is invalid.
-        """
+        """Check the numbers. Raises ``BadInput`` if a number is too small, or not finite; or a budget is invalid."""
         for name, number in (
             ("--judge-concurrency", self.judge_concurrency),
             ("--model-concurrency", self.model_concurrency),
@@ -101,8 +96,6 @@ class ModelOptions:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """The options of a run."""
-
     results: Path = field(default=RESULTS, metadata=_RESULTS)
     """Folder of stored runs."""
     protocol: str | None = None
@@ -145,11 +138,7 @@ class RunOptions:
     """Run all items, even if the first 25 fail with the same error."""
 
     def check(self) -> None:
-        """Check the numbers.
-
-        Raises:
-            BadInput: a number is too small, or not finite.
-        """
+        """Check the numbers. Raises ``BadInput`` if a number is too small, or not finite."""
         for name, value in (("--limit", self.limit), ("--concurrency", self.concurrency)):
             if value is not None and value < 1:
                 raise BadInput(f"{name} is {value}.", remedy="Give a number of at least 1.")
@@ -157,8 +146,6 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class RejudgeOptions:
-    """The options of rejudging."""
-
     results: Path = field(default=RESULTS, metadata=_RESULTS)
     """Folder of stored runs."""
     models: ModelOptions = field(default_factory=ModelOptions)
@@ -169,8 +156,6 @@ class RejudgeOptions:
 
 @dataclass(frozen=True)
 class AuditOptions:
-    """The options of an audit."""
-
     results: Path = field(default=RESULTS, metadata=_RESULTS)
     """Folder of stored runs."""
     items: int = 20
@@ -181,8 +166,6 @@ class AuditOptions:
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """The options of checking a submission."""
-
     run: bool = field(default=True, metadata=flag("--run/--no-run"))
     """Also install and run it."""
     results: Path | None = None

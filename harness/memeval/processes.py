@@ -62,7 +62,6 @@ def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) -
 
     Args:
         work: a function of a module, so that other processes find it by name.
-        tasks: what it receives, one after another. Tasks and results are pickled.
         jobs: number of processes; 1 works in this process.
 
     Raises:

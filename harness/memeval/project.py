@@ -37,6 +37,5 @@ class Project:
 
 @cache
 def project() -> Project:
-    """Return the addresses of this memeval."""
     content = resources.files("memeval").joinpath("project.toml").read_bytes()
     return Project(**parse_toml(content, "project.toml").data)

@@ -32,7 +32,6 @@ class OfScenarios(Generic[T]):
         self._characters = 0
 
     def __call__(self, scenario: Scenario) -> T:
-        """Return the result for a scenario."""
         known = self._made.get(id(scenario))
         if known is not None:  # it holds its scenario, so no other one has this identity
             return known[1]

@@ -41,12 +41,10 @@ class SettingsFile:
     """The file; ``None`` if there is none."""
 
     def place(self, *keys: str | int) -> str:
-        """Return ``file:line`` of a setting."""
         return SETTINGS if self.toml is None else self.toml.place(*keys)
 
 
 def read_settings(folder: Path = Path()) -> Settings:
-    """Return the settings of a board; see :func:`settings_file`."""
     return settings_file(folder).settings
 
 

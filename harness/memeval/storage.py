@@ -44,7 +44,6 @@ def _files_digest(start: str, without: tuple[str, ...]) -> str:
     """Return a digest of a text and of all files of the package, by path.
 
     Args:
-        start: the text.
         without: names of folders that do not count. Python writes its bytecode to ``__pycache__`` under other names,
             which are gone at once.
     """
@@ -82,7 +81,6 @@ def row_of(line: bytes, where: object, remedy: str) -> bytes:
 
     Args:
         where: its source, ``file:line``; named in errors.
-        remedy: what to do about a damaged line.
 
     Raises:
         BadInput: the line does not match its checksum.
@@ -97,12 +95,6 @@ def whole_lines(data: bytes, where: Path, remedy: str, first: int = 1) -> tuple[
 
     The rest was being written when a process was killed, and does not count.
 
-    Args:
-        data: the bytes of the file, from the start of a line.
-        where: the file; named in errors.
-        remedy: what to do about a damaged line.
-        first: the number of the first line.
-
     Raises:
         BadInput: the last line is complete except for its newline, which is damaged.
     """
@@ -114,7 +106,6 @@ def whole_lines(data: bytes, where: Path, remedy: str, first: int = 1) -> tuple[
 
 
 def _matches(line: bytes) -> bool:
-    """Return whether a line begins with the checksum of its row."""
     return line[:9] == b"%08x " % zlib.crc32(line[9:])
 
 
@@ -127,11 +118,7 @@ def listed(folder: Path, pattern: str) -> list[Path]:
 
 
 def write_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
-    """Write a file atomically; see :func:`writing_whole`.
-
-    Raises:
-        BadInput: the path cannot be written.
-    """
+    """Write a file atomically; see :func:`writing_whole`. Raises ``BadInput`` if the path cannot be written."""
     with writing_whole(path, synced=synced) as stream:
         stream.write(data)
 

@@ -32,12 +32,10 @@ def _tokenizer() -> Any:
 
 
 def tokenizer_name() -> str:
-    """Return the name of the tokenizer, as in the track."""
     return f"o200k_base (bpe-openai {version('bpe-openai')})"
 
 
 def count_tokens(text: str) -> int:
-    """Return the number of tokens in ``text``."""
     if len(text) <= CACHED_CHARACTERS:
         return _kept_count(text)
     return _last_count(text) if len(text) <= LONG_CHARACTERS else _count(text)

@@ -59,7 +59,6 @@ class Toml:
         return f"{self.where}:{self._lines[keys]}" if keys else str(self.where)
 
     def has(self, keys: Keys) -> bool:
-        """Return whether the file contains a value."""
         value: Any = self.data
         for key in keys:
             inside = key in value if isinstance(value, dict) else isinstance(value, list) and key in range(len(value))
@@ -79,7 +78,6 @@ class Toml:
         """Return the data as a record.
 
         Args:
-            model: the record.
             remedies: the remedy for an invalid value, by a key of its path; the last key of the path comes first.
 
         Raises:
@@ -105,26 +103,12 @@ class Toml:
 
 
 def read_toml(path: Path, largest: int = LARGEST) -> Toml:
-    """Read a TOML file.
-
-    Args:
-        largest: its maximum size, in bytes.
-
-    Raises:
-        BadInput: it cannot be read, is too large, or is not UTF-8 text or valid TOML.
-    """
+    """Read a TOML file. Raises ``BadInput`` if it cannot be read, is too large, or is not UTF-8 text or valid TOML."""
     return parse_toml(toml_content(path, largest), path)
 
 
 def toml_content(path: Path, largest: int = LARGEST) -> bytes:
-    """Return the content of a TOML file.
-
-    Args:
-        largest: its maximum size, in bytes.
-
-    Raises:
-        BadInput: it cannot be read, or is too large.
-    """
+    """Return the content of a TOML file. Raises ``BadInput`` if it cannot be read, or is too large."""
     try:
         size = path.stat().st_size
         if size > largest:
@@ -135,14 +119,7 @@ def toml_content(path: Path, largest: int = LARGEST) -> bytes:
 
 
 def parse_toml(content: bytes, where: object) -> Toml:
-    """Parse the content of a TOML file.
-
-    Args:
-        where: the file, named in errors.
-
-    Raises:
-        BadInput: it is not UTF-8 text or valid TOML.
-    """
+    """Parse the content of a TOML file. Raises ``BadInput`` if it is not UTF-8 text or valid TOML."""
     try:
         text = content.decode()
     except UnicodeDecodeError as error:

@@ -12,11 +12,5 @@ T = TypeVar("T")
 
 
 def read_words(package: str, name: str, kind: type[T]) -> T:
-    """Return the content of a file.
-
-    Args:
-        package: the package that contains it.
-        kind: the type of its content.
-    """
     text = (resources.files(package) / name).read_text("utf-8")
     return TypeAdapter(kind).validate_python(tomllib.loads(text))

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from memeval.archive.runs import sealed_runs
-from memeval.site.targets import FolderTarget
+from memeval.site.release.targets import FolderTarget
 from tests.browser.conftest import Host, SubPath, Visit
 from tests.browser.looks import inaccessible
 from tests.support.boards import add_run, published

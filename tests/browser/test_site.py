@@ -9,9 +9,9 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from memeval.site.model import read_site
-from memeval.site.overview import overviews
-from memeval.site.rendering import environment
+from memeval.site.model.content import read_site
+from memeval.site.pages.rendering import environment
+from memeval.site.table.overview import overviews
 from tests.browser.conftest import Visit
 from tests.browser.looks import COLOURS, inaccessible, too_wide
 from tests.site.conftest import Built

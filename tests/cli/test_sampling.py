@@ -14,7 +14,7 @@ from memeval.cli.main import main
 from memeval.leaderboard.board import BoardRow, RankStatus, build_board
 from memeval.records.errors import ExitCode
 from memeval.records.ledger import GradeTrust, LedgerEvent
-from memeval.site.flags import sample_note
+from memeval.site.table.flags import sample_note
 from tests.evaluation.asking import PickyServer, fair, judged_run
 from tests.support.adapters import plain_adapter
 from tests.support.forging import Forger

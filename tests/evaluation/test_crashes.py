@@ -12,7 +12,7 @@ from memeval.evaluation.scaffold import ScaffoldAnswers, scaffold
 from memeval.execution.preparation import SystemSetup
 from memeval.records.response import Outcome
 from memeval.records.submission import AdapterKind
-from memeval.site.files import assets_root
+from memeval.site.model.files import assets_root
 from memeval.systems import AdapterRaised, SystemProcess
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import folder_source

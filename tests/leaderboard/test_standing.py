@@ -17,9 +17,9 @@ from memeval.records.imported import Imported
 from memeval.records.ledger import AnswerTrust, LedgerEvent
 from memeval.records.run import HostUse, Isolation, SystemKind
 from memeval.records.submission import Configuration, Vendor
-from memeval.site import staging
-from memeval.site.publish import publish
-from memeval.site.targets import FolderTarget
+from memeval.site.release import staging
+from memeval.site.release.publish import publish
+from memeval.site.release.targets import FolderTarget
 from tests.support.boards import small_build
 from tests.support.runs import edit_head, make_run, make_track
 
@@ -111,7 +111,7 @@ def test_a_doubtful_score_blocks_publication_until_someone_has_looked(
     results = tmp_path / "results"
     folder = make_run(results, "acme", {"kept": 3})
     make_run(results, "no-memory", {"kept": 4}, kind=SystemKind.CONTROL)
-    monkeypatch.setattr("memeval.site.publish.checks_of_results", lambda *_: [])  # these rows are made up
+    monkeypatch.setattr("memeval.site.release.publish.checks_of_results", lambda *_: [])  # these rows are made up
     monkeypatch.setattr(staging, "build", small_build)
     with pytest.raises(CheckFailed, match="no more than the no-memory control") as refused:
         list(publish(results, FolderTarget(tmp_path / "public"), dry_run=True))

@@ -19,10 +19,11 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.records.base import digest_bytes, digest_of
 from memeval.records.ledger import LedgerEvent, Runner
-from memeval.site import build, guide
-from memeval.site.files import Asset, GeneratedFile, KeptPage, Page, assets_root, file_bytes
-from memeval.site.model import FindBenchmark, read_site
-from memeval.site.publisher import Publisher, publishers
+from memeval.site import build
+from memeval.site.frame import guide
+from memeval.site.model.content import FindBenchmark, read_site
+from memeval.site.model.files import Asset, GeneratedFile, KeptPage, Page, assets_root, file_bytes
+from memeval.site.pages.publisher import Publisher, publishers
 from memeval.storage import locked
 from tests.claims.test_findings import board
 from tests.site.factory import FakeBenchmark, make_board

@@ -10,9 +10,9 @@ from memeval.archive.runs import sealed_runs
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.running import RunOptions, run_system
 from memeval.records.release import Release
-from memeval.site.files import shared
-from memeval.site.publish import publish
-from memeval.site.targets import EntryKind, Target
+from memeval.site.model.files import shared
+from memeval.site.release.publish import publish
+from memeval.site.release.targets import EntryKind, Target
 from memeval.systems.source import find_system
 from tests.support.tiny import TinyBenchmark
 

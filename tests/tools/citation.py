@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memeval.benchmarks import all_benchmarks
 from memeval.project import project
-from memeval.site.citing import Citation, citation_file, works_of
+from memeval.site.pages.citing import Citation, citation_file, works_of
 
 ROOT = Path(__file__).parents[2]
 

@@ -122,13 +122,7 @@ def as_family(family: Sequence[MeasuredDifference]) -> tuple[Difference, ...]:
 def composite_difference(track: Track, first: RunFolder, second: RunFolder) -> MeasuredDifference | None:
     """Return the difference of two composites; ``None`` if the runs share no item of some category.
 
-    Args:
-        track: the track of both.
-        first: the baseline.
-        second: the run that is compared with the baseline.
-
-    Raises:
-        BadInput: the rows of a run are missing, or do not match the track.
+    Raises ``BadInput`` if the rows of a run are missing, or do not match the track.
     """
     return _composite_difference(track.categories, _by_category(track, _matched(_grades(first), _grades(second))))
 
@@ -144,8 +138,7 @@ def metrics_of(benchmark: str) -> Mapping[str, MetricInfo]:
 def _differing(first: RunFolder, other: RunFolder) -> list[str]:
     """Return the names of the parts in which the tracks of two runs differ.
 
-    Raises:
-        BadInput: the tracks differ, and the responses differ too.
+    Raises ``BadInput`` if the tracks differ, and the responses differ too.
     """
     one, two = first.run.track, other.run.track
     if first.run.track_id == other.run.track_id:
@@ -287,10 +280,8 @@ def _difference(
     """Return a difference that is not tested yet.
 
     Args:
-        name: the name of the category, the metric or the composite.
         paired: second minus first.
         values: the values of the first run and of the second.
-        pairs: the grades of the compared items.
         direction: which direction of a metric is better; ``None`` for item scores, which may come from verdicts.
     """
     clusters = len({one.cluster for one, _two in pairs})

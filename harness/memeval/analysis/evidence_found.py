@@ -31,14 +31,7 @@ class EvidenceAvailability:
 
 
 class _ContextText:
-    """The full text of a context.
-
-    Args:
-        texts: the texts of its scenario.
-
-    Raises:
-        KeyError: the context names a turn that the scenario does not have.
-    """
+    """The full text of a context. Raises ``KeyError`` if the context names a turn that the scenario does not have."""
 
     def __init__(self, context: Context, texts: TurnTexts) -> None:
         self._context, self._texts = context, texts
@@ -55,7 +48,6 @@ class _ContextText:
 
     @cached_property
     def ends(self) -> Mapping[str, int]:
-        """The end position of the first line of each turn."""
         ends: dict[str, int] = {}
         length = -1
         for part in self._context.parts:
@@ -73,7 +65,6 @@ class EvidenceFinder:
     it is sessions, and any turn of a session counts.
 
     Args:
-        contexts: contexts by digest.
         reader_tokens: token limit of a model reader's context; ``None`` for no limit.
     """
 
@@ -88,7 +79,6 @@ class EvidenceFinder:
         """Return how much of an item's evidence was available.
 
         Args:
-            responses: one response for each of its questions.
             turns: whether evidence can be turns; ``False`` for sessions only.
         """
         retrieved = [self.history.retrieved(response.items or ()) for response in responses]
@@ -120,7 +110,6 @@ class EvidenceFinder:
         ), False
 
     def _origin_is_known(self, response: Response, retrieved: Retrieved) -> bool:
-        """Return whether the origin of everything that was retrieved is known."""
         items = response.items
         if items is not None and (not items or any(map(self.history.knows, retrieved.sources))):
             return True
@@ -143,7 +132,6 @@ class EvidenceFinder:
             return None
 
     def _holds(self, context: _ContextText, piece: str) -> bool:
-        """Return whether a piece of evidence is in a context."""
         turns = self._turns(piece)
         return not context.turns.isdisjoint(turns) or (not context.whole and bool(self._ends_in_text(turns, context)))
 
@@ -151,7 +139,6 @@ class EvidenceFinder:
         return (piece,) if piece in self.history.turns else self.history.turns_of(piece)
 
     def _ends_in_text(self, turns: Sequence[str], context: _ContextText) -> list[int]:
-        """Return where turns end that are in the text word for word."""
         found = (_end(self.history.turns[turn][1].content, context) for turn in turns)
         return [end for end in found if end is not None]
 
@@ -166,13 +153,7 @@ class EvidenceFinder:
     def _reaches(
         self, piece: str, by_turn: bool, responses: Sequence[Response], named: Sequence[Sequence[str]]
     ) -> bool:
-        """Return whether the reader received a piece of evidence, or an item that names it.
-
-        Args:
-            piece: the evidence.
-            by_turn: whether it is a turn.
-            named: everything that the items of each response name.
-        """
+        """Return whether the reader received a piece of evidence, or an item that names it."""
         for response, names in zip(responses, named, strict=True):
             context = self._context_text(response)
             if context is None:

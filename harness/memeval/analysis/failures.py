@@ -90,7 +90,6 @@ class _Case:
 
     @cached_property
     def abstains(self) -> bool:
-        """Whether the answer abstains."""
         match self.item.key:
             case StanceKey():
                 return hedges(self.answer, self.question)
@@ -187,13 +186,6 @@ _CAUSES: tuple[tuple[Cause, Callable[[_Case], bool]], ...] = (
 
 
 def failure(finder: EvidenceFinder, item: ItemKey, responses: Sequence[Response], grade: Grade) -> Failure:
-    """Return the failure analysis of one item.
-
-    Args:
-        finder: the evidence finder of the item's scenario.
-        responses: the last response to each of its questions, in order.
-        grade: the item's grade.
-    """
     answer = "\n".join(response.answer for response in responses)
     # A blank answer whose state is not 'empty': the grade is of the retrieved items, by session.
     of_retrieval = not answer.strip() and grade.state is GradeState.GRADED
@@ -228,7 +220,6 @@ def failures_of(
     """Return the failure analysis of the graded items of a run, in plan order.
 
     Args:
-        items: the planned items, in plan order.
         track: its track, which has the reader's token limit; ``None`` for no limit.
     """
     last, grade_of = last_attempts(responses), {grade.item_id: grade for grade in grades}

@@ -34,11 +34,7 @@ def metric_names(info: BenchmarkInfo) -> frozenset[str]:
 def gate_results(
     plan: MatrixPlan, cells: Sequence[MatrixCell], metrics: Mapping[str, MetricInfo]
 ) -> Iterator[GateResult]:
-    """Yield the result of each gate for each of its cells; a cell without a run fails.
-
-    Args:
-        metrics: the metrics of the benchmarks, by name.
-    """
+    """Yield the result of each gate for each of its cells; a cell without a run fails."""
     for index, gate in enumerate(plan.promotion_gates):
         for cell in cells:
             if gate.systems and cell.system not in gate.systems:

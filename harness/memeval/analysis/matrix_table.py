@@ -29,8 +29,6 @@ NOTHING = "Nothing to compare: no cell of the matrix has a run."
 
 @dataclass(frozen=True)
 class MatrixLine:
-    """A line of a table."""
-
     label: str
     name: str
     """Name of the number in a cell."""

@@ -25,7 +25,6 @@ def percentile(values: Sequence[float], p: float) -> float | None:
     Position ``(n − 1) · p / 100`` in the ordered values (Astrocyte's evaluation, ``percentile``).
 
     Args:
-        values: the values, in any order.
         p: from 0 to 100.
 
     Raises:
@@ -43,11 +42,7 @@ def percentile(values: Sequence[float], p: float) -> float | None:
 
 
 def metrics_of_run(folder: RunFolder) -> EvalMetrics:
-    """Return the figures of a stored run of a suite.
-
-    Raises:
-        BadInput: its rows are missing.
-    """
+    """Return the figures of a stored run of a suite. Raises ``BadInput`` if its rows are missing."""
     return metrics_of_rows(list(folder.responses()), list(folder.grades()), list(folder.calls()))
 
 
@@ -62,8 +57,6 @@ def metrics_of_rows(
     """Return the figures of rows.
 
     Args:
-        responses: all responses; the last attempt of a question counts.
-        grades: one grade for each item.
         calls: model calls; only the system's calls count.
         twins: item ids of searches and reflections with the same question in the same bank.
         failed_retains: number of texts that the system failed to retain; ``None`` if unknown.
@@ -105,7 +98,6 @@ def metrics_of_rows(
 
 
 def _mean(grades: Iterable[Grade], name: str) -> float | None:
-    """Return the mean of a metric over the items that have it."""
     values = [value for grade in grades if (value := grade.metrics.get(name)) is not None]
     return fsum(values) / len(values) if values else None
 
@@ -140,7 +132,6 @@ def _milliseconds(seconds: float | None) -> float | None:
 
 
 def _duration(rows: Sequence[Response]) -> float | None:
-    """Return the total seconds of all calls."""
     times = [row.timings for row in rows]
     parts = [
         each

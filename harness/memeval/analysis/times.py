@@ -61,7 +61,6 @@ def durations(text: str) -> frozenset[tuple[float, str]]:
 
 
 def numbers(text: str) -> frozenset[float]:
-    """Return the numbers in a text, in digits or single words."""
     return frozenset(_value(found[0]) for found in _BARE.finditer(normal(text)))
 
 

@@ -34,11 +34,9 @@ class Copies:
         self.folder = folder or data_folder() / PUBLISHED
 
     def has(self, source: PublishedSource, part: FilePart) -> bool:
-        """Return whether there is a copy, whatever its content."""
         return any(path.is_file() for path in self._places(source, part))
 
     def target(self, source: PublishedSource, part: FilePart) -> Path:
-        """Return where a pulled file belongs."""
         return self.folder / source.repository.replace("/", "__") / part.path
 
     def read(self, source: PublishedSource, part: FilePart) -> bytes:
@@ -85,11 +83,7 @@ class Copies:
 def unpacked(stream: IO[bytes], name: object) -> bytes:
     """Return the bytes of a file, uncompressed if its name ends in ``.gz``.
 
-    Args:
-        name: its path or address.
-
-    Raises:
-        BadInput: it is too large, or cannot be read.
+    Raises ``BadInput`` if it is too large, or cannot be read.
     """
     try:
         data = (gzip.GzipFile(fileobj=stream) if str(name).endswith(".gz") else stream).read(LARGEST + 1)

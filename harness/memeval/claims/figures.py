@@ -18,12 +18,6 @@ DECIMALS = 9
 
 
 def figures_of(rows: Sequence[RegradedRow], counts: RowCounts) -> RegradedFigures:
-    """Return the figures of a file.
-
-    Args:
-        rows: its matched rows.
-        counts: what happened to the other rows.
-    """
     others = counts.unmatched_verdicts
     judges = sorted({name for row in rows for name in row.verdicts})
     recounts = {name: found for name in judges if (found := _recount(rows, _of(name)))}

@@ -34,7 +34,6 @@ LARGEST = 256_000
 
 
 def findings_folder(results: Path) -> Path:
-    """Return the folder of findings that belongs to a results folder."""
     return results.absolute().parent / "sources" / "findings"
 
 
@@ -64,11 +63,7 @@ def read_findings(results: Path) -> FindingsReport | None:
 
 
 def read_claims(folder: Path) -> ClaimsFile:
-    """Return the claims in a folder of findings.
-
-    Raises:
-        BadInput: the file cannot be read or is not valid.
-    """
+    """Return the claims in a folder of findings. Raises ``BadInput`` if the file cannot be read or is not valid."""
     file = read_toml(folder / CLAIMS, LARGEST)
     claims = file.record(ClaimsFile)
     ids: set[str] = set()
@@ -85,17 +80,7 @@ def _finding(claim: PublishedClaim, stored: Mapping[str, RegradedFile], where: P
 
 
 def recount(name: str, recipe: Recipe, stored: Mapping[str, RegradedFile], where: object) -> Recount:
-    """Count a value from regraded files.
-
-    Args:
-        name: id of the claim, named in errors.
-        recipe: files and value.
-        stored: the regraded files, by name.
-        where: the file of the claims, named in errors.
-
-    Raises:
-        BadInput: a file is not stored, or has no such value.
-    """
+    """Count a value from regraded files. Raises ``BadInput`` if a file is not stored, or has no such value."""
     counts = []
     for file in recipe.files:
         if file not in stored:

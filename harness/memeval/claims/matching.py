@@ -36,11 +36,7 @@ class Matched:
 
 
 class Matcher:
-    """Matches rows to the items of a benchmark.
-
-    Args:
-        session: the benchmark, opened for a protocol and tier.
-    """
+    """Matches rows to the items of a benchmark."""
 
     def __init__(self, session: BenchmarkSession) -> None:
         self._planned = {key.item_id for key in session.keys}

@@ -21,7 +21,6 @@ def pull_file(source: PublishedSource, part: FilePart, copies: Copies, address: 
     """Download a file, unless it is here.
 
     Args:
-        copies: the folder for it.
         address: another address than GitHub's.
 
     Raises:

@@ -59,11 +59,7 @@ class Sessions:
         self._matchers: dict[tuple[str, str | None, str | None], Matcher] = {}
 
     def session(self, benchmark: str, protocol: str | None, tier: str | None) -> BenchmarkSession:
-        """Return an open benchmark.
-
-        Raises:
-            BadInput: the benchmark, its protocol, tier or data does not exist.
-        """
+        """Return an open benchmark. Raises ``BadInput`` if the benchmark, its protocol, tier or data does not exist."""
         name = (benchmark, protocol, tier)
         if name not in self._open:
             self._open[name] = BenchmarkSession.open(
@@ -72,7 +68,6 @@ class Sessions:
         return self._open[name]
 
     def matcher(self, benchmark: str, protocol: str | None, tier: str | None) -> Matcher:
-        """Return the matcher of an open benchmark."""
         name = (benchmark, protocol, tier)
         if name not in self._matchers:
             self._matchers[name] = Matcher(self.session(*name))
@@ -81,10 +76,6 @@ class Sessions:
 
 def regrade(source: PublishedSource, file: SourceFile, copies: Copies, sessions: Sessions) -> Regraded:
     """Grade a file of answers again.
-
-    Args:
-        file: its entry.
-        copies: the published files on this machine.
 
     Raises:
         BadInput: a file is missing, has another digest, or does not fit its mapping; the benchmark's data is missing;
@@ -136,8 +127,7 @@ def matched_rows(
 ) -> tuple[list[MappedRow], Matched, dict[Slot, MappedRow]]:
     """Return the rows of a published file, how they were matched, and the rows by item and trial, all parts together.
 
-    Raises:
-        BadInput: see :func:`regrade`.
+    Raises ``BadInput`` if see :func:`regrade`.
     """
     matcher = sessions.matcher(file.benchmark, file.protocol, file.tier)
     first: list[MappedRow] = []
@@ -244,7 +234,6 @@ def _is_gradable(session: BenchmarkSession, row: MappedRow) -> bool:
 
 
 def _reads_ids(session: BenchmarkSession) -> bool:
-    """Return whether the protocol grades what was retrieved, not an answer."""
     return session.protocol_info.search_items is not None or "recall" in session.protocol_info.needs
 
 

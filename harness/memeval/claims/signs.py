@@ -43,8 +43,6 @@ def signs_of(
     """Return what was looked for in the rows, and how often it was found.
 
     Args:
-        rows: the matched rows by item and trial.
-        keys: the keys by item id.
         last_years: the year of the last session, by scenario; scenarios without dates are left out.
     """
     answers = {slot: row.answer for slot, row in rows.items() if row.answer is not None}

@@ -90,29 +90,17 @@ def file_name(file: RegradedFile) -> str:
 
 
 def stored_regraded(results: Path) -> list[RegradedFile]:
-    """Return the stored summaries, by source and file.
-
-    Raises:
-        BadInput: one is invalid.
-    """
+    """Return the stored summaries, by source and file. Raises ``BadInput`` if one is invalid."""
     return [regraded_at(path) for path in listed(results / IMPORTED, "*/*.json")]
 
 
 def regraded_at(path: Path) -> RegradedFile:
-    """Return a stored summary.
-
-    Raises:
-        BadInput: it is invalid.
-    """
+    """Return a stored summary. Raises ``BadInput`` if it is invalid."""
     return RegradedFile.parse(path.read_bytes(), path)
 
 
 def stored_rows(results: Path, summary: RegradedFile) -> list[RegradedRow]:
-    """Return the rows of a regraded file.
-
-    Raises:
-        BadInput: they are missing or invalid.
-    """
+    """Return the rows of a regraded file. Raises ``BadInput`` if they are missing or invalid."""
     path = summary_path(results, summary.source, summary.file).with_suffix(".jsonl.gz")
     return list(read_rows(path, RegradedRow))
 

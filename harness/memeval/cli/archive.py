@@ -347,7 +347,6 @@ def fetch_for(folders: Sequence[RunFolder]) -> None:
 
 
 def archive_state(results: Path = DEFAULT_RESULTS) -> str | None:
-    """Return the archive of a board and its state; ``None`` if none is configured."""
     from memeval.archive.remote.opening import archive_place
     from memeval.objects import open_store
 

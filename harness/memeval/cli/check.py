@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command."""
     app.command("check")(check)
 
 
@@ -105,7 +104,6 @@ def check(
 
 
 def _print_power(run: str, results: Path, settings: CheckSettings, as_json: bool) -> None:
-    """Print the smallest drops that the check usually finds."""
     from memeval import api
     from memeval.leaderboard.check_power import power_of
     from memeval.systems.output import visible

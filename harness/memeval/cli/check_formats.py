@@ -26,7 +26,6 @@ _SHOWN = 200
 
 
 def text_of(check: RegressionCheck) -> Iterator[str]:
-    """Yield the lines of the text output."""
     yield f"{check.system} {check.version}, run {check.run_id}, on {check.benchmark}, protocol {check.protocol}"
     yield from _baseline_lines(check)
     if check.metrics:
@@ -37,7 +36,6 @@ def text_of(check: RegressionCheck) -> Iterator[str]:
 
 
 def verdict_of(check: RegressionCheck) -> str:
-    """Return the result as one sentence."""
     if check.status is GateStatus.NO_BASELINE:
         return "No baseline: nothing was compared. Accept a run, or name one with --baseline."
     if check.status is GateStatus.PASSED:
@@ -120,7 +118,6 @@ def change_of(metric: CheckedMetric) -> str:
 
 
 def limit_of(metric: CheckedMetric, check: RegressionCheck) -> str:
-    """Return the thresholds of a metric."""
     thresholds = check.thresholds
     points = points_of(metric.group, thresholds)
     relative = f"{thresholds.relative_percent:g} %"

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands of this group."""
     app.command("compare")(compare)
 
 

@@ -353,7 +353,6 @@ def _description(benchmark_session: BenchmarkSession, data: Path | None) -> str:
 
 
 def _released_file(benchmark_session: BenchmarkSession, data: Path | None) -> Path:
-    """Return the file from which the data was read."""
     from memeval.benchmarks.data import locate
 
     if data is not None and not data.is_dir():
@@ -400,15 +399,7 @@ def generate(
 
 
 def _check_disk_space(folder: Path, size: int) -> None:
-    """Check that the disk has enough free space.
-
-    Args:
-        folder: the folder to write into; may not exist yet.
-        size: bytes needed.
-
-    Raises:
-        BadInput: there is not enough free space.
-    """
+    """Check that the disk has enough free space. Raises ``BadInput`` if there is not enough free space."""
     existing = next((path for path in (folder, *folder.absolute().parents) if path.is_dir()), None)
     free = size if existing is None else shutil.disk_usage(existing).free
     if free < size:

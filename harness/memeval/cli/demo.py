@@ -67,8 +67,7 @@ def all_runs() -> list[PlannedRun]:
 def run_all(results: Path, runs: Sequence[PlannedRun]) -> list[RunFolder]:
     """Make runs. One that cannot be made, such as for a missing program, is skipped with a message.
 
-    Raises:
-        MemevalError: a run failed otherwise.
+    Raises ``MemevalError`` if a run failed otherwise.
     """
     from memeval.evaluation.plan.executing import execute
     from memeval.execution.progress import Bar
@@ -87,12 +86,6 @@ def assemble(stored: Path, own: Path, board: Path, tracks: set[str]) -> None:
     """Merge the stored runs of some boards and the runs of the demo into a new results folder.
 
     Files are linked, or copied if the disk supports no links. The ledger has the entries of both about these runs.
-
-    Args:
-        stored: the stored results; may not exist.
-        own: the results of the demo.
-        board: the folder to create; replaces that of an earlier demo.
-        tracks: the ids of the boards.
     """
     shutil.rmtree(board, ignore_errors=True)
     for source in (stored, own):

@@ -24,7 +24,6 @@ DEFAULT_TO = Path("build/evaluation")
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command."""
     command(app, "evaluate")(evaluate)
 
 
@@ -129,8 +128,7 @@ def evaluate(
 def _refuse_baseline(baseline: str | None, results: Path) -> None:
     """Check the baseline before anything runs.
 
-    Raises:
-        BadInput: it is neither a number of runs, nor a folder, nor a stored run.
+    Raises ``BadInput`` if it is neither a number of runs, nor a folder, nor a stored run.
     """
     from memeval.archive.runs import find_run
     from memeval.leaderboard.baselines import LAST

@@ -45,17 +45,14 @@ class Evaluation:
 
     @property
     def title(self) -> str:
-        """The names of system and benchmark."""
         return f"{title_of(self.outcome.planned)} on {self.outcome.planned.benchmark}"
 
     def data(self) -> dict[str, Any]:
-        """Return plain JSON data."""
         checks = [{"error": str(each)} if isinstance(each, MemevalError) else each.data() for each in self.checks]
         planned = self.outcome.planned
         return data_of(self.outcome) | {"system": planned.slug, "reader": planned.reader, "checks": checks}
 
     def errors(self) -> Iterator[MemevalError]:
-        """Yield what failed."""
         if self.outcome.error is not None and (self.outcome.state == FAILED or self.outcome.planned.named):
             yield self.outcome.error
         is_limited = any(folder.run.coverage.limit is not None for folder in self.folders)
@@ -75,8 +72,7 @@ def title_of(planned: PlannedRun) -> str:
 def plan_of(systems: str, benchmarks: Sequence[str], options: RunOptions) -> list[PlannedRun]:
     """Return the runs of all systems of a list on benchmarks, each once.
 
-    Raises:
-        BadInput: the list is empty, or a submission of the group ``all`` is not valid.
+    Raises ``BadInput`` if the list is empty, or a submission of the group ``all`` is not valid.
     """
     from memeval.benchmarks import find
     from memeval.evaluation.plan.choosing import ALL_SUBMISSIONS, CONTROLS, readers_for, systems_named

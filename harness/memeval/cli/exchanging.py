@@ -21,7 +21,6 @@ _SHOWN = 5
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands of this group."""
     command(app, "import")(import_)
     app.command("export")(export)
 

@@ -25,7 +25,6 @@ class Only:
         self.names = names
 
     def has(self, name: str) -> bool:
-        """Return whether the command offers an option."""
         return name in self.names
 
 
@@ -33,7 +32,6 @@ class Without(Only):
     """Which fields of a record a command does not offer."""
 
     def has(self, name: str) -> bool:
-        """Return whether the command offers an option."""
         return name not in self.names
 
 
@@ -94,8 +92,6 @@ class _Command:
 
 @dataclass(frozen=True)
 class _Option:
-    """The option of a field."""
-
     record: type
     field: Field[Any]
     flag: OptionForm
@@ -107,7 +103,6 @@ class _Option:
 
     @property
     def name(self) -> str:
-        """The name of its parameter."""
         return self.title.partition("/")[0].lstrip("-").replace("-", "_")
 
     def parameter(self, own: inspect.Parameter | None = None) -> inspect.Parameter:
@@ -129,7 +124,6 @@ class _Option:
         )
 
     def value(self, given: Any) -> Any:
-        """Return the value of the field."""
         if self.flag.read is not None:
             return self.flag.read(given)
         return tuple(given or ()) if self.field.default == () else given
@@ -143,14 +137,12 @@ def _record_of(annotation: Any) -> tuple[type | None, Only]:
 
 
 def _inner(field: Field[Any]) -> type | None:
-    """Return the record inside a field."""
     kind: Any = field.default_factory
     return kind if KEY not in field.metadata and isinstance(kind, type) and is_dataclass(kind) else None
 
 
 @cache
 def _options(record: type) -> tuple[_Option, ...]:
-    """Return the options of a record and of the records inside it."""
     return tuple(_options_in(record))
 
 
@@ -170,8 +162,7 @@ def _option(record: type, name: str) -> _Option:
 def _made(record: type, given: Mapping[str, Any]) -> Any:
     """Return a record with the given values, and the defaults of the other fields.
 
-    Raises:
-        BadInput: a value is not valid.
+    Raises ``BadInput`` if a value is not valid.
     """
     values: dict[str, Any] = {}
     for field in fields(record):

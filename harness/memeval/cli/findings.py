@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command."""
     app.command("findings")(findings)
 
 
@@ -60,7 +59,7 @@ def _print(report: FindingsReport) -> None:
 
 
 def _line(finding: Finding) -> list[str]:
-    from memeval.site.findings import claimed_text, counted_text
+    from memeval.site.pages.claims import claimed_text, counted_text
 
     rows = str(sum(each.rows for each in finding.recount.files)) if finding.recount else "–"
     return [finding.claim.id, claimed_text(finding.claim), counted_text(finding), rows, finding.verdict.value]

@@ -53,8 +53,7 @@ class Webhook:
     def tell(self, body: bytes, sleep: Callable[[float], None] = time.sleep) -> None:
         """Send a result. Tries again after a failed connection, a status 429, and a status from 500.
 
-        Raises:
-            NotTold: there is no secret, or no request succeeded.
+        Raises ``NotTold`` if there is no secret, or no request succeeded.
         """
         secret = os.environ.get(SECRET, "")
         if not secret:
@@ -94,11 +93,7 @@ class Command:
     words: tuple[str, ...]
 
     def tell(self, body: bytes) -> None:
-        """Run the command.
-
-        Raises:
-            NotTold: it cannot be started, takes too long, or fails.
-        """
+        """Run the command. Raises ``NotTold`` if it cannot be started, takes too long, or fails."""
         try:
             # Its output goes to standard error: standard output can be JSON.
             done = subprocess.run(self.words, input=body, stdout=2, timeout=COMMAND_SECONDS, check=False)
@@ -119,7 +114,6 @@ def hook_of(value: str | Sequence[str] | None, where: str) -> Hook | None:
 
     Args:
         value: a URL; a command as a list, or as one text with quotes as in a shell; ``none`` or ``None`` for no hook.
-        where: the setting or option, named in errors.
 
     Raises:
         BadInput: the URL is neither HTTPS nor on this machine, or the command is empty.

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command."""
     app.command("items")(items)
 
 
@@ -57,7 +56,7 @@ def items(
 def _csv(reports: Sequence[ItemReport]) -> str:
     """Return all items as CSV; what is undefined is empty."""
     from memeval.records.items import ItemLine
-    from memeval.site.downloads import safe_cell
+    from memeval.site.table.downloads import safe_cell
 
     out = io.StringIO()
     columns = ("benchmark", "track_id", *ItemLine.model_fields)

@@ -23,7 +23,6 @@ _LABELS = typer.Option("--judge-label", help="Who serves the model judges, if no
 
 
 def add_to(main: typer.Typer) -> None:
-    """Add the commands of this group."""
     command(main, "rejudge")(rejudge)
     main.add_typer(app, name="judge")
 
@@ -113,8 +112,8 @@ def audit(
 
 def _score_by_judge(results: Path, benchmarks: set[str]) -> list[dict[str, Any]]:
     """Return composites by judge, for stored responses that several judges graded."""
-    from memeval.site.judges import matrices_of
-    from memeval.site.model import read_site
+    from memeval.site.model.content import read_site
+    from memeval.site.table.judges import matrices_of
 
     site = read_site(results)
     return [

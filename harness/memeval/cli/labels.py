@@ -301,11 +301,7 @@ def _share(share: SampleShare | None) -> str:
 
 
 def _numbers(rows: str) -> list[int]:
-    """Return four numbers of rows.
-
-    Raises:
-        BadInput: there are not four numbers.
-    """
+    """Return four numbers of rows. Raises ``BadInput`` if there are not four numbers."""
     parts = rows.split(",")
     if len(parts) != 4 or not all(part.strip().isdecimal() for part in parts):
         raise BadInput(f"invalid --rows '{rows}'.", remedy="Write four numbers, such as 5,7,2,5.")
@@ -321,10 +317,6 @@ def _answers(sources: Path, from_: Path | None, data: list[str] | None) -> Publi
 
 
 def _refuse_mixture(files: list[RegradedFile]) -> None:
-    """Refuse files of several benchmarks or rule sets.
-
-    Raises:
-        BadInput: there are several.
-    """
+    """Refuse files of several benchmarks or rule sets. Raises ``BadInput`` if there are several."""
     if len({(file.benchmark, file.data_digest, file.judge) for file in files}) > 1:
         raise BadInput("these files are of several benchmarks or rule sets.", remedy="Draw a sample for each.")

@@ -101,13 +101,7 @@ def accept(
 def reason_with_regression(folder: RunFolder, results: Path, reason: str, *, accepted: bool) -> str:
     """Return the reason of an acceptance; for a regression, with its metrics in front.
 
-    Args:
-        results: folder with the ledger and the accepted runs.
-        reason: the reason without the regression.
-        accepted: whether a regression is accepted too.
-
-    Raises:
-        CheckFailed: the run is a regression, and regressions are not accepted.
+    Raises ``CheckFailed`` if the run is a regression, and regressions are not accepted.
     """
     from memeval import api
     from memeval.archive.ledger import Ledger

@@ -128,11 +128,7 @@ def main() -> None:
 
 
 def _print_broken_benchmarks(reported: MemevalError | None) -> None:
-    """Print a warning for each installed benchmark that the command needed and that cannot be used.
-
-    Args:
-        reported: the error that the command ended with; it is not repeated.
-    """
+    """Print a warning for each installed benchmark that the command needed and that cannot be used."""
     if (registry := sys.modules.get("memeval.benchmarks.registry")) is not None:
         for problem in registry.problems():
             if problem is not reported:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands of this group."""
     command(app, "matrix")(matrix)
 
 
@@ -87,8 +86,7 @@ def matrix(
 def _conclude(made: MatrixRun) -> None:
     """Raise if a cell or a gate failed. An unsupported benchmark is no failure if another cell has a run.
 
-    Raises:
-        MemevalError: with the worst exit code of all.
+    Raises ``MemevalError`` if with the worst exit code of all.
     """
     runs = sum(outcome.folder is not None for outcome in made.outcomes)
     found = [
@@ -117,7 +115,7 @@ def _examples() -> str:
 
 
 def _example_files() -> list[Path]:
-    from memeval.site.files import assets_root
+    from memeval.site.model.files import assets_root
 
     return sorted((assets_root() / "templates" / "matrices").glob("*.toml"))
 

@@ -91,14 +91,7 @@ OldTo = Annotated[Path | None, typer.Option("--out", hidden=True)]
 
 
 def renamed(old: str, new: str, old_value: Value | None, value: Value) -> Value:
-    """Return the value of an option that also has a deprecated name.
-
-    Args:
-        old: the deprecated name, such as ``--out``; a hidden option.
-        new: the name to use instead.
-        old_value: the value of the deprecated option; ``None`` if it is not given.
-        value: the value of the new option.
-    """
+    """Return the value of an option that also has a deprecated name."""
     if old_value is None:
         return value
     print(f"memeval: {old} is deprecated. Use {new}.", file=sys.stderr)
@@ -108,8 +101,7 @@ def renamed(old: str, new: str, old_value: Value | None, value: Value) -> Value:
 def scheduler_of(executor: ExecutorKind, address: str | None) -> str | None:
     """Return the address of the Dask scheduler; ``None`` to run on this machine.
 
-    Raises:
-        BadInput: one of the two options is missing.
+    Raises ``BadInput`` if one of the two options is missing.
     """
     if executor is ExecutorKind.DASK and not address:
         raise BadInput("--executor dask needs --scheduler.", remedy="Add the address: --scheduler tcp://10.0.0.1:8786.")

@@ -23,7 +23,6 @@ FAILED, NOT_APPLICABLE, LEFT_OUT = "failed", "not applicable", "left out"
 
 
 def data_of(outcome: RunOutcome) -> dict[str, Any]:
-    """Return plain JSON data."""
     return {
         "benchmark": outcome.planned.benchmark,
         "state": outcome.state.value,
@@ -82,10 +81,8 @@ def conclude(
     """Print the summary, and raise if something failed.
 
     Args:
-        outcomes: what happened on each benchmark.
         floor: the lowest accepted composite, in [0, 1].
         limited: whether the caller limited the items; such a run may have any number of errors.
-        as_json: whether JSON is printed.
         keep_going: whether a limited run may fail on all items with the same error.
 
     Raises:
@@ -135,7 +132,6 @@ def _print_summary(outcomes: Sequence[RunOutcome]) -> None:
 
 
 def print_skipped(outcomes: Sequence[RunOutcome]) -> None:
-    """Print the skipped benchmarks, one short line each."""
     left_out = [outcome for outcome in outcomes if outcome.state in (LEFT_OUT, NOT_APPLICABLE)]
     if left_out:
         print("\nskipped:", file=sys.stderr)
@@ -166,7 +162,6 @@ def _below(folders: Sequence[RunFolder], floor: float | None) -> list[MemevalErr
 
 
 def over_the_gate(folders: Sequence[RunFolder]) -> list[MemevalError]:
-    """Return an error for the runs with too many errors for a rank."""
     from memeval.records.run import SystemKind
 
     ranked = [folder for folder in folders if folder.run.system.kind is not SystemKind.CONTROL]

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command of this module."""
     app.command("overall")(overall)
 
 
@@ -62,7 +61,7 @@ def overall(
     elif as_json:
         print_json([table.data() for table in tables])
     elif as_csv:
-        from memeval.site.overall_files import as_csv as csv_of
+        from memeval.site.pages.overall_files import as_csv as csv_of
 
         print(csv_of(tables), end="")
     else:

@@ -90,7 +90,6 @@ def command_of(app: typer.Typer, only: str | None = None) -> Any:
     """Return the command line of an application, with panels and placeholders.
 
     Args:
-        app: the application.
         only: the name of the only command to make; ``None`` makes all, which takes ten times as long.
     """
     command: Any = typer.main.get_command(app if only is None else _with_one(app, only))

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands of this group."""
     app.command("init")(init)
     app.command("schema")(schema)
     app.command("doctor")(doctor)
@@ -44,7 +43,7 @@ def init(
     """
     from memeval.records.schema import json_schema
     from memeval.records.settings import Settings
-    from memeval.site.new_board import NewBoard, create_board, first_slug
+    from memeval.site.release.new_board import NewBoard, create_board, first_slug
     from memeval.systems.output import visible
 
     board = NewBoard(title, repository)
@@ -87,7 +86,6 @@ def schema(
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """Return the JSON Schemas of all files, by name."""
     from memeval.records.finding import ClaimsFile, CorrectionsFile
     from memeval.records.schema import json_schema
     from memeval.records.settings import Settings
@@ -101,7 +99,6 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 
 def file_records() -> dict[str, type[Record]]:
-    """Return the records of all files, by name."""
     from memeval.records.api import ApiBoards, ApiIndex, ApiRuns, ApiSystems
     from memeval.records.archive import ArchivedHead, QueuedPush
     from memeval.records.audit import Audit, Probe
@@ -261,7 +258,6 @@ def _settings_state() -> str | None:
 
 
 def _print_part(title: str, rows: Sequence[tuple[str, str]]) -> None:
-    """Print a titled table of two columns."""
     print(f"\n{title}")
     width = max(len(name) for name, _ in rows)
     for name, state in rows:

@@ -27,7 +27,6 @@ SHOWN = 10
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands of this group."""
     app.add_typer(site, name="site")
     app.command("publish")(publish)
 
@@ -120,18 +119,18 @@ def publish(
 
     Example: memeval publish --to public --release 2026.11
     """
-    from memeval.site.targets import open_target
+    from memeval.site.release.targets import open_target
 
     target = open_target(results.absolute().parent, to, remote)
     if check:
         from memeval.archive.signatures import signers_of
-        from memeval.site.checking import check_published
+        from memeval.site.release.checking import check_published
 
         report(check_published(target, results, signers_of(signers), release))
         return
     warn_of_incomplete_line(results)
     from memeval.archive.runs import sealed_runs
-    from memeval.site.publish import publish as publish_site
+    from memeval.site.release.publish import publish as publish_site
 
     fetch_for(sealed_runs(results))
     for line in publish_site(results, target, version=release, dry_run=dry_run, key=sign_with, by=by):
@@ -141,8 +140,7 @@ def publish(
 def report(checks: Sequence[Check], as_json: bool = False) -> None:
     """Print one line per check, and its first problems; as JSON, all problems.
 
-    Raises:
-        CheckFailed: a check failed.
+    Raises ``CheckFailed`` if a check failed.
     """
     from memeval.systems.output import visible
 

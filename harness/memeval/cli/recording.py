@@ -19,10 +19,7 @@ def verify_and_record(results: Path, folders: Sequence[RunFolder], by: str, sess
     """Verify runs, grade them again, and record each equal result once in the ledger.
 
     Args:
-        results: folder of the runs and the ledger.
         folders: the runs. Those that the ledger calls reproduced are not checked again.
-        by: author of the entries.
-        sessions: open benchmarks, shared by several calls.
 
     Raises:
         CheckFailed: a run failed verification or reproduction.

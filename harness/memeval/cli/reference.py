@@ -81,7 +81,6 @@ COMMANDS = (
 
 
 def page() -> str:
-    """Return the reference page as Markdown."""
     parts = [
         "# Commands",
         "Exit codes: 0 done; 1 done, but a check failed; 2 wrong call or bad input; 3 stopped by a budget, run\n"

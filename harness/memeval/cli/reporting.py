@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 def report(folder: RunFolder) -> None:
-    """Print the scores of a run on standard error."""
     run = folder.run
     scores = run.scores
     head = f"no composite: {(scores.composite.reason or '').rstrip('.')}"

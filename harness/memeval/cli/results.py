@@ -51,7 +51,6 @@ def selected(runs: Sequence[PlannedRun], chosen: Mapping[str, Sequence[str]]) ->
     """Return the runs that were chosen.
 
     Args:
-        runs: all planned runs.
         chosen: names by kind: ``benchmark`` (with or without its version), ``protocol``, ``tier``, ``system`` (a slug).
             No names for a kind: all of them.
 
@@ -73,7 +72,6 @@ def selected(runs: Sequence[PlannedRun], chosen: Mapping[str, Sequence[str]]) ->
 
 
 def _names(run: PlannedRun) -> dict[str, tuple[str, ...]]:
-    """Return the names of a run, by kind."""
     return {
         "benchmark": (run.benchmark, run.benchmark.partition("@")[0]),
         "protocol": (str(run.protocol),),
@@ -126,8 +124,7 @@ def _recorded(outcome: RunOutcome, recording: Recording, progress: Progress) -> 
 def record(folders: Sequence[RunFolder], recording: Recording) -> None:
     """Verify runs, grade them again, record them in the ledger, and accept them if there is a reason.
 
-    Raises:
-        CheckFailed: a run failed verification or reproduction, or is a regression.
+    Raises ``CheckFailed`` if a run failed verification or reproduction, or is a regression.
     """
     from memeval.cli.recording import verify_and_record
 
@@ -158,8 +155,7 @@ def make_matrix(file: Path, recording: Recording, progress: Progress) -> None:
 def _accept(folder: RunFolder, recording: Recording) -> None:
     """Accept a verified run as a run by a maintainer, unless the ledger already has a decision about it.
 
-    Raises:
-        CheckFailed: the run is a regression.
+    Raises ``CheckFailed`` if the run is a regression.
     """
     from memeval.archive.ledger import Ledger
     from memeval.cli.ledger import reason_with_regression
@@ -181,10 +177,6 @@ def print_minutes(outcomes: Sequence[RunOutcome], before: set[Path]) -> None:
     """Print a table: for each track, how many runs there are, and the minutes and megabytes of the stored runs.
 
     The minutes of a run are those from its start to its end, also if the run was stored before.
-
-    Args:
-        outcomes: what happened to the runs of the set.
-        before: the folders of the runs that were stored before.
     """
     tracks: dict[Track, list[RunOutcome]] = defaultdict(list)
     for outcome in outcomes:

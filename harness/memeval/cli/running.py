@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands of this group."""
     command(app, "run")(run)
 
 
@@ -128,7 +127,6 @@ def run(
 
 
 def _with_models(source: SystemSource, models: list[str]) -> SystemSource:
-    """Return a single-file system that may call the models."""
     from memeval.records.run import SystemKind
 
     if source.kind is not SystemKind.FILE:
@@ -140,7 +138,6 @@ def _with_models(source: SystemSource, models: list[str]) -> SystemSource:
 
 
 def parse_parameters(assignments: list[str] | None) -> dict[str, str | int] | None:
-    """Return parameters given as ``NAME=VALUE``."""
     if not assignments:
         return None
     parameters: dict[str, str | int] = {}

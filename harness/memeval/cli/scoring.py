@@ -28,7 +28,6 @@ SCORE = "score"
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command."""
     command(app, "score")(score)
 
 

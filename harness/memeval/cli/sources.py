@@ -156,7 +156,6 @@ def verify(results: Results = DEFAULT_RESULTS) -> None:
 
 
 def _parts(source: PublishedSource) -> list[FilePart]:
-    """Return the files of a source, each once."""
     return list({part.path: part for file in source.files for part in file.parts}.values())
 
 
@@ -171,8 +170,7 @@ def _state(source: PublishedSource, copies: Copies) -> str:
 def datas_of(values: list[str] | None) -> dict[str, Path]:
     """Return where the data of benchmarks is, by id, from ``ID=PATH``.
 
-    Raises:
-        BadInput: one is written otherwise.
+    Raises ``BadInput`` if one is written otherwise.
     """
     found = {}
     for value in values or ():
@@ -184,7 +182,6 @@ def datas_of(values: list[str] | None) -> dict[str, Path]:
 
 
 def _line(summary: RegradedFile) -> str:
-    """Return the main figures of a regraded file."""
     counts, figures = summary.counts, summary.figures
     shown: list[Any] = [f"{summary.source}/{summary.file}: {counts.matched} of {counts.rows} rows matched"]
     shown += [f"{reason}: {len(places)}" for reason, places in counts.unmatched.items()]

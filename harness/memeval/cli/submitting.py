@@ -47,7 +47,7 @@ def new(
     Example: memeval submit new --name "My Memory" --kind python
     """
     from memeval.evaluation.scaffold import ScaffoldAnswers, scaffold
-    from memeval.site.files import assets_root
+    from memeval.site.model.files import assets_root
     from memeval.systems.output import visible
 
     defaults = ScaffoldAnswers(name="My Memory")

@@ -15,13 +15,11 @@ from memeval.records.errors import BadInput
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
     from memeval.leaderboard.series import History, RunSeries
-    from memeval.leaderboard.trends import NeighbourTest, Trend
+    from memeval.leaderboard.trends import NeighbourTest, SeriesTrend, Trend
     from memeval.records.run import Run
-    from memeval.site.trend_files import SeriesTrend
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands of this module."""
     app.command("trajectory")(trajectory)
 
 
@@ -57,7 +55,7 @@ def trajectory(
 
     Example: memeval archive trajectory bm25s --benchmark beliefs --chart trend.html
     """
-    from memeval.site import trend_files
+    from memeval.site.trends import trend_files
 
     if as_csv and as_json:
         raise BadInput("--csv and --json are both given.", remedy="Give one of them.")
@@ -113,11 +111,7 @@ def _history(
     benchmark: str | None,
     track: str | None,
 ) -> History:
-    """Return the history of the wanted runs.
-
-    Raises:
-        BadInput: no run is wanted, or a named system has none.
-    """
+    """Return the history of the wanted runs. Raises ``BadInput`` if no run is wanted, or a named system has none."""
     from memeval.archive.ledger import Ledger
     from memeval.leaderboard.series import history_of
 
@@ -146,15 +140,10 @@ _LIST = "List what there is: memeval archive trajectory."
 
 
 def _trends(history: History, measure: str, folders: Sequence[RunFolder], results: Path) -> list[SeriesTrend]:
-    """Return the trend of each series that has the measure.
-
-    Raises:
-        BadInput: no series has the measure.
-    """
+    """Return the trend of each series that has the measure. Raises ``BadInput`` if no series has the measure."""
     from memeval.leaderboard.releases import releases
     from memeval.leaderboard.trend_measures import COMPOSITE, RANK, named_measure, run_measures
-    from memeval.leaderboard.trends import neighbour_tests, rank_trend, trend_of
-    from memeval.site.trend_files import SeriesTrend
+    from memeval.leaderboard.trends import SeriesTrend, neighbour_tests, rank_trend, trend_of
 
     series = sorted(history.series, key=lambda one: -len(one.runs))
     if measure == RANK:
@@ -174,7 +163,7 @@ def _trends(history: History, measure: str, folders: Sequence[RunFolder], result
 
 
 def _draw(shown: Sequence[SeriesTrend], chart: Path) -> None:
-    from memeval.site.trend_chart_files import write_chart
+    from memeval.site.pages.trend_chart_files import write_chart
 
     write_chart(shown, chart)
     print(f"memeval: {chart} written.", file=sys.stderr)
@@ -194,7 +183,7 @@ def _print(shown: Sequence[SeriesTrend], history: History) -> None:
 
 def _print_series(series: RunSeries, trend: Trend) -> None:
     from memeval.leaderboard.trend_measures import RANK, Unit
-    from memeval.site.trend_files import write_range, write_value
+    from memeval.site.trends.trend_files import write_range, write_value
     from memeval.systems.output import visible
 
     unit = trend.measure.unit
@@ -227,7 +216,7 @@ def _print_series(series: RunSeries, trend: Trend) -> None:
 
 
 def _print_findings(each: SeriesTrend) -> None:
-    from memeval.site.trend_files import write_value
+    from memeval.site.trends.trend_files import write_value
 
     unit = each.trend.measure.unit
     for step in each.trend.steps:

@@ -17,7 +17,6 @@ from memeval.records.errors import BadInput, CheckFailed
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands of this group."""
     command(app, "verify")(verify)
     command(app, "reproduce")(reproduce)
 

@@ -69,12 +69,6 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
 
 
 class _EeeRecord:
-    """The record of a run.
-
-    Args:
-        benchmark_session: the benchmark, opened on its data; ``None`` if the data is not available.
-    """
-
     def __init__(self, folder: RunFolder, benchmark_session: BenchmarkSession | None) -> None:
         self._folder = folder
         self._run = folder.run
@@ -105,7 +99,6 @@ class _EeeRecord:
         return f"{'memeval' if self._run.system.kind is SystemKind.CONTROL else slug}/{slug}"
 
     def aggregate(self) -> Data:
-        """Return the record of aggregate scores."""
         run = self._run
         return {
             "schema_version": VERSION,
@@ -253,7 +246,6 @@ class _EeeRecord:
 
     @property
     def _headline(self) -> str:
-        """The metric that the composite averages."""
         protocols = {each.name: each.headline for each in self._info.protocols} if self._info else {}
         return protocols.get(self._run.track.protocol, "accuracy")
 
@@ -301,7 +293,6 @@ def _info(run: Run) -> BenchmarkInfo | None:
 
 
 def _relationship(folder: RunFolder) -> str:
-    """Return the evaluator relationship, from the ledger of the results folder."""
     if folder.run.system.kind is SystemKind.CONTROL:
         return "first_party"
     results = folder.path.resolve().parents

@@ -36,18 +36,13 @@ class SampleNames:
     """The metric that the composite averages."""
 
     def result(self, category: str) -> str:
-        """Return the name of a category's results."""
         return f"{self.benchmark}/{category}"
 
 
 def samples(folder: RunFolder, benchmark_session: BenchmarkSession, names: SampleNames) -> Iterator[Data]:
     """Yield a line for each item of a run whose text may be published.
 
-    Args:
-        names: the names shared with the aggregate scores.
-
-    Raises:
-        BadInput: the rows cannot be read.
+    Raises ``BadInput`` if the rows cannot be read.
     """
     for item in RunItems(folder, benchmark_session):
         if item.key is not None and item.answers and all(each.ask is not None for each in item.answers):

@@ -115,11 +115,7 @@ def all_formats() -> tuple[ExchangeFormat, ...]:
 
 
 def find_format(name: str) -> ExchangeFormat:
-    """Return a format by its name.
-
-    Raises:
-        BadInput: the name is unknown.
-    """
+    """Return a format by its name. Raises ``BadInput`` if the name is unknown."""
     found = {each.name: each for each in all_formats()}
     if name not in found:
         near = difflib.get_close_matches(name.lower(), found, n=1)
@@ -129,30 +125,20 @@ def find_format(name: str) -> ExchangeFormat:
 
 
 def find_import_format(name: str) -> ExchangeFormat:
-    """Return an import format by its name.
-
-    Raises:
-        BadInput: the name is unknown, or the format is export only.
-    """
+    """Return an import format by its name. Raises ``BadInput`` if the name is unknown, or the format is export only."""
     return _with(find_format(name), readable(), "export only", "Import formats")
 
 
 def find_export_format(name: str) -> ExchangeFormat:
-    """Return an export format by its name.
-
-    Raises:
-        BadInput: the name is unknown, or the format is import only.
-    """
+    """Return an export format by its name. Raises ``BadInput`` if the name is unknown, or the format is import only."""
     return _with(find_format(name), writable(), "import only", "Export formats")
 
 
 def readable() -> tuple[str, ...]:
-    """Return the names of the import formats."""
     return tuple(each.name for each in all_formats() if each.reader is not None or each.mapping is not None)
 
 
 def writable() -> tuple[str, ...]:
-    """Return the names of the export formats."""
     return tuple(each.name for each in all_formats() if each.writer is not None)
 
 
@@ -163,11 +149,7 @@ def _with(form: ExchangeFormat, names: tuple[str, ...], limit: str, offered: str
 
 
 def read_answers(form: ExchangeFormat, file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
-    """Read a file of answers in an import format.
-
-    Raises:
-        BadInput: the file is invalid.
-    """
+    """Read a file of answers in an import format. Raises ``BadInput`` if the file is invalid."""
     from memeval.benchmarks.formats.mapped import mapping_of, read_mapped
 
     if form.reader is None and form.mapping is not None:
@@ -178,8 +160,7 @@ def read_answers(form: ExchangeFormat, file: AnswerFile, benchmark_session: Benc
 def write_run(form: ExchangeFormat, run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write a run in an export format and return the files; see :data:`Writer`.
 
-    Raises:
-        BadInput: the format does not support this run.
+    Raises ``BadInput`` if the format does not support this run.
     """
     return cast(Writer, _load(form.writer))(run, benchmark_session, to)
 

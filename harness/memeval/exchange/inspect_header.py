@@ -19,12 +19,6 @@ HEADLINE = "memeval"
 
 
 def spec_of(folder: RunFolder, ids: list[str], has_text: bool) -> Data:
-    """Return the evaluation's settings.
-
-    Args:
-        ids: ids of the samples in the log, in order.
-        has_text: whether the log contains text.
-    """
     run = folder.run
     private = has_text and run.redistribution is Redistribution.IDS
     track, system, harness = run.track, run.system, run.harness

@@ -69,12 +69,6 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
 
 
 class _Log:
-    """The log of a run.
-
-    Args:
-        benchmark_session: the benchmark, opened on its data; ``None`` if the data is not available.
-    """
-
     def __init__(self, folder: RunFolder, benchmark_session: BenchmarkSession | None) -> None:
         self._folder = folder
         self._run = folder.run
@@ -84,7 +78,6 @@ class _Log:
         self._contexts = self._items.contexts() if self._has_text else Contexts()
 
     def write(self, to: Path) -> None:
-        """Write the archive, one sample at a time."""
         credits: list[float] = []
         ids: list[str] = []
         summaries: list[Data] = []

@@ -27,7 +27,6 @@ class Kind(StrEnum):
 
 
 def has_pyarrow() -> bool:
-    """Return whether pyarrow is installed."""
     try:
         import_module("pyarrow.parquet")
     except ImportError:
@@ -36,11 +35,7 @@ def has_pyarrow() -> bool:
 
 
 def pyarrow_modules() -> tuple[Any, Any]:
-    """Return the modules ``pyarrow`` and ``pyarrow.parquet``.
-
-    Raises:
-        ImportError: pyarrow is not installed.
-    """
+    """Return the modules ``pyarrow`` and ``pyarrow.parquet``. Raises ``ImportError`` if pyarrow is not installed."""
     return import_module("pyarrow"), import_module("pyarrow.parquet")
 
 
@@ -48,7 +43,6 @@ def arrow_table(kinds: Mapping[str, Kind], rows: Sequence[Mapping[str, Cell]]) -
     """Return rows as a ``pyarrow.Table``.
 
     Args:
-        kinds: the columns in order, with their types.
         rows: cells by column; a column that a row lacks is null, and other cells are left out.
 
     Raises:
@@ -76,5 +70,4 @@ def cells_of(rows: Iterable[Mapping[str, Cell]], name: str, kind: Kind) -> list[
 
 
 def all_names(rows: Iterable[Mapping[str, Cell]]) -> set[str]:
-    """Return the columns of rows."""
     return {name for row in rows for name in row}

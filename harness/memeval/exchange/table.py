@@ -70,8 +70,7 @@ def write_csv(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Pa
 def write_parquet(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write a run as Parquet, with the columns of :func:`write_csv`.
 
-    Raises:
-        BadInput: ``pyarrow`` is not installed, or the run cannot be read.
+    Raises ``BadInput`` if ``pyarrow`` is not installed, or the run cannot be read.
     """
     if not has_pyarrow():
         raise BadInput(

@@ -48,11 +48,6 @@ def audit_line(probes: Sequence[Probe]) -> AuditLine:
 
 
 def agreement(verdicts: Iterable[tuple[bool, bool]]) -> Agreement:
-    """Return the agreement of two raters.
-
-    Args:
-        verdicts: the first and the second rater's verdict, for each item that both rated.
-    """
     table = [[0, 0], [0, 0]]
     for first, second in verdicts:
         table[first][second] += 1

@@ -73,13 +73,7 @@ class ContextGrader(Grader, Protocol):
     def grade_delivered(
         self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], delivered: DeliveredContexts
     ) -> Grade:
-        """Grade one item with its contexts; see :meth:`grade`, which grades without contexts.
-
-        Args:
-            scenario: the complete scenario of its questions.
-            responses: the last attempt at each of the item's questions, in the key's order.
-            delivered: the contexts of these responses.
-        """
+        """Grade one item with its contexts; see :meth:`grade`, which grades without contexts."""
 
 
 @runtime_checkable

@@ -109,11 +109,6 @@ def checked_series(
     as the history.
 
     Where the agent does not keep earlier contexts, only the lines of a question's own context hold its facts.
-
-    Args:
-        question_ids: the questions, in order.
-        texts: their contexts.
-        facts_by_turn: the facts that each question asks for.
     """
     delivered: dict[str, None] = {}
     tokens: list[float] = []
@@ -148,7 +143,6 @@ def _histories(scenario: Scenario, question_ids: frozenset[str]) -> Iterator[Map
 
 
 def _state(lines: Iterable[str], facts: tuple[Fact, ...]) -> bool:
-    """Return whether ingested lines state all of some facts."""
     return all(stated("\n".join(lines), *(fact.phrases for fact in facts)))
 
 

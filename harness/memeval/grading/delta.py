@@ -44,7 +44,6 @@ class Efficiency:
 
     @property
     def passes(self) -> bool:
-        """Whether the efficiency is defined and high enough."""
         return self.value is not None and self.value > PASS_ABOVE
 
 
@@ -55,9 +54,6 @@ def efficiency(tokens: Sequence[float]) -> Efficiency:
     ``efficiency = 1 - sum(late) / (early * len(late))``. The original's documentation fixes the factor at 15; its
     code, followed here, uses the number of late turns. Counts are added from left to right, as NumPy's mean of five
     numbers does; Python's ``sum`` of floats rounds differently from version 3.12 on.
-
-    Args:
-        tokens: tokens of context delivered per question, in order.
     """
     if len(tokens) < 2:
         return Efficiency(None, "Efficiency needs the token counts of at least two questions.")
@@ -83,19 +79,13 @@ class FactCoverage:
 
     @property
     def holds(self) -> bool:
-        """Whether the coverage passes the gate."""
         if self.early is None or self.early < MIN_EARLY_COVERAGE:
             return False
         return self.late is None or self.late >= MIN_KEPT_COVERAGE * self.early
 
 
 def coverage(answers: Sequence[str], facts_by_turn: Sequence[tuple[Fact, ...]]) -> FactCoverage:
-    """Return the coverage of the facts by the answers; questions without facts are excluded.
-
-    Args:
-        answers: the answers, in the order of the questions.
-        facts_by_turn: the facts that the answer should contain, by question.
-    """
+    """Return the coverage of the facts by the answers; questions without facts are excluded."""
     early_turns = EARLY_TURNS if len(answers) >= EARLY_TURNS else 1
     shares = [
         (number < early_turns, _share(answer, facts))

@@ -35,7 +35,6 @@ class DoubtJudged(Judged):
         return [self._settled(grade, counts) if self._is_own(grade) else grade for grade in grades]
 
     def _is_own(self, grade: Grade) -> bool:
-        """Return whether a grade is of this grader, and doubt was right."""
         return grade.grader == self.name and not grade.answerable
 
     def _settled(self, grade: Grade, counts: bool) -> Grade:

@@ -43,11 +43,7 @@ class Retrieved:
 
 
 class TurnIndex:
-    """The sessions and turns of a scenario, by ordinal; turns of a streamed history are created on access.
-
-    Args:
-        scenario: the complete scenario.
-    """
+    """The sessions and turns of a scenario, by ordinal; turns of a streamed history are created on access."""
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
@@ -60,12 +56,10 @@ class TurnIndex:
 
     @cached_property
     def questions(self) -> Mapping[str, str]:
-        """The texts of the questions by id."""
         return {ask.question_id: ask.question for ask in self.scenario.questions()}
 
     @cached_property
     def session_count(self) -> int:
-        """Number of sessions."""
         if self.scenario.is_streamed:
             return len(self.scenario.steps) - len(self.scenario.questions())
         return len(self._turns_of)
@@ -105,7 +99,6 @@ class TurnIndex:
         return found
 
     def retrieved(self, items: Sequence[RetrievedItem]) -> Retrieved:
-        """Return the sources of a response's items."""
         sources = tuple(
             dict.fromkeys(source for number, item in enumerate(items) for source in self._sources_of(number, item))
         )
@@ -128,7 +121,6 @@ class TurnIndex:
         )
 
     def knows(self, source: str) -> bool:
-        """Return whether a source is a session or a turn of the scenario."""
         if source in self.turns:
             return True
         if self.scenario.is_streamed:
@@ -156,11 +148,7 @@ class TurnIndex:
 
 
 class StreamedTurns(Mapping[str, tuple[Session, Turn]]):
-    """The turns of a streamed history by ordinal, created on access.
-
-    Args:
-        scenario: the streamed scenario.
-    """
+    """The turns of a streamed history by ordinal, created on access."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._turn = lru_cache(maxsize=CACHED_TURNS)(scenario.turn)

@@ -21,8 +21,7 @@ class Judged:
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
         """Return the item's one case; none if its answer is blank or an error.
 
-        Raises:
-            ValueError: the item is not one question with one response.
+        Raises ``ValueError`` if the item is not one question with one response.
         """
         response = only(item, responses, self.name)
         if first_failure(responses) is not None:
@@ -33,8 +32,7 @@ class Judged:
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`.
 
-        Raises:
-            ValueError: the item is not one question with one response.
+        Raises ``ValueError`` if the item is not one question with one response.
         """
         cases = self.cases(item, scenario, responses)
         metrics = self.metrics(item, scenario, responses[0])

@@ -20,7 +20,6 @@ def layout_of(plan: Sequence[CategoryPlan], clusters: Mapping[str, Sequence[str]
     runs are compared over their common items.
 
     Args:
-        plan: the categories of a track.
         clusters: the cluster of every item, by category; categories without weight may be missing.
     """
     counted = counting(plan)

@@ -21,7 +21,6 @@ def measures(ranking: Sequence[str], relevant: AbstractSet[str], depths: Sequenc
     Args:
         ranking: the retrieved ids, best first, without duplicates.
         relevant: the relevant ids; not empty.
-        depths: the cut-off ranks.
 
     Raises:
         ValueError: ``relevant`` is empty, or ``ranking`` has duplicates.

@@ -99,9 +99,7 @@ class Hits:
     """The hits of a search.
 
     Args:
-        index: the stored texts.
         key: its key; hits below its ``min_score`` are dropped.
-        items: the returned items, best first.
     """
 
     def __init__(self, index: TextIndex, asked: Recall, key: RecallKey, items: Iterable[RetrievedItem]) -> None:
@@ -115,11 +113,6 @@ class Hits:
         """The returned texts, each once, at its best rank. An item with several texts takes as many ranks."""
 
     def ranking(self, relevant: Sequence[str]) -> tuple[tuple[str, ...], frozenset[str]]:
-        """Return the ranking and the relevant texts; texts with the same content count as one.
-
-        Args:
-            relevant: ordinals of the relevant texts.
-        """
         one = {name: group[0] for group in self._key.alike for name in group}
 
         def of(name: str) -> str:

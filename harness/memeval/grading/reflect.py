@@ -45,8 +45,7 @@ class Reflected:
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one reflection; see :class:`memeval.grading.base.Grader`.
 
-        Raises:
-            ValueError: the item is not a reflection with an expected result.
+        Raises ``ValueError`` if the item is not a reflection with an expected result.
         """
         cases = self.cases(item, scenario, responses)
         if failure := first_failure(responses):
@@ -80,7 +79,6 @@ class Reflected:
 
 
 def _is_point(case: Case) -> bool:
-    """Return whether a case is about an expected point, not a forbidden claim."""
     return isinstance(case.key, ReflectKey) and bool(case.key.points)
 
 

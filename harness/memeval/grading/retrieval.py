@@ -34,8 +34,7 @@ class Retrieval(RuleGrader):
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
 
-        Raises:
-            ValueError: the item is not one question with one response, or its key names no evidence.
+        Raises ``ValueError`` if the item is not one question with one response, or its key names no evidence.
         """
         response = only(item, responses, self.name)
         if not item.evidence:
@@ -75,7 +74,6 @@ class Retrieval(RuleGrader):
         """Return the metrics of the benchmark's own code; subclasses override it.
 
         Args:
-            history: the turn index of the scenario.
             retrieved: the retrieved sources; ``None`` if the system returned no items.
         """
         return {}

@@ -44,18 +44,13 @@ def last_attempts(responses: Iterable[Response]) -> dict[str, Response]:
 
 
 def only(item: ItemKey, responses: Sequence[Response], grader: str) -> Response:
-    """Return an item's one response.
-
-    Raises:
-        ValueError: the item is not one question with one response.
-    """
+    """Return an item's one response. Raises ``ValueError`` if the item is not one question with one response."""
     if len(item.question_ids) != 1 or len(responses) != 1:
         raise ValueError(f"{item.item_id}: {grader} grades one response to one question, not {len(responses)}")
     return responses[0]
 
 
 def row(item: ItemKey, grader: str, state: GradeState, **rest: object) -> Grade:
-    """Return an item's grade; the fields of the item come from its key."""
     return Grade(
         item_id=item.item_id,
         category=item.category,

@@ -31,10 +31,6 @@ def score(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> Scores:
     count only items with a grade, because a plan does not contain the slices of skipped items. The order of the grades
     does not matter.
 
-    Args:
-        plan: the categories in the benchmark's order, with their planned items.
-        grades: one grade per item.
-
     Raises:
         ValueError: an item has two grades or no planned category, or a category has more items than planned.
     """
@@ -58,8 +54,7 @@ def score(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> Scores:
 def composite_of(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> Composite:
     """Return the composite of a run; see :func:`score`.
 
-    Raises:
-        ValueError: an item has two grades or no planned category, or a category has more items than planned.
+    Raises ``ValueError`` if an item has two grades or no planned category, or a category has more items than planned.
     """
     return _composite(plan, _by_category(plan, grades), headline)
 
@@ -87,7 +82,6 @@ def alternate(name: str) -> Worth:
 
 
 def counts(grade: Grade, name: str) -> bool:
-    """Return whether another declared rule counts an item."""
     return grade.alternates.get(name, True) is not None
 
 
@@ -96,11 +90,6 @@ def tally(planned: int, grades: Iterable[Grade], worth: Worth) -> Tally:
 
     For credits, the interval is Wilson's of the mean credit. A credit in [0, 1] has at most the variance of a Bernoulli
     variable with that mean, so the interval is not too narrow.
-
-    Args:
-        planned: number of planned items, the denominator.
-        grades: the grades of the items.
-        worth: the credit function.
     """
     grades = list(grades)
     earned = [worth(grade) for grade in grades]

@@ -64,11 +64,9 @@ class Mentions(Generic[T]):
                 self._by_first.setdefault(found[0], []).append((found, value))
 
     def within(self, text: str) -> set[T]:
-        """Return the values of the phrases in a text."""
         return self.among(words(normal(text)))
 
     def among(self, sequence: Sequence[str]) -> set[T]:
-        """Return the values of the phrases in a sequence of words."""
         found = set()
         for start, word in enumerate(sequence):
             for phrase, value in self._by_first.get(word, ()):
@@ -112,8 +110,6 @@ _CHANGE = frozenset(
 
 
 class _StoredValue(NamedTuple):
-    """A value in a key."""
-
     subject: int
     """Index of the topic."""
     order: float
@@ -125,7 +121,6 @@ class _StoredValue(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether it is current."""
         return self.in_history and self.order == float("inf")
 
 
@@ -143,7 +138,6 @@ class Claims:
 
     @property
     def all(self) -> int:
-        """Number of all claimed facts."""
         return self.current + self.stale + self.invented
 
 
@@ -190,11 +184,7 @@ class SelectedFacts(RuleGrader):
 
 
 def claimed(key: StoreKey, memories: Sequence[str]) -> Claims:
-    """Return the claims of a store; the module's docstring defines them.
-
-    Args:
-        memories: the texts of the memories.
-    """
+    """Return the claims of a store; the module's docstring defines them."""
     mentions = Mentions(_values(key))
     times: Counter[_StoredValue] = Counter()
     left = LONGEST
@@ -245,13 +235,11 @@ def _values(key: StoreKey) -> Iterator[tuple[str, _StoredValue]]:
 
 
 def _sentences(memory: str) -> Iterator[str]:
-    """Yield the normalised sentences of a memory."""
     for sentence in _SENTENCE.split(memory[:LONGEST]):
         yield from (normal(sentence[start : start + LONG]) for start in range(0, len(sentence), LONG))
 
 
 def _claims(mentions: Mentions[_StoredValue], sentences: Sequence[str]) -> Iterator[_StoredValue]:
-    """Yield the values that the sentences of one memory claim."""
     sentence_words = [words(sentence) for sentence in sentences]
     stated = [mentions.among(each) for each in sentence_words]
     for index, values in enumerate(stated):
@@ -273,7 +261,6 @@ def _claims(mentions: Mentions[_StoredValue], sentences: Sequence[str]) -> Itera
 
 
 def _past(mentions: Mentions[_StoredValue], sentence: str) -> set[_StoredValue]:
-    """Return the values that a sentence marks as past."""
     past: set[_StoredValue] = set()
     so_far: set[_StoredValue] = set()
     for clause in _ADVERB_WITH_COMMA.sub(r"\1", sentence).split(","):

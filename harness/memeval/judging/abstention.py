@@ -29,7 +29,6 @@ _BUT = re.compile(r"[,;] (?:but|though|although|however|yet|while)\b|;| [-—] "
 
 
 def says_missing(text: str) -> bool:
-    """Return whether a text says that the information is missing."""
     return _missing().search(_simple(text)) is not None
 
 
@@ -47,7 +46,6 @@ def abstains(answer: str, question: str) -> bool:
     """Return whether an answer says that it does not know, or that the information is missing.
 
     Args:
-        answer: the raw answer.
         question: the question; repeating it is not an abstention.
     """
     own = without_echo(without_thinking(answer), question)

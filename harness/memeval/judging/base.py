@@ -43,8 +43,6 @@ class Ruling:
 
 
 class Judge(Protocol):
-    """Gives verdicts."""
-
     @property
     def name(self) -> str:
         """Name and version, such as ``rules@3``; part of the track."""

@@ -57,16 +57,11 @@ class CalibrationAnswer:
     """One calibration answer before it is judged."""
 
     item: ItemKey
-    """The item of the answer."""
     kind: ProbeKind
-    """The kind of the answer."""
     expected: bool
-    """Whether the answer is right."""
     case: Case
-    """The case for the judge."""
 
     def probe(self, ruling: Ruling) -> Probe:
-        """Return the answer with a judge's verdict."""
         return Probe(
             item_id=self.item.item_id,
             category=self.item.category,
@@ -82,13 +77,7 @@ class CalibrationAnswer:
 def trials(
     keys: Sequence[ItemKey], scenarios: Mapping[str, Scenario], per_category: int = PER_CATEGORY
 ) -> tuple[CalibrationAnswer, ...]:
-    """Return the calibration answers of a benchmark, in order of items; deterministic.
-
-    Args:
-        keys: all the benchmark's keys.
-        scenarios: its scenarios, by id.
-        per_category: number of items of each category for which answers are made.
-    """
+    """Return the calibration answers of a benchmark, in order of items; deterministic."""
     plain = [item for item in keys if item.key.prompt and item.slices.get("errata", "none") == "none"]
     judged = [item for item in plain if isinstance(item.key, FactsKey | StanceKey | ReferenceKey)]
     chosen = {item.item_id for item in _chosen(judged, per_category)}
@@ -128,7 +117,6 @@ def _spread(items: list[ItemKey]) -> list[ItemKey]:
 
 
 def _answers(item: ItemKey, values: Sequence[_CalibrationValue], judged: Sequence[ItemKey]) -> Iterator[Answer]:
-    """Yield the answers for one item: kind, text, and whether it is right."""
     match item.key:
         case FactsKey() as key:
             yield from _plain(item, key.right, key.wrong, _REPLACED if key.replaces else _BOTH, values)
@@ -143,7 +131,6 @@ def _answers(item: ItemKey, values: Sequence[_CalibrationValue], judged: Sequenc
 def _plain(
     item: ItemKey, right: Fact, wrong: tuple[Fact, ...], both: Sequence[str], values: Sequence[_CalibrationValue]
 ) -> Iterator[Answer]:
-    """Yield answers to a question for a value."""
     pen = PhraseChooser(item)
     phrase = right.phrases[0]
     for text in pen.two(VALUE, p=phrase):

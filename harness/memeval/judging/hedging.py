@@ -82,11 +82,7 @@ def asks(text: str) -> bool:
 
 
 def without_echo(answer: str, question: str) -> str:
-    """Return an answer, in normal form, without repetitions of the question.
-
-    Args:
-        answer: the raw answer.
-    """
+    """Return an answer, in normal form, without repetitions of the question."""
     text, asked = normal(answer), normal(question)
     for whole in (asked.strip(), asked.strip(" ?")):
         if whole:
@@ -106,9 +102,6 @@ def hedges(answer: str, question: str) -> bool:
     """Return whether an answer hedges, or asks a question of its own.
 
     A repetition of the question is neither, and thinking does not count.
-
-    Args:
-        answer: the raw answer.
     """
     own = without_echo(without_thinking(answer), question)
     return voices_doubt(own) or asks(own)

@@ -81,7 +81,6 @@ class ModelJudge:
 
     Args:
         model: the model; an alias selects its dated model.
-        endpoint_url: base URL of its endpoint.
         prompts: the user's prompts, by name in a track; ``None`` for memeval's.
         settings: settings of the requests; ``None`` for those of the model's family.
 
@@ -121,11 +120,7 @@ class ModelJudge:
         return self._prompts.brings(package)
 
     def request(self, case: Case) -> ModelRequest:
-        """Return the request about a case.
-
-        Raises:
-            TypeError: keys of this kind are not judged.
-        """
+        """Return the request about a case. Raises ``TypeError`` if keys of this kind are not judged."""
         return self._request_with(self._prompts.asking(case))
 
     def reminder(self, case: Case) -> ModelRequest:
@@ -144,12 +139,7 @@ class ModelJudge:
 
 
 class RecordedJudge:
-    """Judges from recorded calls only.
-
-    Args:
-        judge: the judge that was asked.
-        calls: the recorded calls, by key.
-    """
+    """Judges from recorded calls only."""
 
     def __init__(self, judge: ModelJudge, calls: Mapping[Digest, Call]) -> None:
         self.name = judge.name
@@ -208,9 +198,7 @@ async def ask_all(
     """Ask a judge about all cases, and again if a reply is neither yes nor no.
 
     Args:
-        cases: the answers to judge.
         ask: makes one call, or returns the recorded one; it limits the calls in flight, and joins equal ones.
-        progress: called after each case.
         at_once: maximum cases in work. With more than the calls in flight, the next request is ready when a reply
             comes; with all of them, none is sent before the last one is written.
 

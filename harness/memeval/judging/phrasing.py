@@ -66,16 +66,13 @@ class PhraseChooser:
         return draw(self._id, what)
 
     def one(self, phrasings: Sequence[str], what: str, **values: str) -> str:
-        """Return one phrasing with its values."""
         return phrasings[self.number(what) % len(phrasings)].format(**values)
 
     def two(self, phrasings: Sequence[str], **values: str) -> tuple[str, str]:
-        """Return two different phrasings of a right answer, with their values."""
         first = self.number(ProbeKind.RIGHT) % len(phrasings)
         return phrasings[first].format(**values), phrasings[first - 1].format(**values)
 
     def injections(self, wrong: str) -> Iterator[Answer]:
-        """Yield a wrong answer inside each kind of injection."""
         begin, end = fence(f"{self.number('fence'):016x}"[:12])
         for kind, phrasings in _INJECTED.items():
             yield kind, self.one(phrasings, kind, b=wrong, begin=begin, end=end), False

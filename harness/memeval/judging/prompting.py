@@ -95,29 +95,19 @@ class Prompts:
 
 
 def prompt_name(key: AnswerKey) -> str:
-    """Return the name of the prompt for a key.
-
-    Raises:
-        TypeError: keys of this kind are not judged.
-    """
+    """Return the name of the prompt for a key. Raises ``TypeError`` if keys of this kind are not judged."""
     if key.prompt is None:
         raise TypeError(f"no model judges keys of kind {key.kind!r}")
     return key.prompt
 
 
 def fenced(answer: str, mark: str) -> str:
-    """Return an answer between two lines with a mark.
-
-    Args:
-        answer: the answer, which must not contain the mark.
-        mark: twelve hexadecimal digits.
-    """
+    """Return an answer between two lines with a mark."""
     begin, end = fence(mark)
     return f"{begin}\n{answer}\n{end}"
 
 
 def fence(mark: str) -> tuple[str, str]:
-    """Return the lines before and after an answer."""
     return f"----- answer {mark} begins -----", f"----- answer {mark} ends -----"
 
 
@@ -173,7 +163,6 @@ def prompts_in(folder: Path, packages: Iterable[str]) -> dict[str, str]:
 
     Args:
         folder: a folder of ``.txt`` files named like memeval's; or the name of a set, if there is no such folder.
-        packages: the packages with prompts.
 
     Raises:
         BadInput: there are no prompts, or one has an unknown name, an unknown placeholder, or no ``{answer}``.
@@ -207,8 +196,7 @@ def prompts_in(folder: Path, packages: Iterable[str]) -> dict[str, str]:
 def _check(path: Path, text: str, known: Mapping[str, str]) -> None:
     """Check a user's prompt, given the package of each known prompt by name.
 
-    Raises:
-        BadInput: it has an unknown name, a placeholder that memeval's prompt lacks, or no ``{answer}``.
+    Raises ``BadInput`` if it has an unknown name, a placeholder that memeval's prompt lacks, or no ``{answer}``.
     """
     name = path.stem
     if name not in known:

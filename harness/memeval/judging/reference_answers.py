@@ -142,9 +142,7 @@ def _other_reference(item: ItemKey, reference: str, judged: Sequence[ItemKey]) -
     """Return a different reference of the same category and form from another cluster; ``None`` if there is none.
 
     Args:
-        item: the item of the answer.
         reference: the item's reference, or its trap; blank if it has neither.
-        judged: all items.
     """
     own, form, pole = _marks(reference), _form(reference), polarity(reference)
     others = [each for each in judged if each.category == item.category and each.cluster != item.cluster]

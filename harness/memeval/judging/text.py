@@ -47,7 +47,6 @@ def plain_characters(text: str) -> str:
 
 
 def normal(text: str) -> str:
-    """Return ``text`` in normal form, for comparison."""
     if text.isascii():
         return text.lower()
     return plain_characters(unicodedata.normalize("NFKC", text).casefold())
@@ -111,7 +110,6 @@ def stated(text: str, *groups: Phrases) -> tuple[bool, ...]:
     ``Redis Cluster`` states ``Redis Cluster`` and not ``Redis``, if one call contains both.
 
     Args:
-        text: the raw text.
         groups: groups of equivalent phrases, such as a fact's key phrase and its aliases.
     """
     flat, owners = _flat(text), _owners(groups)
@@ -127,7 +125,6 @@ def stated(text: str, *groups: Phrases) -> tuple[bool, ...]:
 
 
 def states(text: str, phrases: Phrases) -> bool:
-    """Return whether the text states one of ``phrases``."""
     return stated(text, phrases)[0]
 
 

@@ -17,7 +17,6 @@ class AnswerKey(Record):
     """The package whose folder ``prompts`` has the judge prompt."""
 
     kind: str
-    """Type of the key; each class has its own."""
 
     @property
     def prompt(self) -> str | None:
@@ -56,15 +55,11 @@ class ItemKey(Stored):
     item_id: str
     """Unique within the benchmark."""
     scenario_id: str
-    """The scenario of its questions."""
     question_ids: tuple[str, ...] = Field(min_length=1)
     """The item's questions, in order."""
     category: str
-    """The item's category."""
     cluster: str
-    """The item's cluster; items of one cluster are not statistically independent."""
     slices: dict[str, str] = {}
-    """Declared slices, such as ``difficulty: hard``."""
     evidence: tuple[str, ...] | None = None
     """Ordinals of the evidence sessions (``s004``); ``None`` if the benchmark lists no evidence."""
     key: SerializeAsAny[AnswerKey]

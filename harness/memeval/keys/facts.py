@@ -29,7 +29,6 @@ def listed(facts: tuple[Fact, ...]) -> str:
 
 
 def phrases_of(facts: tuple[Fact, ...]) -> tuple[str, ...]:
-    """Return the phrases of all facts, in order."""
     return tuple(phrase for fact in facts for phrase in fact.phrases)
 
 
@@ -57,17 +56,14 @@ class FactsKey(AnswerKey):
 
     @property
     def prompt(self) -> str:
-        """The kind of the key."""
         return self.kind
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The right fact."""
         return (self.right.text,)
 
     @property
     def traps(self) -> tuple[str, ...]:
-        """The wrong facts."""
         return tuple(fact.text for fact in self.wrong)
 
 
@@ -80,7 +76,6 @@ class BeliefKey(FactsKey):
     replaces = True
 
     kind: Literal["belief-update"] = "belief-update"
-    """Type of the key."""
     current: Fact
     """The current fact."""
     stale: tuple[Fact, ...]
@@ -93,12 +88,10 @@ class BeliefKey(FactsKey):
 
     @property
     def wrong(self) -> tuple[Fact, ...]:
-        """The earlier facts."""
         return self.stale
 
     @property
     def shown(self) -> Mapping[str, str]:
-        """The current fact and the earlier ones."""
         return {"current": self.current.text, "stale": listed(self.stale)}
 
 
@@ -110,7 +103,6 @@ class NoiseKey(FactsKey):
     wrong_cause = Cause.WRONG_PERSON
 
     kind: Literal["noise-resistance"] = "noise-resistance"
-    """Type of the key."""
     reference: Fact
     """The requested fact."""
     distractors: tuple[Fact, ...] = ()
@@ -123,12 +115,10 @@ class NoiseKey(FactsKey):
 
     @property
     def wrong(self) -> tuple[Fact, ...]:
-        """The facts about other people."""
         return self.distractors
 
     @property
     def shown(self) -> Mapping[str, str]:
-        """The requested fact and those about other people."""
         return {"reference": self.reference.text, "distractors": listed(self.distractors)}
 
 
@@ -140,7 +130,6 @@ class TemporalKey(FactsKey):
     wrong_cause = Cause.WRONG_TIME
 
     kind: Literal["temporal-belief"] = "temporal-belief"
-    """Type of the key."""
     reference: Fact
     """The fact at the requested time, or the requested time."""
     others: tuple[Fact, ...]
@@ -153,12 +142,10 @@ class TemporalKey(FactsKey):
 
     @property
     def wrong(self) -> tuple[Fact, ...]:
-        """The facts at other times."""
         return self.others
 
     @property
     def shown(self) -> Mapping[str, str]:
-        """The fact at the requested time and those at other times."""
         return {"reference": self.reference.text, "others": listed(self.others)}
 
 
@@ -166,11 +153,9 @@ class DeltaKey(AnswerKey):
     """The facts that each question's answer should contain: early ones, and ones added between questions."""
 
     kind: Literal["delta-efficiency"] = "delta-efficiency"
-    """Type of the key."""
     facts_by_turn: tuple[tuple[Fact, ...], ...]
     """The facts that the answer should contain, by question."""
 
     @property
     def references(self) -> tuple[str, ...]:
-        """Each fact once."""
         return tuple(dict.fromkeys(fact.text for fact in chain.from_iterable(self.facts_by_turn)))

@@ -28,28 +28,23 @@ class StoreKey(AnswerKey):
     """The expected content of a memory store at the end of a history."""
 
     kind: Literal["store"] = "store"
-    """Type of the key."""
     subjects: tuple[StoredTopic, ...]
     """The topics of the history, each once."""
 
     @property
     def current(self) -> tuple[Fact, ...]:
-        """The facts that are valid at the end."""
         return tuple(subject.current for subject in self.subjects if subject.current is not None)
 
     @property
     def stale(self) -> tuple[Fact, ...]:
-        """The stated facts that are no longer valid."""
         return tuple(fact for subject in self.subjects for fact in subject.stale)
 
     @property
     def never(self) -> tuple[Fact, ...]:
-        """The facts that were never stated."""
         return tuple(fact for subject in self.subjects for fact in subject.never)
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The facts that are valid at the end."""
         return tuple(fact.text for fact in self.current)
 
 
@@ -79,7 +74,6 @@ class StanceKey(AnswerKey):
 
     @property
     def unanswerable(self) -> bool:
-        """Whether doubt is right."""
         return self.stance is Stance.DOUBT
 
     @property
@@ -91,13 +85,11 @@ class CascadeKey(StanceKey):
     """A fact that depends on another one, which changed later (in a control twin: did not change)."""
 
     kind: Literal["cascade-propagation"] = "cascade-propagation"
-    """Type of the key."""
     root_change: str
     """The change, as ``old → new``; in a control twin, the unchanged fact."""
 
     @property
     def shown(self) -> Mapping[str, str]:
-        """The change and the dependent fact."""
         return {"root_change": self.root_change, "dependent": self.dependent.text}
 
 
@@ -105,13 +97,11 @@ class UncertaintyKey(StanceKey):
     """A fact that is no longer certain (in a control twin: is certain)."""
 
     kind: Literal["uncertainty-abstention"] = "uncertainty-abstention"
-    """Type of the key."""
     reason: str
     """Why the fact is uncertain; in a control twin, why it is certain."""
 
     @property
     def shown(self) -> Mapping[str, str]:
-        """The reason and the fact."""
         return {"reason": self.reason, "dependent": self.dependent.text}
 
 
@@ -119,7 +109,6 @@ class RecallKey(AnswerKey):
     """The expected results of a search. The ordinals of the relevant texts are the item's evidence."""
 
     kind: Literal["recall"] = "recall"
-    """Type of the key."""
     absent: bool = False
     """Whether the store contains no relevant text, so that the search should return nothing."""
     keywords: tuple[str, ...] = ()
@@ -135,12 +124,10 @@ class RecallKey(AnswerKey):
 
     @property
     def unanswerable(self) -> bool:
-        """Whether the search should return nothing."""
         return self.absent
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The keywords."""
         return self.keywords
 
 
@@ -148,7 +135,6 @@ class ReflectKey(AnswerKey):
     """The expected and forbidden content of a reflection; both empty if the suite names none."""
 
     kind: Literal["reflect"] = "reflect"
-    """Type of the key."""
     points: tuple[Fact, ...]
     """The points it should state, the central one first."""
     forbidden: tuple[Fact, ...] = ()
@@ -161,12 +147,10 @@ class ReflectKey(AnswerKey):
 
     @property
     def shown(self) -> Mapping[str, str]:
-        """The points and the claims."""
         return {"reference": listed(self.points), "claim": listed(self.forbidden)}
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The points."""
         return tuple(point.text for point in self.points)
 
 
@@ -226,5 +210,4 @@ class ReferenceKey(AnswerKey):
 
     @property
     def traps(self) -> tuple[str, ...]:
-        """The misleading answer, if there is one."""
         return (self.misleading,) if self.misleading else ()

@@ -79,6 +79,15 @@ class NeighbourTest:
     reason: str | None = None
 
 
+@dataclass(frozen=True)
+class SeriesTrend:
+    """A trend with the series it is of, and the paired tests between its runs."""
+
+    series: RunSeries
+    trend: Trend
+    tests: tuple[NeighbourTest, ...] = ()
+
+
 def trend_of(series: RunSeries, measure: TrendMeasure) -> Trend:
     points = tuple(
         TrendPoint(

@@ -20,7 +20,6 @@ class ApiIndex(Stored):
     """``api/v1/index.json``: what a program can read."""
 
     title: str
-    """Title of the board."""
     release: str | None
     """Version of the release; ``None`` for a board that is not published."""
     latest: str | None
@@ -33,11 +32,9 @@ class ApiBoard(Record):
     """The table of a track."""
 
     track_id: str
-    """Id of the track."""
     title: str
     """Heading of the table."""
     benchmark: str
-    """Id of the benchmark, with its version."""
     benchmark_title: str
     """Name of the benchmark."""
     headline: bool
@@ -45,11 +42,8 @@ class ApiBoard(Record):
     protocol: str
     """How the benchmark is asked and graded."""
     tier: str
-    """Which part of its data is used."""
     reader: str
-    """Who writes the answers."""
     judge: str
-    """Who grades them."""
     items: int
     """Number of planned items."""
     systems: int
@@ -77,11 +71,8 @@ class ApiResult(Record):
     """The row of a system in a table."""
 
     track_id: str
-    """Id of the track."""
     run_id: str
-    """The run."""
     standing: str
-    """Whether it is ranked, or why not."""
     rank_best: int | None
     """Best rank that the data allow; ``None`` without a rank."""
     rank_worst: int | None
@@ -89,9 +80,7 @@ class ApiResult(Record):
     score: float | None
     """Composite score, from 0 to 1; ``None`` if it is undefined."""
     low: float | None
-    """Lower end of its 95 % interval; ``None`` without one."""
     high: float | None
-    """Upper end of its 95 % interval; ``None`` without one."""
 
 
 class ApiSystem(Record):
@@ -100,7 +89,6 @@ class ApiSystem(Record):
     slug: str
     """Its name in addresses."""
     name: str
-    """Its name for people."""
     version: str
     """Version of its latest run."""
     kind: str
@@ -112,7 +100,6 @@ class ApiSystem(Record):
     homepage: str | None
     """Its web address, by its submission; ``None`` if not stated."""
     page: str
-    """Its page."""
     results: tuple[ApiResult, ...]
     """Its rows, one for each table."""
 
@@ -128,17 +115,11 @@ class ApiRun(Record):
     """A run."""
 
     run_id: str
-    """Its id."""
     system: str
-    """Slug of the system."""
     benchmark: str
-    """Id of the benchmark, with its version."""
     track_id: str
-    """Id of its track."""
     started: str
-    """UTC time of its start, ISO 8601."""
     standing: str
-    """Whether it is ranked, or why not."""
     score: float | None
     """Composite score, from 0 to 1; ``None`` if it is undefined."""
     grades: str
@@ -148,7 +129,6 @@ class ApiRun(Record):
     accepted: bool
     """Whether a maintainer accepted it."""
     page: str
-    """Its page."""
     head: str
     """Its ``run.json``, with everything about it."""
     digest: Digest

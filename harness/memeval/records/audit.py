@@ -48,9 +48,7 @@ class Probe(Stored):
     item_id: str
     """The item whose key it was made from."""
     category: str
-    """Its category."""
     cluster: str
-    """Its cluster."""
     kind: ProbeKind
     """The kind of answer."""
     answer: str
@@ -110,7 +108,6 @@ class Audit(Stored):
     audit_id: str
     """UTC start to the second, a dash, eight digits of a hash of benchmark, data, judge and probes."""
     benchmark: str
-    """Benchmark and version."""
     data_digest: Digest
     """Digest of the data from which the probes were generated."""
     parameters: dict[str, str | int] = {}
@@ -125,17 +122,14 @@ class Audit(Stored):
     judge_label: str | None = None
     """Label of a judge whose endpoint is not its maker's."""
     prompts: dict[str, Digest] = {}
-    """Digests of the prompts."""
     probes: str
     """Name and version of the calibration set: ``calibration@1``."""
     overall: AuditLine
     """All probes."""
     categories: dict[str, AuditLine]
-    """By category."""
     kinds: dict[ProbeKind, AuditLine]
     """By kind of answer."""
     started: str
-    """UTC start, ISO 8601."""
     harness: Harness
     """The version of memeval that ran it."""
     files: dict[str, FileDigest]

@@ -80,7 +80,6 @@ class Record(BaseModel):
     )
 
     def data(self) -> dict[str, Any]:
-        """Return the record as plain JSON data."""
         return self.model_dump(mode="json")
 
     def identity(self) -> dict[str, Any]:
@@ -92,7 +91,6 @@ class Record(BaseModel):
         return self.model_dump(mode="json", exclude_defaults=True)
 
     def to_json(self) -> str:
-        """Return the record as one line of canonical JSON."""
         return canonical_json(self.data())
 
 
@@ -123,14 +121,12 @@ class Stored(Record):
     """Fields that differ between equal runs, such as clocks."""
 
     schema_version: int = 1
-    """Schema version of this record."""
 
     def comparable(self) -> dict[str, Any]:
         """Return the data of the record without the fields that differ between equal runs."""
         return self.model_dump(mode="json", exclude=set(self.VOLATILE))
 
     def comparable_json(self) -> bytes:
-        """Return :meth:`comparable` as canonical JSON."""
         return canonical_json(self.comparable()).encode()
 
     @classmethod
@@ -144,7 +140,6 @@ class Stored(Record):
         """Read one record from JSON text.
 
         Args:
-            text: one JSON object.
             where: the source of the text, a file or ``file:line``; named in errors.
 
         Raises:
@@ -166,7 +161,6 @@ class Stored(Record):
         """Read one record from plain JSON data; see :meth:`parse`.
 
         Args:
-            where: its source, named in errors.
             text: the JSON text from which it was read, if there is one.
         """
         version = data.get("schema_version")
@@ -211,9 +205,6 @@ def validated(model: type[R], data: Any, where: object, text: bytes | None = Non
     """Build ``model`` from plain JSON data.
 
     Args:
-        model: the record to build.
-        data: plain JSON data, as ``json.loads`` gives it.
-        where: the source of the data, a file or ``file:line``; named in errors.
         text: the text from which it was read, if there is one: else it is written again.
 
     Raises:
@@ -244,11 +235,7 @@ def parsed(text: str | bytes) -> Any:
 
 
 class RepeatedKey(ValueError):
-    """A JSON object has a key twice.
-
-    Args:
-        name: the key.
-    """
+    """A JSON object has a key twice."""
 
     def __init__(self, name: str) -> None:
         self.name = name if len(name) <= LONGEST_KEY else f"{name[:LONGEST_KEY]}…"
@@ -259,8 +246,7 @@ class RepeatedKey(ValueError):
 def once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object with each key once; for ``json.loads(object_pairs_hook=...)``.
 
-    Raises:
-        RepeatedKey: a key occurs twice.
+    Raises ``RepeatedKey`` if a key occurs twice.
     """
     made = dict(pairs)
     if len(made) < len(pairs):
@@ -316,7 +302,6 @@ def _field_names(model: type[BaseModel], path: tuple[int | str, ...]) -> list[st
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    """Return the record types that a type annotation contains."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for part in get_args(annotation) for model in _models_in(part)]

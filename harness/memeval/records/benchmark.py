@@ -16,7 +16,6 @@ class CategoryInfo(Record):
     name: str
     """Its name in files."""
     title: str
-    """Its name for people."""
     weight: float | None = None
     """Its share of the composite; ``None`` if every question counts the same in all categories."""
     items: int
@@ -44,7 +43,6 @@ class Source(Record):
     bytes: int
     """Its size in bytes."""
     digest: Digest
-    """Its digest."""
 
 
 class Defect(Record):
@@ -69,7 +67,6 @@ class MetricInfo(Record):
     name: str
     """Its name in files."""
     title: str
-    """Its name for people."""
     direction: Direction
     """Whether higher or lower is better."""
     low: float | None = None
@@ -88,7 +85,6 @@ class ProtocolInfo(Record):
     name: str
     """Its name in tracks."""
     title: str
-    """Its name for people."""
     summary: str
     """How it asks and grades, in two or three sentences."""
     headline: str
@@ -118,7 +114,6 @@ class TierInfo(Record):
     name: str
     """Its name in tracks."""
     items: int
-    """Its number of items."""
     clusters: int | None = None
     """Number of clusters of its items, such as people or conversations; ``None`` if unknown without the data."""
     how: str
@@ -133,9 +128,7 @@ class ExampleTurn(Record):
     """One turn of an example."""
 
     speaker: str
-    """The speaker."""
     text: str
-    """What."""
 
 
 class ExampleSession(Record):
@@ -144,16 +137,13 @@ class ExampleSession(Record):
     date: str
     """Its date."""
     turns: tuple[ExampleTurn, ...]
-    """Its turns, in order."""
 
 
 class ExampleQuestion(Record):
     """One question of an example."""
 
     category: str
-    """Its category."""
     question: str
-    """The question."""
     right: str
     """A correct answer, with the reason."""
     wrong: str
@@ -184,7 +174,6 @@ class PublishedValue(Record):
     name: str
     """Whose value it is."""
     value: float
-    """The value."""
     at: str | None = None
     """The value of the slice that it belongs to; ``None`` for bars."""
 
@@ -195,7 +184,6 @@ class ChartInfo(Record):
     name: str
     """Its name in addresses."""
     title: str
-    """Its title."""
     meaning: str
     """What it shows, in a sentence or two."""
     kind: ChartKind
@@ -233,9 +221,7 @@ class CitedWork(Record):
     """A work to cite."""
 
     kind: WorkKind
-    """Its kind."""
     title: str
-    """Its title."""
     authors: tuple[str, ...] = Field(min_length=1)
     """Its authors as ``Family, Given``. The name of a group or an account has no comma."""
     year: int | None = None
@@ -245,7 +231,6 @@ class CitedWork(Record):
     doi: str | None = None
     """Its DOI, without ``https://doi.org/``."""
     url: str
-    """Its address."""
     commit: str | None = None
     """The commit that memeval reads."""
 
@@ -271,7 +256,6 @@ class BenchmarkInfo(Record):
     id: str
     """Name and version: ``beliefs@2``."""
     title: str
-    """Its name for people."""
     summary: str
     """What it measures, in two or three sentences."""
     made: str
@@ -279,7 +263,6 @@ class BenchmarkInfo(Record):
     licence: str
     """SPDX expression of the data's licence."""
     redistribution: Redistribution
-    """Whether its text may be published."""
     citation: str | None = None
     """The citation."""
     works: tuple[CitedWork, ...] = ()
@@ -287,7 +270,6 @@ class BenchmarkInfo(Record):
     statement: DataStatement | None = None
     """What a user of its data should know, if memeval generates the data; else ``None``."""
     homepage: str | None = None
-    """Its home page."""
     sources: tuple[Source, ...] = ()
     """Its data files, the default first; empty if memeval generates the data."""
     protocols: tuple[ProtocolInfo, ...]
@@ -331,7 +313,6 @@ class BenchmarkInfo(Record):
 
     @property
     def generated(self) -> bool:
-        """Whether memeval generates its data."""
         return not (self.sources or self.brought or self.by_hand)
 
     @property
@@ -341,7 +322,6 @@ class BenchmarkInfo(Record):
 
     @property
     def every_category(self) -> tuple[CategoryInfo, ...]:
-        """The categories of the benchmark and of its protocols."""
         return (*self.categories, *(each for protocol in self.protocols for each in protocol.categories))
 
     def category(self, name: str) -> CategoryInfo | None:

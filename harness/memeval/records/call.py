@@ -55,7 +55,6 @@ class ModelRequest(Record):
 
     @property
     def model(self) -> str:
-        """The requested model."""
         return str(self.body.get("model", ""))
 
     @cached_property
@@ -70,7 +69,6 @@ class ModelRequest(Record):
         """Return the key of a system's call in the record.
 
         Args:
-            scenario_id: the scenario of the call.
             ordinal: number of earlier equal requests in this pass over the scenario. Five samples of one prompt
                 therefore have five keys.
         """
@@ -85,7 +83,6 @@ class Call(Stored):
     caller: Caller
     """The component that made it."""
     phase: Phase
-    """The phase of the run."""
     run_id: str | None = None
     """The run that paid for it; other runs reuse the record. ``None`` outside a run, as in an audit."""
     scenario_id: str | None = None
@@ -135,16 +132,13 @@ class Seconds(Record):
     """Percentiles of a duration, over the calls of a phase."""
 
     p50: float
-    """Median."""
     p95: float
-    """95th percentile."""
 
 
 class PhaseUsage(Record):
     """Tokens, cost and time of the model calls of one phase."""
 
     source: UsageSource
-    """The source of the counts."""
     calls: int = Field(ge=0)
     """Calls that this run made and paid for, including failed calls."""
     failed: int = Field(default=0, ge=0)

@@ -84,7 +84,6 @@ class CheckedMetric(Record):
     group: MetricGroup
     """What it measures."""
     unit: Unit
-    """Unit of the values."""
     direction: Direction
     """Whether higher or lower is better."""
     current_value: float | None = None
@@ -102,13 +101,11 @@ class CheckedMetric(Record):
     items: int = 0
     """Number of compared items, questions or scenarios."""
     clusters: int = 0
-    """Number of clusters of these; clusters are independent of one another."""
     p: float | None = Field(default=None, ge=0, le=1)
     """One-sided p-value that the run is not worse; ``None`` if no test is possible."""
     corrected: float | None = Field(default=None, ge=0, le=1)
     """The same, corrected together with all tests that can fail the check; ``None`` for the others."""
     status: MetricStatus
-    """The result."""
     note: str | None = None
     """What limits the comparison, as a sentence; ``None`` if nothing does."""
 
@@ -130,17 +127,12 @@ class RegressionCheck(Stored):
     run_id: str
     """The checked run."""
     system: str
-    """The system's name in paths."""
     version: str
-    """The system's version; untrusted text."""
     benchmark: str
-    """Benchmark and version."""
     protocol: str
-    """The protocol."""
     track_id: str
     """The track of the run and of all baseline runs."""
     status: GateStatus
-    """The result."""
     baseline: Baseline | None = None
     """What it is compared with; ``None`` without a baseline."""
     metrics: tuple[CheckedMetric, ...] = ()
@@ -159,9 +151,7 @@ class SmallestDrop(Record):
     metric: str
     """``composite``, or a category."""
     items: int
-    """Number of items."""
     clusters: int
-    """Number of clusters of these."""
     value: float
     """The run's score, in [0, 1]."""
     quiet: float | None
@@ -175,9 +165,7 @@ class CheckPower(Record):
     """The smallest drops that the check usually finds, simulated from the grades of a run."""
 
     run_id: str
-    """The run."""
     track_id: str
-    """Its track."""
     tests: int
     """Number of tests over which p-values are corrected."""
     noise: float

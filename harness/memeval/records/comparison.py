@@ -27,7 +27,6 @@ class Difference(Record):
     items: int
     """Number of items that both runs have."""
     clusters: int
-    """Number of clusters of these items; clusters are independent of one another."""
     first: float
     """The first run's value."""
     second: float
@@ -37,7 +36,6 @@ class Difference(Record):
     low: float | None
     """Lower end of the 95 % interval; ``None`` if there is only one cluster."""
     high: float | None
-    """Upper end."""
     p: float
     """Two-sided p-value of no difference, from a test that respects clusters."""
     corrected: float
@@ -52,9 +50,7 @@ class Flip(Record):
     """An item with different scores in the two runs."""
 
     item_id: str
-    """The item."""
     category: str
-    """Its category."""
     first: float | None
     """Score of the first run, in [0, 1]; ``None`` for an error."""
     second: float | None
@@ -65,13 +61,9 @@ class ComparedRun(Record):
     """One of the runs."""
 
     run_id: str
-    """The run."""
     system: str
-    """The system's name in paths."""
     track_id: str
-    """Its track."""
     judge: str
-    """Its judge."""
     composite: Composite
     """Its composite, over all its items."""
 
@@ -80,7 +72,6 @@ class PairedRuns(Record):
     """A run compared with the first one."""
 
     run_id: str
-    """The run."""
     items: int
     """Items that both runs have."""
     alone: int
@@ -90,7 +81,6 @@ class PairedRuns(Record):
     reason: str | None = None
     """Why there is no difference of the composites."""
     categories: tuple[Difference, ...]
-    """By category."""
     metrics: tuple[Difference, ...]
     """By metric, over all items that have it."""
     better: tuple[Flip, ...]
@@ -103,7 +93,6 @@ class Comparison(Record):
     """Runs compared with the first of them."""
 
     benchmark: str
-    """The benchmark."""
     protocol: str
     """The first run's protocol."""
     same_answers: bool

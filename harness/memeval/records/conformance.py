@@ -29,13 +29,11 @@ class ConformanceCheck(Record):
     mandatory: bool
     """Whether a failure blocks the system, since its scores would mean nothing."""
     outcome: CheckOutcome
-    """The result."""
     detail: str
     """What happened, in a sentence; it may quote untrusted text."""
     remedy: str | None = None
     """What its author can do; ``None`` if nothing needs to be done."""
     seconds: float
-    """Duration in seconds."""
 
 
 class Conformance(Stored):
@@ -46,9 +44,7 @@ class Conformance(Stored):
     version: str
     """Its version; text from outside."""
     submission_digest: Digest
-    """Digest of its files."""
     environment_digest: Digest
-    """Digest of its environment."""
     suite: str
     """Version of the suite of checks, such as ``conformance@2``."""
     isolation: Isolation
@@ -56,7 +52,6 @@ class Conformance(Stored):
     network: Network
     """The network access of the system during the checks."""
     at: str
-    """UTC time, ISO 8601."""
     checks: tuple[ConformanceCheck, ...]
     """The checks, in their order."""
 

@@ -111,7 +111,6 @@ class Hit(Record):
     """One retrieved text. Its metadata is as retained, if the system names the text."""
 
     text: str
-    """The text."""
     score: float | None = None
     """The system's score."""
     fact_type: str | None = None
@@ -138,7 +137,6 @@ class QueryResult(Record):
     id: str
     """The suite's id."""
     category: str
-    """Its category."""
     query: str
     """The question."""
     expected: tuple[str, ...]
@@ -173,7 +171,6 @@ class EvalResult(Record):
     """The result of a suite on a system."""
 
     schema_version: int = 1
-    """Version of this record's schema."""
     suite: str
     """The suite's name, or the path of its file."""
     provider: str

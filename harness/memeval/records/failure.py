@@ -48,9 +48,7 @@ class Failure(Stored):
     """The result of one item, with the evidence retrieved for it."""
 
     item_id: str
-    """The item."""
     category: str
-    """Its category."""
     right: bool
     """Whether the answer is correct. For a grader with partial credit: at least half of the credit."""
     found: EvidenceFound
@@ -67,13 +65,11 @@ class CategoryFailures(Record):
     """The failures of a category, by cause."""
 
     category: str
-    """The category."""
     items: int
     """Items with a grade."""
     right: int
     """Number of correct items."""
     causes: dict[Cause, int]
-    """Number of wrong items by cause, without causes that never occur."""
 
 
 class FoundCount(Record):
@@ -97,7 +93,6 @@ class FailureSummary(Record):
     right: int
     """Number of correct items."""
     causes: dict[Cause, int]
-    """Number of wrong items by cause, without causes that never occur."""
     categories: tuple[CategoryFailures, ...]
     """The same by category, in the order they first occur."""
     found: tuple[FoundCount, ...]

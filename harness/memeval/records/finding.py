@@ -81,7 +81,6 @@ class PublishedClaim(Record):
     system: str
     """Name of the system, as the claim gives it."""
     benchmark: str
-    """Name of the benchmark."""
     metric: str
     """What the value measures, in words."""
     claimed: DecimalText
@@ -89,11 +88,8 @@ class PublishedClaim(Record):
     margin: DecimalText | None = None
     """The margin that the claim states (±), in the unit of the value."""
     unit: ClaimUnit = ClaimUnit.PERCENT
-    """Unit of the value."""
     repository: str
-    """Repository of the files on GitHub, ``owner/name``."""
     commit: str | None = None
-    """Commit of the files."""
     stated: str
     """Where the value is stated."""
     link: str | None = None
@@ -109,7 +105,6 @@ class PublishedClaim(Record):
     recount: Recipe | None = None
     """How to count the value again; ``None`` if there is no file to count."""
     test_set: bool = False
-    """Whether the answers were written to test a judge."""
     note: str | None = None
     """Facts a reader needs to understand the value."""
     notice: Notice = Notice()
@@ -151,7 +146,6 @@ class FileCount(Record):
     name: str
     """The regraded file, ``source/file``."""
     value: Share
-    """Its value."""
     rows: int
     """Rows in the file, those without an item included."""
     counted: int
@@ -188,7 +182,6 @@ class RepeatedVerdicts(Record):
     judge: str | None
     """The judge; ``None`` if the file names none."""
     test_set: bool = False
-    """Whether the answers were written to test a judge."""
     each: tuple[PassRate, ...]
     """By verdict."""
     majority: PassRate
@@ -209,7 +202,6 @@ class JudgePair(Record):
     of: int
     """Answers that both judges graded."""
     kappa: float | None
-    """Cohen's κ; ``None`` if undefined."""
 
 
 class JudgePanel(Record):

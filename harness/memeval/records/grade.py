@@ -48,17 +48,12 @@ class Grade(Stored):
     """The grade of one item."""
 
     item_id: str
-    """The item."""
     category: str
-    """The category of the item."""
     cluster: str
-    """Cluster of the item, such as a person or a conversation. Items of one cluster are not independent."""
     slices: dict[str, str]
-    """Slices of the item, such as ``difficulty: hard``."""
     grader: str
     """Name and version of the grader."""
     state: GradeState
-    """The state."""
     verdict: bool | None
     """Correct or wrong; ``None`` for a grader with partial credit, or if the state is not ``graded`` or ``empty``."""
     credit: Share | None = None
@@ -67,7 +62,6 @@ class Grade(Stored):
     value: float | None = None
     """The measured value behind the verdict, such as delta efficiency; ``None`` without one."""
     reason: str | None = None
-    """The reason, in one sentence."""
     flags: tuple[Flag, ...] = ()
     """Warnings about the grade."""
     answerable: bool = True
@@ -88,4 +82,3 @@ class FlagCount(Record):
     flag: Flag
     """The flag."""
     items: int
-    """Number of items."""

@@ -11,9 +11,7 @@ class ItemLine(Record):
     """The statistics of one item."""
 
     item_id: str
-    """The item."""
     category: str
-    """Its category."""
     cluster: str
     """Its cluster: the person, conversation or history that it is about."""
     difficulty: Share
@@ -35,9 +33,7 @@ class CategoryItems(Record):
     """The items of a category."""
 
     category: str
-    """The category."""
     items: int
-    """Number of items."""
     difficulty: Share
     """Mean difficulty."""
     everyone: int
@@ -82,23 +78,16 @@ class ItemReport(Stored):
     """The item statistics of a track."""
 
     benchmark: str
-    """Benchmark and version."""
     protocol: str
-    """The protocol."""
     tier: str
-    """The tier."""
     reader: str
-    """Who writes the answers."""
     judge: str
-    """The judge."""
     track_id: str
-    """The track."""
     systems: tuple[str, ...]
     """Slugs of the ranked systems: the statistics are over them, best first."""
     controls: tuple[str, ...]
     """Slugs of the controls of every benchmark, which only count in ``best_control``."""
     clusters: int
-    """Number of clusters of the items."""
     saturation: Saturation
     """What is left of the range."""
     categories: tuple[CategoryItems, ...]

@@ -12,7 +12,6 @@ class LogLine(Stored):
     """One event of a run."""
 
     at: str
-    """UTC time, ISO 8601."""
     event: str
     """The event, in one or two words."""
     detail: str | None = None
@@ -25,25 +24,17 @@ class Plan(Stored):
     """The settings of a run, written before the first question."""
 
     run_id: str
-    """The run."""
     started: str
-    """UTC start, ISO 8601."""
     inputs: Inputs
     """Everything that affects the answers."""
     system: SystemIdentity
-    """The system."""
     redistribution: Redistribution
-    """Whether the benchmark's text may be published."""
     isolation: Isolation
-    """What the system can reach."""
     network: Network = Network.OPEN
-    """Its network access."""
     sandbox: str | None = None
-    """The sandbox, such as ``bubblewrap 0.8.0``; ``None`` without one."""
     harness: Harness
     """The version of memeval that runs it."""
     seeds: dict[str, int] = {}
-    """All seeds."""
     carries_over: str | None = None
     """The finished run whose failed items this run retries; ``None`` for other runs."""
     answers_from: str | None = None

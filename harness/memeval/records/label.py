@@ -46,7 +46,6 @@ class Stratum(Record):
     file: str
     """The regraded file, ``source/file``."""
     category: str
-    """The category of the questions."""
     judge: bool
     """Verdict of the judge in the file; of most judges if there are several."""
     rules: bool
@@ -65,13 +64,10 @@ class SampleRow(Stored):
     file: str
     """The regraded file, ``source/file``."""
     item_id: str
-    """The item."""
     trial: int = 0
     """Number of the repetition, from 0."""
     category: str
-    """Its category."""
     cluster: str
-    """Its cluster, such as the conversation."""
     answer_digest: Digest
     """Digest of the answer that is read."""
     words: int
@@ -88,15 +84,11 @@ class LabelSample(Stored):
     """``results/labels/<name>/sample.json``: a random sample of answers for readers."""
 
     name: Slug
-    """Its name."""
     benchmark: str
-    """Id of the benchmark."""
     data_digest: Digest
-    """Digest of the benchmark's data."""
     judge: str
     """The rule set behind the verdicts of the rules at the draw; it may be a removed one."""
     seed: int
-    """Seed of the draw."""
     files: dict[str, Digest]
     """Digest of the rows of each regraded file at the draw, by ``source/file``."""
     strata: tuple[Stratum, ...]
@@ -189,9 +181,7 @@ class SampleShare(Record):
     value: Share
     """The estimate."""
     low: Share
-    """Lower end."""
     high: Share
-    """Upper end."""
     rows: int
     """Rows behind it."""
 
@@ -292,9 +282,7 @@ class ReaderPair(Record):
     kappa: float | None
     """Cohen's κ over the three labels; ``None`` if undefined."""
     low: float | None = None
-    """Lower end of its 95 % interval."""
     high: float | None = None
-    """Upper end."""
 
 
 class LabelReport(Stored):

@@ -32,7 +32,6 @@ class LedgerEntry(Stored):
     SCHEMA: ClassVar[int] = 2
 
     schema_version: int = 2
-    """Schema version of this record."""
     event: LedgerEvent
     """What happened."""
     run_id: str | None = None
@@ -40,11 +39,9 @@ class LedgerEntry(Stored):
     run_digest: Digest | None = None
     """Digest of its ``run.json`` at that time: a run edited afterwards no longer matches."""
     at: str
-    """UTC time, ISO 8601."""
     by: str
     """Author of the entry."""
     reason: str = Field(min_length=1)
-    """The reason, or the method."""
     runner: Runner | None = None
     """For ``accepted``: who made the answers."""
     other_run_id: str | None = None

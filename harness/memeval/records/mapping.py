@@ -50,7 +50,6 @@ class RowMapping(Record):
     scenario: RowField | None = None
     """The conversation: its id, or its number from 0 in the benchmark's order."""
     question: RowField | None = None
-    """The text of the question."""
     gold: RowField | None = None
     """The reference answer."""
     trial: RowField | None = None

@@ -66,7 +66,6 @@ class MatrixPlan(Record):
     name: Slug
     """The name of the matrix."""
     description: str | None = None
-    """Its purpose."""
     benchmarks: tuple[MatrixBenchmark, ...]
     """The benchmarks."""
     systems: tuple[MatrixSystem, ...]
@@ -80,7 +79,6 @@ class MatrixPlan(Record):
 
     @property
     def digest(self) -> Digest:
-        """Digest of the plan without its name."""
         return digest_of(
             {name: value for name, value in self.identity().items() if name not in ("name", "description")}
         )
@@ -95,7 +93,6 @@ class CategoryShare(Record):
     """The score of one category."""
 
     name: str
-    """The category."""
     share: float | None
     """The share of its points; ``None`` if it has no planned items."""
 
@@ -119,29 +116,22 @@ class MatrixCell(Record):
     system: Slug
     """The configuration."""
     state: CellState
-    """The state."""
     reason: str | None = None
     """Why there is no run."""
     run: str | None = None
     """The run's folder, relative to the results folder."""
     run_digest: Digest | None = None
-    """Digest of its ``run.json``."""
     provider: str | None = None
     """The slug of the system; for a variant, of its submission."""
     version: str | None = None
-    """Its version; untrusted text."""
     parameters: dict[str, str | int | float | bool] = {}
-    """All its parameters."""
     protocol: str | None = None
-    """The protocol."""
     tier: str | None = None
-    """The tier."""
     answered_by: str | None = None
     """The reader with its version; ``native`` for the system itself."""
     track_id: str | None = None
     """The run's track; cells of different tracks are not compared."""
     composite: Composite | None = None
-    """The composite."""
     planned: int | None = None
     """Items planned."""
     done: int | None = None
@@ -215,7 +205,6 @@ class Matrix(Stored):
     tests: tuple[Test, ...]
     """Comparisons of each run with the first and the best run of its track."""
     gates: tuple[GateResult, ...] = ()
-    """Results of the promotion gates."""
     warnings: tuple[str, ...] = ()
     """Warnings about the table."""
 
@@ -224,12 +213,8 @@ class MatrixResult(Stored):
     """The results of one configuration of a matrix."""
 
     matrix_id: str
-    """The matrix."""
     configuration: MatrixSystem
-    """The configuration."""
     cells: tuple[MatrixCell, ...]
-    """Its cells."""
     tests: tuple[Test, ...]
     """Its comparisons."""
     gates: tuple[GateResult, ...] = ()
-    """Results of its promotion gates."""

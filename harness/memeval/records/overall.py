@@ -26,11 +26,8 @@ class SuiteBenchmark(Record):
     """One benchmark of a suite, with the track that counts."""
 
     benchmark: str
-    """Benchmark and version."""
     protocol: str
-    """Its protocol."""
     tier: str
-    """Its tier."""
     reader: str
     """Who answers: ``native``, or the name of a fixed reader."""
     judge: str
@@ -47,7 +44,6 @@ class BenchmarkSuite(Record):
     id: SuiteId
     """Name and version."""
     title: str
-    """Its name for people."""
     summary: str
     """What it measures, in a sentence or two."""
     benchmarks: tuple[SuiteBenchmark, ...] = Field(min_length=1)
@@ -58,7 +54,6 @@ class SuiteFile(Record):
     """A file of suites."""
 
     schema_version: int = 1
-    """Version of the format of the file."""
     suites: tuple[BenchmarkSuite, ...]
     """The suites."""
 
@@ -84,9 +79,7 @@ class JudgeRank(Record):
     """The rank of a system if another judge grades one benchmark."""
 
     benchmark: str
-    """The benchmark."""
     judge: str
-    """The other judge."""
     rank: int
     """The rank."""
 
@@ -112,9 +105,7 @@ class OverallRow(Record):
     """One system on a suite. Shares are of the gap between floor and ceiling; they can be below 0 or above 1."""
 
     system: Slug
-    """Its slug."""
     name: str
-    """Its name for people."""
     is_control: bool
     """Whether it is a simple baseline of memeval, which has no rank."""
     versions: tuple[str, ...]
@@ -130,9 +121,7 @@ class OverallRow(Record):
     index: float | None = None
     """Weighted mean of the shares; ``None`` without one."""
     low: float | None = None
-    """Lower end of the 95 % interval; ``None`` without one."""
     high: float | None = None
-    """Upper end."""
     rank: int | None = None
     """Rank by the index among the systems that have one; equal ones share the better rank."""
     ranks: tuple[int, int] | None = None
@@ -182,4 +171,3 @@ class Overall(Record):
     weightings: int
     """Number of drawn weightings."""
     seed: str
-    """Seed of all draws."""

@@ -25,7 +25,6 @@ class PlanGroup(Record):
     """Runs on one benchmark: each system under each protocol, tier and reader."""
 
     benchmark: str
-    """Benchmark and version."""
     protocols: tuple[str, ...] = ()
     """Its protocols; empty for the default one."""
     tiers: tuple[str, ...] = ()
@@ -47,11 +46,9 @@ class PlanFile(Record):
     """A file of runs: the systems of a matrix on its benchmarks, or groups that name systems of their own."""
 
     schema_version: int = 1
-    """Version of the format of the file."""
     name: str | None = None
     """Name of the matrix; ``None`` for that of the file."""
     description: str | None = None
-    """Its purpose."""
     systems: tuple[Annotated[MatrixSystem, BeforeValidator(_configuration)], ...] = ()
     """The systems of a matrix: names as in ``memeval run SYSTEM``, or configurations. The first is the reference."""
     groups: tuple[PlanGroup, ...] = Field(min_length=1)

@@ -14,11 +14,8 @@ class RegradedRow(Stored):
     """One answer of a file, with its verdicts there and its grade here."""
 
     item_id: str
-    """The item."""
     category: str
-    """Its category."""
     cluster: str
-    """Its cluster, such as the conversation."""
     trial: int = 0
     """Number of the repetition, from 0."""
     place: int
@@ -57,7 +54,6 @@ class PartialSum(Record):
     total: float
     """The sum."""
     rows: int
-    """Number of rows in it."""
 
 
 class RowCounts(Record):
@@ -91,7 +87,6 @@ class VerdictShare(Record):
     right: int
     """Number of right rows."""
     rows: int
-    """Number of rows."""
     share: Share
     """``right / rows``."""
     interval: Interval
@@ -130,9 +125,7 @@ class CategoryFigures(Record):
     """The figures of one category."""
 
     name: str
-    """The category."""
     rows: int
-    """Its rows."""
     judges: dict[str, Share] = {}
     """Share of right rows, by judge."""
     rules: Share | None = None
@@ -186,7 +179,6 @@ class RegradedFile(Stored):
     """``results/imported/<source>/<file>.json``: a file of answers, graded again."""
 
     source: Slug
-    """Name of the source."""
     file: Slug
     """Name of the entry in the source."""
     title: str
@@ -196,21 +188,16 @@ class RegradedFile(Stored):
     version: str | None = None
     """Its version; ``None`` if not stated."""
     repository: str
-    """Repository of the files, ``owner/name``."""
     commit: str | None = None
-    """Commit of the files."""
     parts: dict[str, Digest]
     """Digests of the files, by path."""
     mapping: Digest
     """Digest of the source's entry: names, parts and mappings."""
     licence: str | None = None
-    """Licence of the files."""
     benchmark: str
-    """Id of the benchmark."""
     benchmark_licence: str
     """Licence of the benchmark, SPDX."""
     data_digest: Digest
-    """Digest of the benchmark's data."""
     protocol: str
     """The protocol of the grades."""
     tier: str
@@ -220,7 +207,6 @@ class RegradedFile(Stored):
     judge: str
     """The rule set."""
     answer_model: str | None = None
-    """The model that wrote the answers; ``None`` if not stated."""
     judges: dict[str, str] = {}
     """Who judged, by the name of the verdict."""
     group: Slug | None = None
@@ -236,7 +222,6 @@ class RegradedFile(Stored):
     with_text: bool
     """Whether the rows contain the answers."""
     rows_digest: Digest
-    """Digest of the rows, uncompressed."""
     regraded_at: Annotated[str, Field(pattern=r"^20\d\d-\d\d-\d\d$")]
     """The day of the import."""
 

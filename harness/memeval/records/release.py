@@ -14,17 +14,11 @@ class ReleaseRow(Record):
     """One row of a frozen leaderboard."""
 
     benchmark: str
-    """Benchmark and version."""
     track_id: str
-    """The track."""
     system: Slug
-    """The system."""
     run_id: str
-    """The run."""
     run_digest: Digest
-    """Digest of its ``run.json``."""
     composite: Share | None
-    """Its composite score."""
     best_rank: int | None
     """Best rank that the data allow; ``None`` if the row is not ranked."""
     worst_rank: int | None
@@ -41,7 +35,6 @@ class Release(Stored):
     SCHEMA: ClassVar[int] = 3
 
     schema_version: int = 3
-    """Schema version of this record."""
     version: str = Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z._-]*$")
     """Its version, such as ``2026.11``; unique."""
     date: str

@@ -64,7 +64,6 @@ class Context(Stored):
     digest: Digest
     """Digest of the context's text."""
     scenario_id: str
-    """The scenario of the turns that the parts name."""
     parts: tuple[ContextPart, ...]
     """The context, line by line."""
 
@@ -103,7 +102,6 @@ class ReportedUsage(Sorted):
     completion_tokens: int | None = Field(default=None, ge=0)
     """Tokens received from models."""
     cost_usd: float | None = Field(default=None, ge=0)
-    """Cost in dollars."""
 
 
 class Response(Stored, Sorted):
@@ -113,15 +111,11 @@ class Response(Stored, Sorted):
     """See :class:`Stored`."""
 
     item_id: str
-    """The item of the question."""
     scenario_id: str
-    """The scenario of the question."""
     question_id: str
-    """The question."""
     attempt: int = Field(default=1, ge=1)
     """Number of the attempt, from 1. All attempts are stored, and the last one counts."""
     outcome: Outcome
-    """The outcome."""
     answer: str
     """The answer as returned, untrimmed; blank unless the outcome is ``ok``."""
     error: str | None = None
@@ -142,6 +136,5 @@ class Response(Stored, Sorted):
     """Durations."""
 
     def comparable_json(self) -> bytes:
-        """See :class:`Stored`."""
         text = self.model_dump_json(exclude=set(self.VOLATILE)).encode()
         return super().comparable_json() if _FLOAT.search(text) else text

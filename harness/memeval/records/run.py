@@ -81,7 +81,6 @@ class ServiceIdentity(Record):
     """A service that ran with a system."""
 
     name: ServiceName
-    """Its name."""
     version: str
     """Its version, as it reports it."""
     digest: Digest
@@ -110,13 +109,11 @@ class SystemIdentity(Record):
     name: str
     """Its name for people; untrusted text."""
     version: str
-    """Its version; untrusted text."""
     kind: SystemKind
     """Its origin."""
     adapter_class: str
     """The class that was loaded."""
     submission_digest: Digest
-    """Digest of its files, and of the fields of its manifest that decide what runs."""
     environment_digest: Digest
     """Digest of its interpreter, packages and services, and of its lock file if it has one."""
     view: View = View.ALL
@@ -124,9 +121,7 @@ class SystemIdentity(Record):
     capabilities: tuple[str, ...] = ()
     """Its optional methods."""
     declared_models: tuple[str, ...] = ()
-    """Models it declares."""
     parameters: dict[str, str | int | float | bool] = {}
-    """Its parameters."""
     variant: str | None = None
     """Name of the variant, as in ``SLUG:NAME``; ``None`` for the submission itself."""
     adapter_kind: AdapterKind = AdapterKind.PYTHON
@@ -142,11 +137,9 @@ class SystemIdentity(Record):
     configuration: Configuration | None = None
     """Which settings of the product ran; ``None`` if not stated."""
     vendor: Vendor | None = None
-    """The vendor of a hosted product; ``None`` if everything ran on this machine."""
     environment: EnvironmentIdentity | None = None
     """The environment built for it; ``None`` if it used an existing one."""
     services: tuple[ServiceIdentity, ...] = ()
-    """Services that ran with it."""
     hosts: tuple[HostUse, ...] = ()
     """Hosts to which its requests were forwarded."""
 
@@ -214,9 +207,7 @@ class Percentiles(Record):
     calls: int
     """Number of calls."""
     p50: float | None
-    """Median."""
     p95: float | None
-    """95th percentile."""
     total: float
     """Sum."""
 
@@ -225,7 +216,6 @@ class Timing(Record):
     """Start, end and duration of a run. They differ between equal runs."""
 
     started: str
-    """UTC start, ISO 8601."""
     ended: str
     """UTC end, ISO 8601."""
     concurrency: int
@@ -249,7 +239,6 @@ class Tokens(Record):
     """Context tokens of a run."""
 
     source: TokenSource
-    """The source of the counts."""
     per_question: float | None
     """Mean over the questions with a count; ``None`` without any."""
     total: float | None
@@ -279,7 +268,6 @@ class Coverage(Record):
 
     @property
     def full(self) -> bool:
-        """Whether every planned item has a grade."""
         return self.done == self.planned
 
 
@@ -289,22 +277,16 @@ class FileDigest(Record):
     digest: Digest
     """Digest of its uncompressed bytes."""
     rows: int
-    """Its number of rows."""
 
 
 class Inputs(Record):
     """All inputs that affect a run's answers. Its hash is the fingerprint. No clock, argv, concurrency or path."""
 
     track: Track
-    """The track."""
     submission_digest: Digest
-    """Digest of the system's files, and of the fields of its manifest that decide what runs."""
     environment_digest: Digest
-    """Digest of the system's environment."""
     parameters: dict[str, str | int | float | bool] = {}
-    """The system's parameters."""
     declared_models: tuple[str, ...] = ()
-    """Models that the system declares."""
     view: View = View.ALL
     """The sessions that the system receives."""
     hosts: dict[str, str] = {}
@@ -314,7 +296,6 @@ class Inputs(Record):
 
     @classmethod
     def of(cls, track: Track, system: SystemIdentity, limit: int | None) -> Self:
-        """Return the inputs of a system on a track."""
         return cls(
             track=track,
             submission_digest=system.submission_digest,
@@ -345,23 +326,15 @@ class Run(Stored):
     fingerprint: str
     """Hash of all inputs that affect the answers."""
     track_id: str
-    """Id of the track."""
     track: Track
-    """The track."""
     system: SystemIdentity
-    """The system."""
     redistribution: Redistribution
-    """Whether the benchmark's text may be published with the run."""
     isolation: Isolation
-    """What the system could reach during the run."""
     network: Network = Network.OPEN
-    """Its network access during the run."""
     sandbox: str | None = None
-    """The sandbox, such as ``bubblewrap 0.8.0``; ``None`` without one."""
     harness: Harness
     """The version and platform of memeval."""
     seeds: dict[str, int]
-    """All seeds."""
     timing: Timing
     """Start, end and durations. Comparisons ignore them."""
     tokens: Tokens
@@ -390,7 +363,6 @@ class Run(Stored):
 
     @property
     def context_source(self) -> ContextSource:
-        """The context of the answers."""
         system = self.system
         if system.kind is SystemKind.IMPORTED:
             return ContextSource.UNKNOWN

@@ -31,11 +31,9 @@ class Turn(Record):
     role: str
     """``user`` or ``assistant``."""
     content: str
-    """The text."""
     speaker: str | None = None
     """The speaker, if the benchmark names people."""
     kind: TurnKind = TurnKind.MESSAGE
-    """The kind of turn."""
 
 
 class Session(Record):
@@ -46,14 +44,12 @@ class Session(Record):
     date: str
     """Its time: an ISO 8601 date, or date and time."""
     turns: tuple[Turn, ...]
-    """Its turns, in order."""
 
 
 class Ingest(Record):
     """Step: the system ingests a session."""
 
     step: Literal["take_in"] = "take_in"
-    """The kind of step."""
     session: Session
     """The session."""
     source_id: str
@@ -67,15 +63,12 @@ class Retain(Record):
     """
 
     step: Literal["retain"] = "retain"
-    """The kind of step."""
     text_id: str
     """Ordinal in order of ingestion, such as ``s001``; the system returns it as a source."""
     content: str
-    """The text."""
     occurred_at: str = ""
     """Time of the event, ISO 8601; blank if unknown."""
     bank: str | None = None
-    """Its bank; ``None`` for the system's default."""
     tags: tuple[str, ...] | None = None
     """Tags for filters; ``None`` without tags."""
     fact_type: str | None = None
@@ -99,7 +92,6 @@ class Forget(Record):
     """Step: the system forgets everything that matches all filters. Only for systems with ``forget``."""
 
     step: Literal["forget"] = "forget"
-    """The kind of step."""
     bank: str | None = None
     """Only memories of this bank."""
     ids: tuple[str, ...] | None = None
@@ -112,11 +104,9 @@ class Question(Record):
     """The base of all steps with a response."""
 
     step: str
-    """The kind of step."""
     question_id: str
     """Unique within the benchmark; systems never receive it."""
     question: str
-    """The text of the question."""
     timestamp: str | None = None
     """The time of the question; ``None`` if the protocol passes none."""
 
@@ -125,14 +115,12 @@ class Ask(Question):
     """Step: the system answers a question."""
 
     step: Literal["ask"] = "ask"
-    """The kind of step."""
 
 
 class Task(Question):
     """Step: the system performs a task. If it only retrieves, a reader uses the results of ``query``."""
 
     step: Literal["task"] = "task"
-    """The kind of step."""
     query: str
     """The search query for the memory."""
 
@@ -141,11 +129,9 @@ class Recall(Question):
     """Step: the system searches a bank. The results are the response; no reader answers."""
 
     step: Literal["recall"] = "recall"
-    """The kind of step."""
     k: int = 10
     """Requested number of items."""
     bank: str | None = None
-    """The bank; ``None`` for the system's default."""
     tags: tuple[str, ...] | None = None
     """Only texts with one of these tags; ``None`` for no filter."""
     since: str | None = None
@@ -160,9 +146,7 @@ class Reflect(Question):
     """Step: the system reflects on a bank to answer a question."""
 
     step: Literal["reflect"] = "reflect"
-    """The kind of step."""
     bank: str | None = None
-    """The bank; ``None`` for the system's default."""
     dispositions: dict[str, int] = {}
     """Traits for the answer, such as ``skepticism``, each from 1 to 5; empty for the system's default."""
 
@@ -171,7 +155,6 @@ class Export(Question):
     """Step: the system exports all its memories, as the items of the response."""
 
     step: Literal["export"] = "export"
-    """The kind of step."""
 
 
 Step = Annotated[Ingest | Retain | Forget | Ask | Task | Recall | Reflect | Export, Field(discriminator="step")]
@@ -182,11 +165,7 @@ class Steps(Sequence[Step], ABC):
 
     @abstractmethod
     def session(self, session_id: str) -> Session:
-        """Return one session, without generating earlier sessions.
-
-        Raises:
-            KeyError: no session has that id.
-        """
+        """Return one session, without generating earlier sessions. Raises ``KeyError`` if no session has that id."""
 
     @abstractmethod
     def questions(self) -> tuple[Question, ...]:
@@ -196,8 +175,7 @@ class Steps(Sequence[Step], ABC):
     def only(self, session_ids: frozenset[str]) -> tuple[Step, ...]:
         """Return all questions, and only the named sessions, without generating the others.
 
-        Raises:
-            KeyError: no session has such an id.
+        Raises ``KeyError`` if no session has such an id.
         """
 
 
@@ -245,11 +223,7 @@ class Scenario(Stored):
         return (step.session for step in self.steps if isinstance(step, Ingest | Retain))
 
     def session(self, session_id: str) -> Session:
-        """Return a session or a retained text by its ordinal.
-
-        Raises:
-            KeyError: no session has that id.
-        """
+        """Return a session or a retained text by its ordinal. Raises ``KeyError`` if no session has that id."""
         if isinstance(self.steps, Steps):
             return self.steps.session(session_id)
         for session in self.each_session():
@@ -258,11 +232,7 @@ class Scenario(Stored):
         raise KeyError(session_id)
 
     def turn(self, turn_id: str) -> tuple[Session, Turn]:
-        """Return a turn by its ordinal, with its session.
-
-        Raises:
-            KeyError: no session has that id.
-        """
+        """Return a turn by its ordinal, with its session. Raises ``KeyError`` if no session has that id."""
         session = self.session(turn_id.partition(":")[0])
         for turn in session.turns:
             if turn.turn_id == turn_id:
@@ -270,7 +240,6 @@ class Scenario(Stored):
         raise KeyError(turn_id)
 
     def questions(self) -> tuple[Question, ...]:
-        """Return the questions in order."""
         if isinstance(self.steps, Steps):
             return self.steps.questions()
         return tuple(step for step in self.steps if _is_question(type(step)))  # type: ignore[misc]

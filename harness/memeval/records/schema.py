@@ -1,4 +1,4 @@
-"""JSON Schemas of the records, with the docstring below each field as its description.
+"""JSON Schemas of the records, with the docstring below each field, or its usual meaning, as its description.
 
 Pydantic can read those docstrings at class creation (``use_attribute_docstrings``). It then parses the source of every
 record at every start, a tenth of the time of a short run. Only an exported schema needs them.
@@ -15,6 +15,94 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from memeval.records.base import Record, subclasses
+
+USUAL = {
+    "answer_model": "The model that wrote the answers; ``None`` if not stated.",
+    "at": "UTC time, ISO 8601.",
+    "bank": "Its bank; ``None`` for the system's default.",
+    "benchmark": "Id of the benchmark, with its version.",
+    "categories": "Its categories, in their order.",
+    "category": "Name of the category.",
+    "causes": "Number of wrong items by cause, without causes that never occur.",
+    "cells": "Its cells.",
+    "cluster": "Its cluster, such as a person or a conversation. Items of one cluster are not independent.",
+    "clusters": "Number of clusters of the items. Clusters are independent of one another.",
+    "commit": "Commit of the files.",
+    "composite": "The composite score.",
+    "configuration": "The configuration.",
+    "content": "The text.",
+    "cost_usd": "Cost in dollars.",
+    "data_digest": "Digest of the benchmark's data.",
+    "declared_models": "Models that the system declares.",
+    "description": "Its purpose.",
+    "digest": "Its digest.",
+    "environment_digest": "Digest of its environment.",
+    "gates": "Results of the promotion gates.",
+    "high": "Upper end of its 95 % interval; ``None`` without one.",
+    "homepage": "Its home page.",
+    "isolation": "What the system could reach during the run.",
+    "item_id": "Id of the item.",
+    "items": "Number of items.",
+    "judge": "Who grades.",
+    "kappa": "Cohen's kappa; ``None`` if it is undefined.",
+    "kind": "Its kind.",
+    "licence": "Licence of the files.",
+    "low": "Lower end of its 95 % interval; ``None`` without one.",
+    "matrix_id": "Id of the matrix.",
+    "name": "Its name.",
+    "network": "Network access of the system during the run.",
+    "outcome": "The outcome.",
+    "p50": "Median.",
+    "p95": "95th percentile.",
+    "page": "Its page.",
+    "parameters": "Its parameters.",
+    "phase": "The phase of the run.",
+    "prompts": "Digests of the prompts, by name.",
+    "protocol": "Name of the protocol.",
+    "question": "The text of the question.",
+    "question_id": "Id of the question.",
+    "reader": "Who writes the answers.",
+    "reason": "The reason, in one sentence; ``None`` without one.",
+    "redistribution": "Whether the benchmark's text may be published.",
+    "repository": "Repository of the files on GitHub, ``owner/name``.",
+    "rows": "Number of rows.",
+    "rows_digest": "Digest of the rows, uncompressed.",
+    "run_digest": "Digest of its ``run.json``.",
+    "run_id": "Id of the run.",
+    "sandbox": "The sandbox, such as ``bubblewrap 0.8.0``; ``None`` without one.",
+    "scenario_id": "Id of the scenario.",
+    "schema_version": "Version of the format.",
+    "seconds": "Duration in seconds.",
+    "seed": "Seed of all draws.",
+    "seeds": "All seeds.",
+    "services": "Services that it needs, or that ran with it.",
+    "slices": "Declared slices, by name, such as ``difficulty: hard``.",
+    "source": "The source of the counts.",
+    "speaker": "Who speaks.",
+    "standing": "Whether it is ranked, or why not.",
+    "started": "UTC time of its start, ISO 8601.",
+    "state": "Its state.",
+    "status": "The result.",
+    "step": "The kind of step.",
+    "steps": "The steps, in order.",
+    "submission_digest": "Digest of its files, and of the fields of its manifest that decide what runs.",
+    "system": "The system, or its slug.",
+    "tally": "Counts and shares.",
+    "test_set": "Whether the answers were written to test a judge.",
+    "text": "The text.",
+    "tier": "Name of the tier.",
+    "title": "Its name for people.",
+    "track": "The track.",
+    "track_id": "Id of the track.",
+    "turns": "Its turns, in order.",
+    "unit": "Unit of the values.",
+    "url": "Its address.",
+    "value": "The value.",
+    "vendor": "The vendor of a hosted product; ``None`` if everything ran on this machine.",
+    "version": "Its version; untrusted text.",
+    "weight": "Its share of the composite.",
+}
+"""The meaning of a field in every record where no text below it says more."""
 
 
 def json_schema(model: type[Record], mode: Literal["validation", "serialization"] = "serialization") -> dict[str, Any]:
@@ -36,8 +124,8 @@ def json_schema(model: type[Record], mode: Literal["validation", "serialization"
 
 
 def descriptions(model: type[Record]) -> dict[str, str]:
-    """Return the docstring below each field of a record, including inherited fields."""
-    found: dict[str, str] = {}
+    """Return the text below each field of a record, inherited fields included; without one, its usual meaning."""
+    found = {name: USUAL[name] for name in model.model_fields if name in USUAL}
     for each in reversed(model.__mro__):
         if issubclass(each, Record):
             found.update(_docstrings(each))

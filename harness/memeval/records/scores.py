@@ -13,9 +13,7 @@ class Interval(Record):
     """A 95 % interval of a share."""
 
     low: Share
-    """Lower end."""
     high: Share
-    """Upper end."""
 
 
 class Tally(Record):
@@ -43,11 +41,8 @@ class CategoryScore(Record):
     """The score of a run in one category."""
 
     name: str
-    """The category."""
     weight: Share
-    """Its share of the composite."""
     tally: Tally
-    """Counts and shares."""
     flags: tuple[FlagCount, ...] = ()
     """Flags raised in the category."""
     alternates: dict[str, Tally] = {}
@@ -60,13 +55,11 @@ class SliceScore(Record):
     """The score of a run on one slice of a category."""
 
     category: str
-    """The category."""
     slice: str
     """The slice, such as ``difficulty``."""
     value: str
     """Its value, such as ``hard``."""
     tally: Tally
-    """Counts and shares."""
 
 
 class Composite(Record):
@@ -84,7 +77,6 @@ class Scores(Record):
     """All scores of a run."""
 
     composite: Composite
-    """The composite."""
     alternates: dict[str, Composite] = {}
     """The composite by other scoring rules, by name."""
     overall: Tally
@@ -92,7 +84,6 @@ class Scores(Record):
     categories: tuple[CategoryScore, ...]
     """By category, in the benchmark's order."""
     slices: tuple[SliceScore, ...]
-    """By declared slice."""
     states: dict[str, int]
     """Number of items by state of their grade, including ``skipped``."""
     false_hedge_rate: Share | None

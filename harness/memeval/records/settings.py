@@ -47,9 +47,7 @@ class TrackChoice(Record):
     track: str | None = None
     """Id of the track, as on the Tracks page."""
     protocol: str | None = None
-    """Name of the protocol."""
     tier: str | None = None
-    """Name of the tier."""
     reader: str | None = None
     """The reader, with its version: ``extractive@2``, or ``native``."""
     judge: str | None = None
@@ -60,7 +58,6 @@ class BoardSettings(Record):
     """The settings that the pages of a board follow from. They are published as ``board.json``."""
 
     title: Title = "memeval"
-    """Title of the board."""
     repository: WebAddress | None = None
     """Address of the board's repository, linked in the header; ``None`` for no link."""
     site_url: WebAddress | None = None
@@ -152,7 +149,6 @@ class Settings(BoardSettings):
     """The content of ``memeval.toml``."""
 
     schema_version: int = 1
-    """Version of the format of the file."""
     archive: ArchiveSettings = ArchiveSettings()
     """The archive of runs."""
     publish: PublishSettings = PublishSettings()

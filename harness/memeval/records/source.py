@@ -33,19 +33,16 @@ class SourceFile(Record):
     """The answers of one system: one file, or several whose rows are about the same questions."""
 
     name: Slug
-    """Its name in paths."""
     system: str
     """The system, as the authors name it."""
     version: str | None = None
     """Version of the system; ``None`` if not stated."""
     benchmark: str
-    """Id of the benchmark."""
     protocol: str | None = None
     """Protocol; ``None`` for the benchmark's default."""
     tier: str | None = None
     """Tier; ``None`` for the benchmark's default."""
     answer_model: str | None = None
-    """The model that wrote the answers; ``None`` if not stated."""
     judges: dict[str, str] = {}
     """Who judged, by the name of the verdict."""
     group: Slug | None = None
@@ -63,9 +60,7 @@ class PublishedSource(Stored):
     name: Slug
     """Its name, equal to the name of the file."""
     title: str
-    """The name that people use."""
     repository: Repository
-    """Where it is."""
     commit: Commit | None = None
     """The commit of the files; ``None`` if they were not fetched yet."""
     licence: str | None = None

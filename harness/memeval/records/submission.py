@@ -62,7 +62,6 @@ class Service(Record):
     """A service that memeval starts and stops with each instance of the system."""
 
     name: ServiceName
-    """Its name."""
     variable: VariableName
     """The environment variable from which the system reads the service's address."""
 
@@ -71,7 +70,6 @@ class Vendor(Record):
     """The company behind a hosted product."""
 
     name: str
-    """Its name."""
     never_run: bool = True
     """Whether this submission has never run against the vendor's real service."""
     notified: Day | None = None
@@ -95,7 +93,6 @@ class Product(Record):
     """The product under test, apart from the adapter: what its package and its maker state."""
 
     name: str = Field(min_length=1, max_length=80)
-    """Its name for people."""
     package: str | None = Field(default=None, min_length=1, max_length=214)
     """The name of its package, as in the lock file; ``None`` if no package is installed."""
     version: str | None = Field(default=None, min_length=1, max_length=80)
@@ -105,7 +102,6 @@ class Product(Record):
     licence_digest: Digest | None = None
     """Digest of the package's licence file, if the metadata states no licence; ``None`` without a file."""
     homepage: str | None = None
-    """Its home page."""
     storage: str | None = Field(default=None, min_length=1, max_length=200)
     """What it stores where, such as ``vectors in a local Qdrant, in its own folder``."""
 
@@ -133,12 +129,6 @@ def configuration_text(
     name: str, version: str, product: Product | None, configuration: Configuration | None
 ) -> str | None:
     """Return a configuration for people, such as ``mem0 2.2.1 · verbatim, MiniLM, no LLM``.
-
-    Args:
-        name: the name of the system, used if there is no product.
-        version: its version, used if the product states none.
-        product: the product.
-        configuration: its configuration.
 
     Returns:
         The text; ``None`` if neither product nor configuration is stated.
@@ -181,13 +171,10 @@ class Submission(Record):
     """
 
     schema_version: int = 1
-    """Schema version of this file."""
     slug: Slug
     """Its folder name, also used in paths and URLs."""
     name: str = Field(min_length=1, max_length=80)
-    """Its name for people."""
     version: str = Field(min_length=1, max_length=80)
-    """Its version."""
     kind: AdapterKind = AdapterKind.PYTHON
     """Its interface."""
     entry: str = "adapter.py"
@@ -203,7 +190,6 @@ class Submission(Record):
     licence: str | None = None
     """SPDX expression of its licence."""
     homepage: str | None = None
-    """Its home page."""
     summary: str | None = None
     """A description, in a sentence."""
     light: bool = False
@@ -231,9 +217,7 @@ class Submission(Record):
     hosts: tuple[Host, ...] = ()
     """Network hosts it needs."""
     services: tuple[Service, ...] = ()
-    """Services it needs."""
     vendor: Vendor | None = None
-    """The vendor of a hosted product; ``None`` if everything runs on this machine."""
     interests: Interests | None = None
     """Who maintains the product; ``None`` if not stated."""
     conflict_of_interest: str | None = None
@@ -245,11 +229,7 @@ class Submission(Record):
         return {self.slug: None} | {variant_slug(self.slug, name): name for name in self.variants}
 
     def varied(self, name: str) -> Submission:
-        """Return the submission as one of its variants.
-
-        Raises:
-            KeyError: no variant has that name.
-        """
+        """Return the submission as one of its variants. Raises ``KeyError`` if no variant has that name."""
         variant = self.variants[name]
         models = (*self.declared_models, *variant.declared_models)
         configuration = self.configuration
@@ -264,7 +244,6 @@ class Submission(Record):
 
         Args:
             name: name of the variant; added to its slug and its name.
-            parameters: parameters that differ from those of the submission.
             summary: how it differs; ``None`` keeps the summary of the submission.
         """
         return self.model_copy(
@@ -279,5 +258,4 @@ class Submission(Record):
 
 
 def variant_slug(slug: str, name: str) -> str:
-    """Return the slug of a variant of a submission."""
     return f"{slug}-{name}"

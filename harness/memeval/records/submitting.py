@@ -53,13 +53,10 @@ class Step(Record):
     """One step of the check."""
 
     name: StepName
-    """Its name."""
     outcome: StepOutcome
-    """The result."""
     detail: str
     """What happened, in a sentence; it may quote untrusted text."""
     seconds: float = Field(ge=0)
-    """Duration in seconds."""
     problems: tuple[Problem, ...] = ()
     """Problems to fix; empty if it passed."""
 
@@ -80,13 +77,10 @@ class SubmissionCheck(Stored):
     sandbox: str | None
     """The sandbox, such as ``bubblewrap 0.8.0``; ``None`` without one, or if the system did not run."""
     at: str
-    """UTC time, ISO 8601."""
     steps: tuple[Step, ...]
-    """The steps, in order."""
     conformance: tuple[ConformanceCheck, ...] = ()
     """The conformance checks, in order."""
 
     @property
     def holds(self) -> bool:
-        """Whether no step failed."""
         return not any(step.outcome is StepOutcome.FAILED for step in self.steps)

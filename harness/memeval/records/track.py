@@ -44,7 +44,6 @@ class CategoryPlan(Record):
     """One category of a benchmark, as planned."""
 
     name: str
-    """The category."""
     weight: Share
     """Its share of the composite; weights of a benchmark sum to 1."""
     items: int = Field(ge=0)
@@ -61,7 +60,6 @@ class Track(Record):
     benchmark: str
     """Benchmark and version: ``deepmemeval@1``."""
     data_digest: Digest
-    """Digest of the data of scenarios and keys."""
     parameters: dict[str, str | int] = {}
     """Parameters of a generated benchmark, such as seed and size."""
     protocol: str
@@ -81,7 +79,6 @@ class Track(Record):
     reader_endpoint: str | None = None
     """Base URL of a model reader; ``None`` for ``native`` and the extractive reader."""
     prompts: dict[str, Digest] = {}
-    """Digests of all prompts, by name."""
     tokenizer: str
     """The tokenizer for context tokens."""
     limits: Limits
@@ -105,10 +102,8 @@ class Track(Record):
 
     @property
     def planned(self) -> int:
-        """The number of planned items."""
         return sum(category.items for category in self.categories)
 
 
 def differing_parts(one: Track, other: Track) -> list[str]:
-    """Return the names of the parts in which two tracks differ."""
     return [name for name in Track.model_fields if getattr(one, name) != getattr(other, name)]

@@ -30,6 +30,5 @@ class Traffic(Stored):
     scenario_id: str | None = None
     """The scenario; ``None`` while the system loads."""
     phase: Phase
-    """The phase of the run."""
     error: str | None = None
     """Why it was rejected or interrupted; ``None`` if the whole reply was forwarded."""

@@ -107,9 +107,9 @@ def index_tests(
 ) -> Tested:
     """Return the p-values of the differences between pairs of indexes, as one family.
 
-    The statistic is ``T = |Σ_b Σ_k D_k| / √(Σ_b V_b)``, with the variance of :func:`half_widths`, of the difference: one
-    estimate for ties and intervals. The signs of whole clusters are flipped; sum and variance follow from the flipped
-    parts. See :func:`memeval.statistics.flips.family_tests` for the patterns and the correction.
+    The statistic is ``T = |Σ_b Σ_k D_k| / √(Σ_b V_b)``, with the variance of :func:`half_widths`: one estimate for ties
+    and intervals. The signs of whole clusters are flipped; sum and variance follow from the flipped parts. Patterns
+    and correction are those of :func:`memeval.statistics.flips.family_tests`.
 
     A sum of squares without the deviation from the mean would not do here. It bounds ``T`` by the square root of the
     number of clusters that differ. Ten conversations of one benchmark could then never be significant beside the
@@ -124,39 +124,39 @@ def index_tests(
         second: index of the second run of each pair.
         patterns: use at most the first patterns, as in :func:`memeval.statistics.flips.pair_tests`.
     """
-    gaps = [each.parts[first] - each.parts[second] for each in scores]
+    gaps = [(each.parts[first] - each.parts[second]).sum(axis=1) for each in scores]
+    squares = [(gap**2).sum(axis=1) for gap in gaps]
     ends = np.cumsum([each.items.shape[1] for each in scores])[:-1]
-    least = LEAST_VARIANCE * sum((gap.sum(axis=1) ** 2).sum(axis=1) for gap in gaps) + TOLERANCE**2
+    least = LEAST_VARIANCE * np.sum(squares, axis=0) + TOLERANCE**2
 
     def statistic(signs: Array, places: Places) -> Array:
-        sums, variances = np.zeros((2, len(signs), len(places)))
-        for each, gap, columns in zip(scores, gaps, np.split(signs, ends, axis=1), strict=True):
-            one, two = _flipped(each.items, gap[places], columns)
-            sums += one
-            variances += two
-        found: Array = sums / np.sqrt(np.maximum(variances, least[places]))
+        total, variance = np.zeros((2, len(signs), len(places)))
+        one, two = first[places], second[places]
+        for each, square, columns in zip(scores, squares, np.split(signs, ends, axis=1), strict=True):
+            sums, cross = (found[:, one] - found[:, two] for found in _flipped(each, columns))
+            total += sums.sum(axis=-1)
+            variance += _variance(each.items, sums, cross, square[places])
+        found: Array = total / np.sqrt(np.maximum(variance, least[places]))
         return found
 
     return step_down(sign_patterns(clusters)[:patterns], len(first), statistic)
 
 
-def _flipped(items: Array, gaps: Array, signs: Array) -> tuple[Array, Array]:
-    """Return the sum and the variance of differences for patterns of signs, both of shape (patterns, pairs).
+def _flipped(scores: ClusterScores, signs: Array) -> tuple[Array, Array]:
+    """Return ``Σ_k ±part_ck`` and ``Σ_k item_ck Σ_c' ±part_c'k``, both of shape (patterns, runs, categories)."""
+    runs, categories, clusters = scores.parts.shape
+    whole = scores.parts.sum(axis=1, keepdims=True)
+    one, two = (signs @ each.reshape(-1, clusters).T for each in (scores.parts, whole * scores.items))
+    return one.reshape(-1, runs, categories), two.reshape(-1, runs, categories)
 
-    Args:
-        items: share of a category's items that each cluster has, shape (categories, clusters).
-        gaps: part of each category and cluster in each difference, shape (pairs, categories, clusters).
-        signs: shape (patterns, clusters).
-    """
-    shape, clusters = (len(signs), *gaps.shape[:2]), gaps.shape[2]
-    whole = gaps.sum(axis=1)
-    sums = (signs @ gaps.reshape(-1, clusters).T).reshape(shape)
-    squares = (whole**2).sum(axis=1)
+
+def _variance(items: Array, sums: Array, cross: Array, squares: Array) -> Array:
+    """Return ``K/(K-1) Σ_k z_k²`` of flipped differences, shape (patterns, pairs); of one cluster, its square."""
+    clusters = items.shape[1]
     if clusters == 1:
-        return sums.sum(axis=-1), np.broadcast_to(squares, shape[:2])
-    cross = (signs @ (whole[:, None] * items).reshape(-1, clusters).T).reshape(shape)
-    variance = squares - 2 * (sums * cross).sum(axis=-1) + (sums @ (items @ items.T) * sums).sum(axis=-1)
-    return sums.sum(axis=-1), clusters / (clusters - 1) * variance
+        return np.broadcast_to(squares, sums.shape[:2])
+    inside = squares - 2 * (sums * cross).sum(axis=-1) + (sums @ (items @ items.T) * sums).sum(axis=-1)
+    return np.asarray(clusters / (clusters - 1) * inside)
 
 
 def drawn_weightings(benchmarks: int, draws: int = WEIGHTINGS) -> Array:

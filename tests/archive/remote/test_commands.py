@@ -29,9 +29,9 @@ from memeval.leaderboard.releases import frozen
 from memeval.objects import ObjectStore
 from memeval.records.errors import CheckFailed, ExitCode
 from memeval.records.ledger import LedgerEvent
-from memeval.site.files import Asset, file_bytes
-from memeval.site.model import read_site
-from memeval.site.publisher import publishers
+from memeval.site.model.content import read_site
+from memeval.site.model.files import Asset, file_bytes
+from memeval.site.pages.publisher import publishers
 from tests.support.archives import contents, push, small_run
 from tests.support.forging import RESULTS
 

@@ -19,7 +19,7 @@ from memeval.leaderboard.marks import MarkName
 from memeval.records.errors import ExitCode
 from memeval.records.ledger import AnswerTrust, LedgerEvent
 from memeval.records.run import SystemKind, View
-from memeval.site.flags import RowFlag
+from memeval.site.table.flags import RowFlag
 from tests.support.forging import Forger, Json, stored_run
 from tests.support.runs import make_run, make_track
 

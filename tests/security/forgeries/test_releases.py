@@ -25,11 +25,11 @@ from memeval.leaderboard.releases import completed, file_bytes, frozen, keep, st
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import LedgerEvent
-from memeval.site.checking import check_published
-from memeval.site.publish import publish
-from memeval.site.roots import selector
-from memeval.site.staging import manifest
-from memeval.site.targets import FolderTarget
+from memeval.site.release.checking import check_published
+from memeval.site.release.publish import publish
+from memeval.site.release.roots import selector
+from memeval.site.release.staging import manifest
+from memeval.site.release.targets import FolderTarget
 from memeval.systems.source import find_system
 from tests.site.conftest import converted_guide as converted_guide
 from tests.support.commands import memeval

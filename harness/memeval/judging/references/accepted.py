@@ -32,7 +32,6 @@ def alternatives(reference: str, loose: bool) -> Iterator[str]:
     It also accepts answers that it calls acceptable, and answers in brackets after "or"; other brackets are asides.
 
     Args:
-        reference: the benchmark's reference.
         loose: whether reasons after the answer are ignored, and whether "or" separates alternative answers.
     """
     sentences = _SENTENCE.split(reference)

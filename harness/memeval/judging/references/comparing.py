@@ -147,7 +147,6 @@ class _Compared:
     """An answer and its question, to be compared with references.
 
     Args:
-        expected: the whole reference.
         off: allowed differences of a number.
     """
 
@@ -427,7 +426,6 @@ class _ListPart:
 
 
 def _parts(whole: Reading) -> list[_ListPart]:
-    """Return the parts of a reference between commas and "and"."""
     parts: list[list[str]] = []
     start = 0
     for end in (*(found.start() for found in _PART.finditer(whole.text)), len(whole.text)):

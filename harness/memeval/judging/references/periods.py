@@ -84,7 +84,6 @@ class Period:
     start: int = 0
     """Where its words begin in the text."""
     end: int = 0
-    """Where they end."""
     has_year: bool = True
     """Whether its words name a year."""
 
@@ -102,7 +101,6 @@ class Period:
         )
 
     def overlaps(self, other: Period) -> bool:
-        """Return whether the two have a day in common."""
         return any(a <= d and c <= b for a, b in self.spans for c, d in other.spans)
 
     def without_year(self) -> Period | None:
@@ -139,7 +137,6 @@ def periods(text: str, year: int | None = None) -> list[Period]:
     """Return the periods of a text in order.
 
     Args:
-        text: the text, in normal form.
         year: the year of dates that name none; ``None`` if it is not known.
     """
     found: list[Period] = []
@@ -157,7 +154,6 @@ def periods(text: str, year: int | None = None) -> list[Period]:
 
 
 def _core(words: regex.Match[str], default: int | None) -> Span:
-    """Return the days of the date itself."""
     year = int(words["year"]) if words["year"] else default or NO_YEAR
     if words["month"] is None:
         return date(year, 1, 1), date(year, 12, 31)
@@ -171,7 +167,6 @@ def _core(words: regex.Match[str], default: int | None) -> Span:
 
 
 def _related(words: regex.Match[str], core: Span) -> Period:
-    """Return the period that the words before a date make of it."""
     if words["open"]:
         return Period((core,), "after" if words["open"] == "after" else "before")
     if words["part"]:
@@ -239,7 +234,6 @@ def _sorted(one: date, other: date) -> Span:
 
 
 def _weekday_from(day: date, weekday: int, sign: int) -> date:
-    """Return the nearest weekday before or after a day."""
     if sign < 0:
         return day - timedelta(days=(day.weekday() - weekday - 1) % 7 + 1)
     return day + timedelta(days=(weekday - day.weekday() - 1) % 7 + 1)

@@ -51,7 +51,6 @@ SHARE = 0.5
 
 
 def asks_yes_or_no(question: str) -> bool:
-    """Return whether a question asks for yes or no."""
     return _ASKS_YES_OR_NO.search(question.lower()) is not None
 
 
@@ -59,9 +58,6 @@ def verdict_of(answer: str, question: str) -> bool | None:
     """Return whether an answer says yes or no; ``None`` if it says neither.
 
     The first word decides, or the first sentence if it repeats the question as a statement: "She would not enjoy it."
-
-    Args:
-        answer: the raw answer.
     """
     text = simplified(answer)
     start = _PREAMBLE.match(text)

@@ -17,16 +17,16 @@ from memeval.records.api import (
     ApiSystems,
 )
 from memeval.records.base import Stored
-from memeval.site.files import Asset, GeneratedFile
-from memeval.site.model import SiteModel
-from memeval.site.overview import overviews
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import Asset, GeneratedFile
+from memeval.site.model.text import visible
+from memeval.site.model.urls import benchmark_url, run_url, system_url
 from memeval.site.pages.metadata import SCORES, SCORES_PARQUET
 from memeval.site.pages.overall import DOWNLOAD as OVERALL
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.system_results import headline_tables
 from memeval.site.pages.trends import DOWNLOAD as TRENDS
-from memeval.site.publisher import Publisher
-from memeval.site.system_results import headline_tables
-from memeval.site.text import visible
-from memeval.site.urls import benchmark_url, run_url, system_url
+from memeval.site.table.overview import overviews
 
 FOLDER = "api/v1/"
 

@@ -6,19 +6,19 @@ from collections.abc import Iterable, Iterator
 
 from memeval.archive.audits import AuditFolder
 from memeval.records.track import Redistribution
-from memeval.site.boards import board_views, download_files, legend
-from memeval.site.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.judges import accepts, anchor, audits_of, by_kind, matrices_of, prompts_id
-from memeval.site.model import BenchmarkView, SiteModel
-from memeval.site.overview import overviews
+from memeval.site.charts.studies import studies
+from memeval.site.charts.trade_offs import MARGIN, board_trade_off
+from memeval.site.model.content import BenchmarkView, SiteModel
+from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.model.urls import benchmark_url, segment
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.rendering import render
 from memeval.site.pages.samples import sampled_data
-from memeval.site.publisher import Publisher
-from memeval.site.rendering import render
-from memeval.site.studies import studies
-from memeval.site.system_results import headline_tables
-from memeval.site.tiers import tier_powers
-from memeval.site.trade_offs import MARGIN, board_trade_off
-from memeval.site.urls import benchmark_url, segment
+from memeval.site.pages.system_results import headline_tables
+from memeval.site.table.boards import board_views, download_files, legend
+from memeval.site.table.judges import accepts, anchor, audits_of, by_kind, matrices_of, prompts_id
+from memeval.site.table.overview import overviews
+from memeval.site.table.tiers import tier_powers
 from memeval.systems.controls import controls_of
 
 

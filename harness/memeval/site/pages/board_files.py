@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from memeval.leaderboard.board_settings import BOARD_FILE, board_file
 from memeval.records.settings import BoardSettings, Colours
-from memeval.site.files import Asset, GeneratedFile
-from memeval.site.model import SiteModel
-from memeval.site.publisher import Publisher
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import Asset, GeneratedFile
+from memeval.site.pages.publisher import Publisher
 
 COLOURS_FILE = "assets/board.css"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memeval.site.comparisons import FOLDER, comparison_files
-from memeval.site.files import Asset, GeneratedFile, Page, encode
-from memeval.site.model import SiteModel
-from memeval.site.publisher import Publisher
-from memeval.site.rendering import render
-from memeval.site.tables import view
-from memeval.site.urls import segment
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import Asset, GeneratedFile, Page, encode
+from memeval.site.model.urls import segment
+from memeval.site.pages.comparisons import FOLDER, comparison_files
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.rendering import render
+from memeval.site.table.tables import view
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from memeval.records.base import digest_of
 from memeval.records.ledger import LedgerEntry
 from memeval.records.run import Run
-from memeval.site.files import Asset, GeneratedFile
-from memeval.site.model import SiteModel
-from memeval.site.publisher import Publisher
-from memeval.site.text import visible
-from memeval.site.urls import run_url
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import Asset, GeneratedFile
+from memeval.site.model.text import visible
+from memeval.site.model.urls import run_url
+from memeval.site.pages.publisher import Publisher
 
 FEED = "feed.xml"
 

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable
 
 from memeval.records.finding import ClaimVerdict, FindingsReport
-from memeval.site.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.findings import BADGES, claimed_text, counted_text
-from memeval.site.graders import labelled_tests
-from memeval.site.model import SiteModel
-from memeval.site.publisher import Publisher
-from memeval.site.rendering import render
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.pages.claims import BADGES, claimed_text, counted_text
+from memeval.site.pages.grader_errors import labelled_tests
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.rendering import render
 
 
 class FindingsPages(Publisher):

@@ -14,15 +14,15 @@ from memeval.records.base import canonical_json
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import Run, SystemKind
 from memeval.records.settings import BoardSettings
-from memeval.site import text
-from memeval.site.downloads import safe_cell
-from memeval.site.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.findings import notice_sentence
-from memeval.site.model import SiteModel
-from memeval.site.overview import Overview, OverviewColumn, OverviewRow, overviews, verdict
-from memeval.site.publisher import Publisher
-from memeval.site.rendering import render
-from memeval.site.urls import run_url, system_url
+from memeval.site.model import text
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.model.urls import run_url, system_url
+from memeval.site.pages.claims import notice_sentence
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.rendering import render
+from memeval.site.table.downloads import safe_cell
+from memeval.site.table.overview import Overview, OverviewColumn, OverviewRow, overviews, verdict
 
 HEADING = "Memory systems for AI agents, measured"
 DEFAULT_TITLE = BoardSettings().title

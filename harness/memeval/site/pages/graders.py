@@ -8,11 +8,19 @@ from collections.abc import Iterable
 from memeval.claims.store import file_name
 from memeval.judging.rules import RulesJudge
 from memeval.records.label import ReaderKind
-from memeval.site.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.graders import ORDERS, differs, error_tables, grader_name, is_lower_bound, part_name, whole
-from memeval.site.model import SiteModel
-from memeval.site.publisher import Publisher
-from memeval.site.rendering import render
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.pages.grader_errors import (
+    ORDERS,
+    differs,
+    error_tables,
+    grader_name,
+    is_lower_bound,
+    part_name,
+    whole,
+)
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.rendering import render
 
 
 class GradersPage(Publisher):

@@ -9,14 +9,14 @@ from memeval.leaderboard.board import BoardRow, RankStatus
 from memeval.records.imported import Claim, ClaimMetric, Imported
 from memeval.records.run import Run
 from memeval.records.scores import Interval
-from memeval.site.files import GeneratedFile, Page
-from memeval.site.findings import claimed_text
-from memeval.site.graders import rules_do_not_rank
-from memeval.site.judges import JudgeNote, judge_note
-from memeval.site.model import BenchmarkView, SiteModel
-from memeval.site.publisher import Publisher
-from memeval.site.regraded import SIGNS, metric_label, part_address, regraded_tables, regraded_url
-from memeval.site.rendering import render
+from memeval.site.model.content import BenchmarkView, SiteModel
+from memeval.site.model.files import GeneratedFile, Page
+from memeval.site.pages.claims import claimed_text
+from memeval.site.pages.grader_errors import rules_do_not_rank
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.regraded import SIGNS, metric_label, part_address, regraded_tables, regraded_url
+from memeval.site.pages.rendering import render
+from memeval.site.table.judges import JudgeNote, judge_note
 from memeval.statistics.intervals import wilson
 
 

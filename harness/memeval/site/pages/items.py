@@ -11,17 +11,17 @@ from memeval.execution.contexts import TurnTexts
 from memeval.leaderboard.board import BoardRow
 from memeval.records.base import digest_of
 from memeval.records.track import Redistribution
-from memeval.site.benchmark_shards import kept_benchmark_shards
-from memeval.site.failure_tables import run_failures
-from memeval.site.files import Asset, GeneratedFile, Page, encode, file_bytes, shared_again
-from memeval.site.judges import judge_note
-from memeval.site.labels import VALUE_LABELS
-from memeval.site.model import SiteModel
-from memeval.site.publisher import Publisher
-from memeval.site.rendering import render
-from memeval.site.run_shards import RunShards, depends_on, kept_shards
-from memeval.site.slices import SLICE_LABELS
-from memeval.site.urls import issue_form, run_url, segment, system_url
+from memeval.site.items.benchmark_shards import kept_benchmark_shards
+from memeval.site.items.failure_tables import run_failures
+from memeval.site.items.run_shards import RunShards, depends_on, kept_shards
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import Asset, GeneratedFile, Page, encode, file_bytes, shared_again
+from memeval.site.model.labels import VALUE_LABELS
+from memeval.site.model.slices import SLICE_LABELS
+from memeval.site.model.urls import issue_form, run_url, segment, system_url
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.rendering import render
+from memeval.site.table.judges import judge_note
 
 RUNS = "items/runs.json"
 """The index of each run, by id: a path of a shared file."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memeval.site.files import GeneratedFile, Page
-from memeval.site.model import SiteModel
-from memeval.site.publisher import Publisher
-from memeval.site.rendering import render
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import GeneratedFile, Page
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.rendering import render
 
 
 class LedgerPage(Publisher):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memeval.site.charts import library
-from memeval.site.files import Asset, GeneratedFile
-from memeval.site.model import SiteModel
-from memeval.site.publisher import Publisher
+from memeval.site.charts.charts import library
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import Asset, GeneratedFile
+from memeval.site.pages.publisher import Publisher
 
 
 class ChartLibrary(Publisher):

@@ -12,13 +12,13 @@ from memeval.archive.matrices import HEAD, MatrixFolder
 from memeval.leaderboard.matrices import best_for_their_cost, frontier
 from memeval.records.comparison import Difference
 from memeval.records.matrix import CellState, ComparedTo, GateResult, Matrix, MatrixBenchmark, MatrixCell
-from memeval.site import text
-from memeval.site.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.model import SiteModel
-from memeval.site.publisher import Publisher
-from memeval.site.rendering import render
-from memeval.site.scatter import Plot, PlotSpot, scatter
-from memeval.site.urls import segment
+from memeval.site.charts.scatter import Plot, PlotSpot, scatter
+from memeval.site.model import text
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.model.urls import segment
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.rendering import render
 
 TOKENS = "tokens_per_question"
 

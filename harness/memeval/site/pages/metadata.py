@@ -10,14 +10,14 @@ from memeval.benchmarks.base import Dataset
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import MemevalError
 from memeval.records.track import Redistribution
-from memeval.site.benchmark_data import BenchmarkData, OpenData
-from memeval.site.citing import Citation, citation_file, reference_text, works_of, zenodo_metadata
-from memeval.site.croissant import CSV, JSON_LINES, DataField, DataFile, DataSet, croissant
-from memeval.site.files import Asset, GeneratedFile, shared
-from memeval.site.model import BenchmarkView, SiteModel
-from memeval.site.publisher import Publisher
-from memeval.site.score_table import COLUMNS, score_csv, score_parquet, score_rows
-from memeval.site.urls import benchmark_url, relative, segment
+from memeval.site.model.benchmark_data import BenchmarkData, OpenData
+from memeval.site.model.content import BenchmarkView, SiteModel
+from memeval.site.model.files import Asset, GeneratedFile, shared
+from memeval.site.model.urls import benchmark_url, relative, segment
+from memeval.site.pages.citing import Citation, citation_file, reference_text, works_of, zenodo_metadata
+from memeval.site.pages.croissant import CSV, JSON_LINES, DataField, DataFile, DataSet, croissant
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.score_table import COLUMNS, score_csv, score_parquet, score_rows
 
 FOLDER = "metadata/"
 CITATION = "CITATION.cff"

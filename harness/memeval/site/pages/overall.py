@@ -11,13 +11,13 @@ from memeval.leaderboard.overall import overall
 from memeval.leaderboard.suites import read_suites
 from memeval.records.base import canonical_json
 from memeval.records.overall import Overall, OverallRow
-from memeval.site.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.model import SiteModel
-from memeval.site.overall_files import as_csv
-from memeval.site.publisher import Publisher
-from memeval.site.rank_strip import SHOWN, rank_strip
-from memeval.site.rendering import render
-from memeval.site.your_weights import suite_weights
+from memeval.site.charts.rank_strip import SHOWN, rank_strip
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.pages.overall_files import as_csv
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.rendering import render
+from memeval.site.pages.weighing import suite_weights
 
 DOWNLOAD = "downloads/overall"
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import vl_convert
 from markupsafe import Markup, escape
 
-from memeval.site.badges import ACCENT, PRIMARY
-from memeval.site.files import Asset, GeneratedFile
-from memeval.site.model import SiteModel
-from memeval.site.overview import Overview, OverviewRow, overviews
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import Asset, GeneratedFile
+from memeval.site.model.text import counted, day, percent, visible
+from memeval.site.pages.badges import ACCENT, PRIMARY
 from memeval.site.pages.front import DEFAULT_TITLE, HEADING
-from memeval.site.publisher import Publisher
-from memeval.site.text import counted, day, percent, visible
+from memeval.site.pages.publisher import Publisher
+from memeval.site.table.overview import Overview, OverviewRow, overviews
 
 PICTURE = "assets/preview.png"
 WIDTH, HEIGHT = 1200, 630

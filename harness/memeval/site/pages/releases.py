@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memeval.site.citing import reference_text
-from memeval.site.files import GeneratedFile, Heading, Page
-from memeval.site.model import SiteModel
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import GeneratedFile, Heading, Page
+from memeval.site.model.urls import segment
+from memeval.site.pages.citing import reference_text
 from memeval.site.pages.metadata import (
     CITATION,
     SCORES,
@@ -17,9 +18,8 @@ from memeval.site.pages.metadata import (
     croissant_path,
     published_data,
 )
-from memeval.site.publisher import Publisher
-from memeval.site.rendering import render
-from memeval.site.urls import segment
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.rendering import render
 
 
 class ReleasesPage(Publisher):

@@ -17,23 +17,23 @@ from memeval.records.grade import Flag, GradeState
 from memeval.records.journal import LogLine
 from memeval.records.run import Run
 from memeval.records.track import Redistribution
-from memeval.site import charts, svg
-from memeval.site.charts import Point
-from memeval.site.commands import repeat_commands
-from memeval.site.failure_tables import MEANINGS, RunFailures, run_failures
-from memeval.site.figures import Figure, figure
-from memeval.site.file_digests import digest_file
-from memeval.site.files import Asset, GeneratedFile, Heading, KeptPage, Page, shared
-from memeval.site.flags import RowFlag, marks, observer, sample_note
-from memeval.site.judges import JudgeNote, judge_note
-from memeval.site.kept_files import kept_files, row_inputs
-from memeval.site.labels import FLAG_MEANINGS, INTERFACES, label
-from memeval.site.model import BenchmarkView, SiteModel
-from memeval.site.publisher import Publisher
-from memeval.site.rendering import render, templates_digest
-from memeval.site.slices import SliceLabel, slice_label
-from memeval.site.text import fraction
-from memeval.site.urls import run_url, segment, shared_link
+from memeval.site.charts import charts, svg
+from memeval.site.charts.charts import Point
+from memeval.site.charts.figures import Figure, figure
+from memeval.site.items.failure_tables import MEANINGS, RunFailures, run_failures
+from memeval.site.model.commands import repeat_commands
+from memeval.site.model.content import BenchmarkView, SiteModel
+from memeval.site.model.file_digests import digest_file
+from memeval.site.model.files import Asset, GeneratedFile, Heading, KeptPage, Page, shared
+from memeval.site.model.labels import FLAG_MEANINGS, INTERFACES, label
+from memeval.site.model.slices import SliceLabel, slice_label
+from memeval.site.model.text import fraction
+from memeval.site.model.urls import run_url, segment, shared_link
+from memeval.site.pages.kept_files import kept_files, row_inputs
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.rendering import render, templates_digest
+from memeval.site.table.flags import RowFlag, marks, observer, sample_note
+from memeval.site.table.judges import JudgeNote, judge_note
 
 GRADES = "grades.jsonl"
 """The file of grades, from which a browser computes the scores again."""

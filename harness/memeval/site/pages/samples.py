@@ -16,12 +16,12 @@ from memeval.keys import ItemKey
 from memeval.records.base import digest_of
 from memeval.records.scenario import Question, Scenario
 from memeval.records.track import Redistribution
-from memeval.site.benchmark_data import BenchmarkData
-from memeval.site.files import GeneratedFile, Heading, Page
-from memeval.site.model import BenchmarkView, SiteModel
-from memeval.site.publisher import Publisher
-from memeval.site.rendering import render, templates_digest
-from memeval.site.urls import samples_url
+from memeval.site.model.benchmark_data import BenchmarkData
+from memeval.site.model.content import BenchmarkView, SiteModel
+from memeval.site.model.files import GeneratedFile, Heading, Page
+from memeval.site.model.urls import samples_url
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.rendering import render, templates_digest
 
 EACH = 30
 """Items of each category."""

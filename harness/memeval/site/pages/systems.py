@@ -10,23 +10,23 @@ from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.records.conformance import Conformance
 from memeval.records.finding import Finding
 from memeval.records.run import SystemKind
-from memeval.site import charts
-from memeval.site.badges import badge_of
-from memeval.site.charts import Point
-from memeval.site.figures import Figure, figure
-from memeval.site.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.findings import BADGES, claimed_text, counted_text
-from memeval.site.flags import observer
-from memeval.site.judges import judge_note
-from memeval.site.kept_files import kept_files, row_inputs
-from memeval.site.labels import INTERFACES
-from memeval.site.model import SiteModel
-from memeval.site.overview import overviews
-from memeval.site.publisher import Publisher
-from memeval.site.rendering import render
-from memeval.site.system_results import SPENT, SystemResult, claims_about, headline_tables, system_results
-from memeval.site.trend_groups import trends_of
-from memeval.site.urls import segment, system_url
+from memeval.site.charts import charts
+from memeval.site.charts.charts import Point
+from memeval.site.charts.figures import Figure, figure
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.model.labels import INTERFACES
+from memeval.site.model.urls import segment, system_url
+from memeval.site.pages.badges import badge_of
+from memeval.site.pages.claims import BADGES, claimed_text, counted_text
+from memeval.site.pages.kept_files import kept_files, row_inputs
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.rendering import render
+from memeval.site.pages.system_results import SPENT, SystemResult, claims_about, headline_tables, system_results
+from memeval.site.table.flags import observer
+from memeval.site.table.judges import judge_note
+from memeval.site.table.overview import overviews
+from memeval.site.trends.trend_groups import trends_of
 from memeval.statistics.steps import LEAST_POINTS
 from memeval.systems.controls import all_controls
 

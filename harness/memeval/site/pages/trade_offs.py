@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memeval.site.files import GeneratedFile, Heading, Page
-from memeval.site.model import SiteModel
-from memeval.site.overview import overviews
-from memeval.site.publisher import Publisher
-from memeval.site.rendering import render
-from memeval.site.system_results import headline_tables
-from memeval.site.tables import TableView, view
-from memeval.site.trade_offs import COSTS, MARGIN, TradeOff, draw_trade_off, trade_off_title, trade_offs
-from memeval.site.urls import trade_offs_url
+from memeval.site.charts.trade_offs import COSTS, MARGIN, TradeOff, draw_trade_off, trade_off_title, trade_offs
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import GeneratedFile, Heading, Page
+from memeval.site.model.urls import trade_offs_url
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.rendering import render
+from memeval.site.pages.system_results import headline_tables
+from memeval.site.table.overview import overviews
+from memeval.site.table.tables import TableView, view
 
 
 class TradeOffPages(Publisher):

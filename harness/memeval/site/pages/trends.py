@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memeval.site.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.model import SiteModel
-from memeval.site.publisher import Publisher
-from memeval.site.rendering import render
-from memeval.site.trend_files import as_csv
-from memeval.site.trend_groups import trends_of
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.rendering import render
+from memeval.site.trends.trend_files import as_csv
+from memeval.site.trends.trend_groups import trends_of
 from memeval.statistics.steps import LEAST_POINTS
 
 DOWNLOAD = "downloads/trends.csv"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memeval.site.files import GeneratedFile
-from memeval.site.model import SiteModel
-from memeval.site.publisher import Publisher
-from memeval.site.tables import view
-from memeval.site.your_weights import board_weights
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import GeneratedFile
+from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.weighing import board_weights
+from memeval.site.table.tables import view
 
 
 class YourWeightsData(Publisher):

@@ -1,0 +1,1 @@
+"""Charts that pages show."""

@@ -1,0 +1,230 @@
+"""Line charts as SVG: lines with bands, breaks without a line, version labels. Colours come from ``trends.css``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from memeval.site.charts.axes import Axis
+from memeval.site.model.text import visible
+
+WIDTH, HEIGHT = 720, 300
+LEFT, RIGHT, TOP, BOTTOM = 64.0, 700.0, 40.0, 264.0
+COLOURS = 6
+"""Number of colours in ``trends.css``."""
+
+_SHAPES = (
+    "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z",
+    "M-4-4h8v8h-8z",
+    "M0-5.2l5 8.7h-10z",
+    "M0-5.4l5.4 5.4-5.4 5.4-5.4-5.4z",
+    "M0 5.2l5-8.7h-10z",
+)
+_LABEL = 12
+"""Longest version label in characters."""
+_MANY = 60
+"""A part with more points than this has no marks: they would cover the line."""
+
+
+@dataclass(frozen=True)
+class LinePoint:
+    """A point of a line."""
+
+    x: float
+    y: float | None
+    """``None`` leaves a gap."""
+    low: float | None
+    high: float | None
+    tip: str
+    """Shown by a pointer device that rests on the point."""
+    label: str | None = None
+    """Shown beside the point."""
+    is_hollow: bool = False
+
+
+@dataclass(frozen=True)
+class Level:
+    """The mean of a part between two steps."""
+
+    start: float
+    end: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a chart."""
+
+    key: str
+    """Its name in the page: letters and digits."""
+    style: int
+    """Number of its colour and shape."""
+    points: tuple[LinePoint, ...]
+    parts: tuple[range, ...]
+    """Indexes of the points that lines may join."""
+    levels: tuple[Level, ...] = ()
+    is_hidden: bool = False
+
+
+@dataclass(frozen=True)
+class BreakMark:
+    """A numbered place where no line is drawn."""
+
+    number: int
+    x: float
+    keys: tuple[str, ...]
+    """Keys of the lines that break here."""
+    is_hidden: bool = False
+
+
+@dataclass(frozen=True)
+class LineChart:
+    """A chart."""
+
+    title: str
+    description: str
+    """Text for screen readers."""
+    x: Axis
+    y: Axis
+    lines: tuple[Line, ...]
+    breaks: tuple[BreakMark, ...] = ()
+
+
+def draw_lines(chart: LineChart) -> Markup:
+    """Draw a chart; equal charts give equal bytes."""
+    parts = [
+        f'<svg class="mv-trend" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">',
+        f"<title>{escape(visible(chart.title))}</title><desc>{escape(visible(chart.description))}</desc>",
+        *_grid(chart),
+        *_breaks(chart),
+        *_lines(chart),
+        "</svg>",
+    ]
+    return Markup("".join(parts))  # noqa: S704 - text escaped, the rest are numbers
+
+
+def swatch(style: int) -> Markup:
+    """Draw a short piece of a line, for a legend."""
+    return Markup(  # noqa: S704 - numbers only
+        f'<svg class="mv-trend mv-swatch" viewBox="0 0 34 14" aria-hidden="true">{swatch_parts(style)}</svg>'
+    )
+
+
+def swatch_parts(style: int) -> str:
+    """Return the parts of a swatch as SVG, 34 wide and 14 high."""
+    line = '<path class="mv-trend-line" d="M1 7H33"/>'
+    return f'<g class="{_style(style)}">{line}{_mark(style, 17, 7)}</g>'
+
+
+def _style(style: int) -> str:
+    return f"mv-trend-{style % COLOURS + 1}"
+
+
+def _mark(style: int, x: float, y: float, *, is_hollow: bool = False, tip: str = "") -> str:
+    shape = _SHAPES[(style + style // COLOURS) % len(_SHAPES)]
+    kind = "mv-trend-mark mv-hollow" if is_hollow else "mv-trend-mark"
+    title = f"<title>{escape(visible(tip))}</title>" if tip else ""
+    return f'<path class="{kind}" d="{shape}" transform="translate({x:.1f} {y:.1f})">{title}</path>'
+
+
+def _grid(chart: LineChart) -> Iterator[str]:
+    for value, label in chart.y.ticks:
+        y = chart.y.place(value, BOTTOM, TOP)
+        yield f'<path class="mv-trend-grid" d="M{LEFT} {y:.1f}H{RIGHT}"/>'
+        yield f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{escape(label)}</text>'
+    for value, label in chart.x.ticks:
+        x = chart.x.place(value, LEFT, RIGHT)
+        yield f'<path class="mv-trend-grid" d="M{x:.1f} {BOTTOM}v5"/>'
+        yield f'<text x="{min(x, RIGHT - 14):.1f}" y="{BOTTOM + 21}" text-anchor="middle">{escape(label)}</text>'
+
+
+def _breaks(chart: LineChart) -> Iterator[str]:
+    taken: list[tuple[float, float]] = []
+    for mark in chart.breaks:
+        x = chart.x.place(mark.x, LEFT, RIGHT)
+        row = 10.0
+        while any(abs(x - other) < 20 and abs(row - height) < 15 for other, height in taken) and row < TOP:
+            row += 16
+        taken.append((x, row))
+        hidden = ' hidden=""' if mark.is_hidden else ""
+        yield (
+            f'<g class="mv-trend-break" data-breaks="{" ".join(mark.keys)}"{hidden}>'
+            f'<path d="M{x:.1f} {row + 9:.1f}V{BOTTOM}"/><circle cx="{x:.1f}" cy="{row:.1f}" r="9"/>'
+            f'<text x="{x:.1f}" y="{row + 4:.1f}" text-anchor="middle">{mark.number}</text></g>'
+        )
+
+
+def _lines(chart: LineChart) -> Iterator[str]:
+    taken = [
+        (*_place(chart, point, point.y), 12.0) for line in chart.lines for point in line.points if point.y is not None
+    ]
+    for line in chart.lines:
+        hidden = ' hidden=""' if line.is_hidden else ""
+        yield f'<g class="{_style(line.style)}" data-series="{line.key}"{hidden}>'
+        for part in line.parts:
+            for stretch in _stretches([line.points[index] for index in part]):
+                yield from _stretch(chart, line, stretch)
+        for level in line.levels:
+            start, end = (chart.x.place(x, LEFT, RIGHT) for x in (level.start, level.end))
+            yield f'<path class="mv-trend-level" d="M{start:.1f} {chart.y.place(level.y, BOTTOM, TOP):.1f}H{end:.1f}"/>'
+        for point in line.points:
+            yield from _label(chart, point, taken)
+        yield "</g>"
+
+
+def _stretches(points: Sequence[LinePoint]) -> Iterator[list[LinePoint]]:
+    """Yield the runs of neighbouring points that all have a value."""
+    found: list[LinePoint] = []
+    for point in points:
+        if point.y is not None:
+            found.append(point)
+        elif found:
+            yield found
+            found = []
+    if found:
+        yield found
+
+
+def _stretch(chart: LineChart, line: Line, points: Sequence[LinePoint]) -> Iterator[str]:
+    at = [_place(chart, point, point.y) for point in points]
+    if len(points) > 1:
+        upper = [_place(chart, point, point.high if point.high is not None else point.y) for point in points]
+        lower = [_place(chart, point, point.low if point.low is not None else point.y) for point in points]
+        yield f'<path class="mv-trend-band" d="{_path([*upper, *reversed(lower)])}z"/>'
+        yield f'<path class="mv-trend-line" d="{_path(at)}"/>'
+    elif points[0].low is not None and points[0].high is not None:
+        (x, high), (_x, low) = _place(chart, points[0], points[0].high), _place(chart, points[0], points[0].low)
+        yield f'<path class="mv-trend-range" d="M{x:.1f} {high:.1f}V{low:.1f}"/>'
+    if len(points) <= _MANY:
+        for (x, y), point in zip(at, points, strict=True):
+            yield _mark(line.style, x, y, is_hollow=point.is_hollow, tip=point.tip)
+
+
+def _place(chart: LineChart, point: LinePoint, y: float | None) -> tuple[float, float]:
+    return chart.x.place(point.x, LEFT, RIGHT), chart.y.place(y or 0.0, BOTTOM, TOP)
+
+
+def _path(places: Sequence[tuple[float, float]]) -> str:
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+
+
+def _label(chart: LineChart, point: LinePoint, taken: list[tuple[float, float, float]]) -> Iterator[str]:
+    """Yield the label of a point above or below it, unless it would cover a mark or another label."""
+    if point.label is None or point.y is None:
+        return
+    words = f"v{visible(point.label)}" if point.label[:1].isdigit() else visible(point.label)
+    words = words if len(words) <= _LABEL else f"{words[: _LABEL - 1]}…"
+    x, y = _place(chart, point, point.y)
+    width = 7.0 * len(words) + 8
+    x = min(x, RIGHT - width / 2)
+    for baseline in (y - 11, y + 20):
+        middle = baseline - 4
+        if baseline < BOTTOM and not any(
+            abs(x - other) < (width + wide) / 2 and abs(middle - height) < 13 for other, height, wide in taken
+        ):
+            taken.append((x, middle, width))
+            at = f'x="{x:.1f}" y="{baseline:.1f}" text-anchor="middle"'
+            yield f'<text class="mv-trend-label" {at}>{escape(words)}</text>'
+            return

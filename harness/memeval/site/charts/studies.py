@@ -1,0 +1,325 @@
+"""Further charts of a benchmark: size of errors, search latency by bank size, score and latency by
+length of history, and what its catalogue declares.
+
+A study is drawn if the runs hold the data for it; none depends on the name of a benchmark.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy
+
+from memeval.leaderboard.board import BoardRow, BoardTable
+from memeval.leaderboard.pairing import TrackPair, apart_and_shared, old_and_fresh
+from memeval.records.call import Phase
+from memeval.records.run import SystemKind
+from memeval.site.charts.benchmark_charts import declared_charts
+from memeval.site.charts.figures import Figure, figure
+from memeval.site.charts.study_charts import CurvePoint, Slice, ValuePair, curves, declared, parts, two_looks
+from memeval.site.model import text
+from memeval.site.model.content import BenchmarkView, SiteModel, judge_label
+from memeval.site.model.labels import reader_label
+from memeval.site.model.slices import slice_label
+from memeval.site.model.urls import segment
+
+BANK_SIZE, IN_FLIGHT = "bank size", "in flight"
+"""Slices by which search latency is grouped."""
+
+BANDS = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
+"""Upper ends of the groups of errors, as shares of the largest possible error."""
+
+NO_ANSWER = "no readable answer"
+"""Group of the items whose answer could not be read, or that failed."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A chart, its explanation, and the same numbers as a table."""
+
+    figure: Figure
+    says: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def studies(site: SiteModel, benchmark: BenchmarkView) -> tuple[Study, ...]:
+    """Return the studies of a benchmark."""
+    return tuple(study for make in STUDIES for study in make(site, benchmark))
+
+
+def _errors(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
+    """Yield the size of errors, for each track whose protocol names such a metric."""
+    for table in benchmark.tables:
+        protocol = benchmark.protocol(table.track)
+        metric = benchmark.metric(protocol.spread) if protocol and protocol.spread else None
+        if metric is None or metric.high is None:
+            continue
+        ends = [share * metric.high for share in BANDS]
+        names = [*(f"up to {end:g}" for end in ends), f"more than {ends[-1]:g}", NO_ANSWER]
+        measured = [(row, _bands(row, metric.name, ends)) for row in table.rows if row.folder.has_rows]
+        if not measured:
+            continue
+        slices = [
+            Slice(_name(row), name, share) for row, found in measured for name, share in zip(names, found, strict=True)
+        ]
+        title = f"{metric.title} by size: {benchmark.track_title(table.track)}"
+        says = "Share of items by size of the error, one bar per system."
+        yield Study(
+            figure(parts(f"errors-{table.track.id}", title, says, slices)),
+            "Size of the errors of each system, as shares of all planned items. Items without a readable answer have a "
+            "group of their own.",
+            ("System", *names),
+            tuple((_name(row), *(text.percent(share) for share in found)) for row, found in measured),
+        )
+
+
+def _bands(row: BoardRow, metric: str, ends: Sequence[float]) -> list[float]:
+    """Return the share of planned items in each group of errors; the last is that of items without an error."""
+    planned = row.run.track.planned
+    counts = [0] * (len(ends) + 2)
+    for grade in row.folder.grades():
+        error = grade.metrics.get(metric)
+        if error is not None and not grade.state.is_error:
+            counts[bisect_left(ends, error)] += 1
+    counts[-1] = planned - sum(counts)
+    return [count / planned if planned else 0.0 for count in counts]
+
+
+def _latency(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
+    """Yield the search latency by bank size, for each track that records it."""
+    for table in benchmark.tables:
+        timed = [(row, found) for row in table.rows if row.folder.has_rows and (found := _timed(row))]
+        if not timed:
+            continue
+        knots, rows = [], []
+        for row, found in timed:
+            slopes = _slopes(found)
+            for (size, flight), seconds in sorted(found.items()):
+                median, tail = (float(each) for each in numpy.percentile(seconds, (50, 95)))
+                control = row.run.system.kind is SystemKind.CONTROL
+                knots.append(CurvePoint(_name(row), size, max(1000 * median, 1e-3), control, f"concurrency {flight}"))
+                rows.append(
+                    (
+                        *(_name(row), str(size), str(flight), str(len(seconds))),
+                        *(text.seconds(median), text.seconds(tail), slopes.get(flight, text.ABSENT)),
+                    )
+                )
+        title = "Median search latency by bank size"
+        axes = ("texts in the bank", "milliseconds")
+        yield Study(
+            figure(
+                curves(
+                    f"latency-{table.track.id}",
+                    f"{title}, {table.track.protocol}",
+                    "Median milliseconds of a search by number of texts in the bank: one line per system, one panel "
+                    "per concurrency.",
+                    knots,
+                    axes,
+                    shares=False,
+                )
+            ),
+            "Time from sending a search to its reply, including waiting for other searches. Compare only systems that "
+            "ran on the same machine.",
+            (
+                *("System", "Texts in the bank", "Concurrency", "Searches"),
+                *("Median", "95th percentile", "Change per doubling"),
+            ),
+            tuple(rows),
+        )
+
+
+def _slopes(found: dict[tuple[int, int], list[float]]) -> dict[int, str]:
+    """Return, by concurrency, the change of the median when the bank doubles (least-squares line)."""
+    slopes = {}
+    for flight in {flight for _, flight in found}:
+        points = sorted(
+            (size, float(numpy.median(seconds))) for (size, each), seconds in found.items() if each == flight
+        )
+        if len(points) > 1:
+            sizes, medians = numpy.log2([size for size, _ in points]), [median for _, median in points]
+            slope = float(numpy.polyfit(sizes, medians, 1)[0])
+            slopes[flight] = ("−" if slope < 0 else "+") + text.seconds(abs(slope))
+    return slopes
+
+
+def _timed(row: BoardRow) -> dict[tuple[int, int], list[float]]:
+    """Return the seconds of the searches of a run, by bank size and concurrency."""
+    if not any(found.slice == BANK_SIZE for found in row.run.scores.slices):
+        return {}
+    places = {
+        grade.item_id: (int(grade.slices[BANK_SIZE]), int(grade.slices.get(IN_FLIGHT, "1")))
+        for grade in row.folder.grades()
+        if grade.slices.get(BANK_SIZE, "").isdecimal() and grade.slices.get(IN_FLIGHT, "1").isdecimal()
+    }
+    found: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for response in row.folder.responses():
+        if response.item_id in places and response.timings.search_seconds is not None:
+            found[places[response.item_id]].append(response.timings.search_seconds)
+    return dict(found)
+
+
+def _sizes(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
+    """Yield the score and the answer latency by length of history, if tiers differ in it."""
+    tokens = {tier.name: tier.tokens for tier in benchmark.info.tiers if tier.tokens} if benchmark.info else {}
+    alike: dict[tuple[object, ...], dict[int, BoardTable]] = defaultdict(dict)
+    for table in benchmark.tables:
+        if (size := tokens.get(table.track.tier)) is not None:
+            track = table.track
+            key = track.protocol, track.reader, track.judge, track.judge_endpoint, str(dict(track.parameters))
+            alike[key][size] = table
+    for number, tables in enumerate(alike.values(), start=1):
+        name = f"{segment(benchmark.id)}-{number}"
+        if rows := _of_several_lengths(tables):
+            yield from _scores_by_length(f"sizes-{name}", rows)
+            yield from _latencies_by_length(f"speed-{name}", rows)
+
+
+def _of_several_lengths(tables: Mapping[int, BoardTable]) -> list[tuple[int, BoardRow]]:
+    """Return the rows of systems that ran at several lengths, each with its tokens of history, the shortest first."""
+    rows = [
+        (size, row)
+        for size in sorted(tables)
+        for row in tables[size].rows
+        if row.run.scores.composite.value is not None
+    ]
+    lengths = Counter(row.run.system.slug for _, row in rows)
+    return [(size, row) for size, row in rows if lengths[row.run.system.slug] > 1]
+
+
+def _scores_by_length(name: str, found: Sequence[tuple[int, BoardRow]]) -> Iterator[Study]:
+    knots, rows = [], []
+    for size, row in found:
+        composite = row.run.scores.composite
+        if composite.value is None:
+            continue
+        knots.append(CurvePoint(_name(row), size, composite.value, row.run.system.kind is SystemKind.CONTROL))
+        interval = composite.interval
+        within = f"{text.percent(interval.low)}–{text.percent(interval.high)}" if interval else text.ABSENT
+        rows.append((_name(row), text.count(size), text.percent(composite.value), within))
+    track = found[0][1].run.track
+    title = f"Score by length of history: {reader_label(track.reader)}, {judge_label(track)}"
+    axes = ("tokens of history", "composite score")
+    yield Study(
+        figure(
+            curves(name, title, "Composite score by tokens of history, one line per system.", knots, axes, shares=True)
+        ),
+        "The questions are the same at every length; only the unrelated talk grows. Each length is its own track: "
+        "compare a system with itself, not with others.",
+        ("System", "Tokens of history", "Composite %", "95 % interval"),
+        tuple(rows),
+    )
+
+
+def _latencies_by_length(name: str, found: Sequence[tuple[int, BoardRow]]) -> Iterator[Study]:
+    knots, rows = [], []
+    for size, row in found:
+        phases = row.run.timing.phases
+        answer = phases.get(Phase.ASK) or phases.get(Phase.SEARCH)
+        ingest = phases.get(Phase.INGEST)
+        if answer is None or answer.p50 is None:
+            continue
+        control = row.run.system.kind is SystemKind.CONTROL
+        knots.append(CurvePoint(_name(row), size, max(1000 * answer.p50, 1e-3), control))
+        rows.append(
+            (
+                *(_name(row), text.count(size), text.seconds(answer.p50), text.seconds(answer.p95)),
+                *(text.ABSENT if ingest is None else text.seconds(ingest.total), str(row.run.timing.concurrency)),
+            )
+        )
+    if len({knot.x for knot in knots}) < 2:
+        return
+    track = found[0][1].run.track
+    yield Study(
+        figure(
+            curves(
+                name,
+                f"Answer latency by length of history: {reader_label(track.reader)}, {judge_label(track)}",
+                "Median milliseconds of an answer by tokens of history, one line per system.",
+                knots,
+                ("tokens of history", "milliseconds"),
+                shares=False,
+            )
+        ),
+        "Median time from a question to the end of its reply. With a fixed reader: time of the search. Compare only "
+        "runs of one machine, at the same concurrency.",
+        (
+            *("System", "Tokens of history", "Median", "95th percentile"),
+            *("Total ingest time", "Concurrency"),
+        ),
+        tuple(rows),
+    )
+
+
+def _seeds(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
+    """Yield the scores on the public seed beside those on each fresh edition of the benchmark."""
+    for other in site.benchmarks.values():
+        known = other.info.seed_of if other.info is not None else None
+        if known is not None and benchmark.id in (known, other.id):
+            says = (
+                "Score with the public seed, and with a seed that was drawn after the edition was announced. A drop "
+                "larger than the intervals suggests that the system was tuned to the public questions."
+            )
+            found = old_and_fresh(site.board, known, other.id)
+            yield from _looks(
+                f"fresh-{segment(other.id)}", "Public seed against fresh seed", says, found, ("public", "fresh")
+            )
+
+
+def _memories(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
+    """Yield the scores with separate memories beside those with one shared memory, if the benchmark has both."""
+    says = (
+        "The same questions with a separate memory for each item, and with one shared memory. Both scores cover the "
+        "same categories."
+    )
+    found = apart_and_shared(site.board, benchmark.id)
+    yield from _looks(
+        f"shared-{segment(benchmark.id)}",
+        "Separate memories against one shared memory",
+        says,
+        found,
+        ("separate", "shared"),
+    )
+
+
+def _looks(name: str, title: str, says: str, pairs: Sequence[TrackPair], names: tuple[str, str]) -> Iterator[Study]:
+    if not pairs:
+        return
+    labels = [f"{_name(pair.second)}: {reader_label(pair.second.run.track.reader)}" for pair in pairs]
+    ends = [ValuePair(label, p.first_value, p.second_value) for label, p in zip(labels, pairs, strict=True)]
+    chart = two_looks(name, title, f"Composite score, {names[0]} and {names[1]}, one line per system.", ends, names)
+    rows = (
+        (
+            label if pair.same_version else f"{label} (two versions)",
+            text.percent(pair.first_value),
+            text.percent(pair.second_value),
+            text.signed_percent(pair.difference),
+        )
+        for label, pair in zip(labels, pairs, strict=True)
+    )
+    columns = ("System", f"{names[0].capitalize()} %", f"{names[1].capitalize()} %", "Difference")
+    yield Study(figure(chart), says, columns, tuple(rows))
+
+
+def _declared(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
+    """Yield the charts that the catalogue of the benchmark declares."""
+    for drawn in declared_charts(benchmark):
+        info = drawn.info
+        metric = benchmark.metric(info.metric) if info.metric else None
+        heading = slice_label(info.slice).title if info.slice else metric.title if metric else "Composite score"
+        chart = declared(drawn.name, drawn.title, info.meaning, drawn.marks, (heading, drawn.axis), drawn.is_share)
+        says = f"{info.meaning} Published values: {info.origin}" if info.published else info.meaning
+        yield Study(figure(chart), says, ("System", *(drawn.axis or (heading,))), drawn.table())
+
+
+def _name(row: BoardRow) -> str:
+    return row.run.system.name
+
+
+STUDIES: tuple[Callable[[SiteModel, BenchmarkView], Iterable[Study]], ...] = (
+    *(_declared, _errors, _latency, _sizes, _memories, _seeds),
+)
+"""All studies, in page order."""

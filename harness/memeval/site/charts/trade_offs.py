@@ -1,0 +1,168 @@
+"""Score against cost: which systems of a table no other system beats in both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from memeval.leaderboard.board import BoardRow, RankStatus
+from memeval.leaderboard.matrices import frontier
+from memeval.records.run import SystemKind
+from memeval.site.charts.scatter import Level, Plot, PlotSpot, scatter, score_range
+from memeval.site.table.columns import Column, ColumnGroup
+from memeval.site.table.spending import TOKENS
+from memeval.site.table.tables import TableView
+
+COSTS = {
+    "cost_per_question_usd": "",
+    "tokens_per_question": " tokens",
+    "ask_p50_seconds": "",
+    "take_in_total_seconds": "",
+}
+"""Names of the columns that are drawn against the score, with what follows their numbers outside of a table."""
+
+MARGIN = 0.02
+"""A system within this of the best score is nearly as good."""
+
+
+@dataclass(frozen=True)
+class Spot(PlotSpot):
+    """A system in a trade-off."""
+
+    row: BoardRow
+    written: str
+    """Its cost as text, with its unit."""
+
+
+@dataclass(frozen=True)
+class TradeOff:
+    """Score against one cost in a table."""
+
+    column: Column
+    """The cost."""
+    spots: tuple[Spot, ...]
+    """The systems whose cost and score are known: the front, the cheapest first, then the others by score."""
+    levels: tuple[Level, ...]
+    """The controls, the highest score first."""
+    unknown: tuple[str, ...]
+    """Names of the systems whose cost is unknown."""
+
+    @property
+    def name(self) -> str:
+        """Its name in addresses."""
+        return self.column.name
+
+    @property
+    def front(self) -> tuple[Spot, ...]:
+        """The systems that no ranked system beats in score and cost, the cheapest first."""
+        return tuple(spot for spot in self.spots if spot.number is not None)
+
+    @property
+    def others(self) -> tuple[Spot, ...]:
+        """All other systems, the highest score first."""
+        return tuple(spot for spot in self.spots if spot.number is None)
+
+    @property
+    def best(self) -> Spot | None:
+        """The ranked system with the highest score; the cheapest of several."""
+        ranked = [spot for spot in self.spots if spot.is_ranked]
+        return min(ranked, key=lambda spot: (-spot.score, spot.cost), default=None)
+
+    @property
+    def nearly_best(self) -> Spot | None:
+        """The cheapest ranked system within ``MARGIN`` of the best score; the best scored of several."""
+        best = self.best
+        if best is None:
+            return None
+        near = [spot for spot in self.spots if spot.is_ranked and spot.score >= best.score - MARGIN - 1e-12]
+        return min(near, key=lambda spot: (spot.cost, -spot.score))
+
+    @property
+    def same_cost(self) -> str | None:
+        """The cost of all systems, if it is the same; there is nothing to draw then."""
+        costs = {spot.written for spot in self.spots}
+        return costs.pop() if len(costs) == 1 else None
+
+    @property
+    def description(self) -> str:
+        """What the chart shows, as text for screen readers."""
+        front = "; ".join(f"{spot.name}, {100 * spot.score:.1f} %, {spot.written}" for spot in self.front)
+        levels = "; ".join(f"{level.name} {100 * level.score:.1f} %" for level in self.levels)
+        told = f"{len(self.spots)} systems. No ranked system is both cheaper and better than these: {front}."
+        return told + (f" Controls, as lines: {levels}." if levels else "")
+
+
+def trade_offs(view: TableView) -> Iterator[TradeOff]:
+    """Yield the trade-offs of a table, for each cost that at least two systems have, one of them ranked."""
+    columns = {column.name: column for column in view.columns}
+    for name in COSTS:
+        found = _trade_off(view, columns[name])
+        if len(found.spots) > 1 and found.front:
+            yield found
+
+
+def _trade_off(view: TableView, column: Column) -> TradeOff:
+    spots, unknown = [], []
+    for row in (line.row for line in view.lines if not line.control):
+        cell, score = column.cell(row), row.run.scores.composite
+        if score.value is None or not row.run.coverage.full:
+            continue
+        cost, name = cell.reading.value, row.run.system.name
+        if isinstance(cost, int | float):
+            ranked, written = row.standing is RankStatus.RANKED, cell.text + COSTS[column.name]
+            spots.append(Spot(name, float(cost), score.value, score.interval, ranked, None, row, written))
+        else:
+            unknown.append(name)
+    ranked_spots = [spot for spot in spots if spot.is_ranked]
+    front = [ranked_spots[place] for place in frontier([(spot.cost, spot.score) for spot in ranked_spots])]
+    numbered = [replace(spot, number=number) for number, spot in enumerate(front, start=1)]
+    rest = [spot for spot in spots if spot not in front]
+    return TradeOff(
+        column=column,
+        spots=(*numbered, *sorted(rest, key=lambda spot: (-spot.score, spot.cost))),
+        levels=tuple(sorted(_levels(view), key=lambda level: -level.score)),
+        unknown=tuple(unknown),
+    )
+
+
+def _levels(view: TableView) -> Iterator[Level]:
+    for line in view.lines:
+        score = line.row.run.scores.composite.value
+        if line.row.run.system.kind is SystemKind.CONTROL and score is not None:
+            yield Level(line.row.run.system.name, score)
+
+
+@dataclass(frozen=True)
+class DrawnTradeOff:
+    """A trade-off with its chart."""
+
+    shown: TradeOff
+    chart: Markup | None
+    """``None`` if all systems cost the same."""
+    outside: tuple[Spot, ...] = ()
+    """Unranked systems outside of the range of the scores, which is fitted to the ranked ones."""
+
+
+def draw_trade_off(shown: TradeOff, title: str) -> DrawnTradeOff:
+    """Draw a trade-off."""
+    if shown.same_cost is not None:
+        return DrawnTradeOff(shown, None)
+    column, scores = shown.column, score_range(shown.spots)
+    plot = Plot(
+        title, shown.description, shown.spots, column.write, shown.levels, seconds=column.group is ColumnGroup.TIME
+    )
+    return DrawnTradeOff(shown, scatter(plot), tuple(spot for spot in shown.spots if not scores.holds(spot.score)))
+
+
+def board_trade_off(view: TableView) -> DrawnTradeOff | None:
+    """Return the trade-off that stands below a table: tokens, or the first other one with a chart."""
+    drawn = [draw_trade_off(each, trade_off_title(view, each)) for each in trade_offs(view) if each.same_cost is None]
+    return min(drawn, key=lambda each: each.shown.column is not TOKENS, default=None)
+
+
+def trade_off_title(view: TableView, shown: TradeOff) -> str:
+    """Return the title of a chart."""
+    title = shown.column.title
+    return f"{view.title}: score against {title[:1].lower()}{title[1:]}"

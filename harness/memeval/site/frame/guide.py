@@ -1,0 +1,78 @@
+"""The hand-written pages: MkDocs turns their Markdown into HTML and checks their links.
+
+Another generator would replace this module and its plugin, and nothing else: the frame is that of all pages.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+
+from memeval.project import project
+from memeval.records.errors import BadInput
+from memeval.site.model.file_digests import digest_file
+from memeval.site.model.files import Asset, Page, assets_root, entries_of
+from memeval.site.pages.kept_files import kept_files
+
+PACKAGES = ("markdown", "mkdocs", "mkdocs-material", "pygments", "pymdown-extensions")
+"""What turns Markdown into HTML."""
+
+
+def guide_files() -> Iterator[Page | Asset]:
+    """Yield the hand-written pages, and the hand-written files that are published unchanged.
+
+    Raises:
+        BadInput: MkDocs rejects its configuration or a page.
+    """
+    root = assets_root()
+    folder = root / "site"
+    paths = [path for path, _ in entries_of(folder) if not path.rpartition("/")[2].startswith(".")]
+    texts = [path for path in paths if path.endswith(".md")]
+    inputs = [
+        digest_file(root / "mkdocs.yml"),
+        [[path, digest_file(folder / path)] for path in texts],
+        paths,
+        project().install_steps(),
+        {name: version(name) for name in PACKAGES},
+    ]
+    yield from kept_files("guide", inputs, _converted)
+    for path in paths:
+        if not path.endswith(".md"):
+            yield Asset(path, folder / path, digest_file(folder / path))
+
+
+def _converted() -> list[Page]:
+    """Return the pages of the guide, converted now."""
+    with tempfile.TemporaryDirectory(prefix="memeval-guide-") as scratch, _environment(NO_MKDOCS_2_WARNING="1"):
+        from mkdocs.commands.build import build
+        from mkdocs.config import load_config
+        from mkdocs.exceptions import MkDocsException
+
+        from memeval.site.frame.guide_plugin import GuidePlugin
+
+        logging.getLogger("mkdocs").setLevel(logging.WARNING)
+        try:
+            config = load_config(str(assets_root() / "mkdocs.yml"), site_dir=scratch)
+            plugin = config.plugins["memeval"] = GuidePlugin()
+            build(config)
+        except MkDocsException as error:
+            raise BadInput(f"MkDocs cannot convert the guide: {error}") from error
+        return plugin.pages
+
+
+@contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,86 @@
+"""The pages that the header of every page links: those of the board, and the guide in the order of ``mkdocs.yml``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import yaml
+
+from memeval.records.errors import BadInput
+from memeval.site.model.files import assets_root
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A page of the navigation, or a section with its pages."""
+
+    title: str
+    url: str
+    """Address relative to the site's root; of a section: that of its first page."""
+    pages: tuple[Entry, ...] = ()
+    """The pages of a section; empty for a single page."""
+
+    def leads_to(self, url: str) -> bool:
+        """Return whether a page is this one, or in this section, or below one of them."""
+        return (
+            url == self.url or (self.url != "" and url.startswith(self.url)) or any(p.leads_to(url) for p in self.pages)
+        )
+
+
+BOARD = (
+    Entry("Leaderboard", ""),
+    Entry("Systems", "systems/"),
+    Entry("Benchmarks", "benchmarks/"),
+    Entry("Compare", "compare/"),
+)
+FINDINGS = (
+    Entry("Findings", "findings/"),
+    Entry("Published answers, graded again", "imported/"),
+    Entry("Judges on trial", "judges/"),
+    Entry("What the graders are worth", "graders/"),
+)
+MORE = (
+    Entry("Overall index", "overall/"),
+    Entry("Trade-offs", "trade-offs/"),
+    Entry("Trends", "trends/"),
+    Entry("Matrices", "matrices/"),
+    Entry("Tracks", "tracks/"),
+    Entry("Releases", "releases/"),
+    Entry("Ledger", "ledger/"),
+)
+
+
+@cache
+def guide() -> Entry:
+    """Return the guide.
+
+    Raises:
+        BadInput: ``mkdocs.yml`` has no list of pages.
+    """
+    path = assets_root() / "mkdocs.yml"
+    try:
+        lines = list(_pages(yaml.safe_load(path.read_bytes())["nav"]))
+    except (yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError):
+        lines = []
+    if not lines:
+        raise BadInput(
+            "'nav' lists no page of the guide.", where=path, remedy="Write lines such as '- Title: page.md'."
+        )
+    return Entry("Guide", lines[0].url, tuple(lines))
+
+
+def navigation() -> tuple[Entry, ...]:
+    """Return the entries of the header, in order."""
+    findings, more = (
+        Entry(title, pages[0].url, pages) for title, pages in (("Findings", FINDINGS), ("More results", MORE))
+    )
+    return *BOARD, findings, guide(), more
+
+
+def _pages(lines: list[dict[str, Any]]) -> Iterator[Entry]:
+    for line in lines:
+        ((title, path),) = line.items()
+        yield Entry(title, f"{path.removesuffix('.md')}/")

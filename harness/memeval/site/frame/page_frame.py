@@ -1,0 +1,95 @@
+"""The frame of every page: head, header with navigation and search, table of contents, footer.
+
+What is kept of the pages of runs, most of a large board, are the digests of their files: if the earlier site has them,
+a page is not even read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from typing import Any
+
+from markupsafe import Markup
+
+from memeval.archive.run_cache import kept_by_name
+from memeval.project import project
+from memeval.records.base import digest_bytes, digest_of
+from memeval.site.frame.csp import policy
+from memeval.site.frame.navigation import guide, navigation
+from memeval.site.frame.style_sheets import STYLE_SHEETS, theme_style_sheets
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import Asset, KeptPage, Page, encode, file_bytes
+from memeval.site.pages.board_files import COLOURS_FILE, has_colours
+from memeval.site.pages.picture import PICTURE, has_picture
+from memeval.site.pages.rendering import environment, templates_digest
+
+KIND = "framed-files"
+"""The kind of the kept content: the digest of each file."""
+
+
+class Frame:
+    """The frame of the pages of a site.
+
+    Args:
+        site: the content of the site.
+    """
+
+    def __init__(self, site: SiteModel) -> None:
+        self._site_wide: dict[str, Any] = {
+            "site_name": site.settings.title,
+            "version": site.version,
+            "address": site.address,
+            "repository": site.settings.repository or project().repository,
+            "picture": site.address + PICTURE if site.address is not None and has_picture(site) else None,
+            "style_sheets": [
+                *(sheet.path for sheet in theme_style_sheets()),
+                *STYLE_SHEETS,
+                *([COLOURS_FILE] if has_colours(site.settings) else []),
+            ],
+        }
+        self._navigation, self._guide = navigation(), guide()
+        self.digest = digest_of([templates_digest(), self._site_wide, repr(self._navigation)])
+        self._template = environment().get_template("frame/page.html")
+        script = environment().get_template("frame/scheme.js").render()
+        self._site_wide |= {
+            "policy": Markup(policy(script)),  # noqa: S704 - our own text
+            "scheme": Markup(script),  # noqa: S704 - our own text
+            "navigation": self._navigation,
+        }
+
+    def files(self, page: KeptPage) -> Iterator[Asset]:
+        """Yield the files of a page, which is made only if one of them is needed."""
+
+        @cache
+        def contents() -> Mapping[str, bytes]:
+            made = (self.file(file) if isinstance(file, Page) else file for file in page.make())
+            return {file.path: file_bytes(file) for file in made}
+
+        def digests() -> bytes:
+            return encode({path: digest_bytes(content) for path, content in contents().items()})
+
+        for path, digest in json.loads(
+            kept_by_name(page.url, KIND, digest_of([page.inputs, self.digest]), digests)
+        ).items():
+            yield Asset(path, partial(_content, contents, path), digest)
+
+    def file(self, page: Page) -> Asset:
+        """Return the file of a page."""
+        return Asset(f"{page.url}index.html", self.around(page).encode(errors="xmlcharrefreplace"))
+
+    def around(self, page: Page) -> str:
+        """Return a page in this frame."""
+        depth = page.url.count("/")
+        return self._template.render(
+            page=page,
+            root="../" * depth or "./",
+            section=next((each for each in self._navigation if each.leads_to(page.url)), None),
+            beside=self._guide if self._guide.leads_to(page.url) else None,
+            **self._site_wide,
+        )
+
+
+def _content(contents: Callable[[], Mapping[str, bytes]], path: str) -> bytes:
+    return contents()[path]

@@ -1,0 +1,142 @@
+"""The search index: the sections of each page, with their words, kept from build to build.
+
+Charts and long tables are left out: nobody searches for their numbers, and on a board of many runs they are nine tenths
+of the index, which each reader who searches loads.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+from memeval.archive.run_cache import kept_by_name
+from memeval.records.base import digest_of
+from memeval.site.model.files import Asset, Page, encode
+from memeval.site.model.text import visible
+
+SEARCH_INDEX = "search/search_index.json"
+
+KIND = "search"
+"""The kind of the kept content."""
+
+LONG_TABLE = 30
+"""Rows from which on a table is left out, but for its head."""
+
+_HEADINGS = frozenset(("h2", "h3", "h4", "h5", "h6"))
+_SILENT = frozenset(("script", "style", "svg", "template", "noscript", "select", "button"))
+_INLINE = frozenset(
+    ("a", "abbr", "b", "bdi", "code", "em", "i", "mark", "small", "span", "strong", "sub", "sup", "wbr")
+)
+
+
+@dataclass
+class Section:
+    """The words below a heading of a page."""
+
+    id: str | None
+    """The anchor of the heading; ``None`` for the words at the top of a page."""
+    title: list[str] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+
+
+class SearchIndex:
+    """The search index of a site in the making."""
+
+    def __init__(self) -> None:
+        self._entries: list[object] = []
+
+    def add(self, page: Page) -> None:
+        """Add the sections of a page, if the search may find it."""
+        if page.searchable:
+            depends = digest_of([page.url, page.title, str(page.body)])
+            self._entries += json.loads(kept_by_name(page.url, KIND, depends, lambda: encode(entries(page))))
+
+    def file(self) -> Asset:
+        """Return the file of the index."""
+        return Asset(SEARCH_INDEX, encode({"docs": self._entries}))
+
+
+def entries(page: Page) -> list[dict[str, str]]:
+    """Return the sections of a page, the page itself first, as the index has them."""
+    found = _sections(str(page.body))
+    return [
+        {
+            "location": page.url if section.id is None else f"{page.url}#{section.id}",
+            "title": visible(page.title) if section.id is None else _words(section.title),
+            "text": _words(section.text),
+        }
+        for section in found
+    ]
+
+
+def _sections(html: str) -> list[Section]:
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    return reader.sections
+
+
+def _words(parts: list[str]) -> str:
+    return " ".join("".join(parts).split())
+
+
+class _Reader(HTMLParser):
+    """Divides the HTML of a page into sections."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sections = [Section(None)]
+        self._silent: list[str] = []
+        """Open elements whose text is left out, the outermost first."""
+        self._heading: str | None = None
+        """The open heading with an anchor."""
+        self._rows: list[str] | None = None
+        """The text of the open body of a table."""
+        self._count = 0
+        """Its rows."""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if self._silent:
+            if tag == self._silent[0]:
+                self._silent.append(tag)
+            return
+        given = dict(attrs)
+        if tag in _SILENT or (tag == "a" and given.get("class") == "headerlink"):
+            self._silent.append(tag)
+        elif tag in _HEADINGS and given.get("id"):
+            self._heading = tag
+            self.sections.append(Section(given["id"]))
+        elif tag == "tbody":
+            self._rows, self._count = [], 0
+        elif tag == "tr":
+            self._count += 1
+        self._space(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._silent:
+            if tag == self._silent[0]:
+                self._silent.pop()
+            return
+        if tag == self._heading:
+            self._heading = None
+        elif tag == "tbody" and self._rows is not None:
+            if self._count < LONG_TABLE:
+                self.sections[-1].text += self._rows
+            self._rows = None
+        self._space(tag)
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self._place().append(data)
+
+    def _space(self, tag: str) -> None:
+        if tag not in _INLINE:
+            self._place().append(" ")
+
+    def _place(self) -> list[str]:
+        """Return where text goes now."""
+        if self._rows is not None:
+            return self._rows
+        section = self.sections[-1]
+        return section.text if self._heading is None else section.title

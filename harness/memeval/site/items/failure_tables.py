@@ -1,0 +1,150 @@
+"""The failure analysis of a run, for its page and its items."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from memeval.archive.run_cache import kept
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.leaderboard.board import BoardRow
+from memeval.records.base import Digest, digest_bytes
+from memeval.records.errors import BadInput, MemevalError
+from memeval.records.failure import Cause, FailureSummary
+from memeval.records.run import Run
+from memeval.site.model.content import BenchmarkView, SiteModel
+from memeval.site.model.files import encode
+
+MEANINGS = {
+    Cause.ERROR: "The system, its reader or the judge failed.",
+    Cause.ABSTAINED_WRONGLY: "The answer says it does not know, but the history holds the answer.",
+    Cause.WRONG_PERSON: "The answer is true of another person.",
+    Cause.ANSWERED_WRONGLY: "The answer states a fact, but the history does not support any.",
+    Cause.BROKE_THE_FILTER: "A retrieved text is from another bank, tag or time than requested.",
+    Cause.WRONG_TIME: "The answer was true at another time than the question asks about.",
+    Cause.NOT_RETRIEVED: "Some of the evidence was not retrieved.",
+    Cause.RETRIEVED_TOO_LOW: "All evidence was retrieved, but ranked too low to be read.",
+    Cause.NOT_USED: "All evidence was retrieved and read, but the answer is wrong.",
+    Cause.UNKNOWN: "Neither the answer nor the retrieved evidence explains the error.",
+}
+"""What each cause means."""
+
+
+@dataclass(frozen=True)
+class RunFailures:
+    """A run's failure analysis."""
+
+    head: bytes
+    """Digest and counts of the analysis, as JSON text."""
+    read: Callable[[], bytes]
+    """Returns the analysis as a file, ``failures.json``."""
+
+    @cached_property
+    def digest(self) -> Digest:
+        """Digest of the file."""
+        return str(self._head["digest"])
+
+    @property
+    def says_something(self) -> bool:
+        """Whether its counts say something; see :class:`~memeval.records.failure.FailureSummary`."""
+        return bool(self._head["says_something"])
+
+    @cached_property
+    def _head(self) -> dict[str, Any]:
+        return dict(json.loads(self.head))
+
+    @property
+    def summary(self) -> FailureSummary:
+        """Its counts."""
+        found = _summary(self._head["summary"])
+        # The file's keys are sorted by name; the page lists causes in the order in which they are tested.
+        return found.model_copy(
+            update={"causes": {cause: found.causes[cause] for cause in Cause if cause in found.causes}}
+        )
+
+    def by_item(self) -> dict[str, dict[str, Any]]:
+        """Return its rows by item, as plain data."""
+        return {row["item_id"]: row for row in json.loads(self.read())["items"]}
+
+
+def _summary(counts: dict[str, Any]) -> FailureSummary:
+    return FailureSummary.model_validate_json(json.dumps(counts))
+
+
+def run_failures(site: SiteModel, row: BoardRow) -> RunFailures | None:
+    """Return a run's failure analysis: as sealed with the run, else computed from its rows and data.
+
+    Returns:
+        ``None`` if the rows or the data are missing.
+    """
+    view = site.benchmark_of(row.run.track)
+    head = site.failure_cache.get(row.folder.path, lambda: failures_head(row.folder, view))
+    return None if head is None else RunFailures(head, lambda: failures_file(row.folder, view) or b"")
+
+
+def failures_head(folder: RunFolder, view: BenchmarkView) -> bytes | None:
+    """Return digest and counts of :func:`failures_file`, kept from build to build; ``None`` without the file.
+
+    Args:
+        view: its benchmark, with its data.
+    """
+
+    def made() -> bytes:
+        file = failures_file(folder, view)
+        if file is None:
+            return b""
+        counts = json.loads(file)["summary"]
+        says = _summary(counts).says_something
+        return encode({"digest": digest_bytes(file), "says_something": says, "summary": counts})
+
+    return kept(folder, "failure-counts", _depends(folder, view), made) or None if folder.has_rows else None
+
+
+def failures_file(folder: RunFolder, view: BenchmarkView) -> bytes | None:
+    """Return the failure analysis of a run as a file, kept from build to build; ``None`` without its rows or data.
+
+    Args:
+        view: its benchmark, with its data.
+    """
+    if not folder.has_rows:
+        return None
+    return kept(folder, "failures", _depends(folder, view), lambda: _analysed(folder, view)) or None
+
+
+def _depends(folder: RunFolder, view: BenchmarkView) -> str:
+    return f"data {view.data[folder.run.track.data_digest].is_here}, package {view.package}"
+
+
+def _analysed(folder: RunFolder, view: BenchmarkView) -> bytes:
+    """Return the analysis as a file; empty if its rows or data cannot be read."""
+    from memeval.analysis.failures import summary
+    from memeval.evaluation.reproduction import failures_of_run
+
+    run = folder.run
+    try:
+        rows = failures_of_run(folder, lambda: _benchmark_session(view, run))
+    except MemevalError:
+        return b""
+    data = {
+        "schema_version": 1,
+        "run_id": run.run_id,
+        "summary": summary(rows).data(),
+        "items": [each.data() for each in rows],
+    }
+    return (json.dumps(data, sort_keys=True, ensure_ascii=True, allow_nan=False) + "\n").encode()
+
+
+def _benchmark_session(view: BenchmarkView, run: Run) -> BenchmarkSession:
+    """Return the data that a run used.
+
+    Raises:
+        BadInput: the data is not on this machine.
+    """
+    data = view.data[run.track.data_digest]
+    if view.benchmark is None or data.dataset is None:
+        raise BadInput(data.missing or "the data is not on this machine.")
+    return BenchmarkSession(view.benchmark, data.dataset, run.track.protocol, run.track.tier)

@@ -1,0 +1,1 @@
+"""The content of a site, read once, and how its values are written."""

@@ -1,0 +1,448 @@
+"""The content of the site, read once."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from memeval.archive.audits import AuditFolder, stored_audits
+from memeval.archive.conformance import all_reports
+from memeval.archive.ledger import Ledger
+from memeval.archive.matrices import MatrixFolder, stored_matrices
+from memeval.archive.run_cache import KeptRun
+from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.benchmarks import all_benchmarks
+from memeval.benchmarks.base import Benchmark
+from memeval.benchmarks.registry import known_ids, origin
+from memeval.claims.store import stored_regraded
+from memeval.evaluation.judges import judged_graders
+from memeval.execution.readers import NATIVE
+from memeval.judging.rules import RulesJudge
+from memeval.leaderboard.board import Board, BoardRow, BoardTable, build_board
+from memeval.leaderboard.board_settings import (
+    board_settings,
+    headline_tracks,
+    own_score,
+    page_settings,
+    shown_runs,
+    shows,
+)
+from memeval.leaderboard.releases import releases as stored_releases
+from memeval.leaderboard.traces import Traces
+from memeval.leaderboard.trends import SeriesTrend
+from memeval.records.base import Digest, digest_of
+from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
+from memeval.records.conformance import Conformance
+from memeval.records.errors import MemevalError
+from memeval.records.finding import FindingsReport
+from memeval.records.label import LabelReport
+from memeval.records.regraded import RegradedFile
+from memeval.records.release import Release
+from memeval.records.run import SystemKind
+from memeval.records.scores import Composite
+from memeval.records.settings import BoardSettings
+from memeval.records.submission import Submission
+from memeval.records.track import Redistribution, Track
+from memeval.site.model.benchmark_data import BenchmarkData, data_of
+from memeval.site.model.labels import reader_label, reader_meaning
+from memeval.site.model.names import told_apart
+from memeval.site.model.reports import read_reports
+from memeval.statistics.ranks import RankRange
+from memeval.systems.manifest import MANIFEST, examined_manifest
+
+FindBenchmark = Callable[[str], Benchmark]
+"""Returns the benchmark of an id, or raises ``BadInput``."""
+
+
+@dataclass(frozen=True)
+class BenchmarkView:
+    """A benchmark as the site shows it."""
+
+    id: str
+    info: BenchmarkInfo | None
+    """Its description; ``None`` if this memeval does not know the benchmark."""
+    missing: str | None
+    """Why the description is missing, as a sentence."""
+    data: Mapping[str, BenchmarkData]
+    """The data of all runs on the board, by digest."""
+    tables: tuple[BoardTable, ...]
+    """Its tracks."""
+    redistribution: Redistribution
+    """Whether its text may be published: the strictest value of the benchmark and its runs."""
+    benchmark: Benchmark | None = None
+    """The benchmark; ``None`` if this memeval does not know it."""
+
+    @cached_property
+    def described(self) -> Digest:
+        """Digest of all that its words depend on: of the runs of a track only whether there are any."""
+        info = None if self.info is None else self.info.data()
+        return digest_of(
+            [self.id, info, self.package, [[table.track.data(), bool(table.rows)] for table in self.tables]]
+        )
+
+    @property
+    def missing_data(self) -> str | None:
+        """How to get its data, as a sentence; ``None`` if the data is on this machine."""
+        benchmark = self.benchmark
+        return None if benchmark is None or benchmark.available() else benchmark.remedy()
+
+    @property
+    def package(self) -> str | None:
+        """The package that has the benchmark, with its version; ``None`` for memeval's own and unknown benchmarks."""
+        if self.id not in known_ids() or origin(self.id).is_own:
+            return None
+        return str(origin(self.id))
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+        return self.info.title if self.info else self.id
+
+    def track_title(self, track: Track) -> str:
+        """Return the heading of a track's table: the benchmark, who answers, and other settings without defaults.
+
+        Of tables with equal settings, all but the first say what sets them apart.
+        """
+        return self._titles.get(track.id) or self._settings(track)
+
+    @cached_property
+    def _titles(self) -> dict[str, str]:
+        """The titles of the tables, by track."""
+        first: dict[str, BoardTable] = {}
+        titles = {}
+        for table in self.tables:
+            title = self._settings(table.track)
+            same = first.setdefault(title, table)
+            more = [] if table.track.judge == same.track.judge else [f"judge {table.track.judge}"]
+            more += [] if table is same or table.rows else ["superseded"]
+            titles[table.track.id] = ", ".join([title, *more])
+        return titles
+
+    def _settings(self, track: Track) -> str:
+        protocol = self.protocol(track)
+        answers = self.answers(track).partition(",")[0]
+        title = protocol.title if protocol else track.protocol
+        several = any(table.track.protocol != track.protocol for table in self.tables)
+        more = [title] if several and title.lower() not in answers.lower() else []
+        more += [] if track.tier == "full" else [f"tier {track.tier}"]
+        tracks = [table.track for table in self.tables if table.track.tier == track.tier]
+        more += [
+            f"{name} {value}"
+            for name, value in sorted(track.parameters.items())
+            if any(other.parameters.get(name) != value for other in tracks)
+        ]
+        more += [judge_label(track)] if has_llm_judge(track) else []
+        return ", ".join([f"{self.title}: {answers}", *more])
+
+    def track_summary(self, track: Track) -> str:
+        """Return a summary of a track: who answers, who grades, and how many questions."""
+        protocol = self.protocol(track)
+        first = self.info.protocols[0].name if self.info else track.protocol
+        asked = [] if track.protocol == first else [f"protocol: {protocol.title if protocol else track.protocol}"]
+        size = f"all {track.planned} questions" if track.tier == "full" else f"{track.planned} questions ({track.tier})"
+        return " · ".join([self.answers(track), judge_label(track), *asked, size])
+
+    def answers(self, track: Track) -> str:
+        """Return what is graded on a track: the reader's answers, or what the system retrieves or stores."""
+        protocol = self.protocol(track)
+        needs = protocol.needs if protocol and track.reader == NATIVE else ()
+        if not needs or "reflect" in needs:
+            return reader_label(track.reader)
+        return "stored memories" if "export_memories" in needs else "retrieval only, no written answers"
+
+    def reader_meaning(self, track: Track) -> str:
+        """Return who writes the answers on a track, as a sentence."""
+        answers = self.answers(track)
+        if answers == "stored memories":
+            return "No answers are written. The stored memories are graded."
+        if answers == "retrieval only, no written answers":
+            return "No answers are written. The retrieved texts are graded."
+        return reader_meaning(track.reader)
+
+    def rule_meaning(self, name: str) -> str:
+        """Return what another scoring rule counts, as a sentence."""
+        described = self.info.alternates if self.info else {}
+        return described.get(name, f"Composite score of the same answers by the rule “{name}”.")
+
+    def category_title(self, name: str) -> str:
+        """Return a category's name for people."""
+        found = self.info.category(name) if self.info else None
+        return found.title if found else name.replace("-", " ").replace("_", " ").capitalize()
+
+    def ceiling(self, category: str) -> float | None:
+        """Return the highest possible score of a category; ``None`` if no bound is known."""
+        found = self.info.category(category) if self.info else None
+        return found.ceiling if found else None
+
+    def metric(self, name: str) -> MetricInfo | None:
+        """Return the description of a metric by its name in files; ``@k`` in a name matches any depth."""
+        if self.info is None:
+            return None
+        stem, at, depth = name.partition("@")
+        for metric in self.info.metrics:
+            if metric.name == name:
+                return metric
+            if at and metric.name == f"{stem}@k":
+                words = {part: re.sub(r"\bk\b", depth, getattr(metric, part)) for part in ("title", "meaning")}
+                return metric.model_copy(update={"name": name, **words})
+        return None
+
+    def protocol(self, track: Track) -> ProtocolInfo | None:
+        """Return the description of a track's protocol."""
+        protocols = self.info.protocols if self.info else ()
+        return next((each for each in protocols if each.name == track.protocol), None)
+
+    def shown_metrics(self, track: Track) -> tuple[MetricInfo, ...]:
+        """Return the metrics with a column in a track's table."""
+        protocol = self.protocol(track)
+        found = (self.metric(name) for name in protocol.shown) if protocol else ()
+        return tuple(metric for metric in found if metric is not None)
+
+    def headline(self, track: Track) -> str:
+        """Return the title of the metric whose mean is the track's composite."""
+        protocol = self.protocol(track)
+        metric = self.metric(protocol.headline) if protocol else None
+        return metric.title if metric else "Accuracy"
+
+
+class FailureCache:
+    """What is known of failure analyses, each read once, by the folder of the run."""
+
+    def __init__(self) -> None:
+        self._files: dict[Path, bytes | None] = {}
+
+    def get(self, path: Path, make: Callable[[], bytes | None]) -> bytes | None:
+        """Return digest and counts of the analysis of a run; ``make`` is called only the first time."""
+        if path not in self._files:
+            self._files[path] = make()
+        return self._files[path]
+
+
+@dataclass(frozen=True)
+class SiteModel:
+    """The content of the site."""
+
+    board: Board
+    benchmarks: Mapping[str, BenchmarkView]
+    releases: tuple[Release, ...]
+    version: str | None
+    audits: tuple[AuditFolder, ...] = ()
+    """Audits of judges."""
+    conformance: Mapping[str, Conformance] = field(default_factory=dict)
+    """The latest conformance report of each system, by slug."""
+    matrices: tuple[MatrixFolder, ...] = ()
+    """Stored matrices."""
+    findings: FindingsReport | None = None
+    """Published scores, counted again; ``None`` if the board has none."""
+    regraded: tuple[RegradedFile, ...] = ()
+    """Published answers, graded again."""
+    regraded_ranks: Mapping[str, RankRange] = field(default_factory=dict)
+    """The rank ranges of those that are ranked, by ``source/file``."""
+    labels: tuple[LabelReport, ...] = ()
+    """What readers' labels say about graders, by sample."""
+    submissions: Mapping[str, Submission] = field(default_factory=dict)
+    """The ``submission.toml`` of a system or a variant, by slug; other systems have no entry."""
+    settings: BoardSettings = field(default_factory=BoardSettings)
+    """The settings of the board."""
+    headline: frozenset[str] = frozenset()
+    """Ids of the headline tracks that the settings choose."""
+    own_scores: Mapping[Path, Composite] = field(default_factory=dict)
+    """Composites with the board's own weights, by the folder of the run; empty for benchmarks without such weights."""
+    failure_cache: FailureCache = field(default_factory=FailureCache, compare=False, repr=False)
+    """Failure analyses computed so far."""
+    trend_cache: dict[object, SeriesTrend] = field(default_factory=dict, compare=False, repr=False)
+    """Trends computed so far, by the identities of their runs and by measure."""
+
+    @property
+    def address(self) -> str | None:
+        """Address of the root of this site, with a slash at its end; ``None`` if it is not known."""
+        url = self.settings.site_url
+        if url is None:
+            return None
+        return f"{url.rstrip('/')}/" + (f"{self.version}/" if self.version else "")
+
+    @cached_property
+    def latest(self) -> str | None:
+        """UTC time of the newest data. Pages show it instead of the build time."""
+        times = [row.run.timing.ended for row in self.board.runs] + [entry.at for entry in self.board.ledger]
+        times += [folder.audit.started for folder in self.audits]
+        return max(times, default=None)
+
+    @cached_property
+    def controls(self) -> Mapping[str, tuple[BoardRow, ...]]:
+        """All runs of controls, by slug, newest first."""
+        found: dict[str, list[BoardRow]] = defaultdict(list)
+        for row in self.board.runs:
+            if row.run.system.kind is SystemKind.CONTROL:
+                found[row.run.system.slug].append(row)
+        return {slug: tuple(rows) for slug, rows in found.items()}
+
+    def benchmark_of(self, track: Track) -> BenchmarkView:
+        """Return the benchmark of a track."""
+        return self.benchmarks[track.benchmark]
+
+    def own_weights(self, track: Track) -> str | None:
+        """Return the board's own weights for a track, such as ``Retention 60 %, Update 40 %``; ``None`` without."""
+        weights = self.settings.weights.get(track.benchmark, {})
+        if not weights or not set(weights) <= {category.name for category in track.categories}:
+            return None
+        title = self.benchmark_of(track).category_title
+        return ", ".join(f"{title(name)} {100 * weight:g} %" for name, weight in weights.items())
+
+    def text_allowed(self, row: BoardRow) -> bool:
+        """Return whether a run's pages and data may hold the benchmark's words."""
+        allowed = self.benchmark_of(row.run.track).redistribution is Redistribution.FULL
+        return allowed and row.run.redistribution is Redistribution.FULL
+
+
+def read_site(
+    results: Path,
+    *,
+    version: str | None = None,
+    releases: Iterable[Release] | None = None,
+    ledger: Ledger | None = None,
+    find: FindBenchmark | None = None,
+    traces: Traces | None = None,
+    runs: Sequence[RunFolder] | None = None,
+) -> SiteModel:
+    """Read the content of the site.
+
+    Args:
+        version: the published version of the site.
+        releases: frozen leaderboards; ``None`` reads them from the results folder.
+        ledger: the ledger; ``None`` for all of that in the results folder.
+        find: returns a benchmark by id; ``None`` uses memeval's registry.
+        traces: what is known of the runs' responses already; ``None`` to read them.
+        runs: what :func:`runs_of` returned; ``None`` to read the runs.
+
+    Raises:
+        BadInput: a run, the ledger, a release, an audit, a finding or ``memeval.toml`` cannot be read.
+    """
+    file = board_settings(results, find or _shipped)
+    keeps = traces is not None and traces.keeps
+    if runs is None:
+        runs = shown_runs(_runs(results, keeps), file.settings)
+    regraded = tuple(stored_regraded(results))
+    reports = read_reports(results, regraded, keeps)
+    board = build_board(runs, Ledger(results) if ledger is None else ledger, traces)
+    if releases is None:
+        releases = stored_releases(results)
+    places = {each.info.id: number for number, each in enumerate(all_benchmarks())}
+
+    def place(benchmark: str) -> tuple[int, str]:
+        return places.get(benchmark, len(places)), benchmark
+
+    board = replace(board, tables=tuple(sorted(board.tables, key=lambda table: place(table.track.benchmark))))
+    board = told_apart(board)
+    names = {table.track.benchmark for table in board.tables}
+    if find is None:
+        names |= set(places if file.settings.benchmarks is None else file.settings.benchmarks)
+    return SiteModel(
+        board=board,
+        benchmarks={name: _benchmark(name, board, find or _shipped) for name in sorted(names, key=place)},
+        releases=tuple(reversed(list(releases))),
+        version=version,
+        audits=tuple(stored_audits(results)),
+        matrices=tuple(
+            folder
+            for folder in stored_matrices(results)
+            if shows(file.settings, *(benchmark.id for benchmark in folder.matrix.plan.benchmarks))
+        ),
+        findings=reports.findings,
+        regraded=regraded,
+        regraded_ranks=reports.ranks,
+        labels=reports.labels,
+        conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
+        submissions=_submissions(results.absolute().parent / "submissions"),
+        settings=page_settings(file.settings),
+        headline=headline_tracks(board.tables, file),
+        own_scores={
+            folder.path: score
+            for folder in runs
+            if (weights := file.settings.weights.get(folder.run.track.benchmark))
+            and (score := own_score(folder, weights)) is not None
+        },
+    )
+
+
+def runs_of(results: Path, keeps: bool, sealed: Sequence[RunFolder] | None = None) -> list[RunFolder]:
+    """Return the runs that the board of a results folder shows.
+
+    Args:
+        keeps: whether what an earlier build found of the runs may be used.
+        sealed: all sealed runs of the folder, if they were read already.
+
+    Raises:
+        BadInput: ``memeval.toml`` cannot be read.
+    """
+    return shown_runs(_runs(results, keeps, sealed), board_settings(results, _shipped).settings)
+
+
+def _runs(results: Path, keeps: bool, sealed: Sequence[RunFolder] | None = None) -> list[RunFolder]:
+    found = list(sealed_runs(results) if sealed is None else sealed)
+    return [KeptRun.of(folder) for folder in found] if keeps else found
+
+
+def _submissions(folder: Path) -> dict[str, Submission]:
+    """Return the submissions next to the results folder, by slug; invalid manifests are skipped."""
+    found: dict[str, Submission] = {}
+    for manifest in sorted(folder.glob(f"*/{MANIFEST}")):
+        whole, faults = examined_manifest(manifest)
+        if whole is None or faults:
+            continue
+        for slug, variant in whole.slugs.items():
+            found[slug] = whole if variant is None else whole.varied(variant)
+    return found
+
+
+def judge_label(track: Track) -> str:
+    """Return who grades the answers of a track, and whether that is an LLM."""
+    if not asks_judge(track):
+        return "measured by formula, no judge"
+    if not has_llm_judge(track):
+        version = "" if track.judge == RulesJudge.name else f" ({track.judge})"
+        return f"rule-based grading, no LLM{version}"
+    return f"LLM judge {track.judge}" + (f" ({track.judge_label})" if track.judge_label else "")
+
+
+def asks_judge(track: Track) -> bool:
+    """Return whether a track's grades need verdicts of a judge."""
+    return not track.categories or bool(judged_graders(track))
+
+
+def has_llm_judge(track: Track) -> bool:
+    """Return whether a language model grades the answers of a track."""
+    return asks_judge(track) and track.judge.partition("@")[0] != "rules"
+
+
+def _shipped(name: str) -> Benchmark:
+    from memeval.benchmarks import find
+
+    return find(name)
+
+
+def _benchmark(name: str, board: Board, find: FindBenchmark) -> BenchmarkView:
+    tables = tuple(table for table in board.tables if table.track.benchmark == name)
+    words = {row.run.redistribution for row in board.runs if row.run.track.benchmark == name}
+    benchmark: Benchmark | None = None
+    missing: str | None = None
+    try:
+        benchmark = find(name)
+    except MemevalError as error:
+        missing = error.problem
+    if benchmark is not None:
+        words.add(benchmark.info.redistribution)
+    tracks = {table.track.data_digest: table.track for table in tables}
+    return BenchmarkView(
+        id=name,
+        info=benchmark.info if benchmark else None,
+        missing=missing,
+        data={digest: data_of(track, benchmark, missing) for digest, track in tracks.items()},
+        tables=tables,
+        redistribution=Redistribution.IDS if Redistribution.IDS in words else Redistribution.FULL,
+        benchmark=benchmark,
+    )

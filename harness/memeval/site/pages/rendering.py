@@ -1,0 +1,102 @@
+"""Templates: all values are escaped, undefined names are errors, and outside text is never a template."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from importlib.metadata import version
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from memeval.records.base import Digest, digest_bytes, digest_of
+from memeval.site.charts import svg
+from memeval.site.charts.line_charts import swatch
+from memeval.site.model import labels, slices, text, urls
+from memeval.site.model.files import assets_root
+from memeval.site.table import standings, tiers
+from memeval.systems.controls import all_controls
+
+MANY_ROWS = 75
+"""Most rows of a table that are all shown at first."""
+
+FIRST_ROWS = 30
+"""Rows of a longer table that are shown at first; also in ``table.js``."""
+
+
+@cache
+def environment() -> Environment:
+    """Return the shared template environment."""
+    made = Environment(
+        loader=FileSystemLoader(assets_root() / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=text.visible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.filters |= {
+        "percent": text.percent,
+        "bounded": text.bounded,
+        "signed": text.signed_percent,
+        "count": text.count,
+        "counted": text.counted,
+        "probability": text.probability,
+        "number": text.number,
+        "fraction": text.fraction,
+        "seconds": text.seconds,
+        "dollars": text.dollars,
+        "day": text.day,
+        "minute": text.minute,
+        "short": text.short,
+        "breakable": text.breakable,
+        "capitalize_first": text.capitalize_first,
+        "outside": urls.outside,
+        "label": labels.label,
+        "reader_label": labels.reader_label,
+        "slice_label": slices.slice_label,
+        "slice_value": lambda value, name: slices.slice_value(name, value),
+        "reader_meaning": labels.reader_meaning,
+        "rank": standings.rank_text,
+        "verdict": standings.verdict,
+        "detectable": tiers.detectable_text,
+    }
+    made.globals |= {
+        "system_url": urls.system_url,
+        "run_url": urls.run_url,
+        "items_url": urls.items_url,
+        "benchmark_url": urls.benchmark_url,
+        "samples_url": urls.samples_url,
+        "track_url": urls.track_url,
+        "compare_url": urls.compare_url,
+        "trade_offs_url": urls.trade_offs_url,
+        "interval_bar": svg.interval_bar,
+        "interval_plot": svg.interval_plot,
+        "segment": urls.segment,
+        "controls": all_controls(),
+        "many_rows": MANY_ROWS,
+        "first_rows": FIRST_ROWS,
+        "swatch": swatch,
+    }
+    return made
+
+
+@cache
+def templates_digest() -> Digest:
+    """Return the digest of all templates, and of the version of what renders them."""
+    root = assets_root() / "templates"
+    files = {file.relative_to(root).as_posix(): file for file in root.rglob("*") if file.is_file()}
+    return digest_of([version("jinja2"), {name: digest_bytes(file.read_bytes()) for name, file in files.items()}])
+
+
+def render(template: str, url: str, **values: Any) -> Markup:
+    """Render a page's body.
+
+    Args:
+        template: path under ``templates``.
+        url: address of the page; ``link`` makes links relative to it.
+        values: variables of the template.
+    """
+    link = partial(urls.relative, url)
+    return Markup(environment().get_template(template).render(link=link, **values))  # noqa: S704 - autoescaped

@@ -1,0 +1,1 @@
+"""Releases: built, published to a target, and checked."""

@@ -1,0 +1,1 @@
+"""Tables of runs: columns, ranks, and the overview of the front page."""

@@ -1,0 +1,206 @@
+"""Judges on pages: audits, and scores of the same responses by several judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from memeval.archive.audits import AuditFolder
+from memeval.leaderboard.board import BoardRow, RankStatus
+from memeval.records.audit import Audit, AuditLine, ProbeKind, Rate
+from memeval.records.base import Digest, digest_of
+from memeval.records.track import Track
+from memeval.site.model.content import SiteModel, asks_judge
+from memeval.site.model.text import percent
+from memeval.site.model.urls import benchmark_url, segment
+
+RESPONSES = "responses.jsonl"
+
+NOT_AUDITED = "grader not audited yet"
+
+NOT_ASKED = "scores are measured by formula; no judge is used"
+"""Shown if a protocol needs no verdicts."""
+
+
+@dataclass(frozen=True)
+class JudgeName:
+    """A judge as pages name it."""
+
+    name: str
+    """Name and version."""
+    endpoint: str | None
+    """Its endpoint; ``None`` for the rule set."""
+    label: str | None
+    """Its label, if the endpoint is not that of its maker."""
+    prompts: str | None = None
+    """First digits of a hash of its prompts; set only if two judges have the same name."""
+
+
+@dataclass(frozen=True)
+class JudgeNote:
+    """The judge of a score, with the result of its audit."""
+
+    judge: JudgeName
+    audit: Audit | None
+    """Its latest audit on the benchmark."""
+    result: str
+    """Result of the audit, as a phrase."""
+    url: str
+    """Address of the audit."""
+    asked: bool = True
+    """Whether the protocol uses a judge."""
+
+
+@dataclass(frozen=True)
+class JudgeAudits:
+    """The audits of one judge on one version of the data of a benchmark."""
+
+    latest: AuditFolder
+    older: tuple[AuditFolder, ...]
+    """Newest first."""
+
+
+@dataclass(frozen=True)
+class ResponseSet:
+    """Responses graded by several judges, with the run of each; ``None`` if a judge did not grade them."""
+
+    name: str
+    """The system's name."""
+    slug: str
+    rows: tuple[BoardRow | None, ...]
+
+
+@dataclass(frozen=True)
+class JudgeMatrix:
+    """Scores of the same responses by several judges, the one comparison across tracks."""
+
+    track: Track
+    """One of the tracks; they differ only in the judge."""
+    judges: tuple[JudgeName, ...]
+    sets: tuple[ResponseSet, ...]
+
+
+def judge_note(site: SiteModel, track: Track) -> JudgeNote:
+    """Return the judge of a track with its latest audit on the benchmark, on the same data if possible."""
+    page = benchmark_url(track.benchmark)
+    judge = JudgeName(track.judge, track.judge_endpoint, track.judge_label)
+    if not asks_judge(track):
+        return JudgeNote(judge, None, NOT_ASKED, f"{page}#protocols", asked=False)
+    found = [folder.audit for folder in site.audits if _audits(folder.audit, track)]
+    if not found:
+        return JudgeNote(judge, None, NOT_AUDITED, f"{page}#judges")
+    audit = max(found, key=lambda one: (one.data_digest == track.data_digest, one.started, one.audit_id))
+    result = accepts(audit.overall.false_accepts)
+    if audit.data_digest != track.data_digest:
+        result += ", on other data of this benchmark"
+    return JudgeNote(judge, audit, result, f"{page}#{anchor(audit)}")
+
+
+def accepts(rate: Rate) -> str:
+    """Return a false-accept rate as a phrase."""
+    if rate.share is None:
+        return "grader audit: no wrong answers tested"
+    return f"grader audit: passes {percent(rate.share)} % of wrong answers ({rate.count} of {rate.of})"
+
+
+def anchor(audit: Audit) -> str:
+    """Return the anchor of an audit on the page of its benchmark."""
+    return f"audit-{segment(audit.audit_id)}"
+
+
+def _audits(audit: Audit, track: Track) -> bool:
+    """Return whether an audit tested exactly the judge of a track."""
+    return (audit.benchmark, audit.judge, audit.judge_endpoint, audit.prompts) == (
+        track.benchmark,
+        track.judge,
+        track.judge_endpoint,
+        judge_prompts(track),
+    )
+
+
+def judge_prompts(track: Track) -> dict[str, Digest]:
+    """Return the prompts of the judge of a track, without those of its reader."""
+    return {name: digest for name, digest in track.prompts.items() if name.startswith("judge/")}
+
+
+def audits_of(site: SiteModel, benchmark: str) -> list[JudgeAudits]:
+    """Return the audits on a benchmark: by judge, endpoint, prompts and data, each newest first."""
+    groups: dict[tuple[object, ...], list[AuditFolder]] = {}
+    for folder in sorted(site.audits, key=lambda one: (one.audit.started, one.audit.audit_id), reverse=True):
+        audit = folder.audit
+        if audit.benchmark == benchmark:
+            prompts = tuple(sorted(audit.prompts.items()))
+            key = (audit.judge, audit.judge_endpoint or "", prompts, audit.data_digest)
+            groups.setdefault(key, []).append(folder)
+    return [JudgeAudits(found[0], tuple(found[1:])) for _key, found in sorted(groups.items())]
+
+
+def matrices_of(site: SiteModel, benchmark: str) -> list[JudgeMatrix]:
+    """Return the judge matrices of a benchmark, over responses that at least two judges graded."""
+    settings: dict[str, list[BoardRow]] = {}
+    for row in site.board.runs:
+        if row.run.track.benchmark == benchmark and row.standing is not RankStatus.INVALIDATED:
+            settings.setdefault(_setting(row.run.track), []).append(row)
+    return [matrix for _setting_id, rows in sorted(settings.items()) if (matrix := _matrix(rows)) is not None]
+
+
+def _setting(track: Track) -> str:
+    """Return the id of a track without its judge."""
+    others = {name: digest for name, digest in track.prompts.items() if name not in judge_prompts(track)}
+    return track.model_copy(update={"judge": "", "judge_endpoint": None, "judge_label": None, "prompts": others}).id
+
+
+def _matrix(rows: list[BoardRow]) -> JudgeMatrix | None:
+    sets = [members for members in _response_sets(rows) if len({_judge(row.run.track) for row in members}) > 1]
+    if not sets:
+        return None
+    tracks = {_judge(row.run.track): row.run.track for members in sets for row in members}
+    judges = sorted(
+        tracks, key=lambda judge: (judge.name, judge.endpoint or "", judge.label or "", judge.prompts or "")
+    )
+    plain = [(judge.name, judge.endpoint, judge.label) for judge in judges]
+    made = []
+    for members in sets:
+        latest: dict[JudgeName, BoardRow] = {}
+        for row in members:  # newest first
+            latest.setdefault(_judge(row.run.track), row)
+        system = members[0].run.system
+        made.append(ResponseSet(system.name, system.slug, tuple(latest.get(judge) for judge in judges)))
+    named = (judge if plain.count(named) > 1 else JudgeName(*named) for judge, named in zip(judges, plain, strict=True))
+    return JudgeMatrix(tracks[judges[0]], tuple(named), tuple(sorted(made, key=lambda one: one.slug)))
+
+
+def _judge(track: Track) -> JudgeName:
+    return JudgeName(track.judge, track.judge_endpoint, track.judge_label, prompts_id(judge_prompts(track)))
+
+
+def prompts_id(prompts: Mapping[str, Digest]) -> str:
+    """Return the first digits of a hash of a set of prompts."""
+    return digest_of(dict(prompts))[7:15]
+
+
+def by_kind(audit: Audit) -> list[tuple[ProbeKind, AuditLine]]:
+    """Return the lines of an audit by kind of answer: correct ones first, attacks on the judge last."""
+    return [(kind, audit.kinds[kind]) for kind in ProbeKind if kind in audit.kinds]
+
+
+def _response_sets(rows: Iterable[BoardRow]) -> Iterator[list[BoardRow]]:
+    """Yield groups of runs with the same responses: one names the other as origin, or the rows have equal bytes."""
+    leader: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while leader.setdefault(name, name) != name:
+            name = leader[name]
+        return name
+
+    known = list(rows)
+    for row in known:
+        run = row.run
+        rows_of = run.files.get(RESPONSES)
+        for other in (run.answers_from, rows_of.digest if rows_of and rows_of.rows else None):
+            if other is not None:
+                leader[find(other)] = find(run.run_id)
+    sets: dict[str, list[BoardRow]] = {}
+    for row in known:
+        sets.setdefault(find(row.run.run_id), []).append(row)
+    yield from sets.values()

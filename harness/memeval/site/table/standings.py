@@ -1,0 +1,144 @@
+"""Where the runs of a table stand: ranks, ties, the best simple baseline, and the ceiling of the reader."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from memeval.execution.readers import NATIVE, NoReader
+from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
+from memeval.leaderboard.ranking import baseline_word
+from memeval.leaderboard.scales import ORACLE_SYSTEM, system_of
+from memeval.site.model import text
+from memeval.site.table.columns import BetterEnd, Column, ColumnGroup, ColumnReader
+from memeval.systems.controls import all_controls
+
+
+def rank_text(row: BoardRow) -> str | None:
+    """Return the rank of a row as on pages: ``2``, ``1–3`` or ``only entry``; ``None`` without a rank."""
+    if row.rank is None:
+        return None
+    if row.ranked == 1:
+        return "only entry"
+    best, worst = row.rank.best, row.rank.worst
+    return str(best) if best == worst else f"{best}–{worst}"
+
+
+MOST_NAMED = 4
+"""Most leaders that are named."""
+
+
+def verdict(table: BoardTable) -> Markup | None:
+    """Return what the tests of a table show, in one or two sentences; ``None`` if it has no ranked run.
+
+    Each name is in an element of its own, because one from right to left would turn its neighbours around.
+    """
+    ranked = [row for row in table.rows if row.rank is not None]
+    if not ranked or table.tests is None:
+        return None
+    leaders = [row for row in ranked if row.rank is not None and row.rank.best == 1]
+    names = _listed([row.run.system.name for row in leaders])
+    if len(ranked) == 1:
+        first = " is the only entry."
+    elif len(leaders) == 1 and leaders[0].rank is not None and leaders[0].rank.worst > 1:
+        first = " leads, but not significantly over every other system."
+    elif len(leaders) == 1:
+        first = " scores significantly more than all others."
+    else:
+        if len(leaders) == len(ranked):
+            names = Markup("Both systems") if len(ranked) == 2 else Markup("All {} systems").format(len(ranked))
+        first = f" are tied{'' if len(leaders) == len(ranked) else ' for first'}: the data do not show which is better."
+    if table.baseline is None:
+        return names + first + " No simple baseline ran here."
+    tests = [row.against_baseline for row in ranked if row.against_baseline is not None]
+    better = sum(test.apart and test.difference > 0 for test in tests)
+    if len(ranked) == 1:
+        who = "It is" if better else "It is not"
+    else:
+        number = "None" if not better else "Each" if better == len(ranked) else str(better)
+        who = f"{number} of {len(ranked)} {'are' if number not in ('None', 'Each', '1') else 'is'}"
+        if len(ranked) == 2 and better != 1:
+            who = "Both are" if better else "Neither is"
+    than = _isolated(table.baseline.system.name)
+    return names + f"{first} {who} significantly better than the best simple baseline, " + than + "."
+
+
+def reader_ceiling(table: BoardTable) -> Markup | None:
+    """Return what the reader of a table earns on perfect evidence, in two sentences.
+
+    ``None`` if no reader writes the answers, or if the control that receives only the evidence has no complete run.
+    """
+    if table.track.reader in (NATIVE, NoReader.name):
+        return None
+    oracle = next(
+        (row for row in table.rows if system_of(row) == ORACLE_SYSTEM and row.standing is RankStatus.CONTROL), None
+    )
+    if oracle is None or oracle.run.scores.composite.value is None:
+        return None
+    score, name = text.percent(oracle.run.scores.composite.value), _isolated(oracle.run.system.name)
+    return Markup(
+        "Ceiling of the reader: {} %, its score with only the evidence (control {}). "
+        "What is missing to 100 % is lost by the reader."
+    ).format(score, name)
+
+
+def _listed(names: list[str]) -> Markup:
+    shown = [_isolated(name) for name in (names if len(names) <= MOST_NAMED else names[: MOST_NAMED - 1])]
+    if len(shown) < len(names):
+        shown.append(Markup("{} more").format(len(names) - len(shown)))
+    if len(shown) == 1:
+        return shown[0]
+    return Markup(", ").join(shown[:-1]) + (", and " if any(" and " in name for name in shown) else " and ") + shown[-1]
+
+
+def _isolated(name: str) -> Markup:
+    return Markup("<bdi>{}</bdi>").format(text.visible(name))
+
+
+def _rank(row: BoardRow) -> ColumnReader:
+    if row.rank is None:
+        return ColumnReader(None)
+    best, worst = row.rank.best, row.rank.worst
+    note = f"place {row.place}" if best != worst else None
+    return ColumnReader(float(best), note=note, text=rank_text(row), span=(best, worst))
+
+
+RANK = Column(
+    name="rank",
+    title="Rank",
+    group=ColumnGroup.PLACE,
+    help="A range such as 1–3 is a tie: the data do not show which of these ranks the system has. The place "
+    "is only the order of the scores. Controls, partial runs and runs with more than 2 % errors have no rank.",
+    read=_rank,
+    write=text.count,
+    direction=BetterEnd.LOWER,
+    first=True,
+)
+
+
+def _baseline(row: BoardRow) -> ColumnReader:
+    test = row.against_baseline
+    if test is None:
+        return ColumnReader(None, note="no such baseline" if row.rank is not None else None)
+    return ColumnReader(
+        test.difference, note=f"{baseline_word(test.difference, test.apart)} than {_control_name(row.baseline)}"
+    )
+
+
+def _control_name(slug: str | None) -> str:
+    control = None if slug is None else all_controls().get(slug)
+    return slug or "" if control is None else control.title
+
+
+BASELINE = Column(
+    name="baseline",
+    title="vs best simple baseline",
+    group=ColumnGroup.SCORE,
+    help="Composite score minus that of the best simple baseline of the table, in percentage points. Simple baselines "
+    "are the controls that get neither the whole history nor the evidence, such as BM25. “Better” and “worse” are "
+    "significant at 5 %, by the test that gives the ranks.",
+    read=_baseline,
+    write=text.signed_percent,
+    direction=BetterEnd.HIGHER,
+    first=True,
+    unit="points",
+)

@@ -1,0 +1,133 @@
+"""The table of a track, ready for the templates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from markupsafe import Markup
+
+from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
+from memeval.leaderboard.pairwise import has_pairs, is_comparable
+from memeval.records.run import SystemKind
+from memeval.site.model import text
+from memeval.site.model.content import BenchmarkView, SiteModel
+from memeval.site.table.columns import Column, ColumnGroup, TableCell, spans
+from memeval.site.table.flags import marks
+from memeval.site.table.judges import JudgeNote, judge_note
+from memeval.site.table.metrics import columns, own_column
+from memeval.site.table.needs import Needs, needs
+from memeval.site.table.standings import reader_ceiling, verdict
+
+
+@dataclass(frozen=True)
+class TableLine:
+    """A row of a table."""
+
+    row: BoardRow
+    cells: tuple[TableCell, ...]
+    needs: Needs
+    """What the system needs to run."""
+
+    @property
+    def control(self) -> bool:
+        """Whether the row is a control."""
+        return self.row.run.system.kind is SystemKind.CONTROL
+
+    @property
+    def comparable(self) -> bool:
+        """Whether it can be compared with other rows, item by item."""
+        return is_comparable(self.row)
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A track's table."""
+
+    id: str
+    """The track's id, the name of the table in addresses."""
+    table: BoardTable
+    benchmark: BenchmarkView
+    columns: tuple[Column, ...]
+    lines: tuple[TableLine, ...]
+    judge: JudgeNote
+    """The judge, with the result of its audit."""
+    own_weights: str | None
+    """The board's own weights, as text; ``None`` without."""
+    headline: bool
+    """Whether the board chose the track as the benchmark's headline track."""
+    withdrawn: tuple[BoardRow, ...]
+    """Invalidated and superseded runs of the track: listed below the table, without a rank."""
+
+    @property
+    def title(self) -> str:
+        """Heading of the table; no two tables of a benchmark share it unless they differ in technical parts only."""
+        return self.benchmark.track_title(self.table.track)
+
+    @property
+    def tab(self) -> str:
+        """Its name on tabs: the title without the benchmark."""
+        return text.capitalize_first(self.title.removeprefix(f"{self.benchmark.title}: "))
+
+    @property
+    def summary(self) -> str:
+        """The track in plain words."""
+        return self.benchmark.track_summary(self.table.track)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether at least two of the track's runs can be compared."""
+        return has_pairs(self.table)
+
+    @property
+    def can_weigh(self) -> bool:
+        """Whether a reader can weigh its categories: it has at least two of them, and two ranked runs."""
+        return len(self.table.track.categories) > 1 and self.table.ranked > 1
+
+    @property
+    def verdict(self) -> Markup | None:
+        """What the tests show, in a sentence or two."""
+        return verdict(self.table)
+
+    @property
+    def ceiling(self) -> Markup | None:
+        """What the reader earns on perfect evidence, in two sentences."""
+        return reader_ceiling(self.table)
+
+    @property
+    def spans(self) -> list[tuple[ColumnGroup, int]]:
+        """Groups of columns, with how many each heads."""
+        return spans(self.columns)
+
+    @property
+    def download(self) -> str:
+        """Address of the table's files, without the ending."""
+        return f"downloads/{self.id}"
+
+
+def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None = None) -> TableView:
+    """Return a track's table, or some rows of it."""
+    benchmark = site.benchmark_of(table.track)
+    weights = site.own_weights(table.track)
+    own = None if weights is None else own_column(weights, lambda row: site.own_scores.get(row.folder.path))
+    described = columns(table, benchmark, partial(marks, site, table), own)
+    gone = (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)
+    track_id = table.track.id  # computed anew each time
+    return TableView(
+        id=track_id,
+        table=table,
+        benchmark=benchmark,
+        columns=described,
+        lines=tuple(
+            TableLine(
+                row,
+                tuple(column.cell(row) for column in described),
+                needs(row.run, site.submissions.get(row.run.system.slug)),
+            )
+            for row in (table.rows if rows is None else rows)
+        ),
+        judge=judge_note(site, table.track),
+        own_weights=weights,
+        headline=track_id in site.headline,
+        withdrawn=tuple(r for r in site.board.runs if r.run.track_id == track_id and r.standing in gone),
+    )

@@ -1,0 +1,1 @@
+"""Trends, as charts and as rows of files."""

@@ -1,0 +1,226 @@
+"""The trends of a site: one group of charts for each benchmark and settings, over all systems or of one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from memeval.archive.runs import RunFolder
+from memeval.leaderboard.board import BoardRow, RankStatus
+from memeval.leaderboard.series import History, RunSeries, history_of
+from memeval.leaderboard.track_changes import Change
+from memeval.leaderboard.trend_measures import CATEGORY, COMPOSITE, RANK_MEASURE, TrendMeasure, run_measures
+from memeval.leaderboard.trends import SeriesTrend, Trend, TrendPoint, neighbour_tests, rank_trend, trend_of
+from memeval.records.run import Run, View
+from memeval.records.track import Track
+from memeval.site.model.content import SiteModel
+from memeval.site.model.labels import label
+from memeval.site.model.urls import segment
+from memeval.site.trends.trend_charts import TrendView, trend_view
+from memeval.site.trends.trend_files import write_range, write_value
+
+SHOWN = 5
+"""Number of lines that a chart shows first: more cover each other."""
+
+TABLE_RUNS = 100
+"""Number of runs of a system in the table of a page; the CSV file has all."""
+
+
+@dataclass(frozen=True)
+class TrendCell:
+    """A value in the table of a group."""
+
+    value: str
+    range: str
+    note: str | None
+
+
+@dataclass(frozen=True)
+class TrendRow:
+    """A run in the table of a group."""
+
+    place: int
+    """Index of the series."""
+    name: str
+    point: TrendPoint
+    break_before: str
+    """What changed since the run before; empty without a break."""
+    cells: tuple[TrendCell, ...]
+    """One a measure."""
+
+
+@dataclass(frozen=True)
+class TrendGroup:
+    """The charts of one benchmark and settings."""
+
+    anchor: str
+    track: Track
+    """The track of the latest run."""
+    title: str
+    series: tuple[RunSeries, ...]
+    names: tuple[str, ...]
+    """Names of the systems, in the order of the series."""
+    measures: tuple[TrendMeasure, ...]
+    views: tuple[TrendView, ...]
+    """One a measure with known values, the composite first."""
+    rows: tuple[TrendRow, ...]
+    """All runs, oldest first, system by system."""
+    shown: int = SHOWN
+    """Number of systems that the charts show first."""
+    table_runs: int = TABLE_RUNS
+    """Number of runs of a system in the table."""
+
+    @property
+    def latest_rows(self) -> tuple[TrendRow, ...]:
+        """The last runs of each system."""
+        by_name = groupby(self.rows, lambda row: row.place)
+        return tuple(row for _place, found in by_name for row in list(found)[-self.table_runs :])
+
+    @property
+    def has_line(self) -> bool:
+        """Whether any chart joins two runs."""
+        return any(one.has_line for one in self.series)
+
+
+@dataclass(frozen=True)
+class Trends:
+    """All trends of a site, or those of one system."""
+
+    groups: tuple[TrendGroup, ...]
+    """Groups with a system that has at least two runs; those with a line first."""
+    single: tuple[tuple[str, tuple[str, ...]], ...]
+    """The title of each other group, with the names of its systems."""
+    history: History
+
+
+def trends_of(site: SiteModel, slug: str | None = None) -> Trends:
+    """Return the trends of a site.
+
+    Args:
+        slug: the system; ``None`` for all.
+    """
+    rows = {row.run.run_id: row for row in site.board.runs if slug in (None, row.run.system.slug)}
+    history = history_of([row.run for row in rows.values()], site.board.ledger)
+    grouped: dict[tuple[str, ...], list[RunSeries]] = defaultdict(list)
+    for series in history.series:
+        grouped[series.group].append(series)
+    several = [found for found in grouped.values() if any(len(one.runs) > 1 for one in found)]
+    groups = [_group(site, rows, found, number) for number, found in enumerate(several, start=1)]
+    groups.sort(key=lambda group: not group.has_line)
+    single = [
+        (_title(site, found[0].latest), _names(rows, found)) for found in grouped.values() if found not in several
+    ]
+    return Trends(tuple(groups), tuple(single), history)
+
+
+def _group(site: SiteModel, rows: dict[str, BoardRow], found: Iterable[RunSeries], number: int) -> TrendGroup:
+    series = sorted(found, key=_first)
+    names = _names(rows, series)
+    latest = max((one.latest for one in series), key=lambda run: run.timing.started)
+    track = latest.track
+    benchmark = site.benchmark_of(track)
+    in_time = sorted((run for one in series for run in one.runs), key=lambda run: run.timing.started)
+    measures = tuple(
+        replace(measure, title=benchmark.category_title(measure.name.removeprefix(CATEGORY)))
+        if measure.name.startswith(CATEGORY)
+        else measure
+        for measure in run_measures(in_time)
+    )
+    folders = {run_id: row.folder for run_id, row in rows.items()}
+    by_measure = [[_series_trend(site, one, measure, folders) for one in series] for measure in measures]
+    releases = tuple(reversed(site.releases))
+    ranks = [SeriesTrend(one, rank_trend(one, releases)) for one in series]
+    title = _title(site, latest)
+    views = [
+        trend_view(f"{measure.title}: {title}", found_trends, names, SHOWN)
+        for measure, found_trends in zip((*measures, RANK_MEASURE), (*by_measure, ranks), strict=True)
+    ]
+    return TrendGroup(
+        anchor=f"trend-{number}-{segment(track.id)}",
+        track=track,
+        title=title,
+        series=tuple(series),
+        names=names,
+        measures=measures,
+        views=tuple(view for view in views if view is not None),
+        rows=tuple(
+            row
+            for place, name in enumerate(names)
+            for row in _rows(place, name, [trends[place].trend for trends in by_measure])
+        ),
+    )
+
+
+def _series_trend(
+    site: SiteModel, series: RunSeries, measure: TrendMeasure, folders: Mapping[str, RunFolder]
+) -> SeriesTrend:
+    """Return the trend of a measure over a series, computed once for the page of trends and that of the system."""
+    key = tuple(map(id, series.runs)), measure.name, measure.title
+    if key not in site.trend_cache:
+        trend = trend_of(series, measure)
+        tests = neighbour_tests(trend, folders) if measure.name == COMPOSITE else ()
+        site.trend_cache[key] = SeriesTrend(series, trend, tests)
+    return site.trend_cache[key]
+
+
+def _rows(place: int, name: str, trends: Sequence[Trend]) -> list[TrendRow]:
+    """Return the table's rows of one series, given its trend of each measure; the composite is the first."""
+    breaks = {
+        each.index: " ".join(
+            dict.fromkeys(change.sentence for trend in trends for change in _changes(trend, each.index))
+        )
+        for trend in trends
+        for each in trend.breaks
+    }
+    return [
+        TrendRow(
+            place,
+            name,
+            point,
+            breaks.get(index, ""),
+            tuple(_cell(trend, index) for trend in trends),
+        )
+        for index, point in enumerate(trends[0].points)
+    ]
+
+
+def _changes(trend: Trend, index: int) -> Iterable[Change]:
+    return (change for each in trend.breaks if each.index == index for change in each.changes)
+
+
+def _cell(trend: Trend, index: int) -> TrendCell:
+    reading, unit = trend.points[index].reading, trend.measure.unit
+    return TrendCell(write_value(reading.value, unit), write_range(reading.low, reading.high, unit), reading.note)
+
+
+def _first(series: RunSeries) -> tuple[bool, int, bool, float, str]:
+    """Return a sort key: systems with a line first, then those with more runs, then by score."""
+    score = series.latest.scores.composite.value or 0.0
+    return not series.has_line, -len(series.runs), series.is_control, -score, series.system
+
+
+def _title(site: SiteModel, latest: Run) -> str:
+    """Return the heading of a group; not every control receives the same sessions."""
+    title = site.benchmark_of(latest.track).track_title(latest.track)
+    return title if latest.system.view is View.ALL else f"{title}, {label(latest.system.view)}"
+
+
+def _names(rows: dict[str, BoardRow], series: Sequence[RunSeries]) -> tuple[str, ...]:
+    """Return a name for each series; those of one system on two tracks also have the track."""
+    names = [_name(rows, one) for one in series]
+    return tuple(
+        f"{name}, track {one.latest.track_id}" if names.count(name) > 1 else name
+        for name, one in zip(names, series, strict=True)
+    )
+
+
+def _name(rows: dict[str, BoardRow], series: RunSeries) -> str:
+    """Return the name of a system, with what a reader must know about its scores."""
+    row = rows[series.latest.run_id]
+    notes = ["control"] if series.is_control else []
+    if row.standing in (RankStatus.MOCK, RankStatus.PLUMBING, RankStatus.IMPORTED):
+        notes.append(label(row.standing))
+    name = series.latest.system.name
+    return f"{name} ({', '.join(notes)})" if notes else name

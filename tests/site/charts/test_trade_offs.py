@@ -1,0 +1,116 @@
+"""Trade-offs: the front, the axes and the chart."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memeval.records.run import SystemKind
+from memeval.site.charts.scatter import cost_axis, score_axis
+from memeval.site.charts.trade_offs import TradeOff, draw_trade_off, trade_offs
+from memeval.site.model.content import read_site
+from memeval.site.table.tables import view
+from tests.site.conftest import Built
+from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
+
+
+def traded(results: Path, *made: Made, cost: str = "tokens_per_question") -> TradeOff:
+    """Return the trade-off of one cost on a table of some runs."""
+    benchmark = FakeBenchmark()
+    for each in made:
+        make_run(results, each, benchmark)
+    site = read_site(results, find=lambda _name: benchmark)
+    (table,) = site.board.tables
+    return next(each for each in trade_offs(view(site, table)) if each.name == cost)
+
+
+def system(slug: str, skill: float, tokens: int | None, **more: object) -> Made:
+    return Made(slug, slug.title(), skill, tokens=tokens, **more)  # type: ignore[arg-type]
+
+
+def test_the_front_has_what_no_ranked_system_beats_in_both(tmp_path: Path) -> None:
+    found = traded(
+        tmp_path,
+        system("cheap", 0.4, 100),
+        system("middle", 0.05, 500),
+        system("dear", 0.95, 1000),
+        system("failing", 1.0, 10, errors=20),
+        system("unknown", 0.9, None),
+        Made("bm25", "BM25", 0.6, SystemKind.CONTROL, tokens=1),
+    )
+    assert [(spot.name, spot.number) for spot in found.front] == [("Cheap", 1), ("Dear", 2)]
+    assert {spot.name for spot in found.others} == {"Middle", "Failing"}
+    assert found.unknown == ("Unknown",)
+    assert [level.name for level in found.levels] == ["BM25"]
+    assert found.best is not None and found.best.name == "Dear"
+
+
+def test_the_cheapest_within_two_points_is_named(tmp_path: Path) -> None:
+    def right(but: int) -> dict[str, object]:
+        return {
+            "grades": lambda number, grade: grade.model_copy(update={"verdict": number != but}),
+            "responses": None,
+        }
+
+    found = traded(
+        tmp_path,
+        system("best", 0.5, 900, **right(-1)),
+        system("near", 0.5, 300, **right(3)),
+        system("far", 0.0, 100),
+    )
+    assert found.nearly_best is not None
+    assert (found.nearly_best.name, found.nearly_best.written) == ("Near", "300 tokens")
+
+
+def test_equal_costs_are_not_drawn(tmp_path: Path) -> None:
+    found = traded(tmp_path, system("one", 0.9, 400), system("two", 0.2, 400))
+    assert found.same_cost == "400 tokens"
+    assert draw_trade_off(found, "t").chart is None
+
+
+def test_the_drawing_is_one_picture_with_the_numbers_as_text(tmp_path: Path) -> None:
+    runs = [system("one", 0.5, 10), system("two", 0.9, 5000), Made("hostile", HOSTILE, 0.7, tokens=400)]
+    chart = draw_trade_off(traded(tmp_path, *runs), HOSTILE).chart
+    assert chart is not None
+    drawing = ElementTree.fromstring(re.sub(r'width="100%"', "", str(chart), count=1))
+    assert drawing.get("role") == "img"
+    described = drawing.findtext("desc")
+    assert described is not None and "3 systems" in described and "10 tokens" in described
+    assert len(list(drawing.iter("circle"))) == 3
+    assert not list(drawing.iter("script"))
+
+
+@given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=20), st.booleans(), st.booleans())
+def test_every_cost_is_on_its_axis(values: list[float], has_zero: bool, seconds: bool) -> None:
+    costs = [*values, 0.0] if has_zero else values
+    axis = cost_axis(costs, seconds=seconds)
+    assert axis.is_log == (max(values) > 20 * min(values))
+    shares = [axis.share(cost) for cost in sorted(costs)]
+    assert all(-1e-9 <= share <= 1 + 1e-9 for share in shares)
+    assert shares == sorted(shares)
+    assert all(axis.start <= tick * (1 + 1e-9) and tick <= axis.end * (1 + 1e-9) for tick in axis.ticks)
+
+
+def test_costs_that_hardly_differ_stand_close_together() -> None:
+    axis = cost_axis([176.0, 182.0])
+    assert axis.share(182.0) - axis.share(176.0) < 0.2
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_every_score_is_on_its_axis_and_small_differences_stay_small(values: list[float]) -> None:
+    axis = score_axis(values)
+    assert all(axis.holds(value) for value in values)
+    assert axis.end - axis.start >= 0.02
+
+
+@pytest.mark.parametrize("page", ["trade-offs/index.html"])
+def test_each_table_with_costs_has_a_page(built: Built, page: str) -> None:
+    links = re.findall(r'href="([0-9a-f]{12}/)"', built.read(page))
+    assert links
+    for link in links:
+        assert "<svg" in built.read(f"trade-offs/{link}index.html")

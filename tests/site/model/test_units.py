@@ -1,0 +1,135 @@
+"""The small pure functions the pages stand on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memeval.records.errors import BadInput
+from memeval.records.scores import Interval
+from memeval.site.charts import charts, svg
+from memeval.site.frame import building, csp
+from memeval.site.model import text, urls
+from memeval.site.pages.publisher import publishers
+
+
+@pytest.mark.parametrize(
+    ("page", "target", "expected"),
+    [
+        ("", "", "./"),
+        ("", "systems/acme/", "systems/acme/"),
+        ("systems/acme/", "", "../../"),
+        ("systems/acme/", "runs/x/", "../../runs/x/"),
+        ("systems/acme/", "systems/acme/", "./"),
+        ("runs/x/", "items/?run=x#q=a%2Fb", "../../items/?run=x#q=a%2Fb"),
+        ("tracks/", "#track-1", "../#track-1"),
+        ("", "downloads/a b.csv", "downloads/a%20b.csv"),
+    ],
+)
+def test_addresses_are_relative_to_the_page(page: str, target: str, expected: str) -> None:
+    assert urls.relative(page, target) == expected
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "javascript:alert(1)",
+        "JaVaScRiPt:alert(1)",
+        "data:text/html,x",
+        "//evil.example",
+        "http:",
+        "ftp://a.example",
+        " http://a.example",
+        "http://[",
+        None,
+        "",
+    ],
+)
+def test_addresses_that_are_no_web_addresses_are_not_linked(address: str | None) -> None:
+    assert urls.outside(address) is None
+
+
+def test_web_addresses_are_linked() -> None:
+    assert urls.outside("https://example.org/a?b#c") == "https://example.org/a?b#c"
+
+
+@pytest.mark.parametrize(
+    ("repository", "form"),
+    [
+        (None, None),
+        ("https://github.com/o/r", "https://github.com/o/r/issues/new"),
+        ("https://git.example/o/r/", "https://git.example/o/r/issues/new"),
+        ("https://gitlab.example/g/o/r", "https://gitlab.example/g/o/r/-/issues/new"),
+    ],
+)
+def test_a_new_issue_is_filed_where_the_repository_is(repository: str | None, form: str | None) -> None:
+    assert urls.issue_form(repository) == form
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", ".", "a" * 200, "a\x00", "<b>", "ü"])
+def test_a_name_that_is_no_safe_segment_becomes_digits(name: str) -> None:
+    assert urls.segment(name).startswith("x") and len(urls.segment(name)) == 25
+
+
+def test_unknown_numbers_are_dashes() -> None:
+    assert {f(None) for f in (text.percent, text.count, text.seconds, text.dollars, text.signed_percent)} == {
+        text.ABSENT
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(0.00002, "20 µs"), (0.0213, "21.3 ms"), (1.5, "1.5 s"), (600.0, "10 min"), (9000.0, "2.5 h")],
+)
+def test_durations_have_the_unit_a_reader_expects(value: float, expected: str) -> None:
+    assert text.seconds(value) == expected
+
+
+def test_control_characters_are_made_visible() -> None:
+    assert text.visible("a\x00b\x1b[0m\ud800") == "a␀b␛[0m\ufffd"
+
+
+def test_a_policy_allows_the_named_inline_scripts_by_their_hash_and_nothing_from_outside() -> None:
+    assert csp.script_hash("f()") == "'sha256-GcEEE0IkDzIP5EQ6DXZaDPORqT5RTBELX8Fyzyg9yvo='"
+    assert f"script-src 'self' {csp.script_hash('f()')};" in csp.policy("f()")
+    assert "script-src 'self';" in csp.policy() and "http" not in csp.policy()
+
+
+def test_a_drawing_escapes_what_it_is_told() -> None:
+    mark = svg.IntervalMark("<script>x</script>", "1/2", 0.5, Interval(low=0.1, high=0.9))
+    drawing = svg.interval_plot([mark], "</title><script>")
+    assert "<script>" not in drawing
+
+
+def test_a_chart_escapes_names_and_follows_the_theme() -> None:
+    point = charts.Point("</text><script>alert(1)</script>", 0.5, 0.4, 0.6, False)
+    drawing = charts.draw(charts.intervals("x", "</title><script>", [point]))
+    assert "<script>" not in drawing
+    assert "var(--mv-accent)" in drawing and charts.ACCENT not in drawing
+
+
+def test_a_chart_drawn_again_has_equal_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chart = charts.intervals("x", "t", [charts.Point("a", 0.5, 0.4, 0.6, False)])
+    first = charts.draw(chart)
+    monkeypatch.setattr(charts, "cache_folder", lambda: tmp_path)
+    assert charts.draw(chart) == first
+
+
+def test_every_page_module_brings_its_own_publisher() -> None:
+    names = [publisher.name for publisher in publishers()]
+    assert len(names) == len(set(names)) and {"front", "systems", "runs", "items"} <= set(names)
+
+
+def test_a_folder_with_something_else_in_it_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").write_text("x")
+    with pytest.raises(BadInput, match="not a site of memeval"):
+        building.build(tmp_path / "results", tmp_path / "out")
+    assert (tmp_path / "out" / "thesis.tex").exists()
+
+
+def test_a_missing_results_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no results folder"):
+        building.build(tmp_path / "nowhere", tmp_path / "out")

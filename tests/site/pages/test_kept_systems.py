@@ -1,0 +1,238 @@
+"""The page of a system is made again if anything that it shows has changed, and only then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.archive import run_cache
+from memeval.archive.audits import write_audit
+from memeval.archive.conformance import store
+from memeval.archive.ledger import Ledger
+from memeval.archive.runs import RunFolder
+from memeval.leaderboard.board import build_board
+from memeval.leaderboard.ranking import PairTest
+from memeval.leaderboard.releases import frozen, keep
+from memeval.records.audit import ProbeKind
+from memeval.records.base import digest_of
+from memeval.records.ledger import LedgerEvent
+from memeval.records.run import SystemKind
+from memeval.site.model.content import SiteModel, read_site
+from memeval.site.model.files import Asset, Page, file_bytes
+from memeval.site.pages import systems
+from memeval.site.pages.system_results import CategoryDifference, EvidenceCounts
+from memeval.site.pages.systems import SystemPage, SystemPages
+from memeval.site.trends import trend_groups
+from memeval.site.trends.trend_groups import Trends
+from tests.site.conftest import published_board
+from tests.site.factory import FakeBenchmark, Made, make_run
+from tests.site.pages.test_systems import report
+from tests.support.audits import make_audit, make_probe
+
+EARLY = "2026-09-01T10:00:00+00:00"
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """Two systems, one of them with two runs on a track and one on another, and two controls."""
+    for made in (
+        Made("acme", "Mem0", 0.9),
+        Made("acme", "Mem0", 0.7, started="2026-10-01T10:00:00+00:00"),
+        Made("acme", "Mem0", 0.8, tier="small", started="2026-10-02T10:00:00+00:00"),
+        Made("borealis", "Borealis", 0.8),
+        Made("bm25", "BM25", 0.2, SystemKind.CONTROL),
+        Made("no-memory", "No memory", 0.05, SystemKind.CONTROL),
+    ):
+        make_run(tmp_path / "board/results", made, FakeBenchmark())
+    return tmp_path / "board/results"
+
+
+def acme(results: Path, newest: bool = True) -> RunFolder:
+    """Return the newest or the oldest run of a system."""
+    found = sorted((results / "fake/acme").iterdir())
+    return RunFolder(found[-1] if newest else found[0])
+
+
+def made(site: SiteModel, cache: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    """Return the pages of all systems with their other files, by address."""
+    with monkeypatch.context() as patch:
+        patch.setattr(run_cache, "cache_home", lambda: cache)
+        files = list(SystemPages().publish(site))
+    pages: dict[str, object] = {file.url: file for file in files if isinstance(file, Page)}
+    return pages | {file.path: file_bytes(file) for file in files if isinstance(file, Asset)}
+
+
+def site_of(results: Path) -> SiteModel:
+    return read_site(results, find=lambda _name: FakeBenchmark())
+
+
+def another_run(results: Path) -> None:
+    make_run(results, Made("acme", "Mem0", 0.5, started="2026-11-20T10:00:00+00:00"), FakeBenchmark())
+
+
+def another_system(results: Path) -> None:
+    make_run(results, Made("other", "Other", 0.5), FakeBenchmark())
+
+
+def better_baseline(results: Path) -> None:
+    run = Made("recency-window", "Recency window", 0.99, SystemKind.CONTROL, started="2026-11-20T10:00:00+00:00")
+    make_run(results, run, FakeBenchmark())
+
+
+def accepted(results: Path) -> None:
+    Ledger(results).append(LedgerEvent.ACCEPTED, acme(results), by="maintainer", reason="A pull request.")
+
+
+def superseded(results: Path) -> None:
+    old, new = acme(results, newest=False), acme(results)
+    Ledger(results).append(LedgerEvent.SUPERSEDED, old, by="maintainer", reason="A later version.", other=new)
+
+
+def described(results: Path) -> None:
+    folder = results.parent / "submissions/acme"
+    folder.mkdir(parents=True)
+    text = (ROOT / "submissions/astrocyte/submission.toml").read_text().replace('"astrocyte"', '"acme"')
+    (folder / "submission.toml").write_text(text)
+
+
+def claimed(results: Path) -> None:
+    published_board(results.parent)
+
+
+def without_rows(results: Path) -> None:
+    for run in (acme(results), acme(results, newest=False)):
+        run.file("grades.jsonl").unlink()
+
+
+def conforms(results: Path) -> None:
+    store(results, report(acme(results)))
+
+
+def released(results: Path) -> None:
+    folders = [RunFolder(path.parent) for path in sorted(results.glob("fake/*/*/run.json"))]
+    release, _new = frozen(build_board(folders, Ledger(results)), results, "2026.1", "0.1.0")
+    keep(release, results)
+
+
+def audited(results: Path) -> None:
+    benchmark = FakeBenchmark()
+    made = make_audit(benchmark=benchmark.info.id, data_digest=benchmark.dataset.digest)
+    write_audit(results, made, [make_probe(1, ProbeKind.OFF, verdict=False)], [])
+
+
+def on_a_larger_track(results: Path) -> None:
+    for slug in ("one", "two", "three", "four", "five"):
+        make_run(results, Made(slug, slug, kind=SystemKind.CONTROL, tier="small"), FakeBenchmark())
+
+
+def coloured(results: Path) -> None:
+    (results.parent / "memeval.toml").write_text('[colours]\nprimary = "#123456"\n')
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        another_run,
+        another_system,
+        better_baseline,
+        accepted,
+        superseded,
+        described,
+        claimed,
+        without_rows,
+        conforms,
+        released,
+        audited,
+        on_a_larger_track,
+        coloured,
+    ],
+)
+def test_a_change_gives_the_page_of_a_new_cache(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None]
+) -> None:
+    before = made(site_of(results), tmp_path / "cache", monkeypatch)
+    change(results)
+    after = made(site_of(results), tmp_path / "new", monkeypatch)
+    assert [name for name in after if "acme" in name and after[name] != before.get(name)]
+    assert made(site_of(results), tmp_path / "cache", monkeypatch) == after
+
+
+def released_site(site: SiteModel) -> SiteModel:
+    return replace(site, version="2026.1")
+
+
+def renamed_benchmark(site: SiteModel) -> SiteModel:
+    (view,) = site.benchmarks.values()
+    assert view.info is not None
+    return replace(site, benchmarks={view.id: replace(view, info=view.info.model_copy(update={"title": "Renamed"}))})
+
+
+@pytest.mark.parametrize("change", [released_site, renamed_benchmark])
+def test_a_change_of_the_site_gives_the_page_of_a_new_cache(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[SiteModel], SiteModel]
+) -> None:
+    before = made(site_of(results), tmp_path / "cache", monkeypatch)
+    after = made(change(site_of(results)), tmp_path / "new", monkeypatch)
+    assert [name for name in after if "acme" in name and after[name] != before.get(name)]
+    assert made(change(site_of(results)), tmp_path / "cache", monkeypatch) == after
+
+
+def test_a_page_of_which_nothing_has_changed_is_not_made_again(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = made(site_of(results), tmp_path / "cache", monkeypatch)
+    make_run(results, Made("other", "Other", 0.5), FakeBenchmark())
+    asked: list[str] = []
+    real = trend_groups.trends_of
+
+    def trends_of(site: SiteModel, slug: str) -> Trends:
+        asked.append(slug)
+        return real(site, slug)
+
+    monkeypatch.setattr(systems, "trends_of", trends_of)
+    after = made(site_of(results), tmp_path / "cache", monkeypatch)
+    assert "other" in asked and "no-memory" not in asked
+    assert after["systems/no-memory/"] == before["systems/no-memory/"]
+
+
+def test_a_control_without_the_rows_of_an_old_run_gets_the_page_of_a_new_cache(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = make_run(results, Made("no-memory", "No memory", 0.1, SystemKind.CONTROL, started=EARLY), FakeBenchmark())
+    before = made(site_of(results), tmp_path / "cache", monkeypatch)
+    old.file("grades.jsonl").unlink()
+    after = made(site_of(results), tmp_path / "new", monkeypatch)
+    assert after["systems/no-memory/"] != before["systems/no-memory/"]
+    assert made(site_of(results), tmp_path / "cache", monkeypatch) == after
+
+
+def test_each_part_of_a_result_counts(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages: list[SystemPage] = []
+
+    def kept_files(_url: str, _inputs: object, make: Any) -> list[Page]:
+        pages.append(make.__self__)
+        return []
+
+    monkeypatch.setattr(systems, "kept_files", kept_files)
+    list(SystemPages().publish(site_of(results)))
+    page = next(page for page in pages if page.slug == "acme")
+    result = page.results[0]
+    assert result.table.baseline is not None
+    test = CategoryDifference("Updates", PairTest(0.5, 0.01, 0.02), result.row.run.scores.overall)
+    renamed = result.table.baseline.system.model_copy(update={"name": "Another name"})
+    changes: list[dict[str, Any]] = [
+        {},
+        {"better": (test,)},
+        {"worse": (test,)},
+        {"untested": "not compared"},
+        {"evidence": EvidenceCounts(1, 2, 3, 4, 5)},
+        {"table": replace(result.table, track=result.table.track.model_copy(update={"tier": "small"}))},
+        {"table": replace(result.table, baseline=result.table.baseline.model_copy(update={"system": renamed}))},
+    ]
+    inputs = [digest_of(replace(page, results=[replace(result, **change)]).inputs()) for change in changes]
+    assert len(set(inputs)) == len(changes)

@@ -1,0 +1,134 @@
+"""The page of the overall index, its files and its chart."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from markupsafe import escape
+
+from memeval.leaderboard.suites import read_suites
+from memeval.records.overall import Ceiling, OverallRow, Stability
+from memeval.records.run import SystemKind
+from memeval.records.track import Track
+from memeval.site.charts.rank_strip import SHOWN, rank_strip
+from memeval.site.model.content import read_site
+from memeval.site.model.files import Asset, Page, file_bytes
+from memeval.site.model.text import visible
+from memeval.site.pages.overall import OverallPage
+from tests.site.factory import HOSTILE
+from tests.support.runs import make_run, make_track
+
+(RETRIEVAL,) = (suite for suite in read_suites() if suite.id == "retrieval@1")
+
+
+def track(place: int) -> Track:
+    chosen = RETRIEVAL.benchmarks[place]
+    return make_track(
+        benchmark=chosen.benchmark, protocol=chosen.protocol, reader=chosen.reader, judge=chosen.judge, items=20
+    )
+
+
+def score(results: Path, slug: str, rights: tuple[int, ...], *, version: str = "1.0", control: bool = False) -> None:
+    kind = SystemKind.CONTROL if control else SystemKind.SUBMISSION
+    for place, right in enumerate(rights):
+        made = {"kept": right, "changed": right}
+        make_run(results, slug, made, track=track(place), kind=kind, version=version)
+
+
+def published(results: Path) -> tuple[Page, Mapping[str, bytes]]:
+    """Return the page and the files beside it."""
+    files = list(OverallPage().publish(read_site(results)))
+    (page,) = (each for each in files if isinstance(each, Page))
+    return page, {each.path: file_bytes(each) for each in files if isinstance(each, Asset)}
+
+
+def text(markup: str) -> str:
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", markup)))
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """Two systems with an index, and one without."""
+    results = tmp_path / "results"
+    score(results, "no-memory", (0, 0, 0), control=True)
+    score(
+        results, "oracle", tuple(16 if e.ceiling is Ceiling.ORACLE else 0 for e in RETRIEVAL.benchmarks), control=True
+    )
+    score(results, "acme", (12, 12, 5))
+    score(results, "blue", (4, 8, 15), version=HOSTILE)
+    score(results, "cyan", (4,))
+    return results
+
+
+def test_the_page_has_index_scale_ranks_and_reasons(results: Path) -> None:
+    page, _files = published(results)
+    words = text(str(page.body))
+    assert "100 is" in words and "80.0 % oracle baseline" in words and "100.0 % perfect score" in words
+    assert "53.3" in words and "48.3" in words
+    assert "1 of 3 No ranked run on" in words
+    assert "LoCoMo has only 10 independent groups of items." in words
+    assert "memeval overall retrieval@1 --lead acme blue" in words
+    assert [heading.title for heading in page.headings] == ["Retrieval"]
+
+
+def test_the_files_have_what_the_page_has(results: Path) -> None:
+    _page, files = published(results)
+    rows = list(csv.DictReader(io.StringIO(files["downloads/overall.csv"].decode())))
+    assert [(row["system"], row["rank"], row["complete"]) for row in rows] == [
+        ("acme", "1", "3"),
+        ("blue", "2", "3"),
+        ("cyan", "", "1"),
+    ]
+    (suite,) = json.loads(files["downloads/overall.json"])["suites"]
+    assert [row["index"] for row in suite["rows"]] == pytest.approx(
+        [0.6 / 3 + 0.75 / 3 + 0.25 / 3, 0.2 / 3 + 0.5 / 3 + 0.75 / 3, None]
+    )
+
+
+def test_hostile_text_is_escaped(results: Path) -> None:
+    page, _files = published(results)
+    assert "<script>" not in str(page.body)
+    assert str(escape(visible(HOSTILE))) in str(page.body)
+
+
+def test_a_board_without_a_suite_says_so(tmp_path: Path) -> None:
+    make_run(tmp_path / "results", "acme")
+    page, files = published(tmp_path / "results")
+    assert "No system has a run on a suite yet." in text(str(page.body))
+    assert json.loads(files["downloads/overall.json"])["suites"] == []
+
+
+def ranked(number: int, total: int) -> OverallRow:
+    stable = Stability(best=1, worst=total, middle=(number, total), first=0.5, without=(number, 1))
+    return OverallRow(
+        system=f"s{number}",
+        name=f"<b>{number}</b>",
+        is_control=False,
+        versions=("1",),
+        runs=("r",),
+        scores=(0.5,),
+        shares=(0.5,),
+        complete=1,
+        index=0.5,
+        rank=number,
+        stability=stable,
+    )
+
+
+@pytest.mark.parametrize("total", [1, 2, 500])
+def test_the_chart_stays_readable_for_any_number_of_systems(total: int) -> None:
+    drawn = ElementTree.fromstring(rank_strip([ranked(number, total) for number in range(1, total + 1)], "Ranks <i>"))
+    labels = [each.text for each in drawn if each.get("class") == "mv-label"]
+    assert labels == [f"<b>{number}</b>" for number in range(1, min(total, SHOWN) + 1)]
+    assert drawn[0].text == "Ranks <i>"
+    assert 1 <= sum(each.get("class") == "mv-tick" for each in drawn) <= 10
+    places = [float(each.get(name, "0")) for each in drawn for name in ("x1", "x2", "cx") if each.get(name)]
+    assert min(places) >= 190 and max(places) <= 570

@@ -1,0 +1,152 @@
+"""What the page of a system says of its strengths, its evidence, its costs and of published scores."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memeval.archive.runs import RunFolder
+from memeval.records.failure import EvidenceFound, Failure
+from memeval.records.finding import ClaimVerdict, Finding, FindingsReport, JudgeTrials, PublishedClaim
+from memeval.records.grade import Grade
+from memeval.records.run import SystemKind
+from memeval.site.model.content import SiteModel, read_site
+from memeval.site.model.files import Page
+from memeval.site.pages.system_results import claims_about
+from memeval.site.pages.systems import SystemPages
+from tests.site.factory import FakeBenchmark, Made, make_run
+from tests.support.runs import edit_head
+
+
+def strong_in(category: str) -> Made:
+    """Return a system that is right in one category only."""
+
+    def graded(_number: int, grade: Grade) -> Grade:
+        return grade.model_copy(update={"verdict": grade.category == category})
+
+    def found(grade: Grade) -> Failure:
+        number = int(grade.item_id[-2:])
+        values = [EvidenceFound.ALL, EvidenceFound.SOME, EvidenceFound.NONE, EvidenceFound.UNKNOWN, EvidenceFound.ALL]
+        where = values[number % 5]
+        right = grade.category == category
+        return Failure(item_id=grade.item_id, category=grade.category, right=right, found=where)
+
+    return Made("acme", "Acme", grades=graded, failures=found)
+
+
+def even(number: int, grade: Grade) -> Grade:
+    return grade.model_copy(update={"verdict": number % 2 == 0})
+
+
+ECHO = Made("echo-question", "Echo of the question", kind=SystemKind.CONTROL, grades=even)
+
+
+def read(results: Path, *board: Made) -> tuple[SiteModel, list[RunFolder]]:
+    benchmark = FakeBenchmark()
+    runs = [make_run(results, made, benchmark) for made in board]
+    return read_site(results, find=lambda _name: benchmark), runs
+
+
+def page(site: SiteModel, slug: str = "acme") -> str:
+    """Return the page of a system."""
+    pages = [file for file in SystemPages().publish(site) if isinstance(file, Page)]
+    return str(next(each.body for each in pages if each.url == f"systems/{slug}/"))
+
+
+def words(body: str) -> str:
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", body)))
+
+
+def test_categories_that_differ_significantly_are_named_with_difference_and_p(tmp_path: Path) -> None:
+    other = replace(strong_in("noise-resistance"), slug=ECHO.slug, name=ECHO.name, kind=ECHO.kind)
+    site, _runs = read(tmp_path, strong_in("belief-update"), other)
+    said = words(page(site))
+    assert "Strengths and weaknesses" in said
+    strong = r"Belief update \+100\.0 p [<=] 0\.0\d+; score 100\.0 \[\d\d\.\d, 100\.0\]"
+    weak = r"Noise resistance −100\.0 p [<=] 0\.0\d+; score 0\.0 \[0\.0, \d\d\.\d\]"
+    assert re.search(f"{strong} {weak}", said)
+    table = site.board.tables[0]
+    acme, echo = sorted(table.rows, key=lambda row: row.run.system.slug)
+    assert table.tests is not None
+    test = table.tests.pair(acme.folder.path, echo.folder.path, "belief-update")
+    assert test.difference == pytest.approx(1.0) and test.apart
+
+
+def test_no_difference_is_said_plainly(tmp_path: Path) -> None:
+    site, _runs = read(tmp_path, Made("acme", "Acme", grades=even), ECHO)
+    assert "overall: +0.0, p = 1.000 none none" in words(page(site))
+
+
+def test_a_run_without_a_rank_or_a_baseline_is_not_compared_and_says_why(tmp_path: Path) -> None:
+    site, runs = read(tmp_path / "alone", Made("acme", "Acme"))
+    assert "Not compared: no simple baseline ran here." in words(page(site))
+    edit_head(runs[0], system=runs[0].run.system.data() | {"mock": True})
+    again = read_site(tmp_path / "alone", find=lambda _name: FakeBenchmark())
+    assert "Not compared: the run has no rank (" in words(page(again))
+
+
+def test_evidence_counts_open_their_questions(tmp_path: Path) -> None:
+    site, runs = read(tmp_path, strong_in("belief-update"))
+    run = f"../../items/?run={runs[0].run.run_id}"
+    found = dict(re.findall(r'href="([^"]+evidence=[^"]+)">([^<]+)</a>', html.unescape(page(site))))
+    assert found == {
+        f"{run}&evidence=all&verdict=right": "12",
+        f"{run}&evidence=all&verdict=missed": "12",
+        f"{run}&evidence=some": "12",
+        f"{run}&evidence=none": "12",
+        f"{run}&evidence=unknown": "12",
+    }
+
+
+def test_a_control_says_what_it_does_and_is_not_compared(tmp_path: Path) -> None:
+    site, _runs = read(tmp_path, strong_in("belief-update"), ECHO)
+    body = page(site, "echo-question")
+    assert "Strengths and weaknesses" not in body
+    assert "Any score above zero means that the grader accepts words of the question." in body
+    listed = next(str(f.body) for f in SystemPages().publish(site) if isinstance(f, Page) and f.url == "systems/")
+    assert "Repeats the question as its answer." in listed
+
+
+def test_many_scores_of_a_listed_system_are_folded(tmp_path: Path) -> None:
+    tiers = [Made("acme", "Acme", tier=name) for name in ("full", "small", "tiny", "large")]
+    site, _runs = read(tmp_path, *tiers, Made("few", "Few"))
+    listed = next(str(f.body) for f in SystemPages().publish(site) if isinstance(f, Page) and f.url == "systems/")
+    found = {
+        slug: (part.count('class="mv-result"'), "<summary>4 scores</summary>" in part)
+        for slug in ("acme", "few")
+        for part in [listed[listed.index(f'{slug}/">') :].partition("</tr>")[0]]
+    }
+    assert found == {"acme": (4, True), "few": (1, False)}
+
+
+def claim(system: str) -> Finding:
+    made = PublishedClaim(
+        id="x",
+        system=system,
+        benchmark="LoCoMo",
+        metric="judge",
+        claimed="91.5",
+        repository="o/n",
+        stated="README",
+        licence="MIT",
+    )
+    return Finding(claim=made, recount=None, verdict=ClaimVerdict.NOT_ATTRIBUTABLE)
+
+
+def test_published_scores_of_a_product_are_shown_and_those_of_others_are_not(tmp_path: Path) -> None:
+    site, _runs = read(tmp_path, Made("mem0", "Mem0 (open source)"))
+    findings = (claim("mem0 2.0.18"), claim("Mem0, run by <b>X</b>"), claim("Mem01"), claim("BM25, run by X"))
+    report = FindingsReport(findings=findings, trials=JudgeTrials(), corrections=())
+    site = SiteModel(**{**vars(site), "findings": report})
+    assert [each.claim.system for each in claims_about(site, "Mem0 (open source)")] == [
+        "mem0 2.0.18",
+        "Mem0, run by <b>X</b>",
+    ]
+    assert claims_about(site, "BM25 and MiniLM") == claims_about(site, " ") == []
+    body = page(site, "mem0")
+    assert "Mem0, run by &lt;b&gt;X" in body and "91.5 %" in body
+    assert "these numbers and ours are not comparable" in words(body)

@@ -1,0 +1,99 @@
+"""Columns of cost and time: what is unknown is no zero, and a search counts where nothing is asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.leaderboard.board import BoardRow
+from memeval.records.call import Phase, PhaseUsage, UsageSource
+from memeval.records.run import Cost, Isolation, Network, Percentiles
+from memeval.site.table.columns import ColumnReader
+from memeval.site.table.spending import SPENDING
+from tests.site.conftest import Built
+from tests.site.factory import FakeBenchmark, Made, make_run
+from tests.site.table.test_judges import model
+
+
+@pytest.fixture(scope="module")
+def row(tmp_path_factory: pytest.TempPathFactory) -> BoardRow:
+    results: Path = tmp_path_factory.mktemp("spending")
+    make_run(results, Made("acme", "Acme"), FakeBenchmark())
+    return model(results).board.runs[0]
+
+
+def read(row: BoardRow, name: str, **changes: Any) -> ColumnReader:
+    """Return what a column says of a run with some fields changed."""
+    changed = replace(row, run=row.run.model_copy(update=changes))
+    return next(column for column in SPENDING if column.name == name).read(changed)
+
+
+def used(calls: int = 10, usd: float | None = 1.0, **parts: Any) -> PhaseUsage:
+    usual: dict[str, Any] = {"source": UsageSource.MEASURED, "calls": calls, "usd": usd}
+    return PhaseUsage(**usual | parts)
+
+
+KNOWN, UNKNOWN = Cost(usd=3.0, reason=None), Cost(usd=None, reason="not seen")
+EACH, INGEST = "cost_per_question_usd", "cost_take_in_usd"
+
+
+@pytest.mark.parametrize(
+    ("name", "usage", "cost", "expected"),
+    [
+        (EACH, {Phase.ASK: used(), Phase.READ: used(usd=2.0), Phase.INGEST: used(usd=9.0)}, KNOWN, 3.0 / 60),
+        (EACH, {Phase.READ: used(0, 0.0, cached=10, cached_usd=6.0)}, KNOWN, 6.0 / 60),
+        (EACH, {Phase.READ: used(0, 0.0, cached=10, cached_usd=None)}, KNOWN, None),
+        (EACH, {Phase.ASK: used(usd=None, unpriced=10)}, UNKNOWN, None),
+        (EACH, {Phase.ASK: used(0, None, source=UsageSource.SELF_REPORTED)}, UNKNOWN, None),
+        (EACH, {Phase.ASK: used(0, 0.6, source=UsageSource.SELF_REPORTED)}, KNOWN, 0.01),
+        (EACH, {Phase.JUDGE: used()}, KNOWN, 0.0),
+        (EACH, {Phase.JUDGE: used()}, UNKNOWN, None),
+        (EACH, {}, KNOWN, None),
+        (EACH, {}, UNKNOWN, None),
+        (EACH, {}, Cost(usd=0.0, reason=None), 0.0),
+        (INGEST, {Phase.INGEST: used(), Phase.SETTLE: used(usd=0.5)}, KNOWN, 1.5),
+        (INGEST, {Phase.INGEST: used(usd=None, unpriced=1)}, UNKNOWN, None),
+        (INGEST, {Phase.ASK: used()}, UNKNOWN, None),
+    ],
+)
+def test_dollars_are_split_by_phase_or_are_unknown(
+    row: BoardRow, name: str, usage: dict[Phase, PhaseUsage], cost: Cost, expected: float | None
+) -> None:
+    found = read(row, name, usage=usage, cost=cost)
+    assert found.value == (None if expected is None else pytest.approx(expected))
+    assert (found.note is None) == (expected is not None), "what is unknown has a reason"
+
+
+def test_a_system_that_only_retrieves_has_the_time_of_its_search(row: BoardRow) -> None:
+    took = {Phase.SEARCH: Percentiles(calls=60, p50=0.7, p95=0.9, total=42.0)}
+    timing = row.run.timing.model_copy(update={"phases": took})
+    assert read(row, "ask_p50_seconds", timing=timing).value == 0.7
+    assert read(row, "ask_p95_seconds", timing=timing).value == 0.9
+    assert read(row, "ask_p50_seconds").value == 0.02
+
+
+def test_a_self_reported_cost_is_marked(row: BoardRow) -> None:
+    usage = {Phase.ASK: used(0, 0.6, source=UsageSource.SELF_REPORTED)}
+    assert read(row, EACH, usage=usage, cost=KNOWN).badges == (("warning", "self-reported"),)
+
+
+def test_the_columns_stand_on_the_board_and_in_its_downloads(built: Built) -> None:
+    page = built.read("benchmarks/fake@1/index.html")
+    assert f'data-column="{EACH}"' in page and f'data-column="{INGEST}"' in page
+
+
+def test_a_system_without_models_and_network_costs_nothing_in_calls(row: BoardRow) -> None:
+    confined = {"isolation": Isolation.SANDBOXED, "network": Network.NONE, "cost": UNKNOWN}
+    silent = {Phase.SEARCH: used(0, None, source=UsageSource.SELF_REPORTED)}
+    for usage in ({}, silent):
+        assert read(row, EACH, usage=usage, **confined).value == 0.0
+        assert read(row, INGEST, usage=usage, **confined).value == 0.0
+    reader = {Phase.READ: used(usd=6.0)}
+    assert read(row, EACH, usage=reader, **confined).value == pytest.approx(0.1), "a reader with a model has its price"
+    for other in ({"network": Network.GATEWAY}, {"isolation": Isolation.FILES_REACHABLE}):
+        assert read(row, EACH, usage={}, **confined | other).value is None
+    models = row.run.system.model_copy(update={"declared_models": ("m",)})
+    assert read(row, EACH, usage={}, system=models, **confined).value is None

@@ -1,0 +1,38 @@
+"""The titles of a benchmark's tables: no two are equal, and each says what sets it apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memeval.leaderboard.board import BoardTable
+from memeval.records.track import Track
+from memeval.site.model.content import BenchmarkView
+from tests.site.factory import FakeBenchmark, track
+
+BENCHMARK = FakeBenchmark()
+
+
+def titles(*tables: tuple[Track, bool]) -> list[str]:
+    """Return the titles of tables, each given by its track and whether a run of it counts."""
+    row: Any = object()  # titles depend only on whether there is one
+    made = tuple(BoardTable(each, (row,) if counts else ()) for each, counts in tables)
+    view = BenchmarkView("fake@1", BENCHMARK.info, None, {}, made, BENCHMARK.info.redistribution, BENCHMARK)
+    return [view.track_title(table.track) for table in made]
+
+
+def test_of_tables_with_equal_settings_the_first_keeps_the_short_title() -> None:
+    first, other = track(BENCHMARK), track(BENCHMARK, judge="rules@4")
+    assert titles((first, True), (other, True)) == [
+        "Fake benchmark: own answers",
+        "Fake benchmark: own answers, judge rules@4",
+    ]
+
+
+def test_a_table_whose_runs_are_all_superseded_says_so_beside_its_successor_only() -> None:
+    first = track(BENCHMARK)
+    other = first.model_copy(update={"data_digest": "sha256:" + "0" * 64})
+    assert titles((first, True), (other, False)) == [
+        "Fake benchmark: own answers",
+        "Fake benchmark: own answers, superseded",
+    ]
+    assert titles((other, False)) == ["Fake benchmark: own answers"]
