@@ -51,8 +51,9 @@ def index_of(repeats: int, patterns: int = DRAWN_PATTERNS) -> dict[str, object]:
             inside.append((np.abs(values - truth) <= half).mean())
             wrong.append((apart & (gaps < 1e-9)).any())
             shown.append([apart[(gaps > low + 1e-9) & (gaps <= high + 1e-9)] for low, high in GAPS])
-        found[name] = {"coverage": round(float(np.mean(inside)), 4), "error": round(float(np.mean(wrong)), 4)}
-        if name == "one":
+        error = round(float(np.mean(wrong)), 4) if (gaps < 1e-9).any() else None
+        found[name] = {"coverage": round(float(np.mean(inside)), 4), "error": error}
+        if error is None:
             found["power"] = {
                 f"{100 * low:.0f} to {100 * high:.0f}": round(float(np.mean([each[place] for each in shown])), 4)
                 for place, (low, high) in enumerate(GAPS)
