@@ -54,7 +54,12 @@ def page_of(result: dict[str, Any]) -> str:
     ]
     index = result["index"]
     kinds = [
-        [title, _percent(index[name]["coverage"]), _percent(index[name]["error"])] for name, title in KINDS.items()
+        [
+            title,
+            _percent(index[name]["coverage"]),
+            "–" if index[name]["error"] is None else _percent(index[name]["error"]),
+        ]
+        for name, title in KINDS.items()
     ]
     return TEXT.format(
         index_repeats=index["repeats"],
