@@ -22,8 +22,8 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation import models
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run import models
+from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.execution import journal
 from memeval.execution.preparation import SystemSetup
 from memeval.gateway.limits import GatewayOptions

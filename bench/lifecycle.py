@@ -14,7 +14,7 @@ from memeval.benchmarks.lifecycle.benchmark import INFO, PARAMETERS, LifecycleBe
 from memeval.benchmarks.lifecycle.expected import COMPARED, ORACLE, REFERENCE
 from memeval.benchmarks.lifecycle.generate import GROWTH, PROTOCOLS
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.systems.controls import all_controls
 from memeval.systems.source import control_source
 

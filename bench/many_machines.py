@@ -22,7 +22,7 @@ from typing import Any
 from bench.chaos_parts import Cluster
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.execution.progress import Silent
 from memeval.systems.source import SystemSource, file_source
 from tests.support.equal_runs import comparable_digests

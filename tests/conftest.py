@@ -19,7 +19,7 @@ from xdist.scheduler import LoadFileScheduling
 
 from tests.own_home import move_in, new_home
 
-pytest_plugins = ["tests.skips", "tests.support.products"]
+pytest_plugins = ["tests.skips", "tests.support.products", "tests.support.calling"]
 
 # A busy machine is no fault of the code: no property test fails for the seconds it took. A change is judged by the same
 # examples each time; `make properties` looks for others, many more.
@@ -76,7 +76,7 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 
 
 DEAR = (
-    "tests/evaluation/cluster/",
+    "tests/evaluation/run/cluster/",
     "tests/browser/",
     "tests/integration/",
     "tests/site/",
@@ -85,7 +85,7 @@ DEAR = (
 )
 """Folders whose files take longest, and a short file that does: first, so that at the end no worker is idle."""
 
-TOGETHER = "tests/evaluation/cluster/", "tests/statistics/"
+TOGETHER = "tests/evaluation/run/cluster/", "tests/statistics/"
 """Folders whose files share what takes long to start, or to import: one worker runs them all."""
 
 

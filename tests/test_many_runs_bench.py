@@ -7,8 +7,8 @@ from pathlib import Path
 from bench.many_runs import made, stored_on
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import runs_under
-from memeval.evaluation.many_runs import reproduced_runs
-from memeval.evaluation.stored_results import checks_of_results
+from memeval.evaluation.verify.many_runs import reproduced_runs
+from memeval.evaluation.verify.stored_results import checks_of_results
 
 
 def test_copies_of_stored_runs_verify_and_reproduce(tmp_path: Path) -> None:

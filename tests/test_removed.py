@@ -10,7 +10,7 @@ import pytest
 from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.session import session_of_run
 from memeval.conformance import SUITE
-from memeval.evaluation.verification import checks_of_run
+from memeval.evaluation.verify.verification import checks_of_run
 from memeval.execution.readers import READERS
 from memeval.leaderboard.releases import RANKS_METHOD
 from memeval.records.errors import BadInput

@@ -19,11 +19,11 @@ from memeval.systems.source import SystemSource, find_system
 
 if TYPE_CHECKING:
     from memeval.archive.audits import AuditFolder
-    from memeval.evaluation.estimate import Estimate
-    from memeval.evaluation.findings import Check, Finding
-    from memeval.evaluation.live import SuiteOptions
     from memeval.evaluation.plan.matrix import MatrixRun
-    from memeval.evaluation.reproduction import Reproduction
+    from memeval.evaluation.run.estimate import Estimate
+    from memeval.evaluation.run.live import SuiteOptions
+    from memeval.evaluation.verify.findings import Check, Finding
+    from memeval.evaluation.verify.reproduce import Reproduction
     from memeval.leaderboard.board import Board
     from memeval.leaderboard.frames import Frames
     from memeval.options import AuditOptions, ImportOptions, RejudgeOptions
@@ -38,23 +38,23 @@ if TYPE_CHECKING:
 
 _LAZY_TYPES = {
     "AuditFolder": "memeval.archive.audits",
-    "AuditOptions": "memeval.evaluation.auditing",
+    "AuditOptions": "memeval.evaluation.verify.audit",
     "Board": "memeval.leaderboard.board",
-    "Check": "memeval.evaluation.findings",
+    "Check": "memeval.evaluation.verify.findings",
     "Comparison": "memeval.records.comparison",
     "Conformance": "memeval.records.conformance",
-    "Estimate": "memeval.evaluation.estimate",
+    "Estimate": "memeval.evaluation.run.estimate",
     "EvalResult": "memeval.records.evalresult",
     "Failure": "memeval.records.failure",
-    "Finding": "memeval.evaluation.findings",
+    "Finding": "memeval.evaluation.verify.findings",
     "Frames": "memeval.leaderboard.frames",
-    "ImportOptions": "memeval.evaluation.importing",
+    "ImportOptions": "memeval.evaluation.imports.importing",
     "ItemReport": "memeval.records.items",
     "MatrixRun": "memeval.evaluation.plan.matrix",
     "RegressionCheck": "memeval.records.check",
-    "RejudgeOptions": "memeval.evaluation.rejudging",
-    "Reproduction": "memeval.evaluation.reproduction",
-    "SuiteOptions": "memeval.evaluation.live",
+    "RejudgeOptions": "memeval.evaluation.run.regrade",
+    "Reproduction": "memeval.evaluation.verify.reproduce",
+    "SuiteOptions": "memeval.evaluation.run.live",
 }
 """Argument and return types by the module that defines them; loaded at first use."""
 
@@ -145,7 +145,7 @@ def run_suite(
         NotApplicable: the object lacks a method that the suite needs.
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent.
     """
-    from memeval.evaluation import live
+    from memeval.evaluation.run import live
 
     return live.run_suite(system, suite, bank_id, clean_after=clean_after, options=options, progress=progress)
 
@@ -157,7 +157,7 @@ def check_conformance(
 
     Raises ``BadInput`` if the system does not install or load.
     """
-    from memeval.evaluation import conforming
+    from memeval.evaluation.run import conforming
     from memeval.execution.progress import Silent
 
     options = options or RunOptions()
@@ -246,7 +246,7 @@ def verify_checks(
     """
     from memeval.archive.signatures import signers_of
     from memeval.claims.checking import regraded_checks
-    from memeval.evaluation.stored_results import checks_of_results
+    from memeval.evaluation.verify.stored_results import checks_of_results
     from memeval.labels.store import label_checks
     from memeval.leaderboard.release_checks import check_results
     from memeval.leaderboard.traces import Traces
@@ -269,7 +269,7 @@ def reproduce(
     errata: Path | None = None,
 ) -> Reproduction:
     """Regrade a run's stored answers offline, and compare with the stored grades; see :func:`reproduce_run`."""
-    from memeval.evaluation.reproduction import reproduce_run
+    from memeval.evaluation.verify.reproduce import reproduce_run
 
     return reproduce_run(run if isinstance(run, RunFolder) else load_run(run, results), data, errata)
 
@@ -294,8 +294,8 @@ def rejudge(
         BadInput: an argument names nothing that exists.
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
-    from memeval.evaluation.judges import choose_judge
-    from memeval.evaluation.rejudging import rejudge_run
+    from memeval.evaluation.judge.judges import choose_judge
+    from memeval.evaluation.run.regrade import rejudge_run
     from memeval.options import RejudgeOptions
 
     options = options or RejudgeOptions()
@@ -324,8 +324,8 @@ def audit(
         BadInput: an argument names nothing that exists.
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
-    from memeval.evaluation.auditing import audit_judge
-    from memeval.evaluation.judges import choose_judge
+    from memeval.evaluation.judge.judges import choose_judge
+    from memeval.evaluation.verify.audit import audit_judge
     from memeval.options import AuditOptions
 
     benchmarks = _benchmarks(benchmark, data)
@@ -350,7 +350,7 @@ def estimate(
 
     Raises ``BadInput`` if an argument names nothing that exists.
     """
-    from memeval.evaluation.estimate import estimate_run
+    from memeval.evaluation.run.estimate import estimate_run
 
     source = system if isinstance(system, SystemSource) else find_system(str(system))
     options = options or RunOptions()
@@ -383,8 +383,8 @@ def import_answers(
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     from memeval.benchmarks.formats.reading import AnswerFile
-    from memeval.evaluation.importing import import_file, open_benchmark_for
-    from memeval.evaluation.judges import choose_judge
+    from memeval.evaluation.imports.importing import import_file, open_benchmark_for
+    from memeval.evaluation.judge.judges import choose_judge
     from memeval.exchange.formats import find_import_format
     from memeval.options import ImportOptions
 
@@ -405,7 +405,7 @@ def export(
     force: bool = False,
 ) -> tuple[Path, ...]:
     """Write a stored run in the format of another program, and return the files; see :func:`export_run`."""
-    from memeval.evaluation.exporting import export_run
+    from memeval.evaluation.imports.exporting import export_run
     from memeval.exchange.formats import find_export_format
 
     return export_run(_loaded(run, results), find_export_format(format), Path(to), data, force=force)
@@ -473,7 +473,7 @@ def failures(
         BadInput: the run does not exist; or it has no analysis, and its data is not on this machine.
     """
     from memeval.benchmarks.session import session_of_run
-    from memeval.evaluation.reproduction import failures_of_run
+    from memeval.evaluation.verify.reproduce import failures_of_run
 
     folder = _loaded(run, results)
     return failures_of_run(folder, lambda: session_of_run(folder.run, data, with_errata=False))

@@ -15,8 +15,8 @@ from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.base import Benchmark
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.rejudging import rejudge_run
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.regrade import rejudge_run
+from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.records.benchmark import Direction, MetricInfo
 from memeval.records.comparison import Sign
 from memeval.records.errors import BadInput

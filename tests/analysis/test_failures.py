@@ -16,8 +16,8 @@ from memeval.api import failures as api_failures
 from memeval.benchmarks import session
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
-from memeval.evaluation.reproduction import failures_of_run
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
+from memeval.evaluation.verify.reproduce import failures_of_run
 from memeval.execution.contexts import TurnTexts
 from memeval.judging.abstention import abstains
 from memeval.keys import AnswerKey, BeliefKey, CascadeKey, DeltaKey, Fact, ItemKey, NoiseKey, Stance, TemporalKey

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memeval.cli.checks import data_of, lines_of
-from memeval.evaluation.findings import Check, Finding
+from memeval.evaluation.verify.findings import Check, Finding
 
 PROBLEM = Finding("run.json: track", "is another.")
 

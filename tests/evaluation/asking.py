@@ -16,10 +16,11 @@ from aiohttp import web
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import session
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation import judges, models
-from memeval.evaluation.judges import ChosenJudge, choose_judge
-from memeval.evaluation.models import ModelOptions
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.judge import judges
+from memeval.evaluation.judge.judges import ChosenJudge, choose_judge
+from memeval.evaluation.run import models
+from memeval.evaluation.run.models import ModelOptions
+from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.gateway.limits import GatewayOptions
 from memeval.options import RejudgeOptions
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from memeval.benchmarks import session
-from memeval.evaluation import judges, models
-from memeval.evaluation.verifying import sessions
+from memeval.evaluation.judge import judges
+from memeval.evaluation.run import models
+from memeval.evaluation.verify.checks import sessions
 from memeval.gateway.limits import GatewayOptions
 from tests.evaluation.asking import PickyServer, benchmark_session
 

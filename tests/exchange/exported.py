@@ -9,7 +9,7 @@ from typing import Any
 
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.grading.base import RuleGrader
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey

@@ -12,7 +12,7 @@ import pytest
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.running import run_system
+from memeval.evaluation.run.running import run_system
 from memeval.exchange.eee import write
 from memeval.exchange.inspect_log import write as write_log
 from memeval.records.benchmark import Direction, MetricInfo

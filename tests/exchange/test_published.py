@@ -10,8 +10,8 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.formats.reading import AnswerFile
-from memeval.evaluation.importing import import_file, open_benchmark_for
-from memeval.evaluation.judges import ChosenJudge
+from memeval.evaluation.imports.importing import import_file, open_benchmark_for
+from memeval.evaluation.judge.judges import ChosenJudge
 from memeval.exchange.formats import find_format
 from memeval.options import ImportOptions
 from memeval.records.imported import Claim

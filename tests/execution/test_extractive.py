@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.evaluation.readers import reader_named
+from memeval.evaluation.run.readers import reader_named
 from memeval.execution.extractive.cues import Force, force_of, news_of
 from memeval.execution.extractive.reader import ExtractiveReader
 

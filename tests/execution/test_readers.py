@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memeval.evaluation.readers import choose_reader, reader_named
+from memeval.evaluation.run.readers import choose_reader, reader_named
 from memeval.execution.extractive.reader import ExtractiveReader
 from memeval.records.errors import BadInput
 

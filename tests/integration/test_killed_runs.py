@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from memeval.archive.runs import RunFolder, sealed_runs
-from memeval.evaluation.verification import verify_run
+from memeval.evaluation.verify.verification import verify_run
 from tests.support.adapters import plain_adapter
 from tests.support.commands import memeval, start
 from tests.support.equal_runs import comparable_digests

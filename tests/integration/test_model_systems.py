@@ -12,7 +12,7 @@ import pytest
 from memeval.archive.rows import read_rows
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.records.call import Caller, Phase
 from memeval.records.errors import ExitCode
 from memeval.records.journal import LogLine

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memeval.archive.runs import RunFolder, sealed_runs
-from memeval.evaluation.verification import verify_run
+from memeval.evaluation.verify.verification import verify_run
 from memeval.records.call import Call, Caller
 from memeval.records.errors import ExitCode
 from memeval.records.run import FileDigest

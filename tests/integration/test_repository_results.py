@@ -22,10 +22,10 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.archive.signatures import signers_of
 from memeval.benchmarks import find
-from memeval.evaluation.auditing import verify_audit
-from memeval.evaluation.findings import Check
-from memeval.evaluation.many_runs import reproduced_runs
-from memeval.evaluation.stored_results import checks_of_results
+from memeval.evaluation.verify.audit import verify_audit
+from memeval.evaluation.verify.findings import Check
+from memeval.evaluation.verify.many_runs import reproduced_runs
+from memeval.evaluation.verify.stored_results import checks_of_results
 from memeval.judging.rules import RulesJudge
 from memeval.leaderboard.board import PLUMBING, RankStatus, build_board
 from memeval.leaderboard.release_checks import check_results

@@ -9,9 +9,9 @@ import pytest
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.reproduction import reproduce_run
-from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.verification import verify_run
+from memeval.evaluation.run.running import RunOptions, run_system
+from memeval.evaluation.verify.reproduce import reproduce_run
+from memeval.evaluation.verify.verification import verify_run
 from memeval.records.scores import CategoryScore, Tally
 from memeval.systems.source import file_source
 from tests.support.data import test_data

@@ -9,8 +9,8 @@ import pytest
 
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.withholding.decoding import decoded_run
+from memeval.evaluation.run.running import RunOptions, run_system
+from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.systems.source import file_source
 from tests.benchmarks.longmemeval.rows import KINDS, row, written
 from tests.support.elsewhere import locomo_exam

@@ -13,7 +13,7 @@ from memeval.archive.audits import write_audit
 from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
-from memeval.evaluation import summary
+from memeval.evaluation.run import summary
 from memeval.gateway.replies import text_of
 from memeval.grading.base import RuleGrader
 from memeval.grading.scoring import score

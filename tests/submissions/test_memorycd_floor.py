@@ -10,7 +10,7 @@ import pytest
 
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.systems.source import folder_source
 from tests.support.memorycd import users, write_data
 

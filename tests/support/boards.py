@@ -8,7 +8,7 @@ from typing import Any
 
 from memeval.archive.runs import sealed_runs
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.records.release import Release
 from memeval.site.model.files import shared
 from memeval.site.release.publish import publish

@@ -16,9 +16,9 @@ from memeval.benchmarks.formats.answers import ImportedAnswer, ImportedAnswers, 
 from memeval.benchmarks.formats.reading import AnswerFile, ForeignRecord, fitted, once
 from memeval.benchmarks.locomo import LocomoBenchmark
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.importing import import_file
-from memeval.evaluation.judges import ChosenJudge
-from memeval.evaluation.models import ModelOptions
+from memeval.evaluation.imports.importing import import_file
+from memeval.evaluation.judge.judges import ChosenJudge
+from memeval.evaluation.run.models import ModelOptions
 from memeval.exchange.formats import find_format
 from memeval.options import ImportOptions, Origin
 from memeval.records.imported import Imported

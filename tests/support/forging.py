@@ -19,11 +19,11 @@ from memeval.archive.rows import pack
 from memeval.archive.runs import ROW_FILES, RunFolder, runs_under
 from memeval.benchmarks import find
 from memeval.benchmarks.session import session_of_run
-from memeval.evaluation import summary
-from memeval.evaluation.grades import grade_items
-from memeval.evaluation.judges import judge_of
-from memeval.evaluation.seal import cost, coverage
-from memeval.gateway.prices import price_list
+from memeval.evaluation.judge.grades import grade_items
+from memeval.evaluation.judge.judges import judge_of
+from memeval.evaluation.run import summary
+from memeval.evaluation.run.seal import cost, coverage
+from memeval.gateway.budget import price_list
 from memeval.grading.scoring import score
 from memeval.records.base import Stored, comparable_digest
 from memeval.records.call import Call

@@ -10,10 +10,10 @@ from typing import Any
 
 from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.findings import Finding
-from memeval.evaluation.rows import Rows
-from memeval.evaluation.seal import head
-from memeval.evaluation.stored_results import checks_of_results
+from memeval.evaluation.run.seal import head
+from memeval.evaluation.verify.findings import Finding
+from memeval.evaluation.verify.stored_results import checks_of_results
+from memeval.evaluation.withhold.rows import Rows
 from memeval.records.base import Stored, digest_of
 from memeval.records.grade import Grade, GradeState
 from memeval.records.journal import LogLine, Plan

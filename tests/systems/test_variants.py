@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memeval.evaluation.submitting import check_submission
+from memeval.evaluation.submit.submitting import check_submission
 from memeval.options import CheckOptions
 from memeval.records.errors import BadInput
 from memeval.records.submitting import StepName, StepOutcome

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memeval.claims.store import IMPORTED, check_regraded, regraded_at
-from memeval.evaluation.findings import Check, Finding
+from memeval.evaluation.verify.findings import Check, Finding
 from memeval.records.errors import BadInput
 from memeval.storage import listed
 

@@ -18,7 +18,7 @@ from memeval.claims.copies import Copies
 from memeval.claims.figures import figures_of
 from memeval.claims.matching import Matched, Matcher, Slot, merged
 from memeval.claims.signs import signs_of
-from memeval.evaluation.grades import grade_items
+from memeval.evaluation.judge.grades import grade_items
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey, ReferenceKey
 from memeval.records.base import Digest, digest_bytes, digest_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from memeval.evaluation.commenting import harmless
+from memeval.evaluation.submit.commenting import harmless
 from memeval.leaderboard.regressions import points_of
 from memeval.records.check import (
     CheckedMetric,
@@ -14,7 +14,7 @@ from memeval.records.check import (
     Severity,
     Unit,
 )
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 HEADINGS = ("", "baseline", "this run", "change", "limit", "p", "result")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memeval.cli.shared import counted
 
 if TYPE_CHECKING:
-    from memeval.evaluation.findings import Check
+    from memeval.evaluation.verify.findings import Check
 
 NOUNS = {
     "audits": "audit",
@@ -62,7 +62,7 @@ def _by_name(checks: Iterable[Check]) -> dict[str, list[Check]]:
 
 def _counts(checks: Sequence[Check]) -> tuple[int, int, Counter[str]]:
     """Return how many checks are ok and failed, and the reasons of those that were not made."""
-    from memeval.evaluation.findings import CheckStatus
+    from memeval.evaluation.verify.findings import CheckStatus
 
     statuses = Counter(check.status for check in checks)
     reasons = Counter(check.not_checked for check in checks if check.not_checked is not None)

@@ -12,7 +12,7 @@ from memeval.cli.check_formats import summary_of as summary_of_check
 from memeval.cli.outcomes import FAILED, all_failed_alike, data_of, over_the_gate, worst_of
 from memeval.cli.reporting import score_in_table
 from memeval.cli.shared import counted
-from memeval.evaluation.commenting import harmless
+from memeval.evaluation.submit.commenting import harmless
 from memeval.records.check import GateStatus, RegressionCheck
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
 

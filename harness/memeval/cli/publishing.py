@@ -16,7 +16,7 @@ from memeval.cli.shared import DEFAULT_RESULTS, Jobs, Results, counted, print_js
 from memeval.records.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
-    from memeval.evaluation.findings import Check
+    from memeval.evaluation.verify.findings import Check
 
 site = typer.Typer(help="Build or serve the site.", no_args_is_help=True)
 
@@ -44,7 +44,7 @@ def build_site(
     """
     warn_of_incomplete_line(results)
     from memeval.archive.runs import sealed_runs
-    from memeval.evaluation.batches import processes
+    from memeval.evaluation.verify.batches import processes
     from memeval.processes import without_garbage_collection
     from memeval.site import build
 
@@ -117,7 +117,7 @@ def publish(
     With --check, compares a published or downloaded copy with its releases, byte for byte. Without --release, checks
     all versions, 'versions.json' and 'latest'.
 
-    Example: memeval publish --to public --release 2026.11
+    Example: memeval publish --to public --release 2026.12
     """
     from memeval.site.release.targets import open_target
 
@@ -142,7 +142,7 @@ def report(checks: Sequence[Check], as_json: bool = False) -> None:
 
     Raises ``CheckFailed`` if a check failed.
     """
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     problems = 0
     if as_json:

@@ -10,7 +10,7 @@ from memeval.cli.shared import counted, dollars, percent
 
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
-    from memeval.evaluation.estimate import Estimate
+    from memeval.evaluation.run.estimate import Estimate
     from memeval.records.run import Run
     from memeval.records.scores import Composite
 

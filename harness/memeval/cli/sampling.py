@@ -48,12 +48,12 @@ def re_ask(
     """
     from memeval import api
     from memeval.archive.ledger import Ledger
-    from memeval.evaluation import re_asking
+    from memeval.evaluation.verify import reask
     from memeval.execution.progress import Bar
 
     folder = api.load_run(run, results)
     with Bar() as progress:
-        sample = re_asking.re_ask(folder, items, options, data, progress)
+        sample = reask.re_ask(folder, items, options, data, progress)
     how = f" by {folder.run.track.judge} at {folder.run.track.judge_endpoint}"
     _record(LedgerEvent.RE_ASKED, folder, sample, "verdicts", how, by, Ledger(results, sign_with))
 
@@ -81,13 +81,13 @@ def rerun(
     """
     from memeval import api
     from memeval.archive.ledger import Ledger
-    from memeval.evaluation import rerunning
+    from memeval.evaluation.verify import rerun as rerun_module
     from memeval.execution.progress import Bar
 
     folder = api.load_run(run, results)
-    source = rerunning.source_of_run(folder.run, results, system)
+    source = rerun_module.source_of_run(folder.run, results, system)
     with Bar() as progress:
-        found = rerunning.rerun(folder, source, items, options, data=data, progress=progress)
+        found = rerun_module.rerun(folder, source, items, options, data=data, progress=progress)
     place = " in a sandbox" if found.sandboxed else " without a sandbox"
     _record(LedgerEvent.RERUN, folder, found.sample, "answers", place, by, Ledger(results, sign_with))
 
@@ -97,8 +97,8 @@ def _record(
 ) -> None:
     """Append the sample to the ledger and print it; fail if too little is equal."""
     from memeval.archive.trust import holds
-    from memeval.evaluation.provenance import memeval_version
-    from memeval.evaluation.re_asking import said, too_different
+    from memeval.evaluation.run.provenance import memeval_version
+    from memeval.evaluation.verify.reask import said, too_different
 
     reason = f"{said(sample, what)}{how}, memeval {memeval_version()}"
     ledger.append(event, folder, by=by or getpass.getuser(), reason=reason, sample=sample)

@@ -13,7 +13,7 @@ from memeval.cli.options import Protocol, Tier
 from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, percent, print_json, print_table
 
 if TYPE_CHECKING:
-    from memeval.evaluation.scoring_files import FileScore
+    from memeval.evaluation.imports.scoring_files import FileScore
     from memeval.records.run import Run
     from memeval.statistics.composite import CompositeEstimate
 
@@ -53,7 +53,7 @@ def score(
     from memeval.benchmarks.formats.reading import AnswerFile
     from memeval.benchmarks.formats.simple import FORMAT, read
     from memeval.benchmarks.session import BenchmarkSession
-    from memeval.evaluation.scoring_files import score_answers
+    from memeval.evaluation.imports.scoring_files import score_answers
     from memeval.records.errors import BadInput
 
     opened, chosen = AnswerFile.open(file), find(benchmark)
@@ -107,7 +107,7 @@ def _controls(results: Path, found: FileScore, plan: Any) -> list[Run]:
 
 
 def _print(found: FileScore, controls: list[Run]) -> None:
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     print(f"{found.benchmark}, protocol {found.protocol}, tier {found.tier}, data {found.data_digest[:19]}")
     shown = controls[:_COLUMNS]

@@ -46,9 +46,9 @@ def new(
 
     Example: memeval submit new --name "My Memory" --kind python
     """
-    from memeval.evaluation.scaffold import ScaffoldAnswers, scaffold
+    from memeval.evaluation.submit.scaffold import ScaffoldAnswers, scaffold
     from memeval.site.model.files import assets_root
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     defaults = ScaffoldAnswers(name="My Memory")
     answers = ScaffoldAnswers(
@@ -96,7 +96,7 @@ def check(
 
     Example: memeval submit check submissions/my-memory
     """
-    from memeval.evaluation.submitting import check_submission
+    from memeval.evaluation.submit.submitting import check_submission
 
     if (submission is None) is not every:
         raise BadInput("name a submission, or give --all.", remedy="memeval submit check submissions/my-memory")
@@ -130,7 +130,7 @@ def _every() -> list[Path]:
 
 
 def _folder(path_or_slug: str) -> Path:
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
     from memeval.systems.source import SUBMISSIONS
 
     for path in (Path(path_or_slug), SUBMISSIONS / path_or_slug):
@@ -149,15 +149,15 @@ def _write(file: Path, report: SubmissionCheck) -> None:
 
 
 def _print_note(sentence: str) -> None:
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     print(visible(sentence), file=sys.stderr)
 
 
 def _print(report: SubmissionCheck) -> None:
     """Print a report as a table of steps, with problems and failed checks below their step."""
-    from memeval.evaluation.commenting import lines_of
-    from memeval.systems.output import visible
+    from memeval.evaluation.submit.commenting import lines_of
+    from memeval.systems.channel import visible
 
     print(visible(report.folder))
     for line in lines_of(report):
@@ -176,8 +176,8 @@ def check_results_folder(
 
     Example: memeval submit results pull-request/results --base main/results
     """
-    from memeval.evaluation.proposed_results import check_proposed
-    from memeval.systems.output import visible
+    from memeval.evaluation.submit.proposed_results import check_proposed
+    from memeval.systems.channel import visible
 
     runs, findings = check_proposed(base, proposed)
     for run in runs:
@@ -201,7 +201,7 @@ def comment(
 
     Example: memeval submit comment report.json
     """
-    from memeval.evaluation.commenting import comment_text
+    from memeval.evaluation.submit.commenting import comment_text
 
     sys.stdout.write(comment_text([report for path in reports for report in _reports(path)]))
 

@@ -40,8 +40,8 @@ def verify(
     """
     from memeval import api
     from memeval.cli.checks import data_of, lines_of
-    from memeval.evaluation.batches import processes
-    from memeval.systems.output import visible
+    from memeval.evaluation.verify.batches import processes
+    from memeval.systems.channel import visible
 
     if release is not None:
         from memeval.archive.signatures import signers_of
@@ -89,9 +89,9 @@ def reproduce(
     Example: memeval reproduce results/beliefs/bm25
     """
     from memeval import api
-    from memeval.evaluation.batches import processes
-    from memeval.evaluation.many_runs import reproduced_runs
-    from memeval.systems.output import visible
+    from memeval.evaluation.verify.batches import processes
+    from memeval.evaluation.verify.many_runs import reproduced_runs
+    from memeval.systems.channel import visible
 
     folders = [folder for named in runs for folder in api.load_runs(named, results)]
     fetch_for(folders)

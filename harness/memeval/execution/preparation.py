@@ -21,8 +21,7 @@ from memeval.records.run import (
     SystemKind,
 )
 from memeval.records.submission import AdapterKind, Submission
-from memeval.systems.behaviour import described_in
-from memeval.systems.folder import left_out
+from memeval.systems.folder import described_in, left_out
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.sandbox import Sandbox, find_sandbox
 from memeval.systems.source import SystemSource
@@ -57,7 +56,6 @@ class PreparedSystem:
         return bool(self.source.declared_models or self.hosts)
 
     def environment_digest(self, hello: AdapterInfo) -> Digest:
-        """Return the digest of its environment and services."""
         if self.environment is None and not self.services:
             return hello.environment_digest
         built = None if self.environment is None else self.environment.digest
@@ -134,7 +132,7 @@ def prepare(
             key = f", with the key in {route.key_variable}" if route.key_variable else ""
             note(f"{source.slug} reaches {route.host} at {route.origin}{key}.")
     if submission is not None and submission.services:
-        from memeval.systems.services import service_identities
+        from memeval.systems.launching import service_identities
 
         services = service_identities(submission.services)
     launch, environment = source.launch, None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memeval.archive.rows import pack, read_rows
 from memeval.claims.store import file_name, stored_regraded, stored_rows
-from memeval.evaluation.findings import Check, Finding
+from memeval.evaluation.verify.findings import Check, Finding
 from memeval.labels.sampling import drawn_cells, label_id
 from memeval.labels.worth import report
 from memeval.records.base import digest_bytes

@@ -9,7 +9,7 @@ from functools import partial
 from statistics import fmean
 
 from memeval.analysis.comparing import COMPOSITE, metrics_of
-from memeval.evaluation.summary import percentile
+from memeval.evaluation.run.summary import percentile
 from memeval.grading.layout import counting, layout_of
 from memeval.leaderboard.measured import MeasuredRun, Values
 from memeval.records.benchmark import Direction, MetricInfo

@@ -18,7 +18,7 @@ from memeval.archive.signatures import (
     Signers,
     signed_bytes,
 )
-from memeval.evaluation.findings import Check, Finding
+from memeval.evaluation.verify.findings import Check, Finding
 from memeval.leaderboard.board import build_board
 from memeval.leaderboard.releases import (
     RANKS_METHOD,
@@ -40,7 +40,7 @@ RESTORE_LEDGER = "Restore the ledger from version control."
 def check_results(results: Path, signers: Signers, traces: Traces | None = None) -> list[Check]:
     """Check all releases, and the signatures of the ledger and of the releases.
 
-    Nothing is checked if the ledger is damaged; see :func:`~memeval.evaluation.stored_results.checks_of_results`.
+    Nothing is checked if the ledger is damaged: see ``evaluation.verify.stored_results.checks_of_results``.
 
     Returns: The checks ``release`` and ``signature``.
     """

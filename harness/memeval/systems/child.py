@@ -25,11 +25,10 @@ from memeval.records.base import Digest
 from memeval.records.errors import BadInput
 from memeval.records.submission import Resources, Service
 from memeval.storage import unwritable
-from memeval.systems.channel import Channel, has_ended
+from memeval.systems.channel import Channel, Log, OutputReader, has_ended, visible
 from memeval.systems.drivers.printed import line_of_message
 from memeval.systems.family import OWN_PROCESSES, WATCH, family, handles, kill_leftovers, processes
 from memeval.systems.folder import is_unchanged
-from memeval.systems.output import Log, OutputReader, visible
 from memeval.systems.sandbox import INSIDE_FOLDER, INSIDE_HOME, INSIDE_SOCKET, Sandbox
 
 WORKER = Path(__file__).with_name("worker.py")
@@ -49,7 +48,6 @@ ENDING_SECONDS = 1.0
 """How long a process may take to end after it was asked to."""
 
 STACK_SECONDS = 0.5
-"""How long a process may take to print its stack."""
 
 PRINTED_SECONDS = 0.1
 """How long to wait for what a program printed before its reply."""
@@ -163,7 +161,6 @@ class WorkerProcess:
 
     @property
     def folder(self) -> Path:
-        """The private folder, as the system sees it."""
         return self._folder
 
     @property
@@ -408,7 +405,6 @@ def _written(content: bytes, to: Path) -> None:
 
 
 def _copied_files(launch: Launch, folder: Path) -> Path:
-    """Copy an adapter file and the files it reads, and return the path of its copy."""
     for inside, path in launch.files.items():
         (folder / inside).parent.mkdir(parents=True, exist_ok=True)
         _copied(path, folder / inside)

@@ -11,10 +11,10 @@ from typing import Any
 
 from memeval.records.errors import BadInput
 from memeval.records.track import Limits
+from memeval.systems.channel import Log
 from memeval.systems.child import Launch
 from memeval.systems.errors import SystemFailure
 from memeval.systems.messages import AdapterInfo
-from memeval.systems.output import Log
 from memeval.systems.process import SystemProcess
 from memeval.systems.worker import NAMES, Calls, takes_keyword
 from memeval.systems.worker_together import answer_all
@@ -91,7 +91,6 @@ class LiveSystem(SystemProcess):
         """Do nothing: a call in this thread cannot be killed."""
 
     def knows_banks(self, method: str) -> bool:
-        """Whether a method of the object accepts a bank."""
         return self._calls.has(method) and any(
             takes_keyword(getattr(self._calls.system, method), name) for name in NAMES["bank"]
         )

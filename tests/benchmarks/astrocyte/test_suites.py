@@ -12,7 +12,7 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.astrocyte import BroughtSuite, BuiltInSuite
 from memeval.benchmarks.astrocyte.stress import WORDS
-from memeval.evaluation.running import RunOptions
+from memeval.evaluation.run.running import RunOptions
 from memeval.keys import RecallKey, ReflectKey
 from memeval.records.errors import BadInput, NotApplicable
 from memeval.records.failure import Cause

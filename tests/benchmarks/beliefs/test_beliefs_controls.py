@@ -16,10 +16,10 @@ from memeval.benchmarks.beliefs.benchmark import RETRIEVAL, BeliefsBenchmark
 from memeval.benchmarks.beliefs.controls.seed_table import TABLE
 from memeval.benchmarks.beliefs.seed_table import seed_table
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.findings import Check
-from memeval.evaluation.reproduction import reproduce_run
-from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.verification import checks_of_run
+from memeval.evaluation.run.running import RunOptions, run_system
+from memeval.evaluation.verify.findings import Check
+from memeval.evaluation.verify.reproduce import reproduce_run
+from memeval.evaluation.verify.verification import checks_of_run
 from memeval.records.run import SystemKind
 from memeval.records.scenario import Scenario, Session, Turn
 from memeval.systems import SystemProcess, SystemReply, session_json

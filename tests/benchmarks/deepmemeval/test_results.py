@@ -11,7 +11,7 @@ import pytest
 
 from memeval.benchmarks.deepmemeval.results import _claims, _ScenarioRow, write
 from memeval.benchmarks.formats.writing import file_name, judge_model
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.grading.scoring import matching
 from memeval.records.errors import BadInput
 from memeval.records.imported import Claim, ClaimMetric

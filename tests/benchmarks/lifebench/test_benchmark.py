@@ -9,9 +9,9 @@ from memeval.benchmarks.lifebench import LifeBenchBenchmark
 from memeval.benchmarks.lifebench.benchmark import TIERS
 from memeval.benchmarks.lifebench.dataset import LifeBenchDataset
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.reproduction import reproduce_run
-from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.verification import verify_run
+from memeval.evaluation.run.running import RunOptions, run_system
+from memeval.evaluation.verify.reproduce import reproduce_run
+from memeval.evaluation.verify.verification import verify_run
 from memeval.systems.controls import CONTROLS
 from memeval.systems.source import control_source
 from tests.benchmarks.lifebench.samples import ROWS, USER, write_user

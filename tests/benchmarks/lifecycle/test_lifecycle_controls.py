@@ -13,8 +13,8 @@ from memeval.benchmarks.lifecycle.benchmark import LifecycleBenchmark
 from memeval.benchmarks.lifecycle.expected import COMPARED, EXPECTED, ORACLE, REFERENCE
 from memeval.benchmarks.lifecycle.generate import generate
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.reproduction import reproduce_run
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
+from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.leaderboard.marks import is_general_control
 from memeval.leaderboard.traces import Trace
 from memeval.records.grade import Grade

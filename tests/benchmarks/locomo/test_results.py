@@ -17,8 +17,8 @@ import pytest
 from memeval.benchmarks.locomo import LocomoBenchmark
 from memeval.benchmarks.locomo.results import NUMBERS, write
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.exporting import export_run
-from memeval.evaluation.withholding.decoding import decoded_run
+from memeval.evaluation.imports.exporting import export_run
+from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.exchange.formats import find_format
 from memeval.records.errors import BadInput
 from memeval.records.imported import Claim
@@ -219,7 +219,7 @@ def test_existing_files_stay_unless_forced_and_no_temporary_files_remain(
 ) -> None:
     benchmark_session = locomo_exam()
     run = graded(tmp_path, predicted(), "locomo", benchmark_session)
-    monkeypatch.setattr("memeval.evaluation.exporting.session_of_run", lambda _run, _data: benchmark_session)
+    monkeypatch.setattr("memeval.evaluation.imports.exporting.session_of_run", lambda _run, _data: benchmark_session)
     place = tmp_path / "out"
     place.mkdir()
     (place / "x_stats.json").write_text("mine")

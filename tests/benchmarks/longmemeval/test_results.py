@@ -12,10 +12,10 @@ import pytest
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
 from memeval.benchmarks.longmemeval.results import write, written
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.importing import open_benchmark_for
-from memeval.evaluation.running import run_system
-from memeval.evaluation.verification import verify_run
-from memeval.evaluation.withholding.decoding import decoded_run
+from memeval.evaluation.imports.importing import open_benchmark_for
+from memeval.evaluation.run.running import run_system
+from memeval.evaluation.verify.verification import verify_run
+from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.exchange.formats import find_format
 from memeval.records.errors import BadInput
 from memeval.records.imported import Claim
@@ -198,7 +198,7 @@ def test_the_official_summary_of_a_judged_export_is_the_run_s_own_score(
 
 
 def test_a_retrieval_run_is_exported_as_a_log_in_the_official_ids(tmp_path: Path, data: Path) -> None:
-    from memeval.evaluation.running import RunOptions, run_system
+    from memeval.evaluation.run.running import RunOptions, run_system
     from memeval.systems.source import find_system
 
     benchmark_session = BenchmarkSession.open(LongMemEvalBenchmark(), data, {"file": "local"}, protocol="retrieval")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.benchmarks.memorycd.reader import HabitsReader, reviews_in
-from memeval.evaluation.readers import reader_named
+from memeval.evaluation.run.readers import reader_named
 
 
 def review(stars: float | str, title: str, text: str = "Fine.", **more: str) -> str:

@@ -13,10 +13,10 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.memorycd import MemoryCDBenchmark
 from memeval.benchmarks.memorycd.keys import DOMAINS
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.reproduction import reproduce_run
-from memeval.evaluation.running import RunOptions, run_system
-from memeval.evaluation.verification import verify_run
-from memeval.evaluation.withholding.decoding import decoded_run
+from memeval.evaluation.run.running import RunOptions, run_system
+from memeval.evaluation.verify.reproduce import reproduce_run
+from memeval.evaluation.verify.verification import verify_run
+from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.records.errors import BadInput
 from memeval.systems.source import file_source
 from tests.support.memorycd import products, users, write_data

@@ -12,7 +12,7 @@ import pytest
 
 from memeval.benchmarks.precisionmembench import PrecisionBenchmark
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.records.errors import BadInput
 from memeval.records.scores import Scores
 from memeval.systems.source import file_source

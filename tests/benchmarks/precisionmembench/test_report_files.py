@@ -11,11 +11,11 @@ import pytest
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.formats.reading import AnswerFile
 from memeval.benchmarks.precisionmembench import PrecisionBenchmark
-from memeval.benchmarks.precisionmembench.formats import REPORT
-from memeval.benchmarks.precisionmembench.report_files import read, write
+from memeval.benchmarks.precisionmembench.benchmark import REPORT
+from memeval.benchmarks.precisionmembench.reports import read, write
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.importing import import_file
-from memeval.evaluation.judges import ChosenJudge
+from memeval.evaluation.imports.importing import import_file
+from memeval.evaluation.judge.judges import ChosenJudge
 from memeval.options import ImportOptions
 from memeval.records.errors import BadInput
 from memeval.records.grade import GradeState

@@ -13,8 +13,8 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.qa import QaBenchmark, QaSmokeBenchmark
 from memeval.benchmarks.qa.evalscore import ERROR_CHARACTERS
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.exporting import export_run
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.imports.exporting import export_run
+from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.exchange.formats import find_format
 from memeval.records.errors import BadInput
 from memeval.records.imported import Claim

@@ -19,9 +19,10 @@ from memeval.archive.matrices import MatrixFolder, stored_matrices, write_matrix
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks.base import Benchmark
 from memeval.evaluation.plan import executing, matrix, reading
-from memeval.evaluation.plan.matrix import MatrixRun, matrix_of, run_matrix, verify_matrix
+from memeval.evaluation.plan.matrix import MatrixRun, matrix_of, run_matrix
 from memeval.evaluation.plan.reading import read_matrix
-from memeval.evaluation.running import RunOptions
+from memeval.evaluation.run.running import RunOptions
+from memeval.evaluation.verify.matrix import verify_matrix
 from memeval.execution.readers import NATIVE
 from memeval.leaderboard.matrices import best_for_their_cost, frontier
 from memeval.records.benchmark import Direction, MetricInfo, ProtocolInfo

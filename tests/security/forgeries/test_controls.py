@@ -9,13 +9,13 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.kit.long.history import LongHistory
-from memeval.evaluation.findings import Check, CheckStatus
-from memeval.evaluation.verifying import controls
-from memeval.evaluation.verifying.controls import FORMER, check_control
-from memeval.evaluation.verifying.sessions import NoData, Sessions
-from memeval.evaluation.verifying.subject import Subject
-from memeval.evaluation.verifying.systems import check_system
-from memeval.execution.work import ScenarioWork
+from memeval.evaluation.verify.checks import controls
+from memeval.evaluation.verify.checks.controls import FORMER, check_control
+from memeval.evaluation.verify.checks.sessions import NoData, Sessions
+from memeval.evaluation.verify.checks.subject import Subject
+from memeval.evaluation.verify.checks.systems import check_system
+from memeval.evaluation.verify.findings import Check, CheckStatus
+from memeval.execution.steps import ScenarioWork
 from memeval.records.errors import BadInput
 from memeval.records.response import Response
 from memeval.records.scenario import Ingest

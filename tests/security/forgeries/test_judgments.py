@@ -10,8 +10,8 @@ import pytest
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.re_asking import re_ask
-from memeval.evaluation.reproduction import reproduce_run
+from memeval.evaluation.verify.reask import re_ask
+from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.leaderboard.board import BoardRow, RankStatus, build_board
 from memeval.leaderboard.marks import MarkName
 from memeval.records.call import ModelRequest

@@ -12,7 +12,7 @@ from memeval import api
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.archive.signatures import LEDGER_NAMESPACE, Signers, sign, signed_bytes
-from memeval.evaluation.findings import Check, CheckStatus
+from memeval.evaluation.verify.findings import Check, CheckStatus
 from memeval.leaderboard.board import build_board
 from memeval.leaderboard.release_checks import check_results
 from memeval.leaderboard.releases import completed, frozen, keep

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from memeval.evaluation.findings import Check, CheckStatus
-from memeval.evaluation.verification import checks_of_run
-from memeval.evaluation.verifying.sessions import Sessions
-from memeval.gateway.prices import price_list
+from memeval.evaluation.verify.checks.sessions import Sessions
+from memeval.evaluation.verify.findings import Check, CheckStatus
+from memeval.evaluation.verify.verification import checks_of_run
+from memeval.gateway.budget import price_list
 from memeval.gateway.replies import read
 from memeval.records.call import Api, Call, Caller, Phase
 from tests.support.audits import chat_body, chat_request

@@ -13,8 +13,8 @@ import pytest
 from memeval.benchmarks.base import Dataset, Parameters
 from memeval.benchmarks.deepmemeval import DeepMemEvalBenchmark
 from memeval.benchmarks.session import session_of_run
-from memeval.evaluation.reproduction import reproduce_run
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
+from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.keys import BeliefKey
 from memeval.records.run import Run
 from memeval.systems.source import file_source

@@ -15,13 +15,13 @@ from memeval.analysis.failures import failures_of
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.findings import CheckStatus
-from memeval.evaluation.verification import CHECKS, MOST, checks_of_run
-from memeval.evaluation.verifying import contexts as verified_contexts
-from memeval.evaluation.verifying import rows as verified_rows
-from memeval.evaluation.verifying import scores as verified_scores
-from memeval.evaluation.verifying.sessions import Sessions
-from memeval.evaluation.verifying.subject import Subject
+from memeval.evaluation.verify.checks import contexts as verified_contexts
+from memeval.evaluation.verify.checks import rows as verified_rows
+from memeval.evaluation.verify.checks import scores as verified_scores
+from memeval.evaluation.verify.checks.sessions import Sessions
+from memeval.evaluation.verify.checks.subject import Subject
+from memeval.evaluation.verify.findings import CheckStatus
+from memeval.evaluation.verify.verification import CHECKS, MOST, checks_of_run
 from memeval.execution.contexts import digest_of_text
 from memeval.grading.scoring import score
 from memeval.records.failure import Failure

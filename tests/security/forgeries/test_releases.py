@@ -17,8 +17,8 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
 from memeval.archive.signatures import RELEASE_NAMESPACE, Signers, sign, signed_bytes
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.findings import Check, CheckStatus
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
+from memeval.evaluation.verify.findings import Check, CheckStatus
 from memeval.leaderboard.board import build_board
 from memeval.leaderboard.release_checks import check_release, check_results
 from memeval.leaderboard.releases import completed, file_bytes, frozen, keep, state_of

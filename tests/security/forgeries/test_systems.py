@@ -11,8 +11,8 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.sources import stored_sources
-from memeval.evaluation.findings import Check, CheckStatus
-from memeval.evaluation.verifying.systems import NO_SOURCE, check_sources, check_system
+from memeval.evaluation.verify.checks.systems import NO_SOURCE, check_sources, check_system
+from memeval.evaluation.verify.findings import Check, CheckStatus
 from tests.support.forging import RESULTS, Forger, stored_run
 
 ROOT = RESULTS.parent

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memeval.archive.runs import RunFolder, sealed_runs
-from memeval.evaluation import reproduction
+from memeval.evaluation.verify import reproduce
 from memeval.site import build
 from memeval.site.frame import building
 from memeval.site.items import run_shards
@@ -54,7 +54,7 @@ def test_with_more_processes_the_build_computes_nothing_of_what_they_keep_and_th
         raise AssertionError("computed again")
 
     monkeypatch.setattr(building, "keep_contents", keep)
-    monkeypatch.setattr(reproduction, "failures_of_run", refuse)
+    monkeypatch.setattr(reproduce, "failures_of_run", refuse)
     monkeypatch.setattr(run_shards, "run_shards", refuse)
     build(results, tmp_path / "two", jobs=2)
     assert one.items() <= kept.items() and len(kept) == 12

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.records.base import digest_bytes
 from memeval.records.track import Redistribution
 from memeval.site.model.content import read_site

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from memeval.archive.signatures import signers_of
 from memeval.cli.main import app
-from memeval.evaluation.findings import CheckStatus
+from memeval.evaluation.verify.findings import CheckStatus
 from memeval.leaderboard.releases import ReleaseFile, file_bytes, keep, state_of
 from memeval.objects import s3
 from memeval.records.base import digest_bytes

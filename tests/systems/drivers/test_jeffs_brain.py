@@ -23,11 +23,11 @@ from hypothesis import strategies as st
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.qa import QaSmokeBenchmark
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.running import RunOptions, run_system
+from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.records.response import Outcome
 from memeval.systems import AdapterRaised, FoundItem, Launch, SystemDied, SystemProcess
 from memeval.systems.drivers import serving
-from memeval.systems.drivers.brain_documents import parts_of, place_of, without_front_matter
+from memeval.systems.drivers.brain import parts_of, place_of, without_front_matter
 from memeval.systems.source import folder_source
 from tests.support.model_server import ModelServer
 from tests.support.products import product

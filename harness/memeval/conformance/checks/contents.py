@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from memeval.conformance.check import ContractViolation
-from memeval.conformance.checks.expecting import expect_found, listed
+from memeval.conformance.check import ContractViolation, expect_found, listed
 from memeval.conformance.facts import PlantedFact
 from memeval.conformance.subject import ACKNOWLEDGED, CheckedSystem, Observation, PlantedTurn, quoted
 
@@ -53,7 +52,6 @@ def event_time(subject: CheckedSystem) -> str:
 
 
 def assistant_kept(subject: CheckedSystem) -> str:
-    """The system stores a fact that only the assistant stated."""
     memory = subject.memory()
     fact = subject.facts.recommended()
     asked = PlantedTurn("Where could we go on Saturday, if it pours?")
@@ -72,7 +70,6 @@ def assistant_kept(subject: CheckedSystem) -> str:
 
 
 def second_speaker_kept(subject: CheckedSystem) -> str:
-    """The system stores the statements of both speakers, the second included."""
     memory = subject.memory()
     one, other = subject.facts.people
     first, second = subject.facts.facts(2)

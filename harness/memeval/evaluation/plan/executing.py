@@ -11,7 +11,7 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.base import Parameters
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.running import run_system
+from memeval.evaluation.run.running import run_system
 from memeval.execution.progress import Progress, Silent
 from memeval.options import RunOptions
 from memeval.records.errors import CheckFailed, MemevalError, NotApplicable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from pathlib import Path
@@ -12,17 +12,16 @@ from pathlib import Path
 from memeval.analysis.comparing import compare_runs, metrics_of
 from memeval.analysis.matrix_gates import gate_results
 from memeval.analysis.suite_metrics import metrics_of_run
-from memeval.archive.matrices import MatrixFolder, files_of, write_matrix
+from memeval.archive.matrices import MatrixFolder, write_matrix
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.findings import Finding
 from memeval.evaluation.plan.executing import PlannedRun, execute
 from memeval.evaluation.plan.reading import sources_of
 from memeval.execution.progress import Progress
 from memeval.options import RunOptions
 from memeval.records.benchmark import MetricInfo
-from memeval.records.errors import BadInput, MemevalError, NotApplicable
+from memeval.records.errors import MemevalError, NotApplicable
 from memeval.records.matrix import (
     CategoryShare,
     CellState,
@@ -34,8 +33,6 @@ from memeval.records.matrix import (
     Test,
 )
 from memeval.systems.source import SystemSource
-
-REMEDY = "Run memeval matrix again, or restore the missing files."
 
 
 @dataclass(frozen=True)
@@ -257,65 +254,3 @@ def _warnings(plan: MatrixPlan, outcomes: Sequence[CellOutcome]) -> Iterator[str
 def _differing_keys(one: Mapping[str, object], other: Mapping[str, object]) -> list[str]:
     missing = object()
     return sorted(key for key in one.keys() | other.keys() if one.get(key, missing) != other.get(key, missing))
-
-
-def verify_matrix(stored: MatrixFolder, results: Path) -> list[Finding]:
-    """Check a stored matrix against its runs.
-
-    Returns:
-        The problems; empty if there are none.
-    """
-    try:
-        matrix = stored.matrix
-        outcomes = [_outcome(cell, results) for cell in matrix.cells]
-        if changed := [
-            finding for cell in matrix.cells if (finding := _run_problem(cell, stored, results)) is not None
-        ]:
-            return changed
-        recomputed = matrix_of(matrix.plan, outcomes, results)
-    except MemevalError as error:
-        return [Finding(error.where or str(stored.path), error.problem, error.remedy or REMEDY)]
-    if stored.path.name != matrix.plan.matrix_id:
-        return [Finding(str(stored.path), f"the matrix belongs in {matrix.plan.matrix_id}.", "Move the folder back.")]
-    expected = files_of(recomputed)
-    return [
-        Finding(str(stored.path / name), "does not match its runs.", REMEDY)
-        for name, data in expected.items()
-        if _bytes(stored.path / name) != data
-    ]
-
-
-def _run_problem(cell: MatrixCell, stored: MatrixFolder, results: Path) -> Finding | None:
-    """Return the problem if a cell's run is missing or changed."""
-    if cell.run is None:
-        return None
-    folder = RunFolder(results / cell.run)
-    if not (folder.path / "run.json").is_file():
-        return Finding(str(stored.path), f"needs the run {cell.run}, which is missing.", "Restore the run.")
-    if folder.digest != cell.run_digest:
-        return Finding(str(stored.path), f"needs the run {cell.run}, whose run.json has changed.")
-    return None
-
-
-def _outcome(cell: MatrixCell, results: Path) -> CellOutcome:
-    """Return the outcome of a stored cell.
-
-    Raises:
-        BadInput: the cell names a path outside the results folder.
-    """
-    if cell.run is not None:
-        parts = Path(cell.run).parts
-        if len(parts) != 3 or ".." in parts or Path(cell.run).is_absolute():
-            raise BadInput(f"a cell names {cell.run!r}, which is not a run in this results folder.", remedy=REMEDY)
-        return CellOutcome(cell.benchmark, cell.reader, cell.system, RunFolder(results / cell.run))
-    kind: Callable[[str], MemevalError] = NotApplicable if cell.state is CellState.NOT_APPLICABLE else MemevalError
-    return CellOutcome(
-        cell.benchmark, cell.reader, cell.system, error=None if cell.reason is None else kind(cell.reason)
-    )
-
-
-def _bytes(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from memeval.analysis.matrix_gates import metric_names
 from memeval.benchmarks import find
-from memeval.evaluation.judges import choose_judge
+from memeval.evaluation.judge.judges import choose_judge
 from memeval.evaluation.plan.choosing import readers_for, systems_named
 from memeval.evaluation.plan.executing import PlannedRun
-from memeval.evaluation.readers import reader_named
+from memeval.evaluation.run.readers import reader_named
 from memeval.execution.model_reader import PREFIX
 from memeval.execution.readers import NATIVE, OFFLINE
 from memeval.records.base import SLUG
@@ -23,7 +23,7 @@ from memeval.records.errors import BadInput, MemevalError
 from memeval.records.matrix import MatrixBenchmark, MatrixPlan, MatrixSystem
 from memeval.records.plan import PlanFile, PlanGroup, slug_of
 from memeval.removed import why_removed
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 from memeval.systems.source import SUBMISSIONS, SystemSource, altered_source, find_system
 from memeval.toml import Keys, Toml, read_toml
 

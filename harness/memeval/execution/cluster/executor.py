@@ -17,11 +17,18 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memeval.execution.cluster.calls import CallsOfWorkers, RunModels
-from memeval.execution.cluster.parcel import Assignment, Delivery, FromWorker, RunParcel, TaskEnd
+from memeval.execution.cluster.parcel import (
+    Assignment,
+    Delivery,
+    FromWorker,
+    RunParcel,
+    TaskEnd,
+    check_versions,
+    own_versions,
+)
 from memeval.execution.cluster.slices import Upcoming
-from memeval.execution.cluster.versions import check_versions, own_versions
 from memeval.execution.executor import Arrival
-from memeval.execution.work import ScenarioWork
+from memeval.execution.steps import ScenarioWork
 from memeval.gateway.stops import RESUME
 from memeval.records.errors import BadInput, MemevalError
 
@@ -31,7 +38,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10.0
-"""How long the scheduler may take to answer."""
 
 NO_WORKER_SECONDS = 120.0
 """How long a run waits for a first worker, or for another one if none is left."""

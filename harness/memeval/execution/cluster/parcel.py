@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Iterator, Sequence
+import platform
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from pydantic import JsonValue
 
-from memeval.execution.work import FinishedItems, ScenarioWork
-from memeval.records.base import Digest, Record
+from memeval.execution.steps import FinishedItems, ScenarioWork
+from memeval.records.base import Digest, Record, digest_bytes, digest_of
 from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, ExitCode, MemevalError
 from memeval.records.journal import LogLine
@@ -47,7 +50,6 @@ class SystemParcel(Record):
 
     @classmethod
     def of(cls, source: SystemSource) -> SystemParcel:
-        """Pack a system that is not prepared."""
         launch, is_control = source.launch, source.kind is SystemKind.CONTROL
         return cls(
             kind=source.kind,
@@ -104,8 +106,6 @@ class ModelUse(Record):
 
 
 class RunParcel(Record):
-    """All that a worker must know about a run."""
-
     system: SystemParcel
     sandboxed: bool
     limits: Limits
@@ -119,8 +119,6 @@ class RunParcel(Record):
 
 
 class Assignment(Record):
-    """A scenario for a worker, or a slice of its questions."""
-
     index: int
     """Its place in the order in which the run hands them out."""
     scenario: Scenario
@@ -155,8 +153,6 @@ class Assignment(Record):
 
 
 class ReceivedSteps(Steps):
-    """The steps of a streamed scenario, received as a whole."""
-
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = scenario
 
@@ -237,7 +233,6 @@ class TaskEnd(Record):
 
 class NodeCall(Record):
     worker: str
-    """The address of the worker that waits for the reply."""
     number: int
     caller: Caller
     phase: Phase
@@ -256,15 +251,12 @@ class NodeReply(Record):
 
 
 class FromWorker(Record):
-    """A message from a worker: one of these."""
-
     delivery: Delivery | None = None
     asked: NodeCall | None = None
     refused: Call | None = None
 
 
 def packed_rows(index: int, finished: Sequence[FinishedItems], lines: Sequence[LogLine]) -> Delivery:
-    """Return a delivery of finished items and lines of the log of a scenario."""
     return Delivery(
         index=index,
         items=tuple(item for each in finished for item in each.items),
@@ -276,3 +268,46 @@ def packed_rows(index: int, finished: Sequence[FinishedItems], lines: Sequence[L
 
 def _packed(path: Path) -> PackedFile:
     return PackedFile(content=base64.b64encode(path.read_bytes()).decode(), executable=os.access(path, os.X_OK))
+
+
+PACKAGES = ("memeval-leaderboard", "bpe-openai", "distributed", "pydantic", "regex")
+"""Packages on which rows, or their way here, depend."""
+
+
+@cache
+def own_versions() -> dict[str, str]:
+    """Return the versions of this machine: Python, packages, and the digest of memeval's own code."""
+    root = Path(__file__).parents[2]
+    code = {path.relative_to(root).as_posix(): digest_bytes(path.read_bytes()) for path in sorted(root.rglob("*.py"))}
+    return {
+        "python": platform.python_version(),
+        **{name: _version(name) for name in PACKAGES},
+        "code of memeval": digest_of(code).removeprefix("sha256:")[:12],
+    }
+
+
+def check_versions(here: Mapping[str, str], there: Mapping[str, str], where: str) -> None:
+    """Refuse a machine with other versions.
+
+    Args:
+        there: the versions of the other machine, at least those that it can tell.
+
+    Raises:
+        BadInput: a version differs.
+    """
+    differing = [name for name in here if name in there and there[name] != here[name]]
+    if differing:
+        name = differing[0]
+        raise BadInput(
+            f"{name} is {there[name]} on the worker and {here[name]} here.",
+            where=where,
+            remedy=f"Install the same Python and memeval-leaderboard[dask]=={here.get('memeval-leaderboard', '')} "
+            "on every machine, with the pins of requirements.lock.",
+        )
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "missing"

@@ -1,16 +1,16 @@
-"""Strict parsing of recorded replies, for conversion into other API formats."""
+"""The base class of API formats, and strict parsing of recorded replies for conversion into them."""
 
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from memeval.gateway.reply_text import message_text
-from memeval.gateway.reply_words import reply_words
-from memeval.gateway.serving.fields import Refusal
-from memeval.records.call import Call
+from memeval.gateway.reply_words import message_text, reply_words
+from memeval.gateway.serving.fields import Fields, Refusal
+from memeval.records.call import Api, Call
 
 PIECE = 64
 """Characters of text per event of a streamed reply."""
@@ -21,10 +21,8 @@ class ToolCall:
     id: str
     name: str
     arguments: str
-    """JSON as the model wrote it."""
 
     def parsed(self) -> dict[str, Any]:
-        """Return the arguments as an object, for APIs that require one."""
         try:
             value = json.loads(self.arguments or "{}")
         except (ValueError, RecursionError):
@@ -51,7 +49,6 @@ class Completion:
 
 
 def data_of(call: Call) -> dict[str, Any]:
-    """Return the reply's JSON object."""
     try:
         data = json.loads(call.reply or "")
     except (ValueError, RecursionError):
@@ -106,10 +103,40 @@ def completion_of(call: Call) -> Completion:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """Split a text into the pieces of a streamed reply."""
     return (text[start : start + PIECE] for start in range(0, len(text), PIECE))
 
 
 def _arguments(call: dict[str, Any]) -> str:
     arguments = call["function"].get("arguments")
     return arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+
+
+class Exchange(ABC):
+    """One request of a system in its dialect, and the form of its reply.
+
+    The constructor parses the request.
+
+    Raises:
+        Refusal: a part of the request is not supported.
+    """
+
+    api: ClassVar[Api] = Api.CHAT
+    stream_type: ClassVar[str] = "text/event-stream"
+
+    body: dict[str, Any]
+    """The canonical body, as for the OpenAI API, not streamed."""
+    streamed: bool = False
+
+    @abstractmethod
+    def __init__(self, fields: Fields) -> None: ...
+
+    @abstractmethod
+    def whole(self, call: Call) -> dict[str, Any]:
+        """Return the whole reply."""
+
+    def events(self, call: Call) -> Iterator[str]:
+        raise NotImplementedError
+
+
+def event(data: dict[str, Any], name: str | None = None) -> str:
+    return (f"event: {name}\n" if name else "") + f"data: {json.dumps(data)}\n\n"

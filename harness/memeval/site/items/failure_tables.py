@@ -122,7 +122,7 @@ def _depends(folder: RunFolder, view: BenchmarkView) -> str:
 def _analysed(folder: RunFolder, view: BenchmarkView) -> bytes:
     """Return the analysis as a file; empty if its rows or data cannot be read."""
     from memeval.analysis.failures import summary
-    from memeval.evaluation.reproduction import failures_of_run
+    from memeval.evaluation.verify.reproduce import failures_of_run
 
     run = folder.run
     try:

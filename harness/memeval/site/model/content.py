@@ -19,7 +19,7 @@ from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.base import Benchmark
 from memeval.benchmarks.registry import known_ids, origin
 from memeval.claims.store import stored_regraded
-from memeval.evaluation.judges import judged_graders
+from memeval.evaluation.judge.judges import judged_graders
 from memeval.execution.readers import NATIVE
 from memeval.judging.rules import RulesJudge
 from memeval.leaderboard.board import Board, BoardRow, BoardTable, build_board
@@ -48,8 +48,7 @@ from memeval.records.settings import BoardSettings
 from memeval.records.submission import Submission
 from memeval.records.track import Redistribution, Track
 from memeval.site.model.benchmark_data import BenchmarkData, data_of
-from memeval.site.model.labels import reader_label, reader_meaning
-from memeval.site.model.names import told_apart
+from memeval.site.model.labels import reader_label, reader_meaning, told_apart
 from memeval.site.model.reports import read_reports
 from memeval.statistics.ranks import RankRange
 from memeval.systems.manifest import MANIFEST, examined_manifest

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.signatures import SignatureState, Signers
-from memeval.evaluation.findings import Check, Finding
+from memeval.evaluation.verify.findings import Check, Finding
 from memeval.leaderboard.release_checks import check_form, check_release_signature, signature_check
 from memeval.leaderboard.releases import ReleaseFile, age, release_path
 from memeval.objects.base import in_threads

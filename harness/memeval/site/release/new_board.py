@@ -12,8 +12,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pydantic import ValidationError
 
-from memeval.evaluation.provenance import memeval_version
-from memeval.evaluation.scaffold import ScaffoldAnswers, scaffold, slug_of
+from memeval.evaluation.run.provenance import memeval_version
+from memeval.evaluation.submit.scaffold import ScaffoldAnswers, scaffold, slug_of
 from memeval.project import project
 from memeval.records.base import misfit
 from memeval.records.errors import BadInput

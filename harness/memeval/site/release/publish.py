@@ -8,8 +8,8 @@ from pathlib import Path
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
-from memeval.evaluation.provenance import memeval_version
-from memeval.evaluation.stored_results import checks_of_results
+from memeval.evaluation.run.provenance import memeval_version
+from memeval.evaluation.verify.stored_results import checks_of_results
 from memeval.leaderboard.board import Board, RankStatus, build_board, is_plumbing
 from memeval.leaderboard.board_settings import board_settings, shown_runs
 from memeval.leaderboard.release_checks import file_checks

@@ -17,28 +17,40 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from memeval.systems.drivers.ask_stream import DaemonFailed, StreamedAnswer, chunks_of
-    from memeval.systems.drivers.brain_documents import (
+    from memeval.systems.drivers.brain import (
         BrainDocuments,
+        DaemonFailed,
         Document,
+        StreamedAnswer,
+        checked,
         chunk_path,
+        chunks_of,
         files_of,
         item_of,
         place_of,
+        prepare_environment,
     )
-    from memeval.systems.drivers.brain_settings import checked, prepare_environment
-    from memeval.systems.drivers.faults import DriverFailed
+    from memeval.systems.drivers.printed import DriverFailed
     from memeval.systems.drivers.serving import ServerProcess, base_url, bearer
     from memeval.systems.drivers.web import HttpReply, HttpServer, WebFailed, trouble, unreachable
 else:
-    from ask_stream import DaemonFailed, StreamedAnswer, chunks_of
-    from brain_documents import BrainDocuments, Document, chunk_path, files_of, item_of, place_of
-    from brain_settings import checked, prepare_environment
+    from brain import (
+        BrainDocuments,
+        DaemonFailed,
+        Document,
+        StreamedAnswer,
+        checked,
+        chunk_path,
+        chunks_of,
+        files_of,
+        item_of,
+        place_of,
+        prepare_environment,
+    )
     from serving import ServerProcess, base_url, bearer
     from web import HttpServer, WebFailed, trouble, unreachable
 
 REQUEST_SECONDS = 300.0
-"""How long one request may take; a stream of events may take as long in all."""
 
 FILTERED_ITEMS = 50
 """The fewest items to request for a filtered search: daemons ignore filters, so the driver applies them."""
@@ -65,7 +77,7 @@ class JeffsBrain:
     Args:
         command: starts the daemon; empty if it already runs.
         endpoint_variable: the variable with the address of a daemon that already runs.
-        parameters: the submission's own; see ``brain_settings``.
+        parameters: the submission's own; see ``brain.DEFAULTS``.
 
     Raises:
         DaemonFailed: a parameter is invalid, or the daemon does not find its own documents.
@@ -320,7 +332,6 @@ class JeffsBrain:
         content_type: str = "application/json",
         missing_is_fine: bool = False,
     ) -> HttpReply:
-        """Send a request and return the reply."""
         reply = self._send(method, path, body, {} if body is None else {"Content-Type": content_type})
         if reply.status >= 300 and not (missing_is_fine and reply.status == 404):
             raise refusal(call_of(method, path), reply)
@@ -365,7 +376,6 @@ def call_of(method: str, path: str) -> str:
 
 
 def refusal(what: str, reply: HttpReply) -> DaemonFailed:
-    """Return the error for a status that refuses a request."""
     if (cause := unreachable(reply.status, reply.body, "daemon")) is not None:
         return DaemonFailed(cause)
     reason = trouble(reply.body, reply.headers.get_content_type())

@@ -19,11 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import IO
 
-    from memeval.systems.drivers.faults import DriverFailed, ServerDied, ended, last_output, not_found
-    from memeval.systems.drivers.printed import PrintedLines
+    from memeval.systems.drivers.printed import DriverFailed, PrintedLines, ServerDied, ended, last_output, not_found
 else:
-    from faults import DriverFailed, ServerDied, ended, last_output, not_found
-    from printed import PrintedLines
+    from printed import DriverFailed, PrintedLines, ServerDied, ended, last_output, not_found
 
 LOOPBACK = "127.0.0.1"
 
@@ -34,7 +32,6 @@ CHECK_SECONDS = 0.1
 """The interval between two health checks of a starting server."""
 
 HEALTH_SECONDS = 2.0
-"""How long one health check may take."""
 
 ENDING_SECONDS = 5.0
 """How long a server may take to end after SIGTERM."""

@@ -22,13 +22,22 @@ from memeval.systems.environments.install import (
     PYTHON,
     Node,
     Python,
+    disk_full,
     install_node,
     install_python,
     resolve,
 )
-from memeval.systems.environments.node_lock import PACKAGE, PACKAGE_LOCK, read_package, read_package_lock
-from memeval.systems.environments.python_lock import REQUIREMENTS, Script, check_covered, read_pins, read_script
-from memeval.systems.environments.refusals import disk_full
+from memeval.systems.environments.python_lock import (
+    PACKAGE,
+    PACKAGE_LOCK,
+    REQUIREMENTS,
+    Script,
+    check_covered,
+    read_package,
+    read_package_lock,
+    read_pins,
+    read_script,
+)
 from memeval.systems.environments.tools import find_node
 
 MARKER = "environment.json"
@@ -38,10 +47,8 @@ LOCK_BYTES = 5_000_000
 
 class BuiltEnvironment(Stored):
     digest: Digest
-    """Digest of the packages and the platform."""
     tool: str
     stamp: Digest
-    """Digest of the sizes and times of its files."""
     base: str | None
     """The installation folder of its Python; ``None`` without Python packages."""
 
@@ -57,7 +64,6 @@ class Environment:
     """Folders that the system must be able to read in the sandbox."""
     identity: EnvironmentIdentity
     variables: dict[str, str] = field(default_factory=dict)
-    """Environment variables by which Node finds its packages."""
 
 
 def environment_for(

@@ -8,9 +8,8 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from memeval.gateway.reply_text import joined
-from memeval.gateway.serving.completion import calls_of, choices_of, data_of, pieces
-from memeval.gateway.serving.dialects.base import Exchange, event
+from memeval.gateway.reply_words import joined
+from memeval.gateway.serving.completion import Exchange, calls_of, choices_of, data_of, event, pieces
 from memeval.gateway.serving.fields import Fields, Refusal, text_of
 from memeval.records.call import Api, Call
 
@@ -106,7 +105,6 @@ class Embeddings(Exchange):
 
 
 def checked_tools(tools: list[Any]) -> list[Any]:
-    """Return tools in the form of the OpenAI API."""
     for tool in tools:
         if not isinstance(tool, dict) or tool.get("type") != "function" or not isinstance(tool.get("function"), dict):
             raise Refusal(
@@ -116,7 +114,6 @@ def checked_tools(tools: list[Any]) -> list[Any]:
 
 
 def embedded(fields: Fields, name: str) -> Any:
-    """Return the input of an embedding request: a text, texts, or their tokens."""
     value = fields.any(name)
     if isinstance(value, str) and value:
         return value

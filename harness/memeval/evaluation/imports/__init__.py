@@ -1,0 +1,1 @@
+"""Answers in files: imported as runs, scored without a run, and exported."""

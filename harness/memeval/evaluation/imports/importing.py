@@ -1,0 +1,316 @@
+"""Import of answers made elsewhere: match them to a benchmark, grade them by its protocol, and seal a run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks import find
+from memeval.benchmarks.base import Parameters
+from memeval.benchmarks.exchange_format import ExchangeFormat, QuestionData
+from memeval.benchmarks.formats.answers import UNKNOWN_SOURCE, ImportedAnswer, ImportedAnswers
+from memeval.benchmarks.formats.reading import AnswerFile
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.judge.grades import cases_of, grade_items
+from memeval.evaluation.judge.judges import ChosenJudge
+from memeval.evaluation.run.models import CALLS, models_for
+from memeval.evaluation.run.provenance import harness
+from memeval.evaluation.run.readers import reader_named
+from memeval.evaluation.run.run_folders import finished_runs, start, unfinished_runs
+from memeval.evaluation.run.seal import seal
+from memeval.evaluation.run.stopping import interruptible
+from memeval.evaluation.run.verdicts import check_key, judgment_rows, judgments
+from memeval.evaluation.withhold.rows import Rows
+from memeval.exchange.formats import read_answers
+from memeval.execution.journal import Journal, utc_now
+from memeval.execution.progress import Progress, Silent
+from memeval.execution.secrets import redact
+from memeval.gateway.record import CallRecord
+from memeval.keys import ItemKey
+from memeval.options import ImportOptions, Origin
+from memeval.records.base import SLUG, SLUG_LENGTH, digest_bytes, digest_of
+from memeval.records.errors import BadInput
+from memeval.records.imported import Claim, ClaimMetric, Imported
+from memeval.records.journal import LogLine, Plan
+from memeval.records.response import Outcome, ReportedUsage, Response, RetrievedItem, Timings
+from memeval.records.run import Inputs, Isolation, SystemIdentity, SystemKind
+from memeval.records.track import Limits
+from memeval.systems.channel import visible
+from memeval.systems.controls import all_controls
+
+MOST_WORDS = 4
+"""Largest number of words in an id; a longer one is a sentence and is listed by its digest."""
+
+LONGEST_NAME = 8
+"""Largest number of words in a system's name. A longer one may be benchmark text; the slug and a digest replace it."""
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def open_benchmark_for(
+    form: ExchangeFormat,
+    file: Path,
+    benchmark: str | None = None,
+    data: Path | None = None,
+    parameters: Parameters | None = None,
+    protocol: str | None = None,
+) -> BenchmarkSession:
+    """Open the benchmark that a file of answers belongs to.
+
+    Args:
+        form: the file's format. If the files contain questions, these are the data, unless ``data`` is given.
+        benchmark: its id; ``None`` for the format's default.
+        data: a local copy of the benchmark's data.
+        protocol: the grading protocol; ``None`` for the benchmark's default.
+
+    Raises:
+        BadInput: the format does not support the benchmark, or the data cannot be opened.
+    """
+    if benchmark is None and not form.benchmarks:
+        raise BadInput(f"format '{form.name}' fits every benchmark.", remedy="Name one with --benchmark.")
+    chosen = find(benchmark or form.benchmarks[0])
+    if form.benchmarks and chosen.info.id not in form.benchmarks:
+        raise BadInput(
+            f"format '{form.name}' does not support {chosen.info.id}.",
+            remedy=f"It supports {', '.join(form.benchmarks)}.",
+        )
+    if parameters is None and (data is None or form.data is not QuestionData.INSIDE):
+        parameters = dict(form.parameters) or None
+    if data is None and form.data is not None:
+        data = file if form.data is QuestionData.INSIDE else file.parent
+    return BenchmarkSession.open(chosen, data, parameters, protocol=protocol)
+
+
+def import_file(
+    file: AnswerFile,
+    form: ExchangeFormat,
+    benchmark_session: BenchmarkSession,
+    judge: ChosenJudge,
+    options: ImportOptions,
+    progress: Progress | None = None,
+) -> RunFolder:
+    """Grade a file of answers and seal a run of it.
+
+    Answers to unknown questions are dropped and listed. Questions without answers make the run partial.
+
+    Args:
+        options: origin, storage and judge options.
+        progress: receives progress and notes.
+
+    Returns:
+        The sealed run; the stored one if the same judge already graded the same file.
+
+    Raises:
+        BadInput: the file is invalid, or contains no answer to a question of the benchmark.
+        GatewayStopped: the judge's endpoint, its key or a budget stopped the import; the same call resumes it.
+    """
+    progress = progress or Silent()
+    answers = _matched(read_answers(form, file, benchmark_session), benchmark_session, options.origin)
+    _refuse_taken(answers, options.results)
+    inputs = _inputs(answers, benchmark_session, judge, form)
+    system_folder = options.results / benchmark_session.benchmark.info.name / answers.slug
+    done = [] if options.fresh else finished_runs(system_folder, inputs)
+    if done:
+        same = done[-1].run.imported == answers.imported
+        hint = "" if same else " Its recorded origin differs. Record the new origin with --fresh."
+        progress.note(f"{done[-1].path}: reused; the same judge already graded this file.{hint}")
+        return done[-1]
+    items, responses = _rows(answers, benchmark_session)
+    with (
+        interruptible(),
+        models_for(options.results, options.models, progress.note, on_disk=judge.model is not None) as models,
+    ):
+        cases = [] if judge.model is None else cases_of(benchmark_session, items, responses)
+        check_key(judge, cases, models)
+        folder = _folder(system_folder, _plan(inputs, answers, benchmark_session, judge, form), options.fresh)
+        with Journal(folder) as journal, CallRecord(journal.path / CALLS) as own:
+            plan = Journal.plan(folder)
+            models.open_run(plan.run_id, own)
+            title = f"judging {answers.slug} by {judge.name}"
+            recorded = judge.recorded(judgments(judge, cases, models, progress, title))
+            rows = Rows(
+                responses=responses,
+                contexts=[],
+                grades=grade_items(benchmark_session, items, responses, recorded),
+                judgments=judgment_rows(recorded, own),
+                prompts=judge.prompt_rows(benchmark_session.benchmark.info.id),
+            )
+            journal.log(LogLine(at=utc_now(), event="imported", detail=f"{len(responses)} answers of {form.name}"))
+            return seal(folder, plan, rows, journal.log_lines, 1, benchmark_session)
+
+
+def _matched(answers: ImportedAnswers, benchmark_session: BenchmarkSession, origin: Origin) -> ImportedAnswers:
+    """Match answers to the benchmark: list missing and unknown questions, and add the caller's origin."""
+    slug = answers.slug if origin.slug is None else origin.slug
+    if len(slug) > SLUG_LENGTH or not SLUG.fullmatch(slug):
+        raise BadInput(
+            f"invalid slug '{visible(slug[:SLUG_LENGTH])}'.", remedy="Use words of a-z and 0-9, separated by dashes."
+        )
+    if slug in all_controls():
+        raise BadInput(f"'{slug}' is a control of memeval.", remedy="Choose another --slug.")
+    answered = {answer.question_id for answer in answers.answers}
+    known = {question for key in benchmark_session.dataset.keys() for question in key.question_ids}  # noqa: SIM118
+    planned = [question for key in benchmark_session.keys for question in key.question_ids]
+    if answered.isdisjoint(planned):
+        raise BadInput(
+            f"none of the {len(answered)} answers belongs to a question of {benchmark_session.benchmark.info.id}.",
+            where=answers.imported.file,
+            remedy="Name the right benchmark or data with --benchmark, --parameter or --data.",
+        )
+    if benchmark_session.protocol_info.search_items is not None and not answers.has_rankings:
+        raise BadInput(
+            f"the file lists no retrieved items, and protocol '{benchmark_session.protocol}' grades only those.",
+            where=answers.imported.file,
+            remedy="Choose another --protocol.",
+        )
+    claims = answers.imported.claims
+    if origin.claimed is not None:
+        weighted = any(
+            category.weight
+            for category in benchmark_session.benchmark.table(benchmark_session.protocol, benchmark_session.tier)
+        )
+        metric = ClaimMetric.COMPOSITE if weighted else ClaimMetric.ACCURACY
+        claims = (Claim(score=origin.claimed, metric=metric, items=len(answered)), *claims)
+    origin_fields = {"source": origin.source, "commit": origin.commit, "licence": origin.licence}
+    imported = answers.imported.model_copy(
+        update={
+            **{name: value for name, value in origin_fields.items() if value is not None},
+            "claims": claims,
+            "missing": tuple(question for question in planned if question not in answered),
+            "unknown": tuple(
+                _listed(question)
+                for question in dict.fromkeys(answer.question_id for answer in answers.answers)
+                if question not in known
+            ),
+        }
+    )
+    return replace(answers, slug=slug, imported=imported)
+
+
+def _refuse_taken(answers: ImportedAnswers, results: Path) -> None:
+    """Refuse a slug under which another system has runs, of any benchmark: boards and trends know systems by slug.
+
+    Raises:
+        BadInput: the slug belongs to a system of another name.
+    """
+    name = _name(answers)
+    for folder in sorted(results.glob(f"*/{answers.slug}")):
+        heads = [RunFolder(head.parent).run.system for head in sorted(folder.glob("*/run.json"))]
+        heads += [plan.system for plan in unfinished_runs(folder).values()]
+        other = next((head.name for head in heads if head.name != name), None)
+        if other is not None:
+            raise BadInput(
+                f"the slug '{answers.slug}' belongs to the system '{visible(other)}', not to '{visible(name)}'.",
+                where=folder,
+                remedy=f"Choose another with --slug. If it is the same system, say so: --system '{visible(other)}'.",
+            )
+
+
+def _name(answers: ImportedAnswers) -> str:
+    """Return the system's name for the record; the slug and a digest replace one that may be benchmark text."""
+    if len(_WORD.findall(answers.system)) <= LONGEST_NAME:
+        return answers.system
+    return f"{answers.slug} {digest_bytes(answers.system.encode())[7:15]}"
+
+
+def _listed(name: str) -> str:
+    """Return an id or a column's name for the record; its digest if it is a sentence, which may be benchmark text."""
+    return digest_bytes(name.encode()) if len(_WORD.findall(name)) > MOST_WORDS else visible(name)
+
+
+def _inputs(
+    answers: ImportedAnswers, benchmark_session: BenchmarkSession, judge: ChosenJudge, form: ExchangeFormat
+) -> Inputs:
+    fixed = benchmark_session.protocol_info.reader
+    track = benchmark_session.track(reader=None if fixed is None else reader_named(fixed), limits=Limits())
+    return Inputs.of(judge.on(track), _system(answers, form), None)
+
+
+def _system(answers: ImportedAnswers, form: ExchangeFormat) -> SystemIdentity:
+    return SystemIdentity(
+        slug=answers.slug,
+        name=_name(answers),
+        version=answers.version,
+        kind=SystemKind.IMPORTED,
+        adapter_class=f"none: answers in the format {form.name}",
+        submission_digest=answers.imported.digest,
+        environment_digest=digest_of(form.name),
+        parameters={} if answers.column is None else {"answers": _listed(answers.column)},
+    )
+
+
+def _plan(
+    inputs: Inputs,
+    answers: ImportedAnswers,
+    benchmark_session: BenchmarkSession,
+    judge: ChosenJudge,
+    form: ExchangeFormat,
+) -> Plan:
+    return Plan(
+        run_id="",
+        started="",
+        inputs=inputs,
+        system=_system(answers, form),
+        redistribution=benchmark_session.benchmark.info.redistribution,
+        isolation=Isolation.ELSEWHERE,
+        harness=harness(inputs.track.benchmark),
+        seeds=judge.seeds,
+        imported=answers.imported,
+    )
+
+
+def _folder(system_folder: Path, plan: Plan, fresh: bool) -> Path:
+    """Return the folder of the interrupted import to resume, or of a new one."""
+    interrupted = [
+        folder
+        for folder, other in unfinished_runs(system_folder).items()
+        if other.imported == plan.imported and other.inputs.fingerprint == plan.inputs.fingerprint
+    ]
+    return interrupted[-1] if interrupted and not fresh else start(system_folder, plan)
+
+
+def _rows(answers: ImportedAnswers, benchmark_session: BenchmarkSession) -> tuple[list[ItemKey], list[Response]]:
+    """Return the items whose questions all have answers, in plan order, and their responses."""
+    by_question = {answer.question_id: answer for answer in answers.answers}
+    items = [key for key in benchmark_session.keys if all(question in by_question for question in key.question_ids)]
+    return items, [
+        _response(by_question[question], key, benchmark_session, answers.imported)
+        for key in items
+        for question in key.question_ids
+    ]
+
+
+def _response(
+    answer: ImportedAnswer, key: ItemKey, benchmark_session: BenchmarkSession, imported: Imported
+) -> Response:
+    outcome = Outcome.OK if answer.text.strip() else Outcome.EMPTY
+    return Response(
+        item_id=key.item_id,
+        scenario_id=key.scenario_id,
+        question_id=answer.question_id,
+        outcome=Outcome.ADAPTER_ERROR if answer.error is not None else outcome,
+        answer="" if answer.error is not None else answer.text,
+        error=None if answer.error is None else redact(answer.error),
+        items=None if answer.sources is None else tuple(_items(answer.sources, key, benchmark_session)),
+        reported_tokens=answer.reported_tokens,
+        usage=_usage(answer),
+        timings=Timings(started=imported.made_at or "", ask_seconds=answer.seconds),
+    )
+
+
+def _items(sources: Sequence[str], key: ItemKey, benchmark_session: BenchmarkSession) -> Iterator[RetrievedItem]:
+    """Yield the retrieved items with memeval's ordinals; sources unknown to the benchmark stay marked as unknown."""
+    ordinals = benchmark_session.dataset.ordinals(key.scenario_id)
+    for source in sources:
+        yield RetrievedItem(source_ids=(ordinals.get(source, UNKNOWN_SOURCE + source),))
+
+
+def _usage(answer: ImportedAnswer) -> ReportedUsage | None:
+    if (answer.prompt_tokens, answer.completion_tokens, answer.cost_usd) == (None, None, None):
+        return None
+    return ReportedUsage(
+        prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens, cost_usd=answer.cost_usd
+    )

@@ -1,0 +1,1 @@
+"""Which judge decides, and the grades that it gives."""

@@ -1,0 +1,399 @@
+"""Runs a system on a benchmark: resume, reuse or start; execute; judge; seal."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from memeval.archive.runs import RunFolder
+from memeval.archive.sources import keep_source
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.judge.grades import cases_of, grade_items, is_done
+from memeval.evaluation.judge.judges import ChosenJudge, choose_judge, judge_of
+from memeval.evaluation.run.disk_space import disk_space_warning
+from memeval.evaluation.run.early_judging import EarlyJudging
+from memeval.evaluation.run.models import CALLS, Models, decoded_options, models_for
+from memeval.evaluation.run.on_cluster import Cluster, RunOnNodes, cluster_executor, cluster_of
+from memeval.evaluation.run.provenance import harness
+from memeval.evaluation.run.readers import choose_reader, protocols_for
+from memeval.evaluation.run.run_folders import find_run_folder, start
+from memeval.evaluation.run.runtime import ExchangeBuffer, NewInstance, system_instances
+from memeval.evaluation.run.seal import in_plan_order, seal, used_contexts
+from memeval.evaluation.run.stopping import interruptible
+from memeval.evaluation.run.verdicts import by_scenario, call_rows, judgment_rows, judgments
+from memeval.evaluation.withhold.decoding import decoded_run
+from memeval.evaluation.withhold.rows import Rows
+from memeval.execution.executor import EarlyStop, Executor, execute
+from memeval.execution.journal import Journal, utc_now
+from memeval.execution.local import LocalExecutor
+from memeval.execution.model_reader import PREFIX, SEED, ModelReader
+from memeval.execution.preparation import PreparedSystem, prepare, with_python
+from memeval.execution.progress import Progress, Silent
+from memeval.execution.readers import NATIVE
+from memeval.execution.steps import FinishedItems, SystemInstance
+from memeval.gateway.record import CallRecord
+from memeval.grading.rows import last_attempts
+from memeval.judging.rules import RulesJudge
+from memeval.keys import ItemKey
+from memeval.options import RunOptions as RunOptions
+from memeval.reading import Reader
+from memeval.records.call import Caller
+from memeval.records.errors import BadInput, NotApplicable
+from memeval.records.journal import LogLine, Plan
+from memeval.records.prompt import Prompt
+from memeval.records.response import Response
+from memeval.records.run import Inputs, SystemKind
+from memeval.systems.child import HASH_SEED
+from memeval.systems.messages import AdapterInfo
+from memeval.systems.source import SystemSource, start_system
+
+
+def run_system(
+    source: SystemSource, benchmark_session: BenchmarkSession, options: RunOptions, progress: Progress | None = None
+) -> RunFolder:
+    """Run a system on a benchmark, or return the finished run with the same inputs.
+
+    Returns:
+        The sealed run.
+
+    Raises:
+        BadInput: an option names nothing that exists, the adapter does not load, or an unfinished run of this system
+            has other inputs.
+        StoppedEarly: the first items all failed with the same error. The same call with ``retry_errors`` resumes.
+        GatewayStopped: a model's endpoint or key failed, or a budget is spent. The same call resumes.
+        KeyboardInterrupt: interrupted. Finished items are on disk, and the same call resumes.
+    """
+    progress = progress or Silent()
+    source = with_python(source, options.setup)
+    options = replace(options, models=decoded_options(options.models, benchmark_session))
+    judge = judge_for(options)
+    if not benchmark_session.dataset.runnable:
+        raise BadInput(
+            "this data has questions and answers, but no histories to ingest. It only grades answers made elsewhere.",
+            remedy=benchmark_session.benchmark.remedy(),
+        )
+    if warning := disk_space_warning(benchmark_session.dataset.history_bytes, options.concurrency):
+        progress.note(warning)
+    prepared = prepare(source, options.setup, progress.note, hidden=(options.results,))
+    if options.models.replay is not None and prepared.hosts:
+        raise BadInput(
+            f"'{source.slug}' uses its own hosts, and their replies are not recorded.",
+            remedy="Run it without --replay.",
+        )
+    uses_models = judge.model is not None or bool(source.declared_models) or (options.reader or "").startswith(PREFIX)
+    traffic = ExchangeBuffer()
+    with (
+        cluster_of(options.scheduler, prepared) as cluster,
+        models_for(options.results, options.models, progress.note, on_disk=uses_models) as models,
+    ):
+        setting = _Setting(prepared, benchmark_session, options, judge, models, progress, traffic, source, cluster)
+        with system_instances(prepared, options.limits, models, traffic) as new_instance:
+            first = new_instance(lambda line: None)
+            with closing(first.process):
+                hello = start_system(prepared.source, first.process)
+                _check_conformance(setting, hello)
+                return _run(setting, hello, first, new_instance)
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """The parts of a run."""
+
+    prepared: PreparedSystem
+    benchmark_session: BenchmarkSession
+    options: RunOptions
+    judge: ChosenJudge
+    models: Models
+    progress: Progress
+    traffic: ExchangeBuffer
+    given_source: SystemSource
+    """The system before it was prepared on this machine."""
+    cluster: Cluster | None
+    """The machines that run the scenarios; ``None`` for this one."""
+
+    @property
+    def source(self) -> SystemSource:
+        return self.prepared.source
+
+
+def judge_for(options: RunOptions) -> ChosenJudge:
+    """Check the numbers of the options, and return the judge.
+
+    Raises:
+        BadInput: a number is too small, or the judge does not exist.
+    """
+    options.check()
+    replay = options.models.replay
+    if replay is not None and options.judge is None:
+        return judge_of(replay.run.track, replay.prompts())
+    return choose_judge(options.judge or RulesJudge.name, options.judge_label, options.prompts)
+
+
+def _check_conformance(setting: _Setting, hello: AdapterInfo) -> None:
+    """Raise ``BadInput`` if a submission that can cost money fails the conformance check."""
+    options, prepared = setting.options, setting.prepared
+    is_submission = prepared.source.kind is SystemKind.SUBMISSION
+    if not options.skip_conformance and is_submission and prepared.pays and options.models.replay is None:
+        from memeval.evaluation.run.conforming import require_conformance
+
+        require_conformance(prepared, hello, options.results, setting.progress, options.models, options.limits)
+
+
+def _require_isolation(setting: _Setting, new_instance: NewInstance) -> None:
+    """Raise ``BadInput`` if a system recalls texts of other scenarios, as far as two seconds show."""
+    options = setting.options
+    if not options.skip_conformance and setting.source.kind is not SystemKind.CONTROL and options.models.replay is None:
+        from memeval.evaluation.run.isolation_probe import require_isolation
+
+        require_isolation(setting.prepared, new_instance, setting.progress.note)
+
+
+def _run(setting: _Setting, hello: AdapterInfo, first: SystemInstance, new_instance: NewInstance) -> RunFolder:
+    """Resume or start the run, execute the open items, judge and seal; see :func:`run_system`."""
+    source, benchmark_session, options, progress = (
+        setting.source,
+        setting.benchmark_session,
+        setting.options,
+        setting.progress,
+    )
+    reader = _reader(setting, hello)
+    inputs = _inputs(setting, hello, reader)
+    system_folder = options.results / benchmark_session.benchmark.info.name / source.slug
+    items = benchmark_session.selected(options.limit)
+    folder, retried = None, None
+    if not options.fresh:
+        folder, retried = find_run_folder(
+            system_folder,
+            inputs,
+            replayed=options.models.replay is not None,
+            retry_errors=options.retry_errors,
+            progress=progress,
+        )
+    if folder is not None and (folder / "run.json").exists():
+        shutil.rmtree(
+            folder / "journal", ignore_errors=True
+        )  # remains if the process was killed after it wrote the head
+        return RunFolder(folder)
+    setting.models.check_keys(_callers(setting.judge, reader))
+    if folder is None:
+        _require_isolation(setting, new_instance)
+        folder = start(system_folder, _plan(setting, inputs, hello, reader, retried))
+    if reason := keep_source(options.results, source):
+        progress.note(f"The files of {source.slug} are not stored with the run: {reason}.")
+    with interruptible(), Journal(folder) as journal, CallRecord(journal.path / CALLS) as own:
+        plan = Journal.plan(folder)
+        setting.models.open_run(plan.run_id, own)
+        setting.traffic.store_in(journal.exchanged)
+        retryable = frozenset(journal.responses) if options.retry_errors else frozenset()
+        if plan.carries_over is not None:
+            retried = decoded_run(RunFolder(system_folder / plan.carries_over), benchmark_session)
+            retryable = _carry_over(retried, journal)
+        open_items, attempts = _open_items(items, journal, retryable)
+        done = len(items) - len(open_items)
+        for note in benchmark_session.dataset.notes:
+            progress.note(note)
+            journal.log(LogLine(at=utc_now(), event="data", detail=note))
+        progress.start(f"{source.slug} on {benchmark_session.benchmark.info.id}", len(items), done)
+        if done > 0:
+            progress.note(f"Resumed: {done} of {len(items)} items are already on disk.")
+            journal.log(LogLine(at=utc_now(), event="resumed", detail=f"{done} of {len(items)} items on disk"))
+        try:
+            early = None
+            if setting.judge.model is not None:
+                early = EarlyJudging(setting.judge.model, benchmark_session, items, setting.models)
+            stops_early = _early_stop(setting, items, open_items, journal)
+
+            def watch(finished: Sequence[FinishedItems]) -> None:
+                stops_early(finished)
+                if early is not None:
+                    early.watch(finished)
+
+            executor = _executor(setting, hello, first, new_instance, reader, plan.inputs.track.limits.search_items)
+            execute(
+                executor,
+                benchmark_session.works(open_items, source.view, attempts),
+                journal,
+                progress,
+                spent=setting.models.spent,
+                watch=watch,
+            )
+        finally:
+            progress.stop()
+            journal.log(*setting.models.lines())
+        rows = _judged(setting, items, journal, own, reader, retried, early)
+        return seal(folder, plan, rows, journal.log_lines, options.concurrency, benchmark_session)
+
+
+def _executor(
+    setting: _Setting,
+    hello: AdapterInfo,
+    first: SystemInstance,
+    new_instance: NewInstance,
+    reader: Reader | None,
+    search_items: int,
+) -> Executor:
+    """Return what runs the scenarios: this machine, or a cluster."""
+    options, check = setting.options, setting.models.gateway.check
+    readings = options.models.model_concurrency if isinstance(reader, ModelReader) else 0
+    if setting.cluster is None:
+        return LocalExecutor(
+            first, new_instance, reader, search_items, options.concurrency, check=check, readings=readings
+        )
+    return cluster_executor(
+        setting.cluster,
+        RunOnNodes(
+            setting.given_source,
+            setting.prepared,
+            hello,
+            options.limits,
+            reader,
+            search_items,
+            options.concurrency,
+        ),
+        setting.progress.note,
+        setting.models,
+        readings,
+    )
+
+
+def _early_stop(
+    setting: _Setting, items: Sequence[ItemKey], open_items: Sequence[ItemKey], journal: Journal
+) -> Callable[[Sequence[FinishedItems]], None]:
+    """Return a watcher that stops a run whose first items all fail with the same error.
+
+    Controls and runs with ``keep_going`` are never stopped.
+    """
+    source = setting.source
+    if setting.options.keep_going or source.kind is SystemKind.CONTROL:
+        return lambda finished: None
+    open_ids = {item.item_id for item in open_items}
+    earlier = [row for row in last_attempts(journal.responses.values()).values() if row.item_id not in open_ids]
+    return EarlyStop(len(items), earlier, f"{source.slug} on {setting.benchmark_session.benchmark.info.id}").watch
+
+
+def _reader(setting: _Setting, hello: AdapterInfo) -> Reader | None:
+    """Return the reader; a replayed run keeps its reader unless the options name another."""
+    replay, asked = setting.options.models.replay, setting.options.reader
+    if replay is not None and asked is None:
+        asked = replay.run.track.reader
+
+    def model_reader(name: str) -> ModelReader:
+        endpoint = setting.models.endpoint(Caller.READER)
+        return ModelReader(name, endpoint, setting.models.gateway, setting.options.limits.reader_tokens)
+
+    protocol, slug = setting.benchmark_session.protocol_info, setting.source.slug
+    try:
+        return choose_reader(asked, hello.capabilities, slug, model_reader, protocol)
+    except NotApplicable as error:
+        info = setting.benchmark_session.benchmark.info
+        others = protocols_for(hello.capabilities, info)
+        if not others or protocol.name in others:  # the chosen reader is the cause
+            raise
+        remedy = f"{slug} supports {info.id} with --protocol {' or '.join(others)}."
+        refused = NotApplicable(error.problem, remedy=remedy)
+        refused.protocols = tuple(others)
+        raise refused from None
+
+
+def _callers(judge: ChosenJudge, reader: Reader | None) -> list[Caller]:
+    """Return which of judge and reader call models."""
+    callers = [] if judge.model is None else [Caller.JUDGE]
+    return [*callers, Caller.READER] if isinstance(reader, ModelReader) else callers
+
+
+def _inputs(setting: _Setting, hello: AdapterInfo, reader: Reader | None) -> Inputs:
+    options = setting.options
+    track = setting.benchmark_session.track(reader=reader, limits=options.limits)
+    return Inputs.of(setting.judge.on(track), setting.prepared.identity(hello), options.limit)
+
+
+def _plan(
+    setting: _Setting, inputs: Inputs, hello: AdapterInfo, reader: Reader | None, retried: RunFolder | None
+) -> Plan:
+    has_model_reader = isinstance(reader, ModelReader)
+    return Plan(
+        run_id="",
+        started="",
+        inputs=inputs,
+        system=setting.prepared.identity(hello),
+        redistribution=setting.benchmark_session.benchmark.info.redistribution,
+        isolation=setting.prepared.isolation,
+        network=setting.prepared.network,
+        sandbox=None if setting.prepared.sandbox is None else str(setting.prepared.sandbox),
+        harness=harness(inputs.track.benchmark),
+        seeds={"PYTHONHASHSEED": HASH_SEED} | setting.judge.seeds | ({"reader": SEED} if has_model_reader else {}),
+        carries_over=retried.run.run_id if retried else None,
+        replayed=setting.options.models.replay is not None,
+    )
+
+
+def _judged(
+    setting: _Setting,
+    items: Sequence[ItemKey],
+    journal: Journal,
+    own: CallRecord,
+    reader: Reader | None,
+    retried: RunFolder | None,
+    early: EarlyJudging | None,
+) -> Rows:
+    """Judge the responses, and return all rows of the run."""
+    judge, benchmark_session, progress = setting.judge, setting.benchmark_session, setting.progress
+    responses = in_plan_order(items, journal.responses.values())
+    title = f"judging {setting.source.slug} on {benchmark_session.benchmark.info.id}"
+    calls, others = ({}, items) if early is None else early.calls(items, progress, title)
+    cases = [] if judge.model is None else cases_of(benchmark_session, others, responses)
+    recorded = judge.recorded(calls | judgments(judge, cases, setting.models, progress, title))
+    contexts = used_contexts(responses, journal.contexts)
+    answering = NATIVE if reader is None else reader.name
+    grades = grade_items(benchmark_session, items, responses, recorded, contexts, answering)
+    prompts = judge.prompt_rows(benchmark_session.benchmark.info.id)
+    if isinstance(reader, ModelReader):
+        prompts += [Prompt(name=name, text=text) for name, text in reader.texts.items()]
+    return Rows(
+        responses=responses,
+        contexts=contexts,
+        grades=grades,
+        judgments=judgment_rows(recorded, own),
+        calls=call_rows(benchmark_session, responses, setting.models, own, retried),
+        prompts=prompts,
+        traffic=by_scenario(journal.exchanges, benchmark_session),
+    )
+
+
+def _carry_over(source: RunFolder, journal: Journal) -> frozenset[tuple[str, int]]:
+    """Copy the missing rows of a finished run into the journal of the run that retries it.
+
+    Returns:
+        Question id and attempt of all rows of the finished run.
+    """
+    rows = {(row.question_id, row.attempt): row for row in source.responses()}
+    missing = tuple(row for key, row in rows.items() if key not in journal.responses)
+    if missing:
+        journal.write([FinishedItems((), missing, tuple(source.contexts()))])
+        journal.log(LogLine(at=utc_now(), event="carried over", detail=f"the rows of {source.run.run_id}"))
+    return frozenset(rows)
+
+
+def _open_items(
+    items: Sequence[ItemKey], journal: Journal, retryable: frozenset[tuple[str, int]]
+) -> tuple[list[ItemKey], dict[str, int]]:
+    """Return the items that still need to run, and the attempt number of each.
+
+    Args:
+        items: the planned items, in plan order.
+        journal: the rows on disk.
+        retryable: question id and attempt of the rows that are retried if they failed.
+    """
+    last = last_attempts(journal.responses.values())
+    open_items, attempts = [], {}
+    for item in items:
+        rows: list[Response] = [last[question] for question in item.question_ids if question in last]
+        if not is_done(item, last):
+            open_items.append(item)
+            attempts[item.item_id] = max((row.attempt for row in rows), default=1)
+        elif any(row.outcome.is_error and (row.question_id, row.attempt) in retryable for row in rows):
+            open_items.append(item)
+            attempts[item.item_id] = max(row.attempt for row in rows) + 1
+    return open_items, attempts

@@ -1,0 +1,123 @@
+"""Sends answers to a model judge, and collects the model calls of a run for sealing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.judge.judges import ChosenJudge
+from memeval.evaluation.run.models import Models
+from memeval.execution.progress import Progress
+from memeval.gateway.record import CallRecord
+from memeval.gateway.replies import is_usable
+from memeval.judging.base import Case, Judge
+from memeval.judging.model import RecordedJudge, ask_all
+from memeval.records.base import Digest
+from memeval.records.call import Call, Caller, ModelRequest, Phase
+from memeval.records.response import Response
+from memeval.records.traffic import Traffic
+
+R = TypeVar("R", Call, Traffic)
+
+
+def check_key(judge: ChosenJudge, cases: Iterable[Case], models: Models, recorded: Iterable[Call] = ()) -> None:
+    """Check that the judge's key is set if a judgment is not recorded yet.
+
+    Args:
+        judge: the judge; the rule set needs no key.
+        cases: the answers.
+        recorded: further recorded judgments.
+
+    Raises:
+        BadInput: the key is missing.
+    """
+    if judge.model is None:
+        return
+    recorded_keys = {call.key for call in recorded if is_usable(call)}
+    keys = (judge.model.request(case).key for case in cases)
+    if any(key not in recorded_keys and models.gateway.stored(key) is None for key in keys):
+        models.check_keys([Caller.JUDGE])
+
+
+def judgments(
+    judge: ChosenJudge, cases: Sequence[Case], models: Models | None, progress: Progress, title: str
+) -> dict[Digest, Call]:
+    """Return the judgments of some answers; ask the judge for those that are not recorded yet.
+
+    Args:
+        judge: the judge; the rule set needs none.
+        cases: the answers.
+        models: the gateway; may be ``None`` for the rule set.
+
+    Raises:
+        GatewayStopped: the endpoint or key failed, or a budget is spent. Finished judgments are recorded.
+    """
+    if judge.model is None or models is None or not cases:
+        return {}
+    gateway = models.gateway
+    endpoint = models.endpoint(Caller.JUDGE)
+
+    async def ask(request: ModelRequest) -> Call:
+        return await gateway.ask(request, endpoint, Caller.JUDGE, Phase.JUDGE)
+
+    def advance() -> None:
+        progress.spend(gateway.spent_usd, gateway.made, gateway.cached)
+        progress.advance(1, 0)
+
+    progress.start(title, len(cases), 0)
+    try:
+        return gateway.run(ask_all(judge.model, cases, ask, advance, 2 * gateway.most_in_flight(Caller.JUDGE)))
+    finally:
+        progress.stop()
+
+
+def judgment_rows(judge: Judge, own: CallRecord | None) -> list[Call]:
+    """Return the judgments of a run in sealed order: by key, failed calls before the successful call.
+
+    Args:
+        judge: the judge that graded.
+        own: the record of the run's failed calls.
+    """
+    used = list(judge.used.values()) if isinstance(judge, RecordedJudge) else []
+    failed = [] if own is None else [call for call in own.rows() if call.caller is Caller.JUDGE]
+    rows = {(call.key, call.error is None, call.at): call for call in (*used, *failed)}
+    return [rows[position] for position in sorted(rows)]
+
+
+def call_rows(
+    benchmark_session: BenchmarkSession,
+    responses: Iterable[Response],
+    models: Models,
+    own: CallRecord,
+    retried: RunFolder | None,
+) -> list[Call]:
+    """Return the reader's and the system's calls of a run in sealed order.
+
+    First the reader's calls, by key, with failed calls. Then the system's calls, by scenario in the benchmark's order,
+    and by time in a scenario.
+
+    Args:
+        models: the gateway, with the shared record and the replayed run.
+        own: the record of the system's calls and of failed calls.
+        retried: the finished run that this run retries; ``None`` for none.
+    """
+    run_calls = [*(() if retried is None else retried.calls()), *own.rows()]
+    reader_calls = [call for call in run_calls if call.caller is Caller.READER]
+    replayed = [] if models.replay is None else [row for row in models.replay.calls() if row.caller is Caller.READER]
+    answered = {call.key: call for call in replayed}  # a failed call precedes the successful call with the same key
+    for key in {response.reader_key for response in responses} - {None}:
+        if (call := models.gateway.stored(str(key)) or answered.get(str(key))) is not None:
+            reader_calls.append(call)
+    rows = {(call.key, call.error is None, call.at): call for call in reader_calls}
+    system_calls = [call for call in run_calls if call.caller is Caller.SYSTEM]
+    return [*(rows[position] for position in sorted(rows)), *by_scenario(system_calls, benchmark_session)]
+
+
+def by_scenario(rows: Sequence[R], benchmark_session: BenchmarkSession) -> list[R]:
+    """Return rows in the order of their scenarios, first those without one. Rows of a scenario keep their order."""
+    if not rows:
+        return []
+    order = {scenario_id: number for number, scenario_id in enumerate(benchmark_session.scenarios)}
+    return sorted(rows, key=lambda row: order.get(row.scenario_id or "", -1))

@@ -1,0 +1,310 @@
+"""Checks a submission: its files, its installation, its conformance, and a few items of a benchmark."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from memeval.benchmarks import quick_benchmark
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.conformance.suite import CHECKS
+from memeval.evaluation.run.conforming import check_conformance
+from memeval.evaluation.run.models import models_for
+from memeval.evaluation.run.provenance import memeval_version
+from memeval.evaluation.run.running import run_system
+from memeval.evaluation.run.runtime import system_instances
+from memeval.evaluation.submit.secret_scan import secrets_in
+from memeval.execution.journal import utc_now
+from memeval.execution.preparation import PreparedSystem, prepare
+from memeval.execution.progress import Silent
+from memeval.gateway.endpoints import endpoint_for
+from memeval.options import CheckOptions, ModelOptions, RunOptions
+from memeval.records.base import Digest
+from memeval.records.call import Caller
+from memeval.records.conformance import CheckOutcome, ConformanceCheck
+from memeval.records.errors import BadInput, MemevalError
+from memeval.records.response import Outcome
+from memeval.records.submission import Submission
+from memeval.records.submitting import Problem, Step, StepName, StepOutcome, SubmissionCheck
+from memeval.records.track import Limits
+from memeval.systems.folder import LOCK_BYTES, LOCKS, TOTAL_BYTES, examined_files
+from memeval.systems.source import MANIFEST, SystemSource, examined_folder, start_system, variant_source
+
+QUOTED_ERRORS = 3
+"""Number of different errors of the smoke step in a report."""
+
+QUOTED_LINES = 10
+"""Number of output lines in a report if a system does not start."""
+
+SCANNED_BYTES = TOTAL_BYTES + len(LOCKS) * LOCK_BYTES
+"""Maximum bytes to scan for secrets: the maximum size of a submission."""
+
+FIRST_CHECK = CHECKS[0].name
+"""The smoke step needs this conformance check to pass."""
+
+FIX_FIRST = "Skipped: fix the errors above."
+
+
+def check_submission(
+    folder: Path, options: CheckOptions | None = None, note: Callable[[str], None] = lambda sentence: None
+) -> SubmissionCheck:
+    """Check a submission; a step that cannot run is skipped, with the reason.
+
+    Args:
+        folder: a folder with a ``submission.toml``.
+
+    Returns:
+        The report: all steps, and every problem with file, line and remedy.
+    """
+    options = options or CheckOptions()
+    check = _Check(folder, options, note)
+    check.run()
+    source, prepared = check.source, check.prepared
+    return SubmissionCheck(
+        folder=str(folder),
+        slug=source.slug if source else None,
+        submission_digest=source.submission_digest if source else None,
+        environment_digest=check.environment_digest,
+        memeval=memeval_version(),
+        sandbox=str(prepared.sandbox) if prepared and prepared.sandbox else None,
+        at=utc_now(),
+        steps=tuple(check.steps),
+        conformance=check.conformance,
+    )
+
+
+class _Refused(Exception):
+    """A step failed.
+
+    Args:
+        detail: why, in a sentence.
+        problems: what the author has to fix.
+    """
+
+    def __init__(self, detail: str, problems: Sequence[Problem]) -> None:
+        super().__init__(detail)
+        self.problems = tuple(problems)
+
+
+class _Skipped(Exception):
+    """A step cannot run; the text says why."""
+
+
+class _Notes(Silent):
+    """Passes messages on, and no progress."""
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        self._note = note
+
+    def note(self, sentence: str) -> None:
+        """See :class:`Progress`."""
+        self._note(sentence)
+
+
+class _Check:
+    """One check of a submission."""
+
+    def __init__(self, folder: Path, options: CheckOptions, note: Callable[[str], None]) -> None:
+        self._folder = folder
+        self._options = options
+        self._notes = _Notes(note)
+        self.steps: list[Step] = []
+        self.source: SystemSource | None = None
+        self.prepared: PreparedSystem | None = None
+        self.environment_digest: Digest | None = None
+        self.conformance: tuple[ConformanceCheck, ...] = ()
+
+    def run(self) -> None:
+        """Run all steps."""
+        read = self._step(StepName.READ, self._read)
+        self._step(StepName.SECRETS, self._secrets)
+        reason = FIX_FIRST if self._options.run else "Skipped: --no-run."
+        later = [StepName.INSTALL, StepName.CONFORMANCE, StepName.SMOKE]
+        if self.source is not None and read is StepOutcome.PASSED and self._options.run:
+            source = self.source
+            missing_key = _missing_key(source)
+            installed = self._step(StepName.INSTALL, lambda: self._install(source, missing_key))
+            reason, later = missing_key or FIX_FIRST, later[1:]
+            if installed is StepOutcome.PASSED and missing_key is None:
+                self._step(StepName.CONFORMANCE, lambda: self._conform(source))
+                if self._failed_first_check():
+                    reason, later = (
+                        f"Skipped: fix {FIRST_CHECK} first. The system finds nothing that it ingested.",
+                        later[-1:],
+                    )
+                else:
+                    self._step(StepName.SMOKE, lambda: self._smoke(source))
+                    return
+        for name in later:
+            self._step(name, lambda: _skip(reason))
+
+    def _step(self, name: StepName, make: Callable[[], str]) -> StepOutcome:
+        """Run a step, and record its outcome."""
+        began = time.monotonic()
+        problems: tuple[Problem, ...] = ()
+        try:
+            outcome, detail = StepOutcome.PASSED, make()
+        except _Skipped as skipped:
+            outcome, detail = StepOutcome.SKIPPED, str(skipped)
+        except _Refused as refused:
+            outcome, detail, problems = StepOutcome.FAILED, str(refused), refused.problems
+        except MemevalError as error:
+            outcome, detail, problems = StepOutcome.FAILED, "This step could not run.", (_problem(error),)
+        self.steps.append(
+            Step(name=name, outcome=outcome, detail=detail, seconds=time.monotonic() - began, problems=problems)
+        )
+        return outcome
+
+    def _read(self) -> str:
+        self.source, faults = examined_folder(self._folder)
+        if faults:
+            count = len(faults)
+            raise _Refused(f"{count} problem{'s' if count > 1 else ''}.", [_problem(fault) for fault in faults])
+        submission = _submission(self.source)
+        return f"{submission.name} {submission.version}, kind {submission.kind}."
+
+    def _secrets(self) -> str:
+        if self.source is None and not (self._folder / MANIFEST).is_file():
+            raise _Skipped(FIX_FIRST)
+        files, faults = examined_files(self._folder)
+        if sum(path.stat().st_size for path in files.values()) > SCANNED_BYTES:
+            raise _Skipped("Skipped: the submission is too large to scan.")
+        found = list(secrets_in(files))
+        if found:
+            raise _Refused("The files seem to contain a secret.", found)
+        if faults:
+            raise _Skipped("Skipped: some files cannot be scanned. Fix the errors above.")
+        return f"{len(files)} files, no secrets found."
+
+    def _install(self, source: SystemSource, missing_key: str | None) -> str:
+        self.prepared = prepare(
+            _without_hosts(source) if missing_key else source, self._options.setup, self._notes.note
+        )
+        if missing_key:
+            return "Installed, not started."
+        with (
+            models_for(Path(), ModelOptions(), self._notes.note, on_disk=False) as models,
+            system_instances(self.prepared, Limits(), models) as new_instance,
+        ):
+            printed: deque[str] = deque(maxlen=QUOTED_LINES)
+            first = new_instance(printed.append)
+            with closing(first.process):
+                try:
+                    hello = start_system(self.prepared.source, first.process)
+                except BadInput as error:
+                    raise _Refused("The system does not start.", _start_problems(error, printed)) from None
+        self.environment_digest = self.prepared.environment_digest(hello)
+        sandbox = self.prepared.sandbox
+        sandbox_note = f"Sandbox: {sandbox}." if sandbox else "NOT SANDBOXED: it can read your files."
+        variants = self._start_variants(source)
+        variants_note = f" Variants started: {', '.join(variants)}." if variants else ""
+        return f"Started. Methods found: {', '.join(hello.capabilities)}. {sandbox_note}{variants_note}"
+
+    def _start_variants(self, source: SystemSource) -> list[str]:
+        """Start each variant once, to check its parameters; return the names.
+
+        Skips the variants whose key is missing.
+        """
+        missing_keys = {name: _missing_key(variant_source(source, name)) for name in _submission(source).variants}
+        for name, sentence in missing_keys.items():
+            if sentence is not None:
+                self._notes.note(f"The variant '{name}' is not started: {sentence.removeprefix('Skipped: ')}")
+        names = [name for name, sentence in missing_keys.items() if sentence is None]
+        for name in names:
+            prepared = prepare(variant_source(source, name), self._options.setup, self._notes.note)
+            printed: deque[str] = deque(maxlen=QUOTED_LINES)
+            with (
+                models_for(Path(), ModelOptions(), self._notes.note, on_disk=False) as models,
+                system_instances(prepared, Limits(), models) as new_instance,
+                closing(new_instance(printed.append).process) as process,
+            ):
+                try:
+                    start_system(prepared.source, process)
+                except BadInput as error:
+                    raise _Refused(f"The variant '{name}' does not start.", _start_problems(error, printed)) from None
+        return names
+
+    def _conform(self, source: SystemSource) -> str:
+        with tempfile.TemporaryDirectory(prefix="memeval-check-") as temporary:
+            results = self._options.results or Path(temporary)
+            report = check_conformance(source, results, self._notes, setup=self._options.setup)
+        self.conformance = report.checks
+        tally = Counter(each.outcome for each in report.checks)
+        failed = [each for each in report.checks if each.outcome is CheckOutcome.FAILED]
+        counts = ", ".join(f"{tally[outcome]} {outcome}" for outcome in CheckOutcome if tally[outcome])
+        detail = f"{counts}."
+        if failed and report.holds:
+            detail += " The failed checks are not required. The site shows them beside the scores."
+        if not report.holds:
+            raise _Refused(detail, [_check_problem(each) for each in failed if each.mandatory])
+        return detail
+
+    def _failed_first_check(self) -> bool:
+        """Return whether the first check failed; then each question could run until its time limit."""
+        return any(each.name == FIRST_CHECK and each.outcome is CheckOutcome.FAILED for each in self.conformance)
+
+    def _smoke(self, source: SystemSource) -> str:
+        benchmark = quick_benchmark()
+        benchmark_session = BenchmarkSession.open(benchmark, None, benchmark.info.quick)
+        with tempfile.TemporaryDirectory(prefix="memeval-check-") as results:
+            options = RunOptions(Path(results), setup=self._options.setup, skip_conformance=True, concurrency=2)
+            run = run_system(source, benchmark_session, options, self._notes)
+            rows = list(run.responses())
+        errors = [row.error or row.outcome for row in rows if row.outcome.is_error]
+        if errors:
+            problems = [Problem(sentence=error) for error in dict.fromkeys(errors)]
+            raise _Refused(f"{len(errors)} of {len(rows)} questions failed.", problems[:QUOTED_ERRORS])
+        if all(row.outcome is Outcome.EMPTY for row in rows):
+            blank = Problem(sentence=f"all {len(rows)} answers are blank.", remedy="Return the answer from query.")
+            raise _Refused("No answers.", [blank])
+        return f"{len(rows)} questions of {benchmark.info.id}, no errors."
+
+
+def _missing_key(source: SystemSource) -> str | None:
+    """Return which key is missing to run a system, as a sentence; ``None`` if no key is missing."""
+    submission = _submission(source)
+    missing = [host for host in submission.hosts if host.key is not None and not os.environ.get(host.key)]
+    if missing:
+        return f"Skipped: {missing[0].key} is not set. Set it to the key for {missing[0].host}."
+    if submission.declared_models and not endpoint_for(Caller.SYSTEM, needs_key=False).key:
+        return "Skipped: there is no key for the declared models. Set OPENAI_API_KEY."
+    return None
+
+
+def _without_hosts(source: SystemSource) -> SystemSource:
+    """Return a system without its hosts, so that it can be installed without their keys."""
+    return replace(source, submission=_submission(source).model_copy(update={"hosts": ()}))
+
+
+def _submission(source: SystemSource | None) -> Submission:
+    """Return the manifest of a system that has one."""
+    assert source is not None and source.submission is not None  # noqa: S101
+    return source.submission
+
+
+def _skip(reason: str) -> str:
+    raise _Skipped(reason)
+
+
+def _problem(error: MemevalError) -> Problem:
+    return Problem(where=error.where, sentence=error.problem, remedy=error.remedy)
+
+
+def _start_problems(error: BadInput, printed: Iterable[str]) -> list[Problem]:
+    """Return the reason why a system does not start, and its last lines of output."""
+    problem = _problem(error)
+    if problem.remedy is None and str(problem.where).endswith(".py"):
+        problem = problem.model_copy(update={"remedy": "Fix this error, then check again."})
+    first_sentence = error.problem.partition(". ")[0].removesuffix(".") + "."
+    lines = (line.removeprefix(first_sentence).strip() for line in printed)
+    return [problem, *(Problem(sentence=f"Output: {line}") for line in lines if line)]
+
+
+def _check_problem(check: ConformanceCheck) -> Problem:
+    return Problem(sentence=f"{check.name}: {check.detail}", remedy=check.remedy)

@@ -1,0 +1,1 @@
+"""The checks of stored runs, one module for each. See :mod:`memeval.evaluation.verify.verification`."""

@@ -1,0 +1,152 @@
+"""Checks the recorded model calls of a run: keys, replies, prices, and who paid for them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from memeval.archive.runs import RunFolder
+from memeval.evaluation.verify.checks.subject import Subject
+from memeval.evaluation.verify.findings import Check, Finding
+from memeval.gateway.budget import PRICE_LISTS, price_list
+from memeval.gateway.replies import UnusableReply, read_call, text_of
+from memeval.records.call import Call, Caller
+from memeval.records.errors import MemevalError
+from memeval.records.response import Outcome
+from memeval.records.track import Redistribution
+
+NAME = "calls"
+
+
+def check_calls(subject: Subject) -> Check:
+    """Check keys, tokens and prices of all model calls, the reader's answers, and declared hosts.
+
+    Prices are computed again if the run used the current price list. A call that another run paid for must be stored
+    there.
+    """
+    run = subject.run
+    findings = [*_prices(subject), *_replies(subject), *_readings(subject), *_traffic(subject)]
+    if run.redistribution is Redistribution.FULL:
+        findings += wrong_keys(subject.folder, "calls.jsonl", subject.calls)
+    paid, reasons = _payers(subject)
+    if run.redistribution is Redistribution.IDS and subject.calls:
+        reasons.append("the requests are withheld; memeval reproduce checks them with the data")
+    if run.prices not in (None, price_list()):
+        reasons.append(f"the prices of {run.prices} are not here")
+    return Check(NAME, (*findings, *paid), "; ".join(reasons) or None)
+
+
+def _prices(subject: Subject) -> Iterator[Finding]:
+    """Check that the price list is one that memeval had, and that there is one if there are calls."""
+    run, has_calls = subject.run, bool(subject.calls or subject.judgments)
+    if has_calls is (run.prices is None):
+        calls = "model calls" if has_calls else "no model call"
+        yield Finding(f"{subject.head}: prices", f"is {run.prices}, but the run has {calls}.")
+    elif run.prices is not None and run.prices not in (*PRICE_LISTS, price_list()):
+        yield Finding(f"{subject.head}: prices", f"is {run.prices!r}, which is not a price list of memeval.")
+
+
+def _replies(subject: Subject) -> Iterator[Finding]:
+    """Check the fields of every model call that follow from its reply."""
+    run = subject.run
+    priced = run.prices == price_list()
+    for name, rows in (("judgments.jsonl", subject.judgments), ("calls.jsonl", subject.calls)):
+        for number, call in enumerate(rows, start=1):
+            if (field := _wrong_field(call, priced and call.run_id == run.run_id)) is not None:
+                yield Finding(subject.where(name, number), f"has a '{field}' that does not match its reply.")
+
+
+def _wrong_field(call: Call, priced: bool) -> str | None:
+    """Return the first field that does not match the reply; ``None`` if all match or there is no usable reply."""
+    if call.error is not None or call.reply is None:
+        return None
+    try:
+        reply = read_call(call)
+    except UnusableReply:
+        return "reply"
+    fields = ("model", "fingerprint", "ended_early", "prompt_tokens", "completion_tokens")
+    wrong = next((field for field in fields if getattr(call, field) != getattr(reply, field)), None)
+    if wrong is None and priced and call.cost_usd != reply.price(call.request.model):
+        return "cost_usd"
+    return wrong
+
+
+def _readings(subject: Subject) -> Iterator[Finding]:
+    """Check that each answer of a model reader is the reply of a stored call."""
+    stored = {call.key for call in subject.calls}
+    replies = {call.key: text_of(call) for call in subject.calls if call.caller is Caller.READER}
+    is_full = subject.run.redistribution is Redistribution.FULL
+    for number, response in enumerate(subject.responses, start=1):
+        where = subject.where("responses.jsonl", number)
+        if response.reader_key is None:
+            continue
+        if response.reader_key not in stored:
+            yield Finding(where, f"{response.question_id} names a reader call that is missing from calls.jsonl.gz.")
+            continue
+        is_answered = is_full and response.outcome is not Outcome.READER_ERROR
+        if is_answered and replies.get(response.reader_key) != response.answer:
+            yield Finding(where, f"{response.question_id}: the answer differs from the reader's reply.")
+
+
+def _payers(subject: Subject) -> tuple[list[Finding], list[str]]:
+    """Check that the calls of other runs are stored there.
+
+    Returns:
+        The problems, and why calls were not checked.
+    """
+    run, findings, absent = subject.run, list[Finding](), list[str]()
+    by_payer: dict[str | None, list[tuple[str, Call]]] = defaultdict(list)
+    for name, calls in (("judgments.jsonl", subject.judgments), ("calls.jsonl", subject.calls)):
+        for number, call in enumerate(calls, start=1):
+            if call.run_id != run.run_id:
+                by_payer[call.run_id].append((subject.where(name, number), call))
+    for payer, rows in by_payer.items():
+        other = None if payer is None else subject.other_run(payer)
+        if other is None:
+            paid_calls = "1 call was" if len(rows) == 1 else f"{len(rows):,} calls were"
+            absent.append(f"{paid_calls} paid for by {f'run {payer}, which is not here' if payer else 'no run'}")
+            continue
+        try:
+            stored = {_paid(call) for call in (*other.judgments(), *other.calls())}
+        except MemevalError as error:
+            absent.append(f"run {payer} cannot be read ({error.problem.rstrip('.')})")
+            continue
+        findings += [
+            Finding(where, f"was paid for by run {payer}, which has no such call.")
+            for where, call in rows
+            if _paid(call) not in stored
+        ]
+    return findings, absent
+
+
+def _paid(call: Call) -> tuple[object, ...]:
+    """Return what is equal in all runs that use a call."""
+    return call.key, call.at, call.run_id, call.prompt_tokens, call.completion_tokens, call.cost_usd, call.seconds
+
+
+def wrong_keys(folder: RunFolder, name: str, calls: Iterable[Call]) -> Iterator[Finding]:
+    """Yield a finding for each model call whose key does not match its request.
+
+    Args:
+        name: the file.
+        calls: its rows, with their full text.
+    """
+    for number, call in enumerate(calls, start=1):
+        if call.key != _key_of(call):
+            yield Finding(f"{folder.file(name)}:{number}", "has a key that does not match its request.")
+
+
+def _key_of(call: Call) -> str | None:
+    """Return the key of a call's request; ``None`` if a system's call has no ordinal."""
+    if call.caller is not Caller.SYSTEM:
+        return call.request.key
+    return None if call.ordinal is None else call.request.key_in(call.scenario_id or "", call.ordinal)
+
+
+def _traffic(subject: Subject) -> Iterator[Finding]:
+    """Check that the system declares the hosts of its exchanges."""
+    declared = {use.host for use in subject.run.system.hosts}
+    for number, row in enumerate(subject.traffic, start=1):
+        if row.host not in declared and row.error is None:
+            problem = f"names the host {row.host}, which the system does not declare."
+            yield Finding(subject.where("traffic.jsonl", number), problem)

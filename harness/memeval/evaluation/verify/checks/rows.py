@@ -1,0 +1,162 @@
+"""Checks responses, grades and failures against the items of the benchmark, and against each other."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from memeval.analysis.failures import FAILURES, failures_of
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.verify.checks.sessions import NoData
+from memeval.evaluation.verify.checks.subject import Subject
+from memeval.evaluation.verify.findings import Check, Finding
+from memeval.grading.rows import last_attempts
+from memeval.keys import ItemKey
+from memeval.records.grade import Grade, GradeState
+from memeval.records.response import Outcome, Response
+
+NAME = "rows"
+
+
+def check_rows(subject: Subject) -> Check:
+    """Check that responses, grades and failures are those of the planned items, in their order."""
+    findings = [*_attempts(subject), *_graded(subject)]
+    session = subject.session
+    if isinstance(session, NoData):
+        return Check(NAME, tuple(findings), session.reason)
+    findings += [*_asked(subject, session), *_planned(subject, session)]
+    if not findings:
+        findings += _failures(subject, session)
+    return Check(NAME, tuple(findings))
+
+
+def _attempts(subject: Subject) -> Iterator[Finding]:
+    """Check that no attempt has two rows, and that an item has another attempt only after an error."""
+    seen: set[tuple[str, int]] = set()
+    first: dict[tuple[str, int], int] = {}
+    outcomes: dict[tuple[str, int], list[Outcome]] = defaultdict(list)
+    for number, response in enumerate(subject.responses, start=1):
+        if (response.question_id, response.attempt) in seen:
+            where = subject.where("responses.jsonl", number)
+            yield Finding(where, f"{response.question_id} has two rows for attempt {response.attempt}.")
+        seen.add((response.question_id, response.attempt))
+        outcomes[response.item_id, response.attempt].append(response.outcome)
+        first.setdefault((response.item_id, response.attempt), number)
+    for (item_id, attempt), number in first.items():
+        if attempt > 1 and not any(outcome.is_error for outcome in outcomes.get((item_id, attempt - 1), ())):
+            problem = f"{item_id} has attempt {attempt}, but attempt {attempt - 1} is not an error."
+            yield Finding(subject.where("responses.jsonl", number), problem)
+
+
+def _graded(subject: Subject) -> Iterator[Finding]:
+    """Check that each item has one grade, consistent with the outcome of its responses."""
+    graders = {plan.name: plan.grader for plan in subject.run.track.categories}
+    by_item: dict[str, list[Response]] = defaultdict(list)
+    for response in subject.responses:
+        by_item[response.item_id].append(response)
+    graded: set[str] = set()
+    for number, grade in enumerate(subject.grades, start=1):
+        if grade.item_id in graded:
+            yield Finding(subject.where("grades.jsonl", number), f"{grade.item_id} is graded twice.")
+        graded.add(grade.item_id)
+        if graders.get(grade.category, grade.grader) != grade.grader:
+            problem = f"{grade.item_id} was graded by {grade.grader}, but the track has {graders[grade.category]}."
+            yield Finding(subject.where("grades.jsonl", number), problem)
+        rows = by_item.get(grade.item_id)
+        if rows is None:
+            yield Finding(subject.where("grades.jsonl", number), f"{grade.item_id} has a grade but no response.")
+            continue
+        outcome = _first_not_ok(list(last_attempts(rows).values()))
+        if not _is_consistent(grade, outcome):
+            problem = f"{grade.item_id} is '{grade.state}', but the outcome of its responses is '{outcome}'."
+            yield Finding(subject.where("grades.jsonl", number), problem)
+    for item_id in by_item.keys() - graded:
+        yield Finding(str(subject.folder.file("grades.jsonl")), f"{item_id} has responses but no grade.")
+
+
+def _first_not_ok(responses: list[Response]) -> Outcome:
+    """Return an item's outcome: the first among its questions that is not ``ok``."""
+    return next((row.outcome for row in responses if row.outcome is not Outcome.OK), Outcome.OK)
+
+
+def _is_consistent(grade: Grade, outcome: Outcome) -> bool:
+    has_no_result = grade.verdict is None and grade.credit is None
+    if outcome.is_error:
+        return grade.state.value == outcome.value and has_no_result
+    if has_no_result != grade.state.is_error:
+        return False
+    return grade.state in (GradeState.GRADED, GradeState.EMPTY, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The place of a question in the plan."""
+
+    position: int
+    key: ItemKey
+
+
+def _asked(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
+    """Check that each response is to a planned question, and that the rows are in plan order."""
+    planned = ((key, question) for key in session.keys for question in key.question_ids)
+    places = {question: _Place(position, key) for position, (key, question) in enumerate(planned)}
+    previous = (-1, 0)
+    for number, response in enumerate(subject.responses, start=1):
+        place = places.get(response.question_id)
+        if place is None:
+            problem = f"{response.question_id} is not a question of {session.benchmark.info.id}."
+            yield Finding(subject.where("responses.jsonl", number), problem)
+            continue
+        stated, expected = (response.item_id, response.scenario_id), (place.key.item_id, place.key.scenario_id)
+        if stated != expected:
+            problem = f"{response.question_id} is of {'/'.join(stated)}, but its item is {'/'.join(expected)}."
+            yield Finding(subject.where("responses.jsonl", number), problem)
+        if (place.position, response.attempt) < previous:
+            yield Finding(subject.where("responses.jsonl", number), f"{response.question_id} is not in plan order.")
+            return
+        previous = (place.position, response.attempt)
+
+
+def _planned(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
+    """Check that each grade is of a planned item, with its category, cluster and slices, and in plan order."""
+    places = {key.item_id: _Place(position, key) for position, key in enumerate(session.keys)}
+    previous = -1
+    for number, grade in enumerate(subject.grades, start=1):
+        place = places.get(grade.item_id)
+        if place is None:
+            problem = f"{grade.item_id} is not an item of {session.benchmark.info.id}."
+            yield Finding(subject.where("grades.jsonl", number), problem)
+            continue
+        for field in ("category", "cluster", "slices"):
+            stated, expected = getattr(grade, field), getattr(place.key, field)
+            if stated != expected:
+                problem = f"{grade.item_id} has the {field} {stated}, but its key has {expected}."
+                yield Finding(subject.where("grades.jsonl", number), problem)
+        if place.position < previous:
+            yield Finding(subject.where("grades.jsonl", number), f"{grade.item_id} is not in plan order.")
+            return
+        previous = place.position
+
+
+def _failures(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
+    """Compute the failure analysis again, and compare it with the stored one."""
+    run = subject.run
+    if FAILURES not in run.files:
+        yield Finding(f"{subject.head}: files", f"does not list {FAILURES}.")
+        return
+    stored = subject.failures()
+    rows = subject.responses_digest, *(subject.digests[name].digest for name in ("contexts.jsonl", "grades.jsonl"))
+    inputs = run.track.digest, *rows, stored.digest.digest
+    if inputs in subject.sessions.analysed:
+        return
+    full = subject.with_text(session)
+    recomputed = failures_of(session, session.keys, full.responses, full.contexts, full.grades, run.track)
+    pairs = enumerate(zip_longest(stored.rows, recomputed), start=1)
+    differing = [(number, (one or now).item_id) for number, (one, now) in pairs if one != now]
+    for number, item_id in differing:
+        where = subject.where(FAILURES, number)
+        yield Finding(where, f"{item_id}: the failure analysis differs from the recomputed one.")
+    if not differing:
+        subject.sessions.analysed.add(inputs)

@@ -1,0 +1,203 @@
+"""Builds the track of a run again from the benchmark's code and data, and compares every part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.judge.judges import judge_of
+from memeval.evaluation.run.readers import choose_reader, reader_named
+from memeval.evaluation.verify.checks.sessions import NoData
+from memeval.evaluation.verify.checks.subject import Subject
+from memeval.evaluation.verify.findings import Check, Finding
+from memeval.execution.model_reader import PREFIX, PROMPT, SEED, SETTINGS, VERSION
+from memeval.execution.readers import NATIVE, NoReader
+from memeval.reading import Reader
+from memeval.records.base import digest_bytes, digest_of
+from memeval.records.call import Caller
+from memeval.records.errors import BadInput, MemevalError
+from memeval.records.run import SystemKind
+from memeval.records.track import CategoryPlan, Limits, Track
+from memeval.systems.child import HASH_SEED
+
+NAME = "track"
+
+RECORD_A_NEW_RUN = "Restore run.json, or record a new run."
+
+
+def check_track(subject: Subject) -> Check:
+    """Compare every part of a track with the benchmark here, and with the rows of the run.
+
+    The caller of a run may choose reader, judge, prompts of the judge, errata, and the limit ``ask_seconds``.
+    """
+    findings = [*_reading(subject), *_judging(subject)]
+    opened = subject.opened
+    if isinstance(opened, NoData):
+        if opened.field is None:
+            return Check(NAME, tuple(findings), opened.reason)
+        return Check(NAME, (*findings, _finding(subject, opened.field, opened.reason)))
+    track, dataset = subject.run.track, opened.dataset
+    is_here = dataset.digest == track.data_digest
+    if not is_here and not (dataset.released and (track.released or opened.benchmark.info.generated)):
+        return Check(NAME, tuple(findings), f"the data {track.data_digest[:19]} of {track.benchmark} is not here")
+    findings += _differences(subject, opened)
+    errata = None if opened.errata is None else digest_of(opened.errata.data())
+    return Check(NAME, tuple(findings), None if errata == track.errata else f"the errata {track.errata} are not here")
+
+
+def _finding(subject: Subject, field: str, problem: str) -> Finding:
+    return Finding(f"{subject.head}: track.{field}", problem, RECORD_A_NEW_RUN)
+
+
+def _differences(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
+    """Compare the parts of the track that follow from the benchmark and its data."""
+    track, benchmark = subject.run.track, session.benchmark.info.id
+    rebuilt = session.track(reader=None, limits=Limits(ask_seconds=track.limits.ask_seconds))
+    for field in ("benchmark", "data_digest", "parameters", "tokenizer", "sample", "released"):
+        stated, expected = getattr(track, field), getattr(rebuilt, field)
+        if stated != expected:
+            yield _finding(subject, field, f"is {_shown(stated)}, but {benchmark} has {_shown(expected)}.")
+    for limit in Limits.model_fields:
+        stated, expected = getattr(track.limits, limit), getattr(rebuilt.limits, limit)
+        if stated != expected:
+            yield _finding(subject, f"limits.{limit}", f"is {stated:g}, but {benchmark} has {expected:g}.")
+    yield from _plans(subject, rebuilt)
+    if subject.run.seeds != (seeds := _seeds(subject)):
+        yield Finding(f"{subject.head}: seeds", f"are {subject.run.seeds}, but a run has {seeds}.", RECORD_A_NEW_RUN)
+    redistribution = session.benchmark.info.redistribution
+    if subject.run.redistribution is not redistribution:
+        problem = f"is {subject.run.redistribution}, but {benchmark} has {redistribution}."
+        yield Finding(f"{subject.head}: redistribution", problem, RECORD_A_NEW_RUN)
+
+
+def _plans(subject: Subject, rebuilt: Track) -> Iterator[Finding]:
+    """Compare the categories: items, weights and graders.
+
+    Args:
+        subject: the run.
+        rebuilt: its track, built again.
+    """
+    stated = {plan.name: plan for plan in subject.run.track.categories}
+    expected = {plan.name: plan for plan in rebuilt.categories}
+    for name in [*expected, *(name for name in stated if name not in expected)]:
+        if name not in stated:
+            yield _finding(subject, "categories", f"lacks {name}, which {rebuilt.benchmark} has.")
+            continue
+        if name not in expected:
+            yield _finding(subject, "categories", f"has {_shown(name)}, which {rebuilt.benchmark} does not have.")
+            continue
+        for field in CategoryPlan.model_fields:
+            one, other = getattr(stated[name], field), getattr(expected[name], field)
+            if one != other:
+                problem = f"is {_shown(one)}, but {rebuilt.benchmark} has {_shown(other)}."
+                yield _finding(subject, f"categories.{name}.{field}", problem)
+    names = [plan.name for plan in subject.run.track.categories]
+    if sorted(names) == sorted(expected) and names != list(expected):
+        yield _finding(subject, "categories", f"are not in the order of {rebuilt.benchmark}.")
+
+
+def _reading(subject: Subject) -> Iterator[Finding]:
+    """Check that the reader exists, that the protocol and the system can use it, and that the rows come from it."""
+    run, track = subject.run, subject.run.track
+    is_native, is_model = track.reader == NATIVE, track.reader.startswith(PREFIX)
+    known = None if is_native or is_model else reader_named(track.reader)
+    if is_model and not track.reader.endswith(f"@{VERSION}"):
+        yield _finding(subject, "reader", f"is {_shown(track.reader)}, but model readers have the version {VERSION}.")
+    elif not (is_native or is_model) and (known is None or known.name != track.reader):
+        yield _finding(subject, "reader", f"is {_shown(track.reader)}, which is not a reader of this memeval.")
+    elif (problem := _unfit(subject)) is not None:
+        yield _finding(subject, "reader", f"is {track.reader}, but {problem}")
+    if is_model is (track.reader_endpoint is None):
+        yield _finding(subject, "reader_endpoint", f"is {track.reader_endpoint}, but the reader is {track.reader}.")
+    if run.imported is None:
+        yield from _phases(subject, is_native=is_native, is_model=is_model)
+
+
+def _unfit(subject: Subject) -> str | None:
+    """Return why the protocol or the system cannot use the reader; ``None`` if both can."""
+    run, opened = subject.run, subject.opened
+    if isinstance(opened, NoData):
+        return None
+    protocol = opened.protocol_info
+    fixed = None if protocol.reader is None else getattr(reader_named(protocol.reader), "name", protocol.reader)
+    if fixed is not None and fixed != run.track.reader:
+        return f"the protocol {protocol.name} needs {fixed}."
+    if run.system.kind is SystemKind.IMPORTED:
+        return None
+    try:
+        choose_reader(protocol.reader or run.track.reader, run.system.capabilities, run.system.slug, _any, protocol)
+    except MemevalError as error:
+        return error.problem
+    return None
+
+
+def _any(_name: str) -> Reader:
+    return NoReader()
+
+
+def _phases(subject: Subject, *, is_native: bool, is_model: bool) -> Iterator[Finding]:
+    """Check that the rows have a reading phase if there is a reader, and none if the system answers."""
+    for number, row in enumerate(subject.responses, start=1):
+        where = subject.where("responses.jsonl", number)
+        reads = row.timings.read_seconds is not None
+        if is_native and (reads or row.reader_key is not None):
+            yield Finding(where, f"{row.question_id} was read by a reader, but the track's reader is {NATIVE}.")
+            return
+        if not is_native and not reads and not row.outcome.is_error:
+            yield Finding(where, f"{row.question_id} has no reading phase, but the track has a reader.")
+            return
+        if is_model is (row.reader_key is None) and not row.outcome.is_error:
+            has = "no" if is_model else "a"
+            yield Finding(
+                where, f"{row.question_id} has {has} reader call, but the reader is {subject.run.track.reader}."
+            )
+            return
+    model = subject.run.track.reader.removeprefix(PREFIX).rpartition("@")[0] if is_model else None
+    for number, call in enumerate(subject.calls, start=1):
+        asked = (call.request.model, call.request.endpoint)
+        if call.caller is Caller.READER and asked != (model, subject.run.track.reader_endpoint):
+            yield Finding(subject.where("calls.jsonl", number), "is not a call to the reader of the track.")
+
+
+def _judging(subject: Subject) -> Iterator[Finding]:
+    """Check that the judge exists, and that prompts and seeds are those of judge and reader."""
+    run, track = subject.run, subject.run.track
+    try:
+        judge = judge_of(track, subject.prompts)
+        rebuilt = judge.on(track.model_copy(update={"prompts": _reader_prompts(track)}))
+    except BadInput as error:
+        yield _finding(subject, "judge", f"is {_shown(track.judge)}: {error.problem}")
+        return
+    for field in ("judge", "judge_endpoint", "judge_label", "prompts"):
+        if getattr(track, field) != getattr(rebuilt, field):
+            problem = f"is {_shown(getattr(track, field))}, but the judge has {_shown(getattr(rebuilt, field))}."
+            yield _finding(subject, field, problem)
+    if {name: seed for name, seed in run.seeds.items() if name == "judge"} != judge.seeds:
+        yield Finding(f"{subject.head}: seeds", f"are {run.seeds}, but the judge has {judge.seeds}.", RECORD_A_NEW_RUN)
+
+
+def _reader_prompts(track: Track) -> dict[str, str]:
+    """Return the prompts of a track's reader: its own text, and settings that the caller may choose."""
+    if not track.reader.startswith(PREFIX):
+        return {}
+    text = files("memeval.execution").joinpath("prompts", "reader.txt").read_bytes()
+    settings = {name: digest for name, digest in track.prompts.items() if name == SETTINGS}
+    return settings | {PROMPT: digest_bytes(text)}
+
+
+def _seeds(subject: Subject) -> dict[str, int]:
+    """Return the seeds that a run has, by name; those of the judge as stored, which :func:`_judging` checks."""
+    run = subject.run
+    judge = {name: seed for name, seed in run.seeds.items() if name == "judge"}
+    if run.imported is not None:
+        return judge
+    return {"PYTHONHASHSEED": HASH_SEED} | judge | ({"reader": SEED} if run.track.reader.startswith(PREFIX) else {})
+
+
+def _shown(value: object) -> str:
+    """Return a value for a message, without control characters and shortened."""
+    from memeval.systems.channel import visible
+
+    text = visible(str(value))
+    return text if len(text) <= 100 else f"{text[:99]}…"

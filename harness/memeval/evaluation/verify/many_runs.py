@@ -1,0 +1,135 @@
+"""Checks and regrades many stored runs, in several processes, a few runs on the same data at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Protocol
+
+from memeval.archive.runs import RunFolder
+from memeval.evaluation.verify.batches import Share, batches_of, places_of, shares_of
+from memeval.evaluation.verify.checks.sessions import Sessions
+from memeval.evaluation.verify.findings import Check
+from memeval.evaluation.verify.reproduce import Reproduction, reproduce_run
+from memeval.evaluation.verify.verification import checks_of_run
+from memeval.processes import in_order, without_garbage_collection
+from memeval.records.errors import MemevalError
+from memeval.records.response import Response
+
+Read = Callable[[RunFolder, Sequence[Response]], bytes]
+
+
+class RowsReader(Protocol):
+    """Someone who needs the responses of runs too, which are read only once."""
+
+    @staticmethod
+    def read(folder: RunFolder, responses: Sequence[Response]) -> bytes:
+        """Return what is needed of a run's responses. Called where they are read, perhaps in another process."""
+
+    def keep(self, folder: RunFolder, found: bytes) -> None:
+        """Keep what :meth:`read` returned. Called in this process, in any order of the runs."""
+
+
+@dataclass(frozen=True)
+class CheckedRun:
+    """The checks of a run."""
+
+    checks: list[Check]
+    read: bytes | None
+    """What the reader needs of its responses; ``None`` without a reader, or if they cannot be read."""
+
+
+def checked_runs(folders: Sequence[RunFolder], reader: RowsReader | None = None, jobs: int = 1) -> list[list[Check]]:
+    """Check stored runs; see :func:`checks_of_run`.
+
+    Args:
+        reader: receives what it needs of the responses.
+
+    Returns:
+        The checks of each run, in the order of the runs, whatever the number of processes.
+
+    Raises:
+        CheckFailed: a process was killed.
+    """
+    shares = shares_of(batches_of(folders), jobs)
+    work = partial(_checked, read=None if reader is None else type(reader).read)
+    found: dict[int, list[Check]] = {}
+    try:
+        for share, checked in zip(shares, in_order(work, shares, jobs), strict=True):
+            for place, one in zip(places_of(share), checked, strict=True):
+                found[place] = one.checks
+                if reader is not None and one.read is not None:
+                    reader.keep(folders[place], one.read)
+    finally:
+        _sessions.cache_clear()
+    return [found[place] for place in range(len(folders))]
+
+
+def _checked(share: Share, read: Read | None) -> list[CheckedRun]:
+    """Check the runs of a share."""
+    checked = []
+    for batch in share:
+        folders = [RunFolder(path) for path in batch.paths]
+        sessions = _sessions(batch.data)
+        sessions.folders = folders
+        checked += [_checked_run(folder, sessions, read) for folder in folders]
+    return checked
+
+
+def _checked_run(folder: RunFolder, sessions: Sessions, read: Read | None) -> CheckedRun:
+    made: list[bytes] = []
+    with without_garbage_collection():
+        checks = checks_of_run(folder, sessions, read and (lambda run, responses: made.append(read(run, responses))))
+    return CheckedRun(checks, made[0] if made else None)
+
+
+@lru_cache(maxsize=1)
+def _sessions(_data: str) -> Sessions:
+    """Return the open data of the latest batches."""
+    return Sessions()
+
+
+def reproduced_runs(
+    folders: Sequence[RunFolder], data: Path | None = None, errata: Path | None = None, jobs: int = 1
+) -> Iterator[Reproduction]:
+    """Yield the result of regrading each run, in their order; see :func:`reproduce_run`.
+
+    Runs on the same data are regraded one after another, so a result may wait for those before it.
+
+    Raises:
+        BadInput: a run cannot be read, or its data is missing; the runs before it have been yielded.
+        CheckFailed: a process was killed.
+    """
+    batches = batches_of(folders)
+    first: dict[str, int] = {}
+    for batch in batches:
+        first[batch.data] = min(first.get(batch.data, len(folders)), *batch.places)
+    batches.sort(key=lambda batch: first[batch.data])  # so that few results wait
+    shares = shares_of(batches, jobs)
+    made: dict[int, Reproduction | MemevalError] = {}
+    following = 0
+    for share, outcomes in zip(
+        shares, in_order(partial(_reproduced, data=data, errata=errata), shares, jobs), strict=True
+    ):
+        made.update(zip(places_of(share), outcomes, strict=True))
+        while following in made:
+            outcome = made.pop(following)
+            if isinstance(outcome, MemevalError):
+                raise outcome
+            yield outcome
+            following += 1
+
+
+def _reproduced(share: Share, data: Path | None, errata: Path | None) -> list[Reproduction | MemevalError]:
+    """Regrade the runs of a share. An error is raised when the runs before it have been yielded."""
+    return [_reproduced_run(RunFolder(path), data, errata) for batch in share for path in batch.paths]
+
+
+def _reproduced_run(folder: RunFolder, data: Path | None, errata: Path | None) -> Reproduction | MemevalError:
+    with without_garbage_collection():
+        try:
+            return reproduce_run(folder, data, errata)
+        except MemevalError as error:
+            return error

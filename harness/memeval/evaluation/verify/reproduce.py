@@ -1,0 +1,203 @@
+"""Reproduces a run offline: runs its reader again, regrades its responses, and compares with what is stored.
+
+A model reader is not asked again: its answers are compared with its recorded replies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+from memeval.analysis.failures import FAILURES, failures_of
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks.session import BenchmarkSession, session_of_run
+from memeval.evaluation.judge.grades import grade_items
+from memeval.evaluation.judge.judges import judge_of
+from memeval.evaluation.judge.stored_texts import StoredTexts
+from memeval.evaluation.verify.checks.calls import wrong_keys
+from memeval.evaluation.verify.findings import Finding
+from memeval.evaluation.verify.reread import reread
+from memeval.evaluation.withhold.decoding import DecodedRun, decoded_run
+from memeval.execution.contexts import Contexts, digest_of_text
+from memeval.gateway.replies import text_of
+from memeval.gateway.stops import NotRecorded
+from memeval.grading.scoring import score
+from memeval.records.base import comparable_digest
+from memeval.records.call import Caller
+from memeval.records.errors import BadInput
+from memeval.records.failure import Failure
+from memeval.records.grade import Grade
+from memeval.records.response import Context, Outcome, Response
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """The result of regrading a run."""
+
+    run_id: str
+    grades: int
+    """Number of regraded items."""
+    composite: float | None
+    """The recomputed composite; ``None`` if the run has none."""
+    findings: tuple[Finding, ...]
+    """Differences from the stored run; empty if every byte is equal."""
+
+    @property
+    def equal(self) -> bool:
+        """Whether the run was reproduced without differences."""
+        return not self.findings
+
+
+def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | None = None) -> Reproduction:
+    """Run a run's offline reader again, regrade its stored responses, and compare.
+
+    Args:
+        data: your own copy of the benchmark's data; ``None`` for memeval's copy.
+        errata: the errata of its corrected scores, if they are not memeval's own.
+
+    Raises:
+        BadInput: the run is not readable, or the data is missing or has another digest than the run's.
+    """
+    run = folder.run
+    benchmark_session = session_of_run(run, data, errata)
+    stored_responses = list(folder.responses())
+    folder = decoded_run(folder, benchmark_session, {"responses.jsonl": stored_responses})
+    responses = list(folder.responses()) if isinstance(folder, DecodedRun) else stored_responses
+    contexts = list(folder.contexts())
+    rows_digest = comparable_digest(stored_responses)
+    texts = StoredTexts(benchmark_session, Contexts(contexts))
+    stored = list(folder.grades())
+    answered_ids = {row.item_id for row in responses}
+    items = [key for key in benchmark_session.keys if key.item_id in answered_ids]
+    recorded = {call.key: call for call in sorted(folder.judgments(), key=lambda call: call.error is None)}
+    judge = judge_of(run.track, folder.prompts()).recorded(recorded)
+    try:
+        grades = grade_items(benchmark_session, items, responses, judge, contexts, run.track.reader)
+    except NotRecorded as error:
+        finding = Finding(str(folder.file("judgments.jsonl")), error.problem)
+        return Reproduction(run.run_id, 0, None, (finding,))
+    try:
+        scores = score(run.track.categories, grades)
+    except (ValueError, OverflowError) as error:
+        raise BadInput(
+            f"the track's categories are not those of the benchmark: {error}.",
+            where=folder.path / "run.json",
+            remedy="Restore the file, or record a new run.",
+        ) from None
+    findings = [
+        *_unknown_items(folder, answered_ids, benchmark_session),
+        *_grade_differences(folder, stored, grades),
+        *_context_differences(folder, contexts, texts),
+        *reread(folder, benchmark_session, responses, texts),
+        *_failure_differences(folder, benchmark_session, responses, contexts, grades),
+        *_reader_differences(folder, responses),
+        *_key_differences(folder),
+    ]
+    if run.responses_digest != rows_digest:
+        findings.append(
+            Finding(
+                f"{folder.path / 'run.json'}: responses_digest",
+                f"is {run.responses_digest}, but the responses give {rows_digest}.",
+            )
+        )
+    if scores != run.scores:
+        findings.append(
+            Finding(
+                f"{folder.path / 'run.json'}: scores",
+                f"has a composite of {run.scores.composite.value}, but regrading gives {scores.composite.value}.",
+            )
+        )
+    return Reproduction(run.run_id, len(grades), scores.composite.value, tuple(findings))
+
+
+def _unknown_items(folder: RunFolder, answered_ids: set[str], benchmark_session: BenchmarkSession) -> Iterator[Finding]:
+    for item_id in sorted(answered_ids - {key.item_id for key in benchmark_session.keys}):
+        yield Finding(
+            str(folder.file("responses.jsonl")), f"{item_id} is not an item of {benchmark_session.benchmark.info.id}."
+        )
+
+
+def _grade_differences(folder: RunFolder, stored: list[Grade], recomputed: list[Grade]) -> Iterator[Finding]:
+    """Compare the stored bytes of each grade."""
+    path = folder.file("grades.jsonl")
+    if len(stored) != len(recomputed):
+        yield Finding(str(path), f"has {len(stored)} grades, but regrading gives {len(recomputed)}.")
+    for number, (was, now) in enumerate(zip(stored, recomputed, strict=False), start=1):
+        if was.to_json() != now.to_json():
+            yield Finding(
+                f"{path}:{number}",
+                f"{was.item_id} is stored as {_description(was)}, "
+                f"but regrading gives {now.item_id} {_description(now)}.",
+            )
+
+
+def _context_differences(folder: RunFolder, contexts: list[Context], texts: StoredTexts) -> Iterator[Finding]:
+    """Check that the text of every stored context matches its digest."""
+    path = folder.file("contexts.jsonl")
+    for number, context in enumerate(contexts, start=1):
+        text = texts.text(context)
+        if text is None or digest_of_text(text) != context.digest:
+            yield Finding(f"{path}:{number}", "does not match the text of its digest.")
+
+
+def _failure_differences(
+    folder: RunFolder,
+    benchmark_session: BenchmarkSession,
+    responses: list[Response],
+    contexts: list[Context],
+    grades: list[Grade],
+) -> Iterator[Finding]:
+    """Compare the stored failure analysis, if any, with a recomputed one."""
+    if FAILURES not in folder.run.files:
+        return
+    stored = list(folder.failures())
+    recomputed = failures_of(benchmark_session, benchmark_session.keys, responses, contexts, grades, folder.run.track)
+    for number, (was, now) in enumerate(zip_longest(stored, recomputed), start=1):
+        if was != now:
+            item_id = (was or now).item_id
+            yield Finding(
+                f"{folder.file(FAILURES)}:{number}", f"{item_id}: the failure analysis differs from the stored one."
+            )
+
+
+def _reader_differences(folder: RunFolder, responses: list[Response]) -> Iterator[Finding]:
+    """Check that every answer of a model reader matches the model's reply."""
+    replies = {call.key: text_of(call) for call in folder.calls() if call.caller is Caller.READER}
+    path = folder.file("responses.jsonl")
+    for number, response in enumerate(responses, start=1):
+        if response.reader_key is None or response.outcome is Outcome.READER_ERROR:
+            continue
+        if replies.get(response.reader_key) != response.answer:
+            yield Finding(f"{path}:{number}", f"{response.question_id}: the answer differs from the reader's reply.")
+
+
+def _key_differences(folder: RunFolder) -> Iterator[Finding]:
+    """Check the keys of model calls if ``verify`` cannot, because their text is withheld."""
+    if isinstance(folder, DecodedRun):
+        yield from wrong_keys(folder, "judgments.jsonl", folder.judgments())
+        yield from wrong_keys(folder, "calls.jsonl", folder.calls())
+
+
+def _description(grade: Grade) -> str:
+    verdict = {True: "right", False: "wrong", None: "without a verdict"}[grade.verdict]
+    return f"{verdict} ({grade.state})"
+
+
+def failures_of_run(
+    folder: RunFolder, benchmark_session: Callable[[], BenchmarkSession] | None = None
+) -> list[Failure]:
+    """Return the failure analysis of a stored run, computed now if the run has none.
+
+    Args:
+        benchmark_session: opens the data of the run; ``None`` for memeval's own copy.
+
+    Raises:
+        BadInput: the run is not readable; or it has no analysis, and its data is missing or has another digest.
+    """
+    if FAILURES in folder.run.files:
+        return list(folder.failures())
+    data = session_of_run(folder.run, with_errata=False) if benchmark_session is None else benchmark_session()
+    decoded = decoded_run(folder, data)
+    return failures_of(data, data.keys, decoded.responses(), decoded.contexts(), decoded.grades(), folder.run.track)

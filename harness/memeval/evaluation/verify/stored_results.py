@@ -1,0 +1,95 @@
+"""Verifies all that a results folder stores: runs, audits, reports, matrices, sources and the ledger."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from memeval.archive.audits import stored_audits
+from memeval.archive.conformance import report_files
+from memeval.archive.ledger import Ledger
+from memeval.archive.matrices import stored_matrices
+from memeval.archive.runs import RunFolder, runs_under
+from memeval.archive.sources import SOURCES
+from memeval.evaluation.verify.checks import files, systems
+from memeval.evaluation.verify.checks.reports import check_audit, check_report
+from memeval.evaluation.verify.checks.sessions import Sessions
+from memeval.evaluation.verify.findings import REMEDY, Check, Finding
+from memeval.evaluation.verify.many_runs import RowsReader, checked_runs
+from memeval.evaluation.verify.matrix import verify_matrix
+from memeval.records.errors import BadInput, MemevalError
+
+
+def checks_of_results(path: Path, reader: RowsReader | None = None, jobs: int = 1) -> list[Check]:
+    """Check the stored runs, audits, reports, matrices and ledger in a folder and its subfolders.
+
+    A run that the ledger names must exist with unchanged bytes.
+
+    Args:
+        reader: receives what it needs of each run's responses.
+
+    Returns:
+        One result for each check of each run, audit, report and matrix, and one for the ledger.
+
+    Raises:
+        BadInput: the folder has no run, audit or ledger.
+        CheckFailed: a process was killed.
+    """
+    folders, audits, ledger = runs_under(path), stored_audits(path), Ledger(path)
+    if not folders and not audits and not ledger.path.exists():
+        raise BadInput("no finished run found.", where=path, remedy="Name a run, or a folder that contains runs.")
+    checks = []
+    for folder, checked in zip(folders, checked_runs(folders, reader, jobs), strict=True):
+        if not _is_deleted(folder):
+            checks += checked
+    if equal := tuple(_equal_ids(folders)):
+        checks.append(Check(files.NAME, equal))
+    sessions = Sessions()
+    checks += [check_audit(audit, sessions) for audit in audits]
+    checks += [check_report(report) for report in report_files(path)]
+    checks += [Check("matrices", tuple(verify_matrix(matrix, path))) for matrix in stored_matrices(path)]
+    if (path / SOURCES).is_dir():
+        checks.append(Check(SOURCES, tuple(systems.check_sources(path))))
+    return [*checks, Check("ledger", tuple(_ledger(ledger, folders)))] if ledger.path.exists() else checks
+
+
+def _equal_ids(folders: list[RunFolder]) -> Iterator[Finding]:
+    """Find runs whose id another run has too: the ledger would not say which of them it names."""
+    by_id: dict[str, list[RunFolder]] = defaultdict(list)
+    for folder in folders:
+        by_id[folder.path.name].append(folder)
+    for run_id, (first, *others) in by_id.items():
+        for other in others:
+            where = str(other.path)
+            yield Finding(where, f"{first.path} has the same id {run_id}.", "Remove one of them, and run it again.")
+
+
+def _ledger(ledger: Ledger, folders: list[RunFolder]) -> Iterator[Finding]:
+    """Check that the ledger can be read, and that its runs exist with unchanged bytes."""
+    try:
+        entries = ledger.entries()
+    except MemevalError as error:
+        yield Finding(error.where or str(ledger.path), error.problem, error.remedy or REMEDY)
+        return
+    digests = {folder.path.name: folder.digest for folder in folders if _has_head(folder)}
+    for number, entry in enumerate(entries, start=1):
+        where = f"{ledger.path}:{number}"
+        if entry.run_id is None:
+            continue
+        if entry.run_id not in digests:
+            yield Finding(where, f"names run {entry.run_id}, which is missing.", "Restore the run.")
+        elif digests[entry.run_id] != entry.run_digest:
+            yield Finding(where, f"names run {entry.run_id}, whose run.json has changed.")
+
+
+def _is_deleted(folder: RunFolder) -> bool:
+    """Return whether another process deleted the run after it was listed."""
+    return not (folder.path / "run.json").exists()
+
+
+def _has_head(folder: RunFolder) -> bool:
+    try:
+        return bool(folder.head_bytes)
+    except MemevalError:
+        return False

@@ -1,1 +1,0 @@
-"""The checks of stored runs, one module for each. See :mod:`memeval.evaluation.verification`."""

@@ -1,0 +1,273 @@
+"""Badges: a small SVG for each system and track, to show in another page or a README."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import vl_convert
+from markupsafe import Markup, escape
+
+from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
+from memeval.records.run import SystemKind
+from memeval.site.model.content import SiteModel
+from memeval.site.model.files import Asset, GeneratedFile
+from memeval.site.model.labels import label
+from memeval.site.model.text import counted, day, percent, visible
+from memeval.site.model.urls import relative, segment, system_url
+from memeval.site.pages.front import DEFAULT_TITLE, HEADING
+from memeval.site.pages.publisher import Publisher
+from memeval.site.table.overview import Overview, OverviewRow, overviews
+from memeval.site.table.standings import rank_text
+
+HEIGHT, PADDING = 20, 7
+"""Height of a badge, and space beside each text, in pixels."""
+
+CHARACTER = 6.6
+"""Mean width of a character at a font size of 11 pixels."""
+
+NAME_LENGTH = 40
+"""Longest name in a badge, in characters."""
+
+PRIMARY, ACCENT, NEUTRAL = "#123b49", "#0a6c7c", "#555c60"
+"""Colours of the parts unless the board has its own: the benchmark, the score, and the track. Text on them is white."""
+
+
+@dataclass(frozen=True)
+class Badge:
+    """The badge of a system on a track."""
+
+    path: str
+    """Its address, relative to the root of the site."""
+    alt: str
+    """Its text for a Markdown image: no character that means something in Markdown."""
+    svg: Markup
+    """The image."""
+
+    def asset(self) -> Asset:
+        """Return the image as a file."""
+        return Asset(self.path, str(self.svg).encode())
+
+
+def badge_of(site: SiteModel, table: BoardTable, row: BoardRow) -> Badge | None:
+    """Return the badge of a row; ``None`` for a built-in baseline."""
+    if row.run.system.kind is SystemKind.CONTROL:
+        return None
+    track, system = table.track, row.run.system
+    path = f"badges/{segment(system.slug)}/{segment(track.id)}.svg"
+    score, rank = _score(row), _rank(row)
+    accepted = () if row.accepted else ("not accepted",)
+    version = () if site.version is None else (f"release {site.version}",)
+    name = f"{system.name} on {track.benchmark}: {', '.join((score, rank, *accepted, f'track {track.id}', *version))}"
+    colours = site.settings.colours
+    parts = (
+        (f"memeval {_shortened(track.benchmark)}", colours.primary or PRIMARY),
+        (" · ".join((score, rank, *accepted)), colours.accent or ACCENT),
+        (f"track {track.id}", NEUTRAL),
+    )
+    alt = f"memeval {segment(track.benchmark)}: {', '.join((score, rank, *accepted))}"
+    return Badge(path, alt, _drawn(parts, name, relative(path.rpartition("/")[0] + "/", system_url(system.slug))))
+
+
+def _score(row: BoardRow) -> str:
+    value = row.run.scores.composite.value
+    return "no score" if value is None else f"{percent(value)} %"
+
+
+def _rank(row: BoardRow) -> str:
+    if row.rank is None:
+        return "not ranked" if row.standing is RankStatus.RANKED else f"not ranked ({label(row.standing)})"
+    return "only entry" if row.ranked == 1 else f"rank {rank_text(row)} of {row.ranked}"
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 1]}…"
+
+
+def _width(text: str) -> int:
+    """Return the width of a text in pixels; wide characters count twice."""
+    units = sum(2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text)
+    return round(CHARACTER * units)
+
+
+def _drawn(parts: tuple[tuple[str, str], ...], name: str, address: str) -> Markup:
+    """Draw a badge.
+
+    Args:
+        parts: each text with the colour behind it, from left to right.
+        name: the whole content in words, for screen readers.
+        address: the page that it links to if it is opened as a page; relative to the image.
+    """
+    boxes, texts, left = [], [], 0
+    for shown, colour in ((visible(text), colour) for text, colour in parts):
+        width = _width(shown)
+        boxes.append(f'<rect x="{left}" width="{width + 2 * PADDING}" height="{HEIGHT}" fill="{escape(colour)}"/>')
+        texts.append(f'<text x="{left + PADDING}" y="14" textLength="{width}">{escape(shown)}</text>')
+        left += width + 2 * PADDING
+    title = escape(visible(name))
+    return Markup(  # noqa: S704 - text escaped above
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left}" height="{HEIGHT}" role="img" aria-label="{title}">'
+        f"<title>{title}</title>"
+        f'<clipPath id="r"><rect width="{left}" height="{HEIGHT}" rx="3"/></clipPath>'
+        f'<a href="{escape(address)}" target="_top"><g clip-path="url(#r)">{"".join(boxes)}</g>'
+        f'<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">{"".join(texts)}</g></a></svg>\n'
+    )
+
+
+PICTURE = "assets/preview.png"
+PICTURE_WIDTH, PICTURE_HEIGHT = 1200, 630
+"""Size in pixels, as the Open Graph protocol's users recommend."""
+
+MOST = 8
+"""Number of systems: the first ones."""
+
+PICTURE_NAME_LENGTH = 27
+"""Longest name, in characters."""
+
+_DRAWN = 0x530
+"""Below this code point, the font has every letter; other names are shown as their slugs."""
+
+_FONT = Markup('font-family="Liberation Sans"')
+"""A font that vl-convert carries: the fonts of a machine would change the picture."""
+
+_LEFT, _RIGHT = 560, 1050
+"""Ends of the bars, in pixels."""
+
+
+@dataclass(frozen=True)
+class PictureLine:
+    """A system in the picture."""
+
+    rank: str
+    name: str
+    value: float
+    ends: tuple[float, float] | None
+    """The ends of the interval of the value."""
+
+
+class PictureFile(Publisher):
+    """``assets/preview.png``."""
+
+    name = "picture"
+    order = 77
+
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        if site.address is not None and has_picture(site):
+            yield Asset(PICTURE, vl_convert.svg_to_png(drawing(site)))
+
+
+def has_picture(site: SiteModel) -> bool:
+    """Return whether there is something to show."""
+    return any(_lines(each) for each in overviews(site)[:1])
+
+
+def drawing(site: SiteModel) -> str:
+    """Return the picture as SVG."""
+    overview = overviews(site)[0]
+    lines = _lines(overview)[:MOST]
+    title = (
+        HEADING if site.settings.title == DEFAULT_TITLE or not _is_drawn(site.settings.title) else site.settings.title
+    )
+    what = (
+        "overall index" if overview.table else f"{overview.columns[0].benchmark.title}, {overview.columns[0].protocol}"
+    )
+    out = [
+        f'<rect width="{PICTURE_WIDTH}" height="{PICTURE_HEIGHT}" fill="#fff"/>',
+        f'<rect width="{PICTURE_WIDTH}" height="116" fill="{site.settings.colours.primary or PRIMARY}"/>',
+        _text(60, 72, 44 if len(title) < 44 else 31, title, fill="#fff", bold=True),
+        _text(60, 164, 26, f"{overview.measure.heading}: {what}, with 95 % intervals", fill="#4b5a61"),
+        _text(60, 604, 22, _facts(site, overview), fill="#4b5a61"),
+    ]
+    for number, line in enumerate(lines):
+        y = 212 + 46 * number
+        out += [
+            _text(60, y, 24, line.rank, fill="#4b5a61"),
+            _text(130, y, 26, line.name, bold=True),
+            *_bar(y, line, site),
+        ]
+    base = _baseline(overview)
+    if base is not None:
+        x = _place(base)
+        bottom = 212 + 46 * len(lines) - 36
+        out.append(f'<rect x="{x - 1.5:.1f}" y="184" width="3" height="{bottom - 184}" fill="#b3590a"/>')
+        out.append(_text(60, 568, 20, "Orange line: best simple baseline", fill="#8f4708"))
+    size = f'width="{PICTURE_WIDTH}" height="{PICTURE_HEIGHT}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{"".join(out)}</svg>'
+
+
+def _facts(site: SiteModel, overview: Overview) -> str:
+    parts = [counted(len(overview.rows), "system"), counted(len(overview.columns), "benchmark")]
+    parts += [day(site.latest)] if site.latest else []
+    return " · ".join([*parts, "every number can be recomputed offline"])
+
+
+def _lines(overview: Overview) -> list[PictureLine]:
+    found = []
+    for row in overview.rows:
+        value, ends = _value(row, overview)
+        if value is not None:
+            ranks = row.ranks
+            rank = "" if ranks is None else f"{ranks[0]}" if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
+            found.append(PictureLine(rank, _name(row), value, ends))
+    return found
+
+
+def _value(row: OverviewRow, overview: Overview) -> tuple[float | None, tuple[float, float] | None]:
+    if overview.table is not None:
+        index = row.index
+        if index is None:
+            return None, None
+        return index.index, None if index.low is None or index.high is None else (index.low, index.high)
+    cell = row.cells[0]
+    if cell is None:
+        return None, None
+    score = cell.row.run.scores.composite
+    return score.value, (score.interval.low, score.interval.high) if score.interval else None
+
+
+def _baseline(overview: Overview) -> float | None:
+    if overview.table is not None:
+        return overview.baseline.index if overview.baseline else None
+    return overview.columns[0].baseline
+
+
+def _name(row: OverviewRow) -> str:
+    name = row.name if _is_drawn(row.name) else row.slug
+    return name if len(name) <= PICTURE_NAME_LENGTH else f"{name[: PICTURE_NAME_LENGTH - 1]}…"
+
+
+def _is_drawn(words: str) -> bool:
+    return all(ord(letter) < _DRAWN for letter in words)
+
+
+def _place(value: float) -> float:
+    return _LEFT + (_RIGHT - _LEFT) * min(max(value, 0.0), 1.0)
+
+
+def _bar(y: int, line: PictureLine, site: SiteModel) -> list[str]:
+    accent = site.settings.colours.accent or ACCENT
+    out = [
+        f'<rect x="{_LEFT}" y="{y - 20}" width="{_RIGHT - _LEFT}" height="20" fill="#e3e9eb"/>',
+        f'<rect x="{_LEFT}" y="{y - 20}" width="{_place(line.value) - _LEFT:.1f}" height="20" fill="{accent}"/>',
+        _text(1140, y, 26, percent(line.value), bold=True, end=True),
+    ]
+    if line.ends is not None:
+        low, high = map(_place, line.ends)
+        out.append(f'<rect x="{low:.1f}" y="{y - 12}" width="{max(high - low, 1.0):.1f}" height="4" fill="#14242b"/>')
+    return out
+
+
+def _text(
+    x: int, y: int, size: int, words: str, *, fill: str = "#14242b", bold: bool = False, end: bool = False
+) -> Markup:
+    return Markup('<text x="{}" y="{}" {} font-size="{}" font-weight="{}" text-anchor="{}" fill="{}">{}</text>').format(
+        x,
+        y,
+        _FONT,
+        size,
+        "bold" if bold else "normal",
+        "end" if end else "start",
+        fill,
+        escape(visible(words)),
+    )

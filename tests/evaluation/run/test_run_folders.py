@@ -1,0 +1,59 @@
+"""Ids of runs: no two runs of a results folder have the same one."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.run.run_folders import find_run_folder, start
+from memeval.evaluation.run.running import RunOptions, run_system
+from memeval.execution.progress import Silent
+from memeval.records.journal import Plan
+from memeval.records.run import Inputs, Run
+from memeval.systems.source import file_source
+from tests.support.adapters import plain_adapter
+from tests.support.runs import problems_in
+from tests.support.tiny import TinyBenchmark
+
+
+def stored(folder: Path) -> RunFolder:
+    session = BenchmarkSession.open(TinyBenchmark(1, 1))
+    return run_system(file_source(plain_adapter(folder)), session, RunOptions(results=folder / "results"))
+
+
+def plan_of(run: Run) -> Plan:
+    """Return the plan of a run with the same inputs."""
+    return Plan(
+        run_id=run.run_id,
+        started=run.timing.started,
+        inputs=Inputs.of(run.track, run.system, None),
+        system=run.system,
+        redistribution=run.redistribution,
+        isolation=run.isolation,
+        harness=run.harness,
+    )
+
+
+def test_runs_of_two_systems_with_equal_inputs_have_different_ids(tmp_path: Path) -> None:
+    run = stored(tmp_path).run
+    plan = plan_of(run)
+    ids = [start(tmp_path / "results" / "tiny" / slug, plan).name for slug in ("one", "two", "three")]
+    assert len({*ids, run.run_id}) == 4
+
+
+def test_of_equal_unfinished_runs_the_newest_is_resumed(tmp_path: Path) -> None:
+    plan = plan_of(stored(tmp_path).run)
+    system_folder = tmp_path / "unfinished" / "tiny" / "plain"
+    _, newest = (start(system_folder, plan) for _ in range(2))
+    found = find_run_folder(system_folder, plan.inputs, replayed=False, retry_errors=False, progress=Silent())
+    assert found == (newest, None)
+
+
+def test_two_runs_with_the_same_id_are_found(tmp_path: Path) -> None:
+    run = stored(tmp_path)
+    results = tmp_path / "results"
+    assert problems_in(results) == []
+    shutil.copytree(run.path, results / "tiny" / "twin" / run.path.name)
+    assert any(f"has the same id {run.path.name}" in finding.problem for finding in problems_in(results))

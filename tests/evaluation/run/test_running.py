@@ -1,0 +1,394 @@
+"""Runs with real processes: storage, reuse, refusals, and failing systems."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.run.running import RunOptions, run_system
+from memeval.evaluation.verify.verification import verify_run
+from memeval.execution.journal import Journal
+from memeval.execution.progress import Silent
+from memeval.records.errors import BadInput
+from memeval.records.journal import Plan
+from memeval.records.response import Outcome
+from memeval.records.run import Inputs
+from memeval.records.track import Limits
+from memeval.storage import checked_line
+from memeval.systems.source import file_source, find_system
+from tests.support.adapters import plain_adapter
+from tests.support.tiny import TinyBenchmark
+
+
+class Notes(Silent):
+    """Collects the messages for the user."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.started: tuple[int, int] = (0, 0)
+
+    def start(self, title: str, total: int, done: int) -> None:
+        self.started = (total, done)
+
+    def note(self, sentence: str) -> None:
+        self.said.append(sentence)
+
+
+def benchmark_session(scenarios: int = 8, questions: int = 1) -> BenchmarkSession:
+    return BenchmarkSession.open(TinyBenchmark(scenarios, questions))
+
+
+def options(folder: Path, **more: Any) -> RunOptions:
+    usual: dict[str, Any] = {"results": folder / "results", "concurrency": 2, "skip_conformance": True}
+    return RunOptions(**usual | more)
+
+
+def outcomes(run: RunFolder) -> dict[str, Outcome]:
+    return {row.question_id: row.outcome for row in run.responses()}
+
+
+def comparable(run: RunFolder) -> list[dict[str, object]]:
+    return [row.comparable() for row in run.responses()]
+
+
+def test_a_run_is_sealed_whole_and_verifies(tmp_path: Path) -> None:
+    run = run_system(file_source(plain_adapter(tmp_path)), benchmark_session(), options(tmp_path))
+    assert run.path.parts[-3:-1] == ("tiny", "plain")
+    assert run.run.scores.composite.value == 1.0
+    assert run.run.coverage.full
+    assert verify_run(run) == []
+    assert not (run.path / "journal").exists()
+    assert sorted(path.name for path in run.path.iterdir()) == [
+        "contexts.jsonl.gz",
+        "failures.jsonl.gz",
+        "grades.jsonl.gz",
+        "log.jsonl.gz",
+        "responses.jsonl.gz",
+        "run.json",
+    ]
+
+
+def test_the_same_inputs_are_reused_and_fresh_starts_another(tmp_path: Path) -> None:
+    source = file_source(plain_adapter(tmp_path))
+    notes = Notes()
+    first = run_system(source, benchmark_session(), options(tmp_path))
+    assert run_system(source, benchmark_session(), options(tmp_path), notes).path == first.path
+    assert "reused" in notes.said[0]
+
+
+def test_concurrency_does_not_change_the_rows(tmp_path: Path) -> None:
+    source = file_source(plain_adapter(tmp_path))
+    one = run_system(source, benchmark_session(), RunOptions(results=tmp_path / "one", concurrency=1))
+    many = run_system(source, benchmark_session(), RunOptions(results=tmp_path / "many", concurrency=6))
+    assert one.run.fingerprint == many.run.fingerprint
+    assert comparable(one) == comparable(many)
+    assert [grade.to_json() for grade in one.grades()] == [grade.to_json() for grade in many.grades()]
+
+
+def test_a_changed_adapter_is_another_run(tmp_path: Path) -> None:
+    one = run_system(file_source(plain_adapter(tmp_path)), benchmark_session(), options(tmp_path))
+    path = plain_adapter(tmp_path, on_query="return 'Oslo'")
+    two = run_system(file_source(path), benchmark_session(), options(tmp_path))
+    assert one.run.fingerprint != two.run.fingerprint
+    assert one.run.track_id == two.run.track_id
+
+
+def test_an_adapter_that_raises_on_one_question_fails_only_that_question(tmp_path: Path) -> None:
+    path = plain_adapter(tmp_path, on_query="if 'Lima' in self.told[0]: raise ValueError('no such place')")
+    run = run_system(file_source(path), benchmark_session(4), options(tmp_path))
+    assert list(outcomes(run).values()) == [Outcome.ADAPTER_ERROR, Outcome.OK, Outcome.OK, Outcome.OK]
+    failed = next(row for row in run.responses() if row.outcome.is_error)
+    assert failed.answer == ""
+    assert failed.error is not None
+    assert "ValueError: no such place" in failed.error
+    assert run.run.scores.states == {"adapter_error": 1, "graded": 3, "skipped": 0}
+
+
+def test_an_adapter_that_hangs_costs_its_item_and_the_rest_goes_on(tmp_path: Path) -> None:
+    path = plain_adapter(tmp_path, on_query="if '(1)' in question and 'Lima' in self.told[0]: time.sleep(60)")
+    run = run_system(
+        file_source(path), benchmark_session(2, questions=3), options(tmp_path, limits=Limits(ask_seconds=0.5))
+    )
+    assert list(outcomes(run).values()) == [Outcome.OK, Outcome.TIMEOUT, Outcome.OK] + [Outcome.OK] * 3
+    assert run.run.scores.overall.correct == 5
+
+
+def test_a_process_that_dies_once_is_started_again_and_the_item_repeated(tmp_path: Path) -> None:
+    mark = tmp_path / "died"
+    path = plain_adapter(
+        tmp_path, on_query=f"if not os.path.exists({str(mark)!r}): open({str(mark)!r}, 'w').close(); os._exit(3)"
+    )
+    options = RunOptions(
+        results=tmp_path / "results", concurrency=1, skip_conformance=True
+    )  # the probe would be the first
+    run = run_system(file_source(path), benchmark_session(3), options)
+    assert set(outcomes(run).values()) == {Outcome.OK}
+    log = [json.loads(line) for line in __import__("gzip").open(run.file("log.jsonl"))]
+    assert [line["event"] for line in log] == ["repeated"]
+    assert "exit code 3" in log[0]["detail"]
+
+
+def test_a_process_that_always_dies_is_an_error_and_no_endless_loop(tmp_path: Path) -> None:
+    path = plain_adapter(tmp_path, on_query="os._exit(3)")
+    run = run_system(file_source(path), benchmark_session(3, questions=2), options(tmp_path))
+    assert set(outcomes(run).values()) == {Outcome.ADAPTER_ERROR}
+    assert run.run.coverage.done == 6
+
+
+def test_an_adapter_that_cannot_take_a_session_in_fails_the_scenario(tmp_path: Path) -> None:
+    path = plain_adapter(tmp_path, on_ingest="if 'Oslo' in str(session): raise RuntimeError('full')")
+    run = run_system(file_source(path), benchmark_session(4), options(tmp_path))
+    assert list(outcomes(run).values()) == [Outcome.OK, Outcome.ADAPTER_ERROR, Outcome.OK, Outcome.OK]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("None", "None"),
+        ("b'Lima'", "bytes"),
+        ("'x' * 50_000_000", "more than the limit of 4 MB"),
+        ("'Lima \\ud800'", "surrogate"),
+        ("{'text': 'Lima'}", "answer"),
+    ],
+)
+def test_an_invalid_answer_is_an_error_with_a_sentence(tmp_path: Path, answer: str, said: str) -> None:
+    run = run_system(
+        file_source(plain_adapter(tmp_path, on_query=f"return {answer}")), benchmark_session(2), options(tmp_path)
+    )
+    rows = list(run.responses())
+    assert {row.outcome for row in rows} == {Outcome.ADAPTER_ERROR}
+    assert said in (rows[0].error or "")
+    assert verify_run(run) == []
+
+
+def test_rubbish_on_standard_output_goes_to_the_log_and_harms_nothing(tmp_path: Path) -> None:
+    path = plain_adapter(tmp_path, on_query='print(\'{"id": 1, "value": "Oslo"}\'); sys.stdout.flush()')
+    run = run_system(file_source(path), benchmark_session(2), options(tmp_path))
+    assert set(outcomes(run).values()) == {Outcome.OK}
+    assert run.run.scores.composite.value == 1.0
+
+
+def test_a_blank_answer_is_wrong_and_no_error(tmp_path: Path) -> None:
+    run = run_system(
+        file_source(plain_adapter(tmp_path, on_query="return '  '")), benchmark_session(4), options(tmp_path)
+    )
+    assert set(outcomes(run).values()) == {Outcome.EMPTY}
+    assert run.run.scores.overall.errors == 0
+    assert run.run.scores.overall.graded_accuracy == 0.0
+
+
+def test_a_limited_run_takes_the_categories_in_turn_and_is_partial(tmp_path: Path) -> None:
+    run = run_system(file_source(plain_adapter(tmp_path)), benchmark_session(8), options(tmp_path, limit=3))
+    assert [grade.category for grade in run.grades()] == ["far", "near", "far"]
+    assert (run.run.coverage.done, run.run.coverage.planned, run.run.coverage.limit) == (3, 8, 3)
+    assert run.run.scores.composite.value is None
+    assert run.run.scores.states["skipped"] == 5
+
+
+@pytest.mark.parametrize("bad", [{"limit": 0}, {"concurrency": 0}, {"judge": "gpt"}, {"reader": "wizard"}])
+def test_a_wrong_call_is_refused_before_anything_is_stored(tmp_path: Path, bad: dict[str, Any]) -> None:
+    chosen = RunOptions(**({"results": tmp_path / "results"} | bad))
+    with pytest.raises(BadInput):
+        run_system(file_source(plain_adapter(tmp_path)), benchmark_session(), chosen)
+    assert not (tmp_path / "results").exists()
+
+
+def test_an_adapter_that_cannot_be_loaded_is_refused_before_anything_is_stored(tmp_path: Path) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text("import nothing_of_that_name\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="nothing_of_that_name"):
+        run_system(file_source(path), benchmark_session(), options(tmp_path))
+    assert not (tmp_path / "results").exists()
+
+
+def test_two_adapter_classes_are_refused_until_one_is_named(tmp_path: Path) -> None:
+    path = plain_adapter(tmp_path)
+    path.write_text(path.read_text() + "\nclass Another(Plain):\n    pass\n", encoding="utf-8")
+    with pytest.raises(BadInput, match=r"several adapter classes: Another, Plain\. Name one: plain\.py:Another"):
+        run_system(file_source(path), benchmark_session(2), options(tmp_path))
+    run = run_system(file_source(path, "Another"), benchmark_session(2), options(tmp_path))
+    assert run.run.system.adapter_class == "Another"
+
+
+def interrupted(
+    folder: Path,
+    source_file: Path,
+    scenarios: int = 8,
+    *,
+    fresh: bool = False,
+    again: RunFolder | None = None,
+    rows: int | None = None,
+) -> Path:
+    """Leave a run of ``source_file`` unfinished, with its first rows stored, and return its folder."""
+    chosen = options(folder, fresh=fresh, retry_errors=again is not None)
+    run = run_system(file_source(source_file), benchmark_session(3 if again else scenarios), chosen)
+    journal = run.path / "journal"
+    journal.mkdir()
+    head = run.run
+    plan = Plan(
+        run_id=head.run_id,
+        started=head.timing.started,
+        inputs=Inputs(
+            track=head.track,
+            submission_digest=head.system.submission_digest,
+            environment_digest=head.system.environment_digest,
+        ),
+        system=head.system,
+        redistribution=head.redistribution,
+        isolation=head.isolation,
+        harness=head.harness,
+        seeds=head.seeds,
+        carries_over=again.run.run_id if again else None,
+    )
+    (journal / "plan.json").write_bytes(checked_line(plan.to_json()))
+    stored = [checked_line(row.to_json()) for row in (again or run).responses()]
+    kept = stored[: scenarios // 2 if rows is None else rows]
+    (journal / "contexts.jsonl").write_bytes(b"".join(checked_line(row.to_json()) for row in (again or run).contexts()))
+    (journal / "responses.jsonl").write_bytes(b"".join(kept))
+    for path in run.path.glob("*.gz"):
+        path.unlink()
+    (run.path / "run.json").unlink()
+    return run.path
+
+
+def test_an_unfinished_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    path = plain_adapter(tmp_path)
+    unfinished = interrupted(tmp_path, path)
+    asked = Journal(unfinished)
+    with asked as journal:
+        before = {key: row.timings.started for key, row in journal.responses.items()}
+    notes = Notes()
+    run = run_system(file_source(path), benchmark_session(), options(tmp_path), notes)
+    assert run.path == unfinished
+    assert notes.started == (8, 4)
+    after = {(row.question_id, row.attempt): row.timings.started for row in run.responses()}
+    assert before.items() <= after.items(), "a stored row was asked again"
+    assert run.run.coverage.full
+    assert verify_run(run) == []
+
+
+def test_reuse_removes_the_journal_of_a_run_killed_after_its_head(tmp_path: Path) -> None:
+    path = plain_adapter(tmp_path)
+    run = run_system(file_source(path), benchmark_session(), options(tmp_path))
+    (run.path / "journal").mkdir()
+    (run.path / "journal" / "plan.json").write_text("{}")
+    assert "does not belong" in str(verify_run(run)[0])
+    assert run_system(file_source(path), benchmark_session(), options(tmp_path)).path == run.path
+    assert verify_run(run) == []
+
+
+def test_only_a_shipped_control_is_known_to_cost_nothing(tmp_path: Path) -> None:
+    assert run_system(find_system("no-memory"), benchmark_session(), options(tmp_path)).run.cost.usd == 0.0
+    cost = run_system(file_source(plain_adapter(tmp_path)), benchmark_session(), options(tmp_path)).run.cost
+    assert cost.usd is None
+    assert cost.reason == "memeval does not see whether the system calls models"
+
+
+def test_a_run_with_other_inputs_is_not_resumed_and_the_difference_is_named(tmp_path: Path) -> None:
+    unfinished = interrupted(tmp_path, plain_adapter(tmp_path))
+    before = {path: path.read_bytes() for path in unfinished.rglob("*") if path.is_file()}
+    changed = file_source(plain_adapter(tmp_path, on_query="time.sleep(0)"))
+    with pytest.raises(BadInput, match="Different: submission_digest"):
+        run_system(changed, benchmark_session(), options(tmp_path))
+    with pytest.raises(BadInput, match=r"Different: track\.limits, submission_digest"):
+        run_system(changed, benchmark_session(), options(tmp_path, limits=Limits(ask_seconds=1)))
+    assert {path: path.read_bytes() for path in unfinished.rglob("*") if path.is_file()} == before
+    run = run_system(changed, benchmark_session(), options(tmp_path, fresh=True))
+    assert run.path != unfinished
+    assert unfinished.exists()
+
+
+def test_errors_are_tried_again_only_on_request_and_both_attempts_stay(tmp_path: Path) -> None:
+    mark = tmp_path / "mended"
+    path = plain_adapter(
+        tmp_path, on_query=f"if 'Lima' in self.told[0] and not os.path.exists({str(mark)!r}): raise OSError('down')"
+    )
+    source = file_source(path)
+    first = run_system(source, benchmark_session(3), options(tmp_path))
+    mark.touch()
+    assert run_system(source, benchmark_session(3), options(tmp_path)).path == first.path
+    again = run_system(source, benchmark_session(3), options(tmp_path, retry_errors=True))
+    assert again.path != first.path
+    tries = [(row.question_id, row.attempt, row.outcome) for row in again.responses()]
+    assert tries == [
+        ("tiny-000:q01", 1, Outcome.ADAPTER_ERROR),
+        ("tiny-000:q01", 2, Outcome.OK),
+        ("tiny-001:q01", 1, Outcome.OK),
+        ("tiny-002:q01", 1, Outcome.OK),
+    ]
+    assert again.run.coverage.retried == 1
+    assert again.run.scores.overall.correct == 3
+    assert first.run.scores.overall.correct == 2
+    assert verify_run(again) == []
+
+
+def retry_left_unfinished(folder: Path, rows: int) -> tuple[Path, RunFolder]:
+    """Leave an unfinished retry of a failed item, with this many rows carried over; the adapter is fixed."""
+    mark = folder / "mended"
+    path = plain_adapter(
+        folder, on_query=f"if 'Lima' in self.told[0] and not os.path.exists({str(mark)!r}): raise OSError('down')"
+    )
+    first = run_system(file_source(path), benchmark_session(3), options(folder))
+    mark.touch()
+    second = interrupted(folder, path, again=first, rows=rows)
+    assert second != first.path
+    return path, first
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2])
+def test_a_retry_killed_during_carry_over_repeats_no_successful_question(tmp_path: Path, rows: int) -> None:
+    path, first = retry_left_unfinished(tmp_path, rows)
+    before = {(row.question_id, row.attempt): row.timings.started for row in first.responses()}
+    again = run_system(file_source(path), benchmark_session(3), options(tmp_path))
+    after = {(row.question_id, row.attempt): row.timings.started for row in again.responses()}
+    assert again.path != first.path
+    assert before.items() < after.items()
+    assert after.keys() - before.keys() == {("tiny-000:q01", 2)}
+    assert again.run.scores.overall.correct == 3
+    assert verify_run(again) == []
+
+
+def test_a_fresh_run_that_was_interrupted_takes_nothing_from_a_finished_one(tmp_path: Path) -> None:
+    path = plain_adapter(tmp_path)
+    first = run_system(file_source(path), benchmark_session(), options(tmp_path))
+    interrupted(tmp_path, path, fresh=True)
+    again = run_system(file_source(path), benchmark_session(), options(tmp_path, retry_errors=True))
+    assert again.path != first.path
+    assert not {row.timings.started for row in again.responses()} & {row.timings.started for row in first.responses()}
+
+
+def test_the_oracle_is_shown_the_evidence_alone(tmp_path: Path) -> None:
+    run = run_system(find_system("oracle"), benchmark_session(2), options(tmp_path))
+    parts = [part.turn_id for context in run.contexts() for part in context.parts]
+    assert set(parts) == {"s001:t01", "s001:t02"}
+    assert run.run.system.view == "evidence"
+
+
+def test_no_more_is_read_of_a_search_than_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "flood.py"
+    path.write_text(
+        "class Flood:\n"
+        "    def reset(self): pass\n"
+        "    def ingest_session(self, session, timestamp): pass\n"
+        "    def search(self, query, k, timestamp='now'):\n"
+        "        return [{'text': f'item {n}', 'source_ids': ['s001'], 'score': 1.0} for n in range(k * 5)]\n",
+        encoding="utf-8",
+    )
+    run = run_system(file_source(path), benchmark_session(2), options(tmp_path, limits=Limits(search_items=3)))
+    rows = list(run.responses())
+    assert [len(row.items or ()) for row in rows] == [3, 3]
+    contexts = list(run.contexts())
+    assert [[part.text for part in context.parts] for context in contexts] == [["item 0\nitem 1\nitem 2"]] * 2
+    assert [context.scenario_id for context in contexts] == ["tiny-000", "tiny-001"]
+    assert run.run.track.reader == "extractive@2"
+
+
+def test_a_results_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("a file", encoding="utf-8")
+    with pytest.raises(BadInput, match="cannot be written"):
+        run_system(file_source(plain_adapter(tmp_path)), benchmark_session(), options(tmp_path))
