@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memeval.grading.layout import counting
+from memeval.grading.scoring import counting
 from memeval.leaderboard.board import Board
 from memeval.leaderboard.marks import is_general_control
 from memeval.leaderboard.ranking import baseline_word, tied_apart
