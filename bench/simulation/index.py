@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench.simulation.world import World, layouts
 from memeval.leaderboard.overall import cluster_scores
@@ -62,7 +63,7 @@ def index_of(repeats: int, patterns: int = DRAWN_PATTERNS) -> dict[str, object]:
     return found
 
 
-def _boards(skills: Sequence[Array], repeats: int, patterns: int) -> Iterator[tuple[Array, Array, Array]]:
+def _boards(skills: Sequence[Array], repeats: int, patterns: int) -> Iterator[tuple[Array, Array, NDArray[np.bool_]]]:
     """Yield index and half interval of each system, and whether each pair is separated."""
     worlds = [World(layouts()[name]) for name in BENCHMARKS]
     names = tuple(

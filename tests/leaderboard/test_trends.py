@@ -2,6 +2,7 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,7 +97,7 @@ def test_an_unknown_measure_is_refused_with_the_names_of_all(one: Run) -> None:
     ids=lambda other: next(iter(other)),
 )
 @pytest.mark.parametrize("days", [(1, 2, 3, 4), (1, 3, 2, 4)], ids=["one after the other", "in turns"])
-def test_a_series_keeps_its_track(tmp_path: Path, other: dict[str, str], days: tuple[int, ...]) -> None:
+def test_a_series_keeps_its_track(tmp_path: Path, other: dict[str, Any], days: tuple[int, ...]) -> None:
     tracks = (make_track(), make_track(), make_track(**other), make_track(**other))
     folders = [
         make_run(tmp_path, "acme", started=day(number), track=track) for number, track in zip(days, tracks, strict=True)
