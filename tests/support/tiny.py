@@ -76,7 +76,7 @@ class TinyDataset(Dataset):
         """See :class:`Dataset`."""
         return iter(self.made)
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         """See :class:`Dataset`."""
         return (key for number, one in enumerate(self.made) for key in keys_of(one, number))
 

@@ -9,7 +9,7 @@ from memeval.conformance.subject import CheckedSystem
 
 
 @dataclass(frozen=True)
-class Check:
+class ContractCheck:
     name: str
     title: str
     function: Callable[[CheckedSystem], str]

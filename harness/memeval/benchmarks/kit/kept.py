@@ -29,7 +29,7 @@ Generation = tuple[Sequence[Scenario], Sequence[ItemKey]]
 """Scenarios and answer keys."""
 
 
-class Scenarios:
+class KeptScenarios:
     """Scenarios in order; those from a file are parsed when they are first needed.
 
     Args:
@@ -65,7 +65,7 @@ class Scenarios:
 class Generated(NamedTuple):
     """Generated data."""
 
-    scenarios: Scenarios
+    scenarios: KeptScenarios
     keys: tuple[ItemKey, ...]
     digest: Digest
     """Digest of scenarios and keys as lines of canonical JSON."""
@@ -94,14 +94,14 @@ def generated(
     ids = [scenario.scenario_id for scenario in scenarios]
     digest = digest_bytes(rows)
     if len(rows) < LEAST_BYTES:
-        return Generated(Scenarios(ids, scenarios), tuple(keys), digest)
+        return Generated(KeptScenarios(ids, scenarios), tuple(keys), digest)
     with suppress(OSError, BadInput):
         path.parent.mkdir(parents=True, exist_ok=True)
         former = sorted(path.parent.glob(f"{names}*.jsonl"), key=lambda each: each.stat().st_mtime)
         for oldest in former[: 1 - MOST_STATES]:
             oldest.unlink(missing_ok=True)
         write_whole(path, json.dumps({"digest": digest, "scenarios": ids}).encode() + b"\n" + rows)
-    return Generated(Scenarios(ids, scenarios), tuple(keys), digest)
+    return Generated(KeptScenarios(ids, scenarios), tuple(keys), digest)
 
 
 def _read(path: Path, kinds: Iterable[type[AnswerKey]]) -> Generated:
@@ -120,7 +120,7 @@ def _read(path: Path, kinds: Iterable[type[AnswerKey]]) -> Generated:
     lines, ids = rows.split(b"\n")[:-1], head["scenarios"]
     named = {kind.model_fields["kind"].default: kind for kind in kinds}
     keys = tuple(_key(line, named) for line in lines[len(ids) :])
-    return Generated(Scenarios(ids, lines[: len(ids)]), keys, head["digest"])
+    return Generated(KeptScenarios(ids, lines[: len(ids)]), keys, head["digest"])
 
 
 def _key(line: bytes, kinds: Mapping[str, type[AnswerKey]]) -> ItemKey:

@@ -24,7 +24,7 @@ from memeval.records.base import Digest
 from memeval.records.errors import BadInput
 from memeval.storage import locked
 
-Reading = Callable[[sqlite3.Connection, JsonLines], None]
+FillTables = Callable[[sqlite3.Connection, JsonLines], None]
 """Creates the tables of an index and fills them from the lines of a file."""
 
 _KEPT_NAME = 32
@@ -64,7 +64,7 @@ class Index:
             ) from None
 
 
-def index_of(path: Path, kind: str, reading: Reading, remedy: str) -> Index:
+def index_of(path: Path, kind: str, reading: FillTables, remedy: str) -> Index:
     """Return the index of a file; create it if there is none.
 
     Args:
@@ -124,7 +124,7 @@ def index_of(path: Path, kind: str, reading: Reading, remedy: str) -> Index:
     return index
 
 
-def _make(index_path: Path, path: Path, reading: Reading, remedy: str) -> None:
+def _make(index_path: Path, path: Path, reading: FillTables, remedy: str) -> None:
     """Read a file into an index. The index appears completely or not at all."""
     part = index_path.with_name(index_path.name + ".part")
     part.unlink(missing_ok=True)

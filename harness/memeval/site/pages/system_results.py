@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.leaderboard.ranking import PairTest
 from memeval.records.failure import EvidenceFound
-from memeval.records.finding import Finding
+from memeval.records.finding import RecountedClaim
 from memeval.records.run import SystemKind
 from memeval.records.scores import Tally
 from memeval.site.items.failure_tables import run_failures
@@ -157,7 +157,7 @@ def _evidence(site: SiteModel, row: BoardRow) -> EvidenceCounts | None:
     return counts if counts.right + counts.wrong + counts.some + counts.none else None
 
 
-def claims_about(site: SiteModel, name: str) -> list[Finding]:
+def claims_about(site: SiteModel, name: str) -> list[RecountedClaim]:
     """Return the published scores of a product.
 
     The first word of both names must be equal: a claim about “Mem0, run by MIRIX” belongs to “mem0 (open source)”.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from memeval.conformance import CHECKS, SUITE
 from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.records.conformance import Conformance
-from memeval.records.finding import Finding
+from memeval.records.finding import RecountedClaim
 from memeval.records.run import SystemKind
 from memeval.site.charts import charts
 from memeval.site.charts.charts import Point
@@ -77,7 +77,7 @@ class SystemPage:
     """Its runs, newest first."""
     standings: list[tuple[BoardTable, BoardRow]]
     results: list[SystemResult]
-    claims: list[Finding]
+    claims: list[RecountedClaim]
 
     def inputs(self) -> dict[str, object]:
         """Return all that the page depends on, as plain data: runs by their digests."""

@@ -34,9 +34,9 @@ class LongDataset(Dataset):
         """Yield the histories."""
         return (history.scenario() for history in self._histories)
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         """Yield the keys, history by history."""
-        return (key for history in self._histories for key in history.keys())  # noqa: SIM118 - no dictionary
+        return (key for history in self._histories for key in history.answer_keys())
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:
         """Map the source ids of sessions to ordinals, without generating a session.

@@ -138,7 +138,7 @@ def survey(source: LongSource) -> Survey:
             data = piece.encode()
             digest.update(data)
             sizes[-1] += len(data)
-        keys += [key.to_json() for key in history.keys()]  # noqa: SIM118 - no dictionary
+        keys += [key.to_json() for key in history.answer_keys()]
     for key in keys:
         digest.update(f"{key}\n".encode())
     return Survey(
