@@ -10,7 +10,7 @@ TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 PLACEHOLDER = re.compile(r"(?<![A-Z])(NAME|BENCHMARK|SLUG)(?![A-Z])")
 PATH = re.compile(r"[A-Za-z0-9_.\-/]+(/|\.(py|md|toml|yml|cff|lock|jsonl))")
 SUBMISSION = ROOT / "submissions" / "notebook"
-MADE = {"results/releases/2026.11.json", "public/2026.11/", "public/data/"}
+MADE = {"results/releases/2026.12.json", "public/2026.12/", "public/data/"}
 """What an example command makes."""
 
 

@@ -42,7 +42,7 @@ def findings(
 
 
 def _print(report: FindingsReport) -> None:
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     print(counted(len(report.findings), "published score"))
     lines = [["", "claimed", "counted", "rows", "verdict"]]
@@ -59,7 +59,7 @@ def _print(report: FindingsReport) -> None:
 
 
 def _line(finding: RecountedClaim) -> list[str]:
-    from memeval.site.pages.claims import claimed_text, counted_text
+    from memeval.site.pages.findings import claimed_text, counted_text
 
     rows = str(sum(each.rows for each in finding.recount.files)) if finding.recount else "–"
     return [finding.claim.id, claimed_text(finding.claim), counted_text(finding), rows, finding.verdict.value]

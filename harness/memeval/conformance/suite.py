@@ -18,12 +18,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from memeval.conformance.check import ContractCheck, ContractViolation, MethodMissing
-from memeval.conformance.checks import asking, calls, contents, foundations, promises
+from memeval.conformance.checks import asking, calls, contents, foundations
 from memeval.conformance.subject import CheckedSystem
-from memeval.execution.model_access import SystemInstance
+from memeval.execution.steps import SystemInstance
 from memeval.records.conformance import CheckOutcome, ConformanceCheck
+from memeval.systems.channel import Log
 from memeval.systems.errors import SystemFailure
-from memeval.systems.output import Log
 
 CHECKS = (
     ContractCheck(
@@ -97,26 +97,26 @@ CHECKS = (
         needs=("get_context_tokens", "query"),
     ),
     ContractCheck(
-        "banks-apart", "Banks with similar names are kept apart.", promises.banks_apart, needs=("retain", "recall")
+        "banks-apart", "Banks with similar names are kept apart.", calls.banks_apart, needs=("retain", "recall")
     ),
     ContractCheck(
         "forget-keeps-others",
         "A deletion by id removes nothing else, and the text can be told again.",
-        promises.forget_keeps_others,
+        calls.forget_keeps_others,
         needs=("retain", "recall", "forget"),
         after="forget-forgets",
     ),
     ContractCheck(
         "forget-bank",
         "A forgotten bank is empty, and other banks are not.",
-        promises.forget_bank,
+        calls.forget_bank,
         needs=("retain", "recall", "forget"),
         after="forget-forgets",
     ),
     ContractCheck(
         "export-forgets",
         "An export does not contain what was forgotten.",
-        promises.export_forgets,
+        calls.export_forgets,
         needs=("retain", "forget", "export_memories"),
         after="forget-forgets",
     ),
@@ -126,9 +126,7 @@ CHECKS = (
         asking.questions_together,
         after="question-order",
     ),
-    ContractCheck(
-        "sources-named", "Retrieved items name the session or text that they are from.", promises.sources_named
-    ),
+    ContractCheck("sources-named", "Retrieved items name the session or text that they are from.", calls.sources_named),
 )
 
 SUITE = "conformance@2"
@@ -163,7 +161,7 @@ def check_system(
     on_check: Callable[[ConformanceCheck], None] = _ignore,
     stop: Callable[[], None] = lambda: None,
 ) -> tuple[ConformanceCheck, ...]:
-    """Check with planted facts whether a system fulfils the adapter contract.
+    """ContractCheck with planted facts whether a system fulfils the adapter contract.
 
     After a failed check, a crash or a timeout, the next check gets a new instance.
 

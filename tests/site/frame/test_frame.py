@@ -13,7 +13,7 @@ from memeval.archive import run_cache
 from memeval.records.base import digest_of
 from memeval.records.errors import BadInput
 from memeval.site import build
-from memeval.site.frame import navigation, style_sheets
+from memeval.site.frame import navigation, page_frame
 from memeval.site.frame.page_frame import Frame
 from memeval.site.frame.site_folder import SiteFolder
 from memeval.site.model.content import SiteModel, read_site
@@ -100,9 +100,9 @@ def test_a_guide_without_a_list_of_pages_is_refused(tmp_path: Path, monkeypatch:
 
 
 def test_a_theme_without_its_style_sheets_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(style_sheets, "find_spec", lambda _name: None)
+    monkeypatch.setattr(page_frame, "find_spec", lambda _name: None)
     with pytest.raises(BadInput, match="Material's style sheets are missing"):
-        style_sheets.theme_style_sheets.__wrapped__()
+        page_frame.theme_style_sheets.__wrapped__()
 
 
 @pytest.fixture

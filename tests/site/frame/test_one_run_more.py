@@ -20,7 +20,7 @@ from memeval.site.frame import navigation
 from memeval.site.items.benchmark_shards import kept_benchmark_shards
 from memeval.site.model import files
 from memeval.site.model.benchmark_data import OpenData, data_of
-from memeval.site.pages import rendering, samples
+from memeval.site.pages import benchmarks, rendering
 from memeval.statistics import detectable as statistics
 from tests.site.frame.test_frame import files_of
 
@@ -135,7 +135,7 @@ def test_nothing_that_is_kept_is_computed_again(board: Board, monkeypatch: pytes
 
     monkeypatch.setattr("memeval.site.frame.search_index.entries", refuse)
     monkeypatch.setattr(statistics, "_detectable", refuse)
-    monkeypatch.setattr(samples, "samples", refuse)
+    monkeypatch.setattr(benchmarks, "samples", refuse)
     monkeypatch.setattr("memeval.archive.runs.RunFolder.grades", refuse)
     monkeypatch.setattr("memeval.labels.worth.report", refuse)
     monkeypatch.setattr("memeval.site.model.reports.read_findings", refuse)
@@ -166,8 +166,8 @@ def test_another_template_is_another_digest(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_kept_page_is_rendered_again_with_another_template(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(samples, "templates_digest", lambda: "sha256:other")
-    monkeypatch.setattr(samples, "render", lambda *_, **__: "<h1>Another template</h1>")
+    monkeypatch.setattr(benchmarks, "templates_digest", lambda: "sha256:other")
+    monkeypatch.setattr(benchmarks, "render", lambda *_, **__: "<h1>Another template</h1>")
     after = board.built()
     changed = {name for name in board.before if board.before[name] != after[name]}
     assert "benchmarks/beliefs@2/samples/index.html" in changed

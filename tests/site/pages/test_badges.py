@@ -16,7 +16,7 @@ from memeval.records.run import SystemKind
 from memeval.records.settings import BoardSettings, Colours
 from memeval.site.model.content import SiteModel, read_site
 from memeval.site.model.files import Asset, Page
-from memeval.site.pages.badges import Badge, badge_of
+from memeval.site.pages.pictures import Badge, badge_of
 from memeval.site.pages.systems import SystemPages
 from memeval.statistics.ranks import RankRange
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run

@@ -9,7 +9,7 @@ from memeval.archive.ledger import Ledger
 from memeval.records.ledger import LedgerEvent
 from memeval.site.model.content import read_site
 from memeval.site.model.files import Asset
-from memeval.site.pages.feed import FEED, MOST, FeedFile
+from memeval.site.pages.api import FEED, MOST, FeedFile
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from memeval.records.finding import ClaimVerdict, FindingsReport
-from memeval.site.pages.claims import notice_sentence
-from memeval.site.pages.findings import FindingsPages
+from memeval.site.pages.findings import FindingsPages, notice_sentence
 from memeval.site.pages.front import FrontPage
 from memeval.site.pages.imported import ImportedPage
 from tests.site.conftest import draw

@@ -14,8 +14,7 @@ from memeval.archive.rows import pack
 from memeval.labels.store import sample_rows, stored_samples, write_reading
 from memeval.records.label import AnswerLabel, LabelReason, ReaderKind, Reading, ReadLabel, SampleRow, SampleShare
 from memeval.site.pages.findings import FindingsPages
-from memeval.site.pages.grader_errors import is_lower_bound
-from memeval.site.pages.graders import GradersPage
+from memeval.site.pages.graders import GradersPage, is_lower_bound
 from memeval.site.pages.imported import ImportedPage
 from tests.site.conftest import draw
 from tests.site.items.test_failure_tables import text_of

@@ -24,8 +24,7 @@ from memeval.records.run import SystemKind
 from memeval.site.model.content import SiteModel, read_site
 from memeval.site.model.files import Asset, Page, file_bytes
 from memeval.site.pages import systems
-from memeval.site.pages.system_results import CategoryDifference, EvidenceCounts
-from memeval.site.pages.systems import SystemPage, SystemPages
+from memeval.site.pages.systems import CategoryDifference, EvidenceCounts, SystemPage, SystemPages
 from memeval.site.trends import trend_groups
 from memeval.site.trends.trend_groups import Trends
 from tests.site.conftest import published_board

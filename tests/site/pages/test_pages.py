@@ -18,9 +18,9 @@ from memeval.site import build
 from memeval.site.frame.not_found import SECTIONS
 from memeval.site.model.content import read_site
 from memeval.site.model.text import breakable
-from memeval.site.pages.system_results import headline_tables
-from memeval.site.table.boards import board_views
+from memeval.site.pages.systems import headline_tables
 from memeval.site.table.overview import overviews
+from memeval.site.table.tables import board_views
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
 

@@ -9,7 +9,16 @@ from xml.etree.ElementTree import fromstring
 
 from memeval.site import build
 from memeval.site.model.content import SiteModel, read_site
-from memeval.site.pages.picture import HEIGHT, MOST, NAME_LENGTH, PICTURE, WIDTH, PictureFile, drawing, has_picture
+from memeval.site.pages.pictures import (
+    MOST,
+    PICTURE,
+    PICTURE_HEIGHT,
+    PICTURE_NAME_LENGTH,
+    PICTURE_WIDTH,
+    PictureFile,
+    drawing,
+    has_picture,
+)
 from tests.site.conftest import Built, draw
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
 
@@ -35,7 +44,7 @@ def test_the_picture_is_a_png_of_the_usual_size_and_every_page_names_it(tmp_path
     draw(tmp_path / "results", tmp_path / "again", PictureFile(), find=lambda _name: FakeBenchmark())
     data = (tmp_path / "site" / PICTURE).read_bytes()
     assert data == (tmp_path / "again" / PICTURE).read_bytes()
-    assert data.startswith(b"\x89PNG") and struct.unpack(">II", data[16:24]) == (WIDTH, HEIGHT)
+    assert data.startswith(b"\x89PNG") and struct.unpack(">II", data[16:24]) == (PICTURE_WIDTH, PICTURE_HEIGHT)
     for path in ("index.html", "systems/acme/index.html", "faq/index.html"):
         page = (tmp_path / "site" / path).read_text()
         assert f'<meta property="og:image" content="https://board.example/x/{PICTURE}">' in page
@@ -58,7 +67,7 @@ def test_names_that_are_long_or_hostile_or_have_other_letters_do_no_harm(tmp_pat
     site = site_of(tmp_path, Made("wide", "W" * 80), Made("arabic", "ذاكرة"), Made("hostile", HOSTILE))
     svg = drawing(site)
     assert "<script" not in svg and "hostile" in texts(svg) and "arabic" in texts(svg)
-    assert max(map(len, re.findall("W+", svg))) < NAME_LENGTH
+    assert max(map(len, re.findall("W+", svg))) < PICTURE_NAME_LENGTH
 
 
 def test_an_empty_board_has_no_picture(tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from memeval.records.regraded import RegradedFile
-from memeval.site.pages.imported import ImportedPage
-from memeval.site.pages.regraded import SIGNS, metric_label
+from memeval.site.pages.imported import SIGNS, ImportedPage, metric_label
 from tests.site.conftest import draw, published_board
 from tests.site.items.test_failure_tables import text_of
 

@@ -6,8 +6,8 @@ import pytest
 
 from memeval.benchmarks.registry import find
 from memeval.judging.text import states
-from memeval.site.pages import samples as module
-from memeval.site.pages.samples import EACH, samples
+from memeval.site.pages import benchmarks as module
+from memeval.site.pages.benchmarks import EACH, samples
 from tests.site.conftest import Built
 
 

@@ -16,8 +16,7 @@ from memeval.records.grade import Grade
 from memeval.records.run import SystemKind
 from memeval.site.model.content import SiteModel, read_site
 from memeval.site.model.files import Page
-from memeval.site.pages.system_results import claims_about
-from memeval.site.pages.systems import SystemPages
+from memeval.site.pages.systems import SystemPages, claims_about
 from tests.site.factory import FakeBenchmark, Made, make_run
 from tests.support.runs import edit_head
 

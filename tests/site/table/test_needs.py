@@ -8,7 +8,7 @@ import pytest
 
 from memeval.records.run import HostUse, Run, SystemKind
 from memeval.records.submission import Submission
-from memeval.site.table.needs import Needs, needs
+from memeval.site.table.tables import Needs, needs
 from tests.site.factory import ORIGIN, FakeBenchmark, Made, make_run
 
 HOST = HostUse(host="api.acme.example", origin="https://api.acme.example")

@@ -15,9 +15,8 @@ from memeval.leaderboard.board import RankStatus
 from memeval.leaderboard.suites import read_suites
 from memeval.records.overall import Overall, OverallRow
 from memeval.site.model.content import read_site
-from memeval.site.model.measured import Measure
 from memeval.site.pages.rendering import environment
-from memeval.site.table.overview import Against, Overview, OverviewRow, overviews, verdict
+from memeval.site.table.overview import Against, Measure, Overview, OverviewRow, overviews, verdict
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark
 

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from memeval.benchmarks.base import Dataset
 from memeval.keys import AnswerKey, ItemKey
 from memeval.records.base import Digest, digest_bytes, digest_of
 from memeval.records.errors import BadInput
@@ -26,11 +27,11 @@ LEAST_BYTES = 1_000_000
 """Smaller data is generated in no time, and is not kept."""
 
 Generation = tuple[Sequence[Scenario], Sequence[ItemKey]]
-"""Scenarios and answer keys."""
+"""KeptScenarios and answer keys."""
 
 
 class KeptScenarios:
-    """Scenarios in order; those from a file are parsed when they are first needed.
+    """KeptScenarios in order; those from a file are parsed when they are first needed.
 
     Args:
         made: each scenario, or its line.
@@ -128,3 +129,32 @@ def _key(line: bytes, kinds: Mapping[str, type[AnswerKey]]) -> ItemKey:
     kind = row["key"]["kind"]
     key = kinds[kind].model_validate_json(json.dumps(row["key"]))
     return ItemKey.model_validate_json(json.dumps(row | {"key": {"kind": kind}})).model_copy(update={"key": key})
+
+
+class GeneratedDataset(Dataset):
+    """Generated scenarios and keys.
+
+    Args:
+        parameters: the parameters of the benchmark.
+        data: what was generated with them.
+    """
+
+    def __init__(self, parameters: Mapping[str, str | int], data: Generated) -> None:
+        self.parameters = dict(parameters)
+        self._scenarios, self._keys, self.digest = data
+
+    def scenarios(self) -> Iterator[Scenario]:
+        """Yield the scenarios, as generated."""
+        return iter(self._scenarios)
+
+    def scenario(self, scenario_id: str) -> Scenario:
+        """See :class:`Dataset`."""
+        return self._scenarios.one(scenario_id)
+
+    def scenario_ids(self) -> Iterator[str]:
+        """See :class:`Dataset`."""
+        return self._scenarios.ids()
+
+    def answer_keys(self) -> Iterator[ItemKey]:
+        """Yield the keys, as generated."""
+        return iter(self._keys)

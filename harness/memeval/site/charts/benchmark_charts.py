@@ -11,7 +11,7 @@ from memeval.records.run import SystemKind
 from memeval.site.charts.study_charts import DeclaredMark
 from memeval.site.model import text
 from memeval.site.model.content import BenchmarkView
-from memeval.site.table.measures import overall
+from memeval.site.table.columns import overall
 
 PUBLISHED = "published"
 """Addition to the names of published values, so that nobody takes them for runs."""

@@ -16,11 +16,9 @@ from memeval.records.errors import BadInput
 from memeval.records.release import Release
 from memeval.site.frame.guide import guide_files
 from memeval.site.frame.not_found import not_found_page
-from memeval.site.frame.page_frame import Frame
-from memeval.site.frame.search_index import SearchIndex
+from memeval.site.frame.page_frame import Frame, theme_style_sheets
+from memeval.site.frame.search_index import SearchIndex, sitemap
 from memeval.site.frame.site_folder import SiteFolder
-from memeval.site.frame.sitemap import sitemap
-from memeval.site.frame.style_sheets import theme_style_sheets
 from memeval.site.frame.unchanged import inputs_of, is_current, remember
 from memeval.site.items.kept_contents import keep_contents
 from memeval.site.model.content import FindBenchmark, SiteModel, read_site, runs_of

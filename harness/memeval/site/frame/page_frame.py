@@ -7,8 +7,10 @@ a page is not even read.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
@@ -16,14 +18,39 @@ from markupsafe import Markup
 from memeval.archive.run_cache import kept_by_name
 from memeval.project import project
 from memeval.records.base import digest_bytes, digest_of
+from memeval.records.errors import BadInput
 from memeval.site.frame.csp import policy
 from memeval.site.frame.navigation import guide, navigation
-from memeval.site.frame.style_sheets import STYLE_SHEETS, theme_style_sheets
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, KeptPage, Page, encode, file_bytes
 from memeval.site.pages.board_files import COLOURS_FILE, has_colours
-from memeval.site.pages.picture import PICTURE, has_picture
+from memeval.site.pages.pictures import PICTURE, has_picture
 from memeval.site.pages.rendering import environment, templates_digest
+
+STYLE_SHEETS = ("assets/memeval.css", "assets/frame.css", "assets/trends.css", "assets/compare.css")
+"""Our own, in the order of a page."""
+
+_FOLDER = Path("assets", "stylesheets")
+
+
+@cache
+def theme_style_sheets() -> Sequence[Asset]:
+    """Return Material's style sheets for text and for colours, unchanged.
+
+    Raises:
+        BadInput: a file is missing.
+    """
+    spec = find_spec("material")
+    folder = Path(spec.origin).parent / "templates" / _FOLDER if spec is not None and spec.origin else Path()
+    found = [path for name in ("main", "palette") for path in folder.glob(f"{name}.*.min.css")]
+    if len(found) != 2:
+        raise BadInput(
+            "Material's style sheets are missing.",
+            where=folder,
+            remedy="Install mkdocs-material again, in the version that memeval names.",
+        )
+    return tuple(Asset((_FOLDER / path.name).as_posix(), path) for path in found)
+
 
 KIND = "framed-files"
 """The kind of the kept content: the digest of each file."""

@@ -6,14 +6,18 @@ of the index, which each reader who searches loads.
 
 from __future__ import annotations
 
+import gzip
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from html import escape
 from html.parser import HTMLParser
+from urllib.parse import quote
 
 from memeval.archive.run_cache import kept_by_name
 from memeval.records.base import digest_of
 from memeval.site.model.files import Asset, Page, encode
-from memeval.site.model.text import visible
+from memeval.site.model.text import day, visible
 
 SEARCH_INDEX = "search/search_index.json"
 
@@ -140,3 +144,21 @@ class _Reader(HTMLParser):
             return self._rows
         section = self.sections[-1]
         return section.text if self._heading is None else section.title
+
+
+def sitemap(address: str, urls: Iterable[str], latest: str | None) -> Iterator[Asset]:
+    """Yield ``sitemap.xml``, and the same compressed.
+
+    Args:
+        address: the address of the site, with a slash at its end.
+        urls: the addresses of its pages, relative to that.
+        latest: the time of the latest change of its data; ``None`` without data.
+    """
+    changed = "" if latest is None else f"<lastmod>{escape(day(latest))}</lastmod>"
+    entries = "".join(
+        f"<url><loc>{escape(address + quote(url, safe='/@'))}</loc>{changed}</url>\n" for url in sorted(urls)
+    )
+    namespace = "http://www.sitemaps.org/schemas/sitemap/0.9"
+    content = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="{namespace}">\n{entries}</urlset>\n'.encode()
+    yield Asset("sitemap.xml", content)
+    yield Asset("sitemap.xml.gz", gzip.compress(content, mtime=0))

@@ -48,8 +48,7 @@ from memeval.records.settings import BoardSettings
 from memeval.records.submission import Submission
 from memeval.records.track import Redistribution, Track
 from memeval.site.model.benchmark_data import BenchmarkData, data_of
-from memeval.site.model.labels import reader_label, reader_meaning
-from memeval.site.model.names import told_apart
+from memeval.site.model.labels import reader_label, reader_meaning, told_apart
 from memeval.site.model.reports import read_reports
 from memeval.statistics.ranks import RankRange
 from memeval.systems.manifest import MANIFEST, examined_manifest

@@ -1,23 +1,34 @@
-"""A page for each benchmark: purpose, data, grading and known problems."""
+"""A page for each benchmark: purpose, data, grading and known problems, and items of it to read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
 
 from memeval.archive.audits import AuditFolder
+from memeval.archive.run_cache import kept_by_name
+from memeval.benchmarks.base import Dataset
+from memeval.grading.evidence import TurnIndex
+from memeval.keys import ItemKey
+from memeval.records.base import digest_of
+from memeval.records.scenario import Question, Scenario
 from memeval.records.track import Redistribution
 from memeval.site.charts.studies import studies
 from memeval.site.charts.trade_offs import MARGIN, board_trade_off
+from memeval.site.model.benchmark_data import BenchmarkData
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.model.urls import benchmark_url, segment
+from memeval.site.model.urls import benchmark_url, samples_url, segment
 from memeval.site.pages.publisher import Publisher
-from memeval.site.pages.rendering import render
-from memeval.site.pages.samples import sampled_data
-from memeval.site.pages.system_results import headline_tables
-from memeval.site.table.boards import board_views, download_files, legend
+from memeval.site.pages.rendering import render, templates_digest
+from memeval.site.pages.systems import headline_tables
 from memeval.site.table.judges import accepts, anchor, audits_of, by_kind, matrices_of, prompts_id
 from memeval.site.table.overview import overviews
+from memeval.site.table.tables import board_views, download_files, legend
 from memeval.site.table.tiers import tier_powers
 from memeval.systems.controls import controls_of
 
@@ -121,3 +132,141 @@ def _files(url: str, folder: AuditFolder, words: bool) -> Iterator[tuple[str, st
         path = folder.path / name
         if segment(name) == name and path.is_file() and not path.is_symlink():
             yield name, f"{url}audits/{segment(folder.audit.audit_id)}/{name}"
+
+
+EACH = 30
+"""Items of each category."""
+
+TURNS = 12
+"""Most turns of evidence that are shown for an item."""
+
+
+@dataclass(frozen=True)
+class ShownTurn:
+    """A turn of the evidence."""
+
+    date: str
+    """The date of its session."""
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An item to read."""
+
+    item_id: str
+    question: Question
+    """Its first question."""
+    further: int
+    """Number of its other questions."""
+    right: tuple[str, ...]
+    """Right answers, or the facts of one."""
+    traps: tuple[str, ...]
+    """What else the history says about it, and is wrong."""
+    evidence: tuple[ShownTurn, ...]
+    """The turns that the right answer follows from."""
+    left_out: int
+    """Number of turns of the evidence that are not shown."""
+
+
+class SamplesPages(Publisher):
+    """A page of samples for each generated benchmark whose text may be published."""
+
+    name = "samples"
+    order = 41
+
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        for benchmark in site.benchmarks.values():
+            data = sampled_data(benchmark)
+            if data is None:
+                continue
+            url = samples_url(benchmark.id)
+            body, categories = _kept_page(benchmark, data, url)
+            yield Page(
+                url=url,
+                title=f"{benchmark.title}: samples",
+                description=f"{benchmark.title}: {EACH} items of each category, with right answers and evidence.",
+                body=Markup(body),  # noqa: S704 - rendered by the template
+                headings=tuple(Heading(name, benchmark.category_title(name)) for name in categories),
+            )
+
+
+def _kept_page(benchmark: BenchmarkView, data: BenchmarkData, url: str) -> tuple[str, list[str]]:
+    """Return the body of a page and its categories, kept from build to build."""
+
+    def made() -> bytes:
+        shown = {} if data.dataset is None else samples(data.dataset)
+        body = render("pages/samples.html", url, benchmark=benchmark, samples=shown, each=EACH)
+        return json.dumps([body, list(shown)]).encode()
+
+    if benchmark.info is None or not data.is_shipped:
+        content = made()
+    else:
+        depends = digest_of([data.depends, benchmark.info.to_json(), templates_digest()])
+        content = kept_by_name(url, "samples", depends, made)
+    body, categories = json.loads(content)
+    return body, categories
+
+
+def sampled_data(benchmark: BenchmarkView) -> BenchmarkData | None:
+    """Return the data that samples are taken from: the first protocol and tier, as on the board.
+
+    Returns:
+        ``None`` if memeval does not generate it, or its text may not be published.
+    """
+    info = benchmark.info
+    if info is None or not info.generated or benchmark.redistribution is not Redistribution.FULL:
+        return None
+    wanted = info.protocols[0].name, info.tiers[0].name
+    digests = (each.track.data_digest for each in benchmark.tables if (each.track.protocol, each.track.tier) == wanted)
+    found = (benchmark.data[digest] for digest in digests if digest in benchmark.data)
+    return next((data for data in found if data.is_here), None)
+
+
+def samples(dataset: Dataset) -> dict[str, list[Sample]]:
+    """Return items to read by category, the first one of each category and others at equal distances.
+
+    Args:
+        dataset: the data.
+    """
+    keys: dict[str, list[ItemKey]] = defaultdict(list)
+    for key in dataset.answer_keys():
+        keys[key.category].append(key)
+    chosen = {
+        key.item_id: key for mine in keys.values() for key in _spread(sorted(mine, key=lambda each: each.item_id))
+    }
+    wanted = {key.scenario_id for key in chosen.values()}
+    found: dict[str, Sample] = {}
+    for scenario in dataset.scenarios():
+        if scenario.scenario_id in wanted:
+            mine = [key for key in chosen.values() if key.scenario_id == scenario.scenario_id]
+            found |= {sample.item_id: sample for sample in _of_scenario(scenario, mine)}
+    return {
+        category: [found[each.item_id] for each in chosen.values() if each.category == category] for category in keys
+    }
+
+
+def _spread(keys: Sequence[ItemKey]) -> list[ItemKey]:
+    count = min(EACH, len(keys))
+    return [keys[number * len(keys) // count] for number in range(count)]
+
+
+def _of_scenario(scenario: Scenario, keys: Iterable[ItemKey]) -> Iterator[Sample]:
+    history = TurnIndex(scenario)
+    questions = {question.question_id: question for question in scenario.questions()}
+    for key in keys:
+        names = key.key.relevant_turns or [turn for each in key.evidence or () for turn in history.turns_of(each)]
+        turns = [
+            ShownTurn(session.date, turn.speaker or turn.role, turn.content)
+            for session, turn in (history.turns[name] for name in names[:TURNS])
+        ]
+        yield Sample(
+            key.item_id,
+            questions[key.question_ids[0]],
+            len(key.question_ids) - 1,
+            key.key.references,
+            key.key.traps,
+            tuple(turns),
+            max(0, len(names) - TURNS),
+        )

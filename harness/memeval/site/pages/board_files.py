@@ -1,4 +1,4 @@
-"""The settings of the board as a file, and its colours as a style sheet."""
+"""Files beside the pages: the settings of the board, its colours as a style sheet, and the chart library."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from memeval.leaderboard.board_settings import BOARD_FILE, board_file
 from memeval.records.settings import BoardSettings, Colours
+from memeval.site.charts.charts import library
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile
 from memeval.site.pages.publisher import Publisher
@@ -53,3 +54,13 @@ def style_sheet(colours: Colours) -> str:
 def _rule(selector: str, properties: dict[str, str]) -> str:
     lines = "".join(f"  {name}: {value};\n" for name, value in properties.items())
     return f"{selector} {{\n{lines}}}\n" if lines else ""
+
+
+class ChartLibrary(Publisher):
+    """Vega and its dependencies, as one module."""
+
+    name = "library"
+    order = 90
+
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        yield Asset("assets/vega.js", library())

@@ -1,17 +1,150 @@
-"""The compare page: two to four runs of a table, side by side."""
+"""The compare page: two to four runs of a table, side by side, with a data file of the table and of each run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from memeval.leaderboard.board import BoardRow
+from memeval.leaderboard.pairwise import TablePairs, ValueDifference, table_pairs
+from memeval.leaderboard.ranking import TrackTests
+from memeval.leaderboard.samples import graded_items
+from memeval.records.comparison import Sign
+from memeval.records.run import SystemKind
 from memeval.site.model.content import SiteModel
-from memeval.site.model.files import Asset, GeneratedFile, Page, encode
-from memeval.site.model.urls import segment
-from memeval.site.pages.comparisons import FOLDER, comparison_files
+from memeval.site.model.files import Asset, Data, GeneratedFile, Page, encode, packed
+from memeval.site.model.labels import label
+from memeval.site.model.text import percent
+from memeval.site.model.urls import run_url, segment, system_url
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
-from memeval.site.table.tables import view
+from memeval.site.table.columns import Column, ColumnGroup
+from memeval.site.table.standings import rank_text
+from memeval.site.table.tables import TableView, view
+
+FACTS = (ColumnGroup.SPENT, ColumnGroup.TIME)
+"""Groups of the columns that stand below the differences."""
+
+FOLDER = "compare/data"
+
+
+def comparison_files(view: TableView) -> Iterator[Asset]:
+    """Yield the data of a table; nothing if fewer than two of its runs can be compared.
+
+    The last file describes the table and its runs. Each other file has the item scores of a run, and its comparison
+    with every other run, as ``memeval compare RUN OTHER`` prints it.
+    """
+    pairs = table_pairs(view.table)
+    if pairs is None:
+        return
+    files: dict[str, str] = {}
+    for place, row in enumerate(pairs.rows):
+        yield (asset := packed(encode(_run(view, pairs, place, row))))
+        files[segment(row.run.run_id)] = asset.path
+    yield Asset(f"{FOLDER}/{segment(view.id)}.json", encode(_table(view, pairs) | {"files": files}))
+
+
+def _table(view: TableView, pairs: TablePairs) -> Data:
+    plan = {each.name: each for each in pairs.samples.plan}
+    weights = dict(zip(pairs.names, pairs.samples.weights, strict=True))
+    compared = {row.folder.path for row in pairs.rows}
+    facts = [column for column in view.columns if column.group in FACTS]
+    return {
+        "title": view.title,
+        "summary": view.summary,
+        "values": [
+            {
+                "name": name,
+                "title": view.benchmark.category_title(name) if name in plan else "Composite score",
+                "items": int((weights[name] > 0).sum()),
+            }
+            for name in pairs.names
+        ],
+        "items": list(pairs.samples.items),
+        "categories": [view.benchmark.category_title(each.name) for each in pairs.samples.plan],
+        "category": pairs.samples.category.tolist(),
+        "verdicts": all(row.run.scores.overall.points is None for row in pairs.rows),
+        "facts": [{"title": column.title, "help": column.help} for column in facts],
+        "runs": [_described(row, facts, pairs, place) for place, row in enumerate(pairs.rows)],
+        "left_out": [
+            *(
+                _left_out(row, "The run is partial, or its grades are not here.")
+                for row in view.table.rows
+                if row.folder.path not in compared
+            ),
+            *(_left_out(row, f"The run is {label(row.standing)}.") for row in view.withdrawn),
+        ],
+    }
+
+
+def _described(row: BoardRow, facts: list[Column], pairs: TablePairs, place: int) -> Data:
+    run, cells = row.run, [column.cell(row) for column in facts]
+    interval = run.scores.composite.interval
+    return {
+        "run": segment(run.run_id),
+        "name": run.system.name,
+        "slug": run.system.slug,
+        "version": run.system.version,
+        "control": run.system.kind is SystemKind.CONTROL,
+        "standing": rank_text(row) or label(row.standing),
+        "url": run_url(run.run_id),
+        "system_url": system_url(run.system.slug),
+        "interval": [percent(interval.low), percent(interval.high)] if interval else None,
+        "values": [_share(value) for value in pairs.values[place].tolist()],
+        "facts": [
+            [cell.text, ", ".join(filter(None, [cell.reading.note, *(text for _kind, text in cell.reading.badges)]))]
+            for cell in cells
+        ],
+    }
+
+
+def _left_out(row: BoardRow, why: str) -> Data:
+    return {"run": segment(row.run.run_id), "name": row.run.system.name, "why": why}
+
+
+def _run(view: TableView, pairs: TablePairs, place: int, row: BoardRow) -> Data:
+    against: Data = {}
+    for other, theirs in enumerate(pairs.rows):
+        if other != place:
+            against[segment(theirs.run.run_id)] = {
+                "values": [_difference(each) for each in pairs.between(place, other)],
+                "table": _in_table(view.table.tests, row, theirs),
+            }
+    errors = {item for _category, item, _cluster, score in graded_items(row.folder) if score is None}
+    return {
+        "scores": [round(score, 6) for score in pairs.samples.scores[place].tolist()],
+        "errors": [number for number, item in enumerate(pairs.samples.items) if item in errors],
+        "against": against,
+    }
+
+
+def _in_table(tests: TrackTests | None, row: BoardRow, theirs: BoardRow) -> Data | None:
+    """Return the test of the ranks, which corrects for all pairs of the table; ``None`` if it has not both rows."""
+    if tests is None or not {row.folder.path, theirs.folder.path} <= tests.runs.keys():
+        return None
+    test = tests.pair(theirs.folder.path, row.folder.path)
+    return {"p": _p(test.corrected), "apart": test.apart}
+
+
+def _difference(found: ValueDifference) -> list[str | None]:
+    """Return difference, interval, p-value and sign, as the command prints them."""
+    low, high = (None if each is None else _gap(each) for each in (found.low, found.high))
+    return [_gap(found.difference), low, high, _p(found.corrected), _WORDS[found.sign]]
+
+
+_WORDS = {Sign.BETTER: "better", Sign.WORSE: "worse", Sign.EVEN: "even"}
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f}"
+
+
+def _gap(value: float) -> str:
+    return f"{100 * value:+.1f}"
+
+
+def _p(value: float) -> str:
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 @dataclass(frozen=True)

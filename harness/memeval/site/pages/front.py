@@ -18,7 +18,7 @@ from memeval.site.model import text
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.model.urls import run_url, system_url
-from memeval.site.pages.claims import notice_sentence
+from memeval.site.pages.findings import notice_sentence
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
 from memeval.site.table.downloads import safe_cell

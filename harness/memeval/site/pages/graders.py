@@ -3,24 +3,113 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from memeval.claims.store import file_name
 from memeval.judging.rules import RulesJudge
-from memeval.records.label import ReaderKind
+from memeval.labels.worth import ALL, ALPHA, JUDGE, STYLES
+from memeval.records.finding import FindingsReport
+from memeval.records.label import GraderErrors, LabelReport, ReaderKind, SampleShare
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.pages.grader_errors import (
-    ORDERS,
-    differs,
-    error_tables,
-    grader_name,
-    is_lower_bound,
-    part_name,
-    whole,
-)
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
+
+LARGEST_FALSE_ACCEPT = 0.02
+"""If the interval of the false accepts ends here or below, the share that a grader calls right is a lower bound."""
+
+ORDERS = {"labels": "labels", "judge": "judges", "rules": "rules"}
+"""Names of the orders."""
+
+
+@dataclass(frozen=True)
+class ErrorTable:
+    """The errors of all graders in some parts of a sample."""
+
+    title: str
+    """What the parts are."""
+    lines: tuple[tuple[str, GraderErrors], ...]
+    """Name of each part, with the errors of one grader."""
+
+
+def error_tables(report: LabelReport) -> list[ErrorTable]:
+    """Return the errors in all answers, by category, by length of the answer, and by file."""
+    names = {system.file: system.label for system in report.systems}
+    styles = [name for _most, name in STYLES]
+    groups: dict[str, list[tuple[str, GraderErrors]]] = {
+        "All answers": [],
+        "By category": [],
+        "By length of the answer": [],
+        "By file": [],
+    }
+    for each in report.errors:
+        if each.part == ALL:
+            groups["All answers"].append(("all", each))
+        elif each.part in names:
+            groups["By file"].append((names[each.part], each))
+        else:
+            groups["By length of the answer" if each.part in styles else "By category"].append((each.part, each))
+    return [
+        ErrorTable(title, tuple(sorted(lines, key=lambda line: _place(line[0], styles))))
+        for title, lines in groups.items()
+        if lines
+    ]
+
+
+def _place(part: str, styles: Sequence[str]) -> tuple[int, str]:
+    return (styles.index(part), "") if part in styles else (len(styles), part)
+
+
+def part_name(report: LabelReport, part: str) -> str:
+    """Return the name of a part of a sample for readers."""
+    return next((system.label for system in report.systems if system.file == part), part)
+
+
+def grader_name(grader: str) -> str:
+    """Return the name of a grader for readers."""
+    return "judge" if grader == JUDGE else f"rules ({grader})"
+
+
+def is_lower_bound(false_accepts: SampleShare | None) -> bool:
+    """Return whether the share that a grader calls right is a lower bound of the share of right answers."""
+    return false_accepts is not None and false_accepts.high <= LARGEST_FALSE_ACCEPT
+
+
+def whole(report: LabelReport) -> list[GraderErrors]:
+    """Return the errors of each grader in all answers."""
+    return [each for each in report.errors if each.part == ALL]
+
+
+def differs(p: float | None) -> bool:
+    """Return whether a test says that shares differ between files."""
+    return p is not None and p < ALPHA
+
+
+def rules_do_not_rank(reports: Iterable[LabelReport]) -> list[str]:
+    """Return the samples whose systems the newest rules do not rank: their false rejects differ."""
+    return [report.sample.name for report in reports if differs(_newest(report))]
+
+
+def _newest(report: LabelReport) -> float | None:
+    """Return the p-value of equal false rejects of the newest rules about a sample."""
+    found = report.equal_rejects.get(report.sample.judge)
+    for versions in report.versions:
+        found = versions.equal_rejects.get(versions.verdicts[-1].judge, found)
+    return found
+
+
+def labelled_tests(findings: FindingsReport, reports: Iterable[LabelReport]) -> list[tuple[LabelReport, GraderErrors]]:
+    """Return samples of answers that were written to test a judge, each with the errors of that judge."""
+    claims = [finding.claim for finding in findings.findings]
+    tests = {name for claim in claims if claim.test_set and claim.recount for name in claim.recount.files}
+    return [
+        (report, errors)
+        for report in reports
+        if tests.issuperset(report.sample.files)
+        for errors in whole(report)
+        if errors.grader == JUDGE
+    ]
 
 
 class GradersPage(Publisher):

@@ -1,23 +1,159 @@
-"""Imported answers: the published score beside the score computed here."""
+"""Answers made elsewhere: the published score beside the score computed here, and published answers graded again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from urllib.parse import quote
 
+from memeval.claims.store import file_name
 from memeval.leaderboard.board import BoardRow, RankStatus
+from memeval.records.finding import ClaimVerdict, CountedValue, FindingsReport, PublishedClaim
 from memeval.records.imported import Claim, ClaimMetric, Imported
+from memeval.records.regraded import RegradedFile
 from memeval.records.run import Run
 from memeval.records.scores import Interval
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.files import GeneratedFile, Page
-from memeval.site.pages.claims import claimed_text
-from memeval.site.pages.grader_errors import rules_do_not_rank
+from memeval.site.pages.findings import claimed_text
+from memeval.site.pages.graders import rules_do_not_rank
 from memeval.site.pages.publisher import Publisher
-from memeval.site.pages.regraded import SIGNS, metric_label, part_address, regraded_tables, regraded_url
 from memeval.site.pages.rendering import render
 from memeval.site.table.judges import JudgeNote, judge_note
 from memeval.statistics.intervals import wilson
+from memeval.statistics.ranks import RankRange
+
+LABELS = {
+    "f1": "token F1",
+    "exact": "exactly the expected texts",
+    "passed": "right by the rule of the authors",
+    "session_recall": "recall of sessions",
+    "turn_recall": "recall of turns",
+}
+"""Names of the metrics, without their cut-off rank."""
+
+
+SIGNS = {
+    "collapsed conversation": "Answers in conversations with far fewer right answers than the others",
+    "empty": "Empty answers",
+    "error text": "Answers with an error message",
+    "evidence id": "Answers that quote an id of the data",
+    "late year": "Answers with a year after the conversation",
+    "same answer": "Answers that several questions share",
+    "cut": "Answers that end without a full stop, all at the same length",
+}
+"""What each sign of a broken run counts."""
+
+
+@dataclass(frozen=True)
+class RegradedLine:
+    """A file of published answers."""
+
+    file: RegradedFile
+    ranks: RankRange | None
+    """Its rank range among the files of its group; ``None`` if it is ranked with no other."""
+    claims: tuple[PublishedClaim, ...] = ()
+    """Published scores that are linked to this file or hold in it, and are counted from no other."""
+    is_test: bool = False
+    """Whether the answers were written to test a judge."""
+
+    @property
+    def flags(self) -> int:
+        """Number of signs of a broken run."""
+        return sum(sign.flagged for sign in self.file.signs)
+
+
+@dataclass(frozen=True)
+class RegradedTable:
+    """The files of one benchmark: those with answers, and those with retrieved ids only."""
+
+    benchmark: str
+    """Id of the benchmark."""
+    answers: tuple[RegradedLine, ...]
+    """Files with answers."""
+    retrieval: tuple[RegradedLine, ...]
+    """Files with retrieved ids only."""
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of all metrics of the files with retrieved ids only."""
+        return tuple(sorted({name for line in self.retrieval for name in line.file.figures.metrics}, key=_by_depth))
+
+    @property
+    def has_verdicts(self) -> bool:
+        """Whether any file with retrieved ids only has verdicts of its own."""
+        return any(line.file.figures.judges for line in self.retrieval)
+
+    @property
+    def has_evidence(self) -> bool:
+        """Whether any of these files names the evidence itself."""
+        return any(line.file.figures.recall is not None for line in self.retrieval)
+
+
+def regraded_url(file: RegradedFile) -> str:
+    """Return the address of the page of a file."""
+    return f"imported/{file.source}/{file.file}/"
+
+
+def part_address(file: RegradedFile, path: str) -> str:
+    """Return the address of the folder of a published file at its commit: the page that also shows its neighbours."""
+    folder, _slash, _name = path.rpartition("/")
+    return f"https://github.com/{quote(file.repository)}/tree/{file.commit or 'HEAD'}/{quote(folder)}".rstrip("/")
+
+
+def metric_label(name: str) -> str:
+    """Return the name of a metric in words, such as ``recall of sessions, first 10``."""
+    measure, _at, depth = name.partition("@")
+    return LABELS.get(measure, measure.replace("_", " ")) + (f", first {depth}" if depth else "")
+
+
+def regraded_tables(
+    files: Iterable[RegradedFile], ranks: Mapping[str, RankRange], report: FindingsReport | None = None
+) -> list[RegradedTable]:
+    """Return the tables, by benchmark. Lines are sorted by source and group, then by score.
+
+    Args:
+        ranks: the rank ranges of those that are ranked, by ``source/file``.
+        report: the findings, for the claimed scores.
+    """
+    claims: dict[str, list[PublishedClaim]] = {}
+    for finding in report.findings if report else ():
+        recipe = finding.claim.recount
+        attributable = finding.verdict in (ClaimVerdict.HOLDS, ClaimVerdict.DIFFERS)
+        if attributable and recipe and len(recipe.files) == 1:
+            claims.setdefault(recipe.files[0], []).append(finding.claim)
+    known = sorted(files, key=_order)
+    tables = []
+    for benchmark in sorted({file.benchmark for file in known}):
+        lines: tuple[list[RegradedLine], list[RegradedLine]] = ([], [])
+        for file in known:
+            if file.benchmark == benchmark:
+                graded = file.figures.rules is not None
+                stated = claims.get(file_name(file), [])
+                line = RegradedLine(
+                    file,
+                    ranks.get(file_name(file)),
+                    tuple(claim for claim in stated if graded == _is_share(claim)),
+                    any(claim.test_set for claim in stated),
+                )
+                lines[not graded].append(line)
+        tables.append(RegradedTable(benchmark, tuple(lines[0]), tuple(lines[1])))
+    return tables
+
+
+def _by_depth(metric: str) -> tuple[str, int]:
+    name, _at, depth = metric.partition("@")
+    return name, int(depth or 0)
+
+
+def _is_share(claim: PublishedClaim) -> bool:
+    """Return whether a claim is a share of right answers, not a recall."""
+    return claim.recount is not None and claim.recount.value in (CountedValue.JUDGE, CountedValue.JUDGES)
+
+
+def _order(file: RegradedFile) -> tuple[object, ...]:
+    rules = file.figures.rules
+    return file.title.lower(), file.group or "", file.answer_model or "", -(rules.share if rules else 0), file.file
 
 
 @dataclass(frozen=True)

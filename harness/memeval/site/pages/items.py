@@ -16,8 +16,7 @@ from memeval.site.items.failure_tables import run_failures
 from memeval.site.items.run_shards import RunShards, depends_on, kept_shards
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Page, encode, file_bytes, shared_again
-from memeval.site.model.labels import VALUE_LABELS
-from memeval.site.model.slices import SLICE_LABELS
+from memeval.site.model.labels import SLICE_LABELS, VALUE_LABELS
 from memeval.site.model.urls import issue_form, run_url, segment, system_url
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render

@@ -1,23 +1,25 @@
-"""The overall index: one number for each system over a suite of benchmarks."""
+"""The overall index: one number for each system over a suite of benchmarks, on a page and as CSV."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-
-from markupsafe import Markup
+from typing import Any
 
 from memeval.leaderboard.overall import overall
 from memeval.leaderboard.suites import read_suites
 from memeval.records.base import canonical_json
 from memeval.records.overall import Overall, OverallRow
-from memeval.site.charts.rank_strip import SHOWN, rank_strip
+from memeval.site.charts.charts import Chart
+from memeval.site.charts.study_charts import RANKS_SHOWN, rank_ranges
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.pages.overall_files import as_csv
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
-from memeval.site.pages.weighing import suite_weights
+from memeval.site.pages.your_weights import suite_weights
+from memeval.site.table.downloads import safe_cell
 
 DOWNLOAD = "downloads/overall"
 
@@ -35,7 +37,7 @@ class SuiteView:
     """Titles of the benchmarks, in the order of the suite."""
     protocols: tuple[str, ...]
     """Titles of their protocols."""
-    strip: Markup | None
+    strip: Chart | None
     """The chart of ranks; ``None`` with fewer than two ranked systems."""
     weights: Asset | None
     """The data for a reader's own weights; ``None`` if there is nothing to weigh."""
@@ -79,6 +81,7 @@ class OverallPage(Publisher):
         tables = [table for table in tables if table.rows]
         views = [_view(site, table) for table in tables]
         yield from (shown.weights for shown in views if shown.weights)
+        yield from (shown.strip.asset() for shown in views if shown.strip)
         data = {"schema_version": 1, "suites": [table.data() for table in tables]}
         yield Asset(f"{DOWNLOAD}.json", f"{canonical_json(data)}\n".encode("utf-8", "replace"))
         yield Asset(f"{DOWNLOAD}.csv", as_csv(tables).encode("utf-8", "replace"))
@@ -86,7 +89,7 @@ class OverallPage(Publisher):
             url="overall/",
             title="Overall",
             description="One index for each system over several benchmarks, and how stable its rank is.",
-            body=render("pages/overall.html", "overall/", views=views, download=DOWNLOAD, charted=SHOWN),
+            body=render("pages/overall.html", "overall/", views=views, download=DOWNLOAD, charted=RANKS_SHOWN),
             headings=tuple(Heading(view.anchor, view.table.suite.title) for view in views),
             wide=True,
         )
@@ -108,6 +111,67 @@ def _view(site: SiteModel, table: Overall) -> SuiteView:
         anchor=anchor,
         titles=tuple(titles),
         protocols=tuple(protocols),
-        strip=rank_strip(ranked, title) if len(ranked) > 1 else None,
+        strip=rank_ranges(f"ranks-{anchor}", title, ranked) if len(ranked) > 1 else None,
         weights=suite_weights(anchor, table, titles),
     )
+
+
+COLUMNS = (
+    "suite",
+    "system",
+    "name",
+    "baseline",
+    "versions",
+    "index",
+    "low",
+    "high",
+    "rank",
+    "rank_best",
+    "rank_worst",
+    "against_baseline",
+    "complete",
+    "benchmarks",
+    "weighting_best",
+    "weighting_worst",
+    "first_share",
+    "reason",
+)
+"""Columns of every suite; a column for each benchmark follows, with the share of the gap."""
+
+
+def as_csv(tables: Sequence[Overall]) -> str:
+    """Return suites as CSV, one line a system. Unknown values are empty."""
+    benchmarks = dict.fromkeys(track.chosen.benchmark for table in tables for track in table.tracks)
+    out = io.StringIO()
+    writer = csv.DictWriter(out, (*COLUMNS, *benchmarks), lineterminator="\n")
+    writer.writeheader()
+    for table in tables:
+        writer.writerows({name: safe_cell(value) for name, value in row.items()} for row in _rows(table))
+    return out.getvalue()
+
+
+def _rows(table: Overall) -> Iterator[dict[str, Any]]:
+    """Yield one row a system: ``COLUMNS``, then the share of the gap on each benchmark."""
+    for row in table.rows:
+        stable = row.stability
+        yield {
+            "suite": table.suite.id,
+            "system": row.system,
+            "name": row.name,
+            "baseline": row.is_control,
+            "versions": " ".join(row.versions),
+            "index": row.index,
+            "low": row.low,
+            "high": row.high,
+            "rank": row.rank,
+            "rank_best": row.ranks[0] if row.ranks else None,
+            "rank_worst": row.ranks[1] if row.ranks else None,
+            "against_baseline": row.against_baseline,
+            "complete": row.complete,
+            "benchmarks": len(table.tracks),
+            "weighting_best": stable.best if stable else None,
+            "weighting_worst": stable.worst if stable else None,
+            "first_share": stable.first if stable else None,
+            "reason": row.reason,
+            **{each.chosen.benchmark: share for each, share in zip(table.tracks, row.shares, strict=True)},
+        }

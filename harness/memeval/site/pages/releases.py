@@ -1,4 +1,4 @@
-"""Releases: frozen leaderboards."""
+"""The public record: tracks, the ledger, and releases."""
 
 from __future__ import annotations
 
@@ -61,3 +61,38 @@ def _metadata(site: SiteModel) -> list[tuple[str, str]]:
         if published_data(view) is not None:
             files.append((croissant_path(view.id), f"Croissant description of the data of {view.title}"))
     return files
+
+
+class LedgerPage(Publisher):
+    """The ledger."""
+
+    name = "ledger"
+    order = 60
+
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        known = {row.run.run_id: row for row in site.board.runs}
+        yield Page(
+            url="ledger/",
+            title="Ledger",
+            description="Log of every change to a published run, with the reason. Entries are never removed.",
+            body=render("pages/ledger.html", "ledger/", entries=site.board.ledger[::-1], known=known),
+        )
+
+
+class TracksPage(Publisher):
+    """The page of tracks."""
+
+    name = "tracks"
+    order = 50
+
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        yield Page(
+            url="tracks/",
+            title="Tracks",
+            description="The exact settings of every table. Scores of different tracks are not comparable.",
+            body=render("pages/tracks.html", "tracks/", site=site),
+            headings=tuple(
+                Heading(table.track.id, site.benchmark_of(table.track).track_title(table.track))
+                for table in site.board.tables
+            ),
+        )

@@ -1,16 +1,28 @@
-"""Trends: how scores, tokens, dollars and latencies change from run to run."""
+"""Trends as a page, and as chart files of ``memeval archive trajectory``, which need nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import textwrap
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
+from markupsafe import Markup, escape
+
+from memeval.leaderboard.series import RunSeries
+from memeval.leaderboard.trends import SeriesTrend, Trend
+from memeval.records.errors import BadInput
+from memeval.site.charts.line_charts import HEIGHT, LEFT, WIDTH, swatch_parts
 from memeval.site.model.content import SiteModel
-from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.model.files import Asset, GeneratedFile, Heading, Page, assets_root
+from memeval.site.model.text import visible
 from memeval.site.pages.publisher import Publisher
-from memeval.site.pages.rendering import render
+from memeval.site.pages.rendering import environment, render
+from memeval.site.trends.trend_charts import TrendView, trend_view
 from memeval.site.trends.trend_files import as_csv
 from memeval.site.trends.trend_groups import trends_of
 from memeval.statistics.steps import LEAST_POINTS
+from memeval.storage import unwritable
 
 DOWNLOAD = "downloads/trends.csv"
 
@@ -35,3 +47,85 @@ class TrendsPage(Publisher):
                 *((Heading("single", "One run so far"),) if trends.single else ()),
             ),
         )
+
+
+STYLE = "site/assets/trends.css"
+_ROW = 19
+_ABOVE = 28
+"""Height of the title of an SVG file."""
+_LINE_LENGTH = 98
+
+
+def write_chart(trends: Sequence[SeriesTrend], path: Path) -> None:
+    """Write a chart: ``.svg`` for one chart, ``.html`` for one chart for each benchmark and settings.
+
+    Raises:
+        BadInput: there is nothing to draw, an ``.svg`` file would need several charts, or the file cannot be written.
+    """
+    groups: dict[tuple[str, ...], list[SeriesTrend]] = defaultdict(list)
+    for each in trends:
+        groups[each.series.group].append(each)
+    views = [
+        view
+        for found in groups.values()
+        if (view := trend_view(_title(found[0].series, found[0].trend), found, _names(found), len(found))) is not None
+    ]
+    if not views:
+        raise BadInput("there is no value to draw.", where=path, remedy="Choose another measure with --measure.")
+    if path.suffix == ".svg" and len(views) > 1:
+        raise BadInput(
+            f"the runs need {len(views)} charts, since their settings differ. An .svg file has one chart.",
+            where=path,
+            remedy="Name an .html file, or choose runs with --benchmark or --track.",
+        )
+    style = (assets_root() / STYLE).read_text(encoding="utf-8")
+    if path.suffix == ".svg":
+        written = _svg(views[0], style)
+    else:
+        template = environment().get_template("files/trends.html")
+        written = template.render(views=views, style=Markup(style), least=LEAST_POINTS)  # noqa: S704 - our own file
+    try:
+        path.write_text(written, encoding="utf-8")
+    except OSError as error:
+        raise unwritable(path, error) from None
+
+
+def _names(trends: Sequence[SeriesTrend]) -> list[str]:
+    slugs = [each.series.system for each in trends]
+    return [
+        f"{slug}, track {each.series.latest.track_id}" if slugs.count(slug) > 1 else slug
+        for slug, each in zip(slugs, trends, strict=True)
+    ]
+
+
+def _title(series: RunSeries, trend: Trend) -> str:
+    track = series.latest.track
+    return f"{trend.measure.title}, {series.benchmark}, {track.protocol}, reader {track.reader}, judge {track.judge}"
+
+
+def _svg(view: TrendView, style: str) -> str:
+    """Return a chart with its title above, and its legend and the reasons of its breaks below."""
+    below = list(_below(view))
+    height = _ABOVE + HEIGHT + _ROW * (len(below) + 1)
+    head = (
+        f'<svg class="mv-trend" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+        f'width="{WIDTH}" height="{height}"><style>{style}</style>'
+        f'<rect width="100%" height="100%" fill="#fff"/>'
+        f'<text x="{LEFT}" y="18" font-weight="600">{escape(visible(view.title))}</text>'
+    )
+    drawing = str(view.drawing).replace("<svg ", f'<svg y="{_ABOVE}" width="{WIDTH}" height="{HEIGHT}" ', 1)
+    rows = [
+        f'<g transform="translate({LEFT} {_ABOVE + HEIGHT + _ROW * (number + 1)})">{row}</g>'
+        for number, row in enumerate(below)
+    ]
+    return "".join([head, drawing, *rows, "</svg>\n"])
+
+
+def _below(view: TrendView) -> Iterator[str]:
+    for number, name in enumerate(view.names):
+        yield f'<g transform="translate(0 -11)">{swatch_parts(number)}</g><text x="42">{escape(visible(name))}</text>'
+    for each in view.breaks:
+        systems = ", ".join(view.names[line] for line in each.lines)
+        words = f"Break {each.number}, {each.at[:10]}: {' '.join(each.reasons)} ({systems})"
+        for line in textwrap.wrap(visible(words), _LINE_LENGTH):
+            yield f"<text>{escape(line)}</text>"

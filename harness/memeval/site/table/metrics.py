@@ -17,9 +17,8 @@ from memeval.site.model.commands import run_command
 from memeval.site.model.content import BenchmarkView
 from memeval.site.model.labels import label
 from memeval.site.model.urls import run_url, system_url, track_url
-from memeval.site.table.columns import BetterEnd, Column, ColumnGroup, ColumnReader
+from memeval.site.table.columns import BetterEnd, Column, ColumnGroup, ColumnReader, overall
 from memeval.site.table.flags import BY_SUBMITTER, RowFlag, observer, sample_note
-from memeval.site.table.measures import overall
 from memeval.site.table.spending import SPENDING
 from memeval.site.table.standings import BASELINE, RANK
 

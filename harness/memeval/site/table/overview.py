@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from memeval.leaderboard.board import NO_MEMORY, BoardRow, BoardTable, RankStatus
+from memeval.execution.readers import NATIVE
+from memeval.leaderboard.board import NO_MEMORY, PLUMBING, BoardRow, BoardTable, RankStatus
 from memeval.leaderboard.index_tests import baseline_word
 from memeval.leaderboard.overall import overall
 from memeval.leaderboard.scales import ORACLE
@@ -15,11 +16,53 @@ from memeval.leaderboard.suites import read_suites
 from memeval.records.ledger import AnswerTrust
 from memeval.records.overall import Overall, OverallRow
 from memeval.records.run import SystemKind
+from memeval.records.track import Track
 from memeval.site.model.content import BenchmarkView, SiteModel, has_llm_judge
-from memeval.site.model.measured import Measure, measure_of
-from memeval.site.table.needs import Needs, needs
 from memeval.site.table.spending import COST_PER_QUESTION, TOKENS
 from memeval.site.table.standings import MOST_NAMED
+from memeval.site.table.tables import Needs, needs
+
+
+class Measure(StrEnum):
+    """What is measured, in the order of the tabs."""
+
+    RETRIEVAL = "retrieval"
+    """What systems find. A fixed reader answers from it, or it is graded itself."""
+    ANSWERS = "answers"
+    """The answers that systems write."""
+    SUITES = "suites"
+    """Short suites for developers, with texts to store and queries."""
+
+    @property
+    def heading(self) -> str:
+        """Its name on tabs."""
+        return {"retrieval": "Retrieval", "answers": "Written answers", "suites": "Test suites"}[self.value]
+
+    @property
+    def meaning(self) -> str:
+        """What is measured, in a sentence or two."""
+        return {
+            "retrieval": "Systems only search. A fixed reader without an LLM answers from what they find, or the "
+            "retrieved texts are graded.",
+            "answers": "Systems write their answers themselves.",
+            "suites": "Short tests of single functions, with texts to store and queries.",
+        }[self.value]
+
+
+def measure_of(benchmark: BenchmarkView, track: Track) -> Measure | None:
+    """Return what a track measures; ``None`` for tracks that the front page leaves out.
+
+    It leaves out tracks that only test the software, and those that grade what a system stores.
+    """
+    if track.parameters.get("label") == PLUMBING:
+        return None
+    if benchmark.info is not None and benchmark.info.suite is not None:
+        return Measure.SUITES
+    answers = benchmark.answers(track)
+    if answers == "stored memories":
+        return None
+    return Measure.ANSWERS if track.reader == NATIVE and not answers.startswith("retrieval") else Measure.RETRIEVAL
+
 
 SUITES = {Measure.RETRIEVAL: "retrieval", Measure.ANSWERS: "answers"}
 """The suite of benchmarks that gives the index of each measure; others have none."""

@@ -1,7 +1,8 @@
-"""The table of a track, ready for the templates."""
+"""The tables of a track and of a benchmark, ready for the templates, with their downloads."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -9,15 +10,46 @@ from markupsafe import Markup
 
 from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
 from memeval.leaderboard.pairwise import has_pairs, is_comparable
-from memeval.records.run import SystemKind
+from memeval.records.run import Run, SystemKind
+from memeval.records.submission import Submission
 from memeval.site.model import text
 from memeval.site.model.content import BenchmarkView, SiteModel
+from memeval.site.model.files import Asset
 from memeval.site.table.columns import Column, ColumnGroup, TableCell, spans
+from memeval.site.table.downloads import as_csv, as_json
 from memeval.site.table.flags import marks
 from memeval.site.table.judges import JudgeNote, judge_note
 from memeval.site.table.metrics import columns, own_column
-from memeval.site.table.needs import Needs, needs
 from memeval.site.table.standings import reader_ceiling, verdict
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a system needs, as far as its run and its submission say."""
+
+    local: bool
+    """Whether it needs no network host. Imported answers were made elsewhere: nobody knows where."""
+    keyless: bool
+    """Whether it needs neither a host nor a model."""
+    open: bool
+    """Whether its licence is open. Controls have the licence of memeval."""
+
+
+def needs(run: Run, submission: Submission | None) -> Needs:
+    """Return what the system of a run needs.
+
+    Args:
+        submission: the system's submission; ``None`` without one.
+    """
+    here = run.imported is None and not run.system.hosts
+    return Needs(here, here and not run.system.declared_models, _is_open(run, submission))
+
+
+def _is_open(run: Run, submission: Submission | None) -> bool:
+    if run.system.kind is SystemKind.CONTROL:
+        return True
+    licence = (submission.licence or "").lower() if submission else ""
+    return bool(licence) and "proprietary" not in licence and not licence.startswith("licenseref")
 
 
 @dataclass(frozen=True)
@@ -131,3 +163,31 @@ def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None =
         headline=track_id in site.headline,
         withdrawn=tuple(r for r in site.board.runs if r.run.track_id == track_id and r.standing in gone),
     )
+
+
+def board_views(site: SiteModel, benchmark: BenchmarkView, front: Collection[str]) -> list[TableView]:
+    """Return the tables of a benchmark: the headline tracks, then the one with the most ranked systems.
+
+    Args:
+        site: all runs.
+        front: the tracks that the front page shows. They come after the headline track of the settings.
+    """
+    views = [view(site, table) for table in benchmark.tables]
+
+    def order(shown: TableView) -> tuple[bool, bool, int, int]:
+        return not shown.headline, shown.id not in front, -shown.table.ranked, -len(shown.lines)
+
+    return sorted(views, key=order)
+
+
+def legend(views: Sequence[TableView]) -> list[Column]:
+    """Return the columns of tables, each once, without those of single categories."""
+    named = {column.name: column for shown in views for column in shown.columns}
+    return [column for column in named.values() if column.group is not ColumnGroup.CATEGORIES]
+
+
+def download_files(views: Sequence[TableView]) -> Iterator[Asset]:
+    """Yield each table as CSV and JSON."""
+    for shown in views:
+        yield Asset(f"{shown.download}.csv", as_csv(shown.table, shown.columns))
+        yield Asset(f"{shown.download}.json", as_json(shown.table, shown.columns))
