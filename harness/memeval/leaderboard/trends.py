@@ -9,7 +9,7 @@ from itertools import pairwise
 from memeval.analysis.comparing import MeasuredDifference, as_family, composite_difference
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.series import RunSeries, started_at
-from memeval.leaderboard.trend_measures import RANK_MEASURE, Reading, TrendMeasure
+from memeval.leaderboard.trend_measures import RANK_MEASURE, MeasuredValue, TrendMeasure
 from memeval.records.comparison import Difference
 from memeval.records.errors import BadInput
 from memeval.records.release import Release
@@ -25,7 +25,7 @@ class TrendPoint:
     """UTC time of the run, or date of the release, ISO 8601."""
     label: str
     run: Run
-    reading: Reading
+    reading: MeasuredValue
     is_superseded: bool = False
 
     @property
@@ -115,7 +115,7 @@ def rank_trend(series: RunSeries, releases: Iterable[Release]) -> Trend:
         row = max(ranked, key=lambda row: order.index(row.run_id), default=None)
         if row is not None:
             best, worst = (None if rank is None else float(rank) for rank in (row.best_rank, row.worst_rank))
-            points.append(TrendPoint(release.date, release.version, runs[row.run_id], Reading(best, best, worst)))
+            points.append(TrendPoint(release.date, release.version, runs[row.run_id], MeasuredValue(best, best, worst)))
     return _trend(series, RANK_MEASURE, tuple(points))
 
 
