@@ -31,9 +31,6 @@ from memeval.storage import unwritable
 def generate(site: SiteModel, folder: SiteFolder) -> None:
     """Write the whole site.
 
-    Args:
-        folder: the folder of the site, which is empty.
-
     Raises:
         BadInput: a page of the guide cannot be converted.
     """

@@ -17,7 +17,6 @@ from memeval.site.model.files import assets_root, entries_of
 from memeval.storage import cache_home
 
 KIND = "built"
-"""The kind of the kept content, which is empty: its key says all."""
 
 
 class _UnknownError(Exception):
@@ -45,11 +44,7 @@ def inputs_of(results: Path) -> Digest | None:
 
 
 def is_current(out: Path, inputs: Digest) -> bool:
-    """Return whether a site was built from these inputs, and has the same files since.
-
-    Args:
-        inputs: what :func:`inputs_of` returns now.
-    """
+    """Return whether a site was built from these inputs, and has the same files since."""
 
     def make() -> bytes:
         raise _UnknownError
@@ -62,12 +57,7 @@ def is_current(out: Path, inputs: Digest) -> bool:
 
 
 def remember(out: Path, inputs: Digest, contents: Sequence[tuple[str, Digest]]) -> None:
-    """Note that a site was built.
-
-    Args:
-        inputs: what :func:`inputs_of` returned before it was built.
-        contents: the paths of its files with the digests of their bytes.
-    """
+    """Note that a site was built."""
     kept_by_name(str(out), KIND, digest_of([inputs, sorted(contents)]), lambda: b"")
 
 

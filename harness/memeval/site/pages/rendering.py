@@ -26,7 +26,6 @@ FIRST_ROWS = 30
 
 @cache
 def environment() -> Environment:
-    """Return the shared template environment."""
     made = Environment(
         loader=FileSystemLoader(assets_root() / "templates"),
         autoescape=True,
@@ -94,9 +93,7 @@ def render(template: str, url: str, **values: Any) -> Markup:
     """Render a page's body.
 
     Args:
-        template: path under ``templates``.
         url: address of the page; ``link`` makes links relative to it.
-        values: variables of the template.
     """
     link = partial(urls.relative, url)
     return Markup(environment().get_template(template).render(link=link, **values))  # noqa: S704 - autoescaped
