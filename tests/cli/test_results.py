@@ -14,7 +14,7 @@ from memeval.archive.runs import sealed_runs
 from memeval.benchmarks.base import Benchmark
 from memeval.cli import results
 from memeval.execution.journal import Journal
-from memeval.execution.work import FinishedItems
+from memeval.execution.steps import FinishedItems
 from memeval.records.errors import ExitCode
 from memeval.records.ledger import LedgerEvent, Runner
 from tests.support.registered import register

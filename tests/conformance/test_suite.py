@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memeval.conformance import CHECKS, MOST_CALLS, check_system
-from memeval.execution.model_access import SystemInstance
+from memeval.execution.steps import SystemInstance
 from memeval.records.call import Phase
 from memeval.records.conformance import CheckOutcome, ConformanceCheck
 from memeval.records.errors import BadInput

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from memeval.execution.work import ScenarioWork
+from memeval.execution.steps import ScenarioWork
 from memeval.reading import ReaderAnswer, ReaderFailed
 from memeval.records.call import Phase
 from memeval.records.track import Limits

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from memeval.execution.early_stop import FIRST_ITEMS, EarlyStop, StoppedEarly, shared_error
-from memeval.execution.work import FinishedItems
+from memeval.execution.executor import FIRST_ITEMS, EarlyStop, StoppedEarly, shared_error
+from memeval.execution.steps import FinishedItems
 from memeval.records.errors import ExitCode
 from memeval.records.response import Outcome, Response, Timings
 

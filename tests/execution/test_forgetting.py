@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memeval.execution.runner import ScenarioRunner
-from memeval.execution.work import ScenarioWork
+from memeval.execution.steps import ScenarioWork
 from memeval.records.response import Outcome, Response
 from memeval.records.scenario import Export, Forget, Recall, Retain, Scenario, Step
 from tests.execution.helpers import system

@@ -14,14 +14,13 @@ import pytest
 from memeval.execution.executor import execute
 from memeval.execution.journal import Journal
 from memeval.execution.local import LocalExecutor
-from memeval.execution.model_access import SystemInstance
 from memeval.execution.progress import Silent
 from memeval.execution.runner import ScenarioRunner
-from memeval.execution.work import ScenarioWork
+from memeval.execution.steps import ScenarioWork, SystemInstance
 from memeval.reading import Reader, ReaderAnswer
 from memeval.records.response import Outcome, Response
 from memeval.records.scenario import Ask, Retain
-from memeval.systems.flight import Flight, Slots
+from memeval.systems.questions import Flight, Slots
 from tests.execution.helpers import searching, system, work
 from tests.systems.helpers import PATIENT
 

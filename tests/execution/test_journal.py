@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memeval.execution.contexts import TurnTexts
 from memeval.execution.journal import Journal
-from memeval.execution.work import FinishedItems
+from memeval.execution.steps import FinishedItems
 from memeval.records.errors import BadInput
 from memeval.records.response import Outcome, Response, Timings
 from memeval.storage import checked_line

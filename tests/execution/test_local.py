@@ -10,8 +10,8 @@ import pytest
 from memeval.execution.executor import execute
 from memeval.execution.journal import Journal
 from memeval.execution.local import LocalExecutor
-from memeval.execution.model_access import SystemInstance
 from memeval.execution.progress import Silent
+from memeval.execution.steps import SystemInstance
 from memeval.gateway.stops import BudgetSpent
 from memeval.records.call import Phase
 from memeval.records.response import Outcome, Response

@@ -10,7 +10,7 @@ import pytest
 
 from memeval.execution.readers import NoReader
 from memeval.execution.runner import ScenarioRunner
-from memeval.execution.work import FinishedItems, ScenarioWork
+from memeval.execution.steps import FinishedItems, ScenarioWork
 from memeval.gateway.stops import BudgetSpent, GatewayStopped
 from memeval.reading import Reader
 from memeval.records.call import Phase

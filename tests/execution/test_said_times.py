@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.execution.extractive.times import month_asked, said_time
+from memeval.execution.extractive.cues import month_asked, said_time
 
 MONDAY = date(2023, 5, 8)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memeval.execution.cluster.executor import DaskExecutor, _Given
 from memeval.execution.cluster.slices import Upcoming, is_divisible, sliced
-from memeval.execution.work import ScenarioWork
+from memeval.execution.steps import ScenarioWork
 from memeval.records.scenario import Ask, Export, Forget, Recall
 from tests.execution.helpers import work
 

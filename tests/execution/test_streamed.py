@@ -11,8 +11,7 @@ import pytest
 from memeval.evaluation.run.readers import reader_named
 from memeval.execution.contexts import TurnTexts, digest_of_text
 from memeval.execution.runner import ScenarioRunner
-from memeval.execution.steps import Lookahead
-from memeval.execution.work import ScenarioWork
+from memeval.execution.steps import Lookahead, ScenarioWork
 from memeval.grading.evidence import TurnIndex
 from memeval.judging.base import Case
 from memeval.judging.rules import holds_most_of_the_history

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.gateway.budget import Budget, most_output, most_tokens, parse_caps
+from memeval.gateway.budget import Budget, most_output, most_tokens, parse_caps, price_of
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.gateway import Gateway
-from memeval.gateway.prices import price_of
 from memeval.gateway.record import CallRecord
 from memeval.gateway.stops import BudgetSpent, GatewayStopped
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase

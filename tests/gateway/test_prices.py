@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from memeval.gateway.prices import NEWEST, price_list, price_of
+from memeval.gateway.budget import NEWEST, price_list, price_of
 
 
 def test_known_models_have_the_makers_price_and_unknown_ones_none() -> None:
@@ -41,7 +41,7 @@ def test_the_list_is_named_with_the_date_of_its_newest_price() -> None:
 def test_prices_are_found_without_a_connection_or_a_thread() -> None:
     spied = (
         "import sys, threading; sys.addaudithook(lambda event, _: event.startswith('socket.') and sys.exit(event));"
-        "from memeval.gateway.prices import price_of; assert price_of('gpt-4o', 10, 10);"
+        "from memeval.gateway.budget import price_of; assert price_of('gpt-4o', 10, 10);"
         "assert threading.active_count() == 1"
     )
     done = subprocess.run([sys.executable, "-c", spied], capture_output=True, text=True, timeout=30, check=False)

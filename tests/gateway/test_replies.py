@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memeval.gateway.provider_errors import error_in
 from memeval.gateway.replies import ModelReply, UnusableReply, read, text_of
-from memeval.gateway.reply_text import without_thinking
+from memeval.gateway.reply_words import without_thinking
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 
 JSON = st.recursive(

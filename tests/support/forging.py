@@ -23,7 +23,7 @@ from memeval.evaluation.judge.grades import grade_items
 from memeval.evaluation.judge.judges import judge_of
 from memeval.evaluation.run import summary
 from memeval.evaluation.run.seal import cost, coverage
-from memeval.gateway.prices import price_list
+from memeval.gateway.budget import price_list
 from memeval.grading.scoring import score
 from memeval.records.base import Stored, comparable_digest
 from memeval.records.call import Call

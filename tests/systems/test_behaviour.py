@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memeval.records.submission import Submission, Variant
-from memeval.systems.behaviour import BEHAVIOUR, DESCRIPTION, FINGERPRINTED, is_prose
+from memeval.systems.folder import BEHAVIOUR, DESCRIPTION, FINGERPRINTED, is_prose
 from memeval.systems.source import folder_source
 from tests.support.adapters import plain_adapter
 

@@ -12,7 +12,7 @@ import pytest
 from memeval.records.errors import BadInput
 from memeval.records.run import SystemKind
 from memeval.systems import SystemProcess
-from memeval.systems.controls import CONTROLS, all_controls, brought, controls_of
+from memeval.systems.controls import CONTROLS, all_controls, controls_of, table
 from memeval.systems.source import find_system, folder_source
 from tests.systems.helpers import PATIENT, adapter, write
 
@@ -59,8 +59,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
     (tmp_path / "otherpackage" / "__init__.py").write_text("raise RuntimeError('imported')", "utf-8")
-    entry = EntryPoint("exam@1", "otherpackage.exams.first:Exam", brought.GROUP)
-    monkeypatch.setattr(brought, "entry_points", lambda group: [entry] if group == brought.GROUP else [])
+    entry = EntryPoint("exam@1", "otherpackage.exams.first:Exam", table.GROUP)
+    monkeypatch.setattr(table, "entry_points", lambda group: [entry] if group == table.GROUP else [])
     monkeypatch.syspath_prepend(str(tmp_path))
     all_controls.cache_clear()
     yield folder

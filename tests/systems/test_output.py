@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import threading
 
-from memeval.systems.output import KEPT_BYTES, KEPT_LINES, LINE_BYTES, OutputReader, visible
+from memeval.systems.channel import KEPT_BYTES, KEPT_LINES, LINE_BYTES, OutputReader, visible
 
 
 def read(data: bytes) -> tuple[list[str], str]:

@@ -18,7 +18,7 @@ from memeval.records.errors import BadInput
 from memeval.records.submission import Resources
 from memeval.records.track import Limits
 from memeval.systems import AdapterRaised, Launch, SystemDied, SystemProcess, SystemTimedOut, sandbox
-from memeval.systems.behaviour import described_in
+from memeval.systems.folder import described_in
 from memeval.systems.sandbox import Sandbox, SandboxMode, find_sandbox
 from tests.systems.helpers import PATIENT, adapter, child_of, gone, session, write
 

@@ -19,8 +19,8 @@ from memeval.records.run import ServiceIdentity
 from memeval.records.submission import Service, ServiceName
 from memeval.records.track import Limits
 from memeval.systems import Launch, SystemProcess, inside_services
+from memeval.systems.launching import service_identities
 from memeval.systems.sandbox import SandboxMode, find_sandbox
-from memeval.systems.services import service_identities
 
 BOTH = (
     Service(name=ServiceName.REDIS, variable="REDIS_URL"),

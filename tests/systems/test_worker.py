@@ -14,9 +14,16 @@ import pytest
 from memeval.systems import AdapterMisbehaved, AdapterRaised, FoundItem, NoAdapter, SystemProcess
 from memeval.systems.child import WORKER, WORKER_ERRORS, WORKER_TOGETHER
 from memeval.systems.errors import SystemDied, SystemFailure, SystemTimedOut
-from memeval.systems.flight import EndedInFlight, Flight
 from memeval.systems.messages import SystemReply
-from memeval.systems.questions import PreparedCall, ask_call, recall_call, retain_call, search_call
+from memeval.systems.questions import (
+    EndedInFlight,
+    Flight,
+    PreparedCall,
+    ask_call,
+    recall_call,
+    retain_call,
+    search_call,
+)
 from tests.systems.helpers import PATIENT, Start, session, sessions
 
 DEEPMEMEVAL_STYLE = """

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from memeval.analysis.matrix_gates import numbers_of
 from memeval.records.comparison import Difference
 from memeval.records.matrix import CellState, ComparedTo, Matrix, MatrixCell
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 LABEL, COLUMN = 25, 20
 """Width in characters of the label column and of the other columns, as in Astrocyte's tables."""

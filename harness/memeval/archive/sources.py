@@ -17,8 +17,7 @@ from memeval.records.base import SLUG, Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.run import SystemKind
 from memeval.storage import listed, unwritable
-from memeval.systems.behaviour import behaviour_digest
-from memeval.systems.folder import examined_files, is_unchanged
+from memeval.systems.folder import behaviour_digest, examined_files, is_unchanged
 from memeval.systems.manifest import MANIFEST, examined_manifest
 from memeval.systems.source import SUBMISSIONS, SystemSource, examined_folder
 

@@ -17,7 +17,7 @@ from memeval.benchmarks.errata import read_errata
 from memeval.benchmarks.registry import not_installed
 from memeval.execution.model_reader import ModelReader
 from memeval.execution.readers import NATIVE
-from memeval.execution.work import ScenarioWork
+from memeval.execution.steps import ScenarioWork
 from memeval.grading.base import Grader
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
@@ -30,7 +30,7 @@ from memeval.records.run import Run, View
 from memeval.records.scenario import Ingest, Scenario, Step
 from memeval.records.track import Limits, Track
 from memeval.removed import why_removed
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 from memeval.tokens import tokenizer_name
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memeval.records.errors import BadInput
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 if TYPE_CHECKING:
     import yaml

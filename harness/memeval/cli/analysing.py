@@ -31,7 +31,7 @@ def failures(
     """
     from memeval import api
     from memeval.analysis.failures import summary
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     folder = api.load_run(run, results)
     rows = api.failures(folder, results=results, data=data)

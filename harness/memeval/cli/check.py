@@ -71,7 +71,7 @@ def check(
     from memeval.cli.hooks import hook_of
     from memeval.records.check import GateStatus
     from memeval.settings import SETTINGS, read_settings
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     if annotations not in (None, "github"):
         raise BadInput(f"unknown annotations '{annotations}'.", remedy="Use --annotations github.")
@@ -106,7 +106,7 @@ def check(
 def _print_power(run: str, results: Path, settings: CheckSettings, as_json: bool) -> None:
     from memeval import api
     from memeval.leaderboard.check_power import power_of
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     found = power_of(api.load_run(run, results), settings)
     if as_json:
@@ -142,7 +142,7 @@ def append_summary(path: Path, text: str) -> None:
 def tell(hook: Hook, checked: RegressionCheck) -> None:
     """Send a regression to a hook; a failure is one warning."""
     from memeval.cli.hooks import NotTold
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     body = json.dumps(checked.data(), sort_keys=True, ensure_ascii=False).encode()
     try:

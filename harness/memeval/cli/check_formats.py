@@ -14,7 +14,7 @@ from memeval.records.check import (
     Severity,
     Unit,
 )
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 HEADINGS = ("", "baseline", "this run", "change", "limit", "p", "result")
 

@@ -44,7 +44,7 @@ def compare(
 
 
 def _print(comparison: Comparison, flips: int) -> None:
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     runs = {run.run_id: run for run in comparison.runs}
     first = comparison.runs[0]
@@ -69,7 +69,7 @@ def _print(comparison: Comparison, flips: int) -> None:
 
 
 def _print_differences(pair: PairedRuns) -> None:
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     overall = () if pair.overall is None else (pair.overall,)
     lines = [["", "items", "first", "this", "difference", "95 % interval", "p", ""]]

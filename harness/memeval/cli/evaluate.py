@@ -146,7 +146,7 @@ def _check(folder: RunFolder, baseline: str | None, results: Path) -> Checked:
     from memeval.leaderboard.baselines import newest_run
     from memeval.records.check import GateStatus
     from memeval.settings import SETTINGS, read_settings
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     try:
         if baseline is not None and Path(baseline).is_dir() and not Path(baseline, "run.json").is_file():

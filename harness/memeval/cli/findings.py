@@ -42,7 +42,7 @@ def findings(
 
 
 def _print(report: FindingsReport) -> None:
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     print(counted(len(report.findings), "published score"))
     lines = [["", "claimed", "counted", "rows", "verdict"]]

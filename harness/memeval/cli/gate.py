@@ -30,7 +30,7 @@ def failed_items(folder: RunFolder) -> str:
 def first_error(folder: RunFolder) -> str:
     """Return the error of the first failed item, shortened to one line."""
     from memeval.records.grade import GradeState
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     grade = next((row for row in folder.grades() if row.state.is_error), None)
     if grade is None:

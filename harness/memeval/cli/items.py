@@ -70,7 +70,7 @@ def _csv(reports: Sequence[ItemReport]) -> str:
 
 
 def _print(report: ItemReport, top: int) -> None:
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     said = f"reader {report.reader}, judge {report.judge}, track {report.track_id}"
     print(visible(f"{report.benchmark} {report.protocol}, tier {report.tier}, {said}"))

@@ -45,7 +45,7 @@ def show(results: Results = DEFAULT_RESULTS, signers: SignersFile = None, as_jso
         states = [{"signature_state": each.state, "signature_detail": each.detail} for each in signatures]
         print_json([entry.data() | state for entry, state in zip(entries, states, strict=True)])
         return
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     for entry, signature in zip(entries, signatures, strict=True):
         other = f" {entry.other_run_id}" if entry.other_run_id else ""
@@ -106,7 +106,7 @@ def reason_with_regression(folder: RunFolder, results: Path, reason: str, *, acc
     from memeval import api
     from memeval.archive.ledger import Ledger
     from memeval.records.check import MetricStatus
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     if any(e.event is LedgerEvent.ACCEPTED and e.run_digest == folder.digest for e in Ledger(results).entries()):
         return reason
@@ -296,7 +296,7 @@ def _append(
     """Append an entry and print it. If the ledger has an equal entry, print that one and append nothing."""
     from memeval import api
     from memeval.archive.ledger import Ledger
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     ledger, folder = Ledger(results, sign_with), api.load_run(run, results)
     successor = api.load_run(other, results) if other else None

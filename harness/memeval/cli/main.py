@@ -136,7 +136,7 @@ def _print_broken_benchmarks(reported: MemevalError | None) -> None:
 
 
 def _print_error(message: str) -> None:
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     first, *others = map(visible, message.splitlines() or [""])
     print(f"memeval: {first}", *(f"  {line.strip()}" for line in others), sep="\n", file=sys.stderr)

@@ -121,6 +121,6 @@ def _example_files() -> list[Path]:
 
 
 def _print_note(note: str) -> None:
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     print(visible(note), file=sys.stderr)

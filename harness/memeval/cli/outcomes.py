@@ -140,7 +140,7 @@ def print_skipped(outcomes: Sequence[RunOutcome]) -> None:
 
 
 def _print_lines(text: str) -> None:
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     print(*map(visible, text.splitlines()), sep="\n    ", file=sys.stderr)
 
@@ -174,7 +174,7 @@ def over_the_gate(folders: Sequence[RunFolder]) -> list[MemevalError]:
 
 def all_failed_alike(folders: Sequence[RunFolder]) -> list[MemevalError]:
     """Return an error for each limited run in which all items failed with the same error."""
-    from memeval.execution.early_stop import shared_error
+    from memeval.execution.executor import shared_error
     from memeval.grading.rows import last_attempts
     from memeval.records.run import SystemKind
 

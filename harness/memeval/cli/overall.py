@@ -86,7 +86,7 @@ def _print_lead(table: Overall, first: str, second: str, *, as_json: bool) -> No
 
 
 def _print(table: Overall) -> None:
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     print(visible(f"{table.suite.id}: {table.suite.title}, {counted(len(table.tracks), 'benchmark')}"))
     for track in table.tracks:
@@ -108,7 +108,7 @@ def _print(table: Overall) -> None:
 
 
 def _print_placed(table: Overall, rows: list[OverallRow]) -> None:
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     benchmarks = (each.chosen.benchmark for each in table.tracks)
     lines = [["rank", "system", "index", "95 % interval", *benchmarks, "vs baseline", "weightings"]]

@@ -44,7 +44,7 @@ def init(
     from memeval.records.schema import json_schema
     from memeval.records.settings import Settings
     from memeval.site.release.new_board import NewBoard, create_board, first_slug
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     board = NewBoard(title, repository)
     create_board(folder, board, json_schema(Settings, "validation"))
@@ -208,8 +208,8 @@ def doctor() -> None:
     from memeval.evaluation.run.provenance import memeval_version
     from memeval.records.call import Caller
     from memeval.records.submission import ServiceName
+    from memeval.systems.channel import visible
     from memeval.systems.environments.tools import find_pip, find_uv
-    from memeval.systems.output import visible
     from memeval.systems.sandbox import SandboxMode, find_sandbox
 
     free = shutil.disk_usage(".").free / 1e9
@@ -267,7 +267,7 @@ def _print_part(title: str, rows: Sequence[tuple[str, str]]) -> None:
 def _installed(name: ServiceName) -> str:
     """Return the version of a service on this machine, or how to get it."""
     from memeval.records.submission import Service
-    from memeval.systems.services import service_identities
+    from memeval.systems.launching import service_identities
 
     try:
         (found,) = service_identities([Service(name=name, variable="SERVICE_URL")])

@@ -142,7 +142,7 @@ def report(checks: Sequence[Check], as_json: bool = False) -> None:
 
     Raises ``CheckFailed`` if a check failed.
     """
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     problems = 0
     if as_json:

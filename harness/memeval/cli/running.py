@@ -82,7 +82,7 @@ def run(
     from memeval.evaluation.plan.executing import PlannedRun, RunOutcome, RunState, execute
     from memeval.execution.progress import Bar
     from memeval.records.errors import MemevalError
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
     from memeval.systems.source import find_system
 
     source = find_system(system)

@@ -107,7 +107,7 @@ def _controls(results: Path, found: FileScore, plan: Any) -> list[Run]:
 
 
 def _print(found: FileScore, controls: list[Run]) -> None:
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     print(f"{found.benchmark}, protocol {found.protocol}, tier {found.tier}, data {found.data_digest[:19]}")
     shown = controls[:_COLUMNS]

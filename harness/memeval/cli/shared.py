@@ -29,7 +29,7 @@ def print_json(value: Any) -> None:
 
 def print_table(lines: Sequence[Sequence[str]]) -> None:
     """Print lines in columns: the first aligned left, the others right."""
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     for line in lines:

@@ -48,7 +48,7 @@ def new(
     """
     from memeval.evaluation.submit.scaffold import ScaffoldAnswers, scaffold
     from memeval.site.model.files import assets_root
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     defaults = ScaffoldAnswers(name="My Memory")
     answers = ScaffoldAnswers(
@@ -130,7 +130,7 @@ def _every() -> list[Path]:
 
 
 def _folder(path_or_slug: str) -> Path:
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
     from memeval.systems.source import SUBMISSIONS
 
     for path in (Path(path_or_slug), SUBMISSIONS / path_or_slug):
@@ -149,7 +149,7 @@ def _write(file: Path, report: SubmissionCheck) -> None:
 
 
 def _print_note(sentence: str) -> None:
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     print(visible(sentence), file=sys.stderr)
 
@@ -157,7 +157,7 @@ def _print_note(sentence: str) -> None:
 def _print(report: SubmissionCheck) -> None:
     """Print a report as a table of steps, with problems and failed checks below their step."""
     from memeval.evaluation.submit.commenting import lines_of
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     print(visible(report.folder))
     for line in lines_of(report):
@@ -177,7 +177,7 @@ def check_results_folder(
     Example: memeval submit results pull-request/results --base main/results
     """
     from memeval.evaluation.submit.proposed_results import check_proposed
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     runs, findings = check_proposed(base, proposed)
     for run in runs:

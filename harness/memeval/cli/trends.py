@@ -91,7 +91,7 @@ def _local(results: Path, systems: Sequence[str] | None, benchmark: str | None) 
 def _archived(results: Path, place: str) -> list[Run]:
     from memeval.archive.remote.index import ArchivedRun, archived_runs, listed_heads
     from memeval.archive.remote.opening import open_archive
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     store = open_archive(results, place, to_read=True)
     runs = []
@@ -184,7 +184,7 @@ def _print(shown: Sequence[SeriesTrend], history: History) -> None:
 def _print_series(series: RunSeries, trend: Trend) -> None:
     from memeval.leaderboard.trend_measures import RANK, Unit
     from memeval.site.trends.trend_files import write_range, write_value
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     unit = trend.measure.unit
     per_cent = ", %" if unit is Unit.SHARE else ""

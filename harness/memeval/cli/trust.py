@@ -41,7 +41,7 @@ def verify(
     from memeval import api
     from memeval.cli.checks import data_of, lines_of
     from memeval.evaluation.verify.batches import processes
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     if release is not None:
         from memeval.archive.signatures import signers_of
@@ -91,7 +91,7 @@ def reproduce(
     from memeval import api
     from memeval.evaluation.verify.batches import processes
     from memeval.evaluation.verify.many_runs import reproduced_runs
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     folders = [folder for named in runs for folder in api.load_runs(named, results)]
     fetch_for(folders)

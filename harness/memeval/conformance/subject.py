@@ -10,15 +10,14 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from memeval.conformance.facts import PlantedFact, PlantedFacts, normalized
-from memeval.execution.model_access import ModelAccess, NoModelAccess, SystemInstance
+from memeval.execution.steps import ModelAccess, NoModelAccess, SystemInstance
 from memeval.records.call import Phase
 from memeval.records.scenario import Session, Turn
+from memeval.systems.channel import Log, visible
 from memeval.systems.errors import SystemDied, SystemFailure
-from memeval.systems.flight import EndedInFlight, Flight
 from memeval.systems.messages import SystemReply, session_json
-from memeval.systems.output import Log, visible
 from memeval.systems.process import SystemProcess
-from memeval.systems.questions import PreparedCall, ask_call, search_call
+from memeval.systems.questions import EndedInFlight, Flight, PreparedCall, ask_call, search_call
 
 SEARCH_ITEMS = 10
 """How many items ``search`` is asked for, as in a run."""

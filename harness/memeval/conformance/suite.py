@@ -18,12 +18,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from memeval.conformance.check import Check, ContractViolation, MethodMissing
-from memeval.conformance.checks import asking, calls, contents, foundations, promises
+from memeval.conformance.checks import asking, calls, contents, foundations
 from memeval.conformance.subject import CheckedSystem
-from memeval.execution.model_access import SystemInstance
+from memeval.execution.steps import SystemInstance
 from memeval.records.conformance import CheckOutcome, ConformanceCheck
+from memeval.systems.channel import Log
 from memeval.systems.errors import SystemFailure
-from memeval.systems.output import Log
 
 CHECKS = (
     Check(
@@ -96,25 +96,25 @@ CHECKS = (
         asking.context_tokens,
         needs=("get_context_tokens", "query"),
     ),
-    Check("banks-apart", "Banks with similar names are kept apart.", promises.banks_apart, needs=("retain", "recall")),
+    Check("banks-apart", "Banks with similar names are kept apart.", calls.banks_apart, needs=("retain", "recall")),
     Check(
         "forget-keeps-others",
         "A deletion by id removes nothing else, and the text can be told again.",
-        promises.forget_keeps_others,
+        calls.forget_keeps_others,
         needs=("retain", "recall", "forget"),
         after="forget-forgets",
     ),
     Check(
         "forget-bank",
         "A forgotten bank is empty, and other banks are not.",
-        promises.forget_bank,
+        calls.forget_bank,
         needs=("retain", "recall", "forget"),
         after="forget-forgets",
     ),
     Check(
         "export-forgets",
         "An export does not contain what was forgotten.",
-        promises.export_forgets,
+        calls.export_forgets,
         needs=("retain", "forget", "export_memories"),
         after="forget-forgets",
     ),
@@ -124,7 +124,7 @@ CHECKS = (
         asking.questions_together,
         after="question-order",
     ),
-    Check("sources-named", "Retrieved items name the session or text that they are from.", promises.sources_named),
+    Check("sources-named", "Retrieved items name the session or text that they are from.", calls.sources_named),
 )
 
 SUITE = "conformance@2"

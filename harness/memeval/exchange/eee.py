@@ -29,7 +29,7 @@ from memeval.records.ledger import LedgerEvent, Runner
 from memeval.records.run import Run, SystemKind
 from memeval.records.scores import CategoryScore, Interval, Tally
 from memeval.records.track import Redistribution
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 _BY_RUNNER = {Runner.MAINTAINER: "third_party", Runner.SUBMITTER: "first_party"}
 """The schema's evaluator relationship, by the runner in the ledger."""

@@ -16,7 +16,7 @@ from memeval.benchmarks.formats.answers import ImportedAnswers
 from memeval.benchmarks.formats.reading import AnswerFile
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.errors import BadInput
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 Reader = Callable[[AnswerFile, BenchmarkSession], ImportedAnswers]
 """Reads a file of answers to a benchmark; raises ``BadInput`` if the file is invalid."""

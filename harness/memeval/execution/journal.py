@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import IO, Self, TypeVar
 
 from memeval.execution.contexts import Contexts
-from memeval.execution.work import FinishedItems
+from memeval.execution.steps import FinishedItems
 from memeval.records.base import Stored
 from memeval.records.errors import BadInput
 from memeval.records.journal import LogLine, Plan

@@ -9,12 +9,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from memeval.execution.executor import Arrival, event_line, output_line
-from memeval.execution.model_access import SystemInstance
 from memeval.execution.runner import ScenarioRunner
-from memeval.execution.work import ScenarioWork
+from memeval.execution.steps import ScenarioWork, SystemInstance
 from memeval.reading import Reader
-from memeval.systems.flight import Flight, Slots
 from memeval.systems.process import SystemProcess
+from memeval.systems.questions import Flight, Slots
 
 STAGGER_SECONDS = 0.1
 """Delay between the starts of two threads: a very short run needs no second process."""

@@ -19,12 +19,12 @@ from memeval.reading import ReaderAnswer, ReaderFailed
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.call import Api, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 from memeval.tokens import count_tokens
 
 if TYPE_CHECKING:
     from memeval.gateway.endpoints import Endpoint
-    from memeval.gateway.makers import MakesReaderCalls
+    from memeval.gateway.stops import MakesReaderCalls
 
 PREFIX = "openai:"
 

@@ -21,8 +21,7 @@ from memeval.records.run import (
     SystemKind,
 )
 from memeval.records.submission import AdapterKind, Submission
-from memeval.systems.behaviour import described_in
-from memeval.systems.folder import left_out
+from memeval.systems.folder import described_in, left_out
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.sandbox import Sandbox, find_sandbox
 from memeval.systems.source import SystemSource
@@ -134,7 +133,7 @@ def prepare(
             key = f", with the key in {route.key_variable}" if route.key_variable else ""
             note(f"{source.slug} reaches {route.host} at {route.origin}{key}.")
     if submission is not None and submission.services:
-        from memeval.systems.services import service_identities
+        from memeval.systems.launching import service_identities
 
         services = service_identities(submission.services)
     launch, environment = source.launch, None

@@ -10,23 +10,36 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from memeval.execution.answers import Answers, Ingested, Received, answers_itself, outcome_of
+from memeval.execution.answers import Answers, Ingested, Received, UsageMeter, answers_itself, outcome_of
 from memeval.execution.journal import utc_now
-from memeval.execution.model_access import ModelAccess, NoModelAccess
 from memeval.execution.secrets import redact
-from memeval.execution.steps import Change, CountedChanges, Lookahead
-from memeval.execution.usage import UsageMeter
-from memeval.execution.work import FinishedItems, ScenarioWork
+from memeval.execution.steps import (
+    Change,
+    CountedChanges,
+    FinishedItems,
+    Lookahead,
+    ModelAccess,
+    NoModelAccess,
+    ScenarioWork,
+)
 from memeval.reading import Reader
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
 from memeval.records.response import Response, Timings
 from memeval.records.scenario import Export, Forget, Question, Recall, Reflect, Retain, Task
 from memeval.systems.errors import SystemDied, SystemFailure
-from memeval.systems.flight import EndedInFlight, Flight
 from memeval.systems.messages import SystemReply
 from memeval.systems.process import SystemProcess
-from memeval.systems.questions import PreparedCall, ask_call, recall_call, reflect_call, retain_call, search_call
+from memeval.systems.questions import (
+    EndedInFlight,
+    Flight,
+    PreparedCall,
+    ask_call,
+    recall_call,
+    reflect_call,
+    retain_call,
+    search_call,
+)
 from memeval.systems.worker import TEXTS_TOGETHER
 
 MOST_UNREAD = 64

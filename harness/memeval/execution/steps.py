@@ -1,11 +1,16 @@
-"""The steps of a scenario, read one by one, so that a long history is never in memory as a whole."""
+"""The work of a run: scenarios with open items, and their steps, read one by one: long histories stay out of memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
 
-from memeval.records.scenario import Forget, Ingest, Question, Recall, Retain, Step
+from memeval.records.call import Phase
+from memeval.records.response import Context, Response
+from memeval.records.scenario import Forget, Ingest, Question, Recall, Retain, Scenario, Step
 from memeval.systems.messages import session_json
+from memeval.systems.process import SystemProcess
 
 Change = Ingest | Retain | Forget
 
@@ -91,3 +96,51 @@ class CountedChanges:
 
 def _in_flight(step: Question) -> int:
     return step.in_flight if isinstance(step, Recall) else 1
+
+
+@dataclass(frozen=True)
+class ScenarioWork:
+    """A scenario with open items."""
+
+    scenario: Scenario
+    items: Mapping[str, tuple[str, ...]]
+    """The questions of each open item, in order."""
+    attempt: int = 1
+    counts_ingestion: bool = True
+    """Whether rows say how long ingestion took: they do in one slice of a scenario only, since each ingests it."""
+
+
+@dataclass(frozen=True)
+class FinishedItems:
+    """Finished items of one scenario, with all that is stored about them."""
+
+    items: tuple[str, ...]
+    responses: tuple[Response, ...]
+    contexts: tuple[Context, ...]
+
+
+class ModelAccess(Protocol):
+    """The model endpoint of one system instance. It records calls under the current scenario and phase."""
+
+    def enter(self, scenario_id: str) -> None:
+        """A pass over a scenario starts."""
+
+    def in_phase(self, phase: Phase) -> None:
+        """Calls from now on belong to a phase."""
+
+
+class NoModelAccess:
+    """The endpoint of a system without models: it does nothing."""
+
+    def enter(self, scenario_id: str) -> None:
+        """See :class:`ModelAccess`."""
+
+    def in_phase(self, phase: Phase) -> None:
+        """See :class:`ModelAccess`."""
+
+
+@dataclass(frozen=True)
+class SystemInstance:
+    process: SystemProcess
+    endpoint: ModelAccess | None = None
+    """Its model endpoint; ``None`` if it has no models."""

@@ -6,10 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from memeval.gateway.prices import price_of
+from memeval.gateway.budget import price_of
 from memeval.gateway.provider_errors import ProviderError, error_of, quoted, reported
-from memeval.gateway.reply_text import message_text, without_thinking
-from memeval.gateway.reply_words import reply_words
+from memeval.gateway.reply_words import message_text, reply_words, without_thinking
 from memeval.gateway.settings import VARIABLE
 from memeval.records.call import Api, Call, Caller
 

@@ -1,7 +1,12 @@
-"""Errors that stop the gateway and end a run; the same command resumes it."""
+"""What callers of a gateway know of it: how they make calls, and the errors that end a run, which can be resumed."""
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
+from typing import Any, Protocol, TypeVar
+
+from memeval.gateway.endpoints import Endpoint
+from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, ExitCode, MemevalError
 
 RESUME = "Progress is saved. Run the same command to resume."
@@ -24,3 +29,28 @@ class BudgetSpent(GatewayStopped):
 
 class NotRecorded(BadInput):
     """A replay needs a call that is not in the record."""
+
+
+T = TypeVar("T")
+
+
+class MakesSystemCalls(Protocol):
+    """Makes the calls of systems; see :class:`memeval.gateway.gateway.Gateway`."""
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the loop and wait for it."""
+
+    async def pass_on(
+        self, request: ModelRequest, endpoint: Endpoint, phase: Phase, scenario_id: str | None, ordinal: int
+    ) -> Call:
+        """Make a system's call and store it."""
+
+    async def keep(self, call: Call) -> None:
+        """Store a call that was refused before it was sent."""
+
+
+class MakesReaderCalls(Protocol):
+    """Makes the calls of readers; see :class:`memeval.gateway.gateway.Gateway`."""
+
+    def call(self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase) -> Call:
+        """Make a call and wait for it."""

@@ -22,7 +22,7 @@ from memeval.records.errors import BadInput
 from memeval.records.items import CategoryItems, ItemLine, ItemReport, Saturation
 from memeval.statistics.items import ItemStatistics, Weighting, item_statistics
 from memeval.statistics.overall import LEAST_GAP, gap_share
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 
 def item_reports(results: Path, name: str | None = None) -> list[ItemReport]:

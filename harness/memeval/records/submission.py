@@ -167,7 +167,7 @@ class Submission(Record):
     """The description of a system, by its author. Its text is untrusted.
 
     The digest of a submission covers its files and the fields that decide what runs; see
-    :data:`memeval.systems.behaviour.BEHAVIOUR`. The other fields describe it.
+    :data:`memeval.systems.folder.BEHAVIOUR`. The other fields describe it.
     """
 
     schema_version: int = 1

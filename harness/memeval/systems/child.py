@@ -25,11 +25,10 @@ from memeval.records.base import Digest
 from memeval.records.errors import BadInput
 from memeval.records.submission import Resources, Service
 from memeval.storage import unwritable
-from memeval.systems.channel import Channel, has_ended
+from memeval.systems.channel import Channel, Log, OutputReader, has_ended, visible
 from memeval.systems.drivers.printed import line_of_message
 from memeval.systems.family import OWN_PROCESSES, WATCH, family, handles, kill_leftovers, processes
 from memeval.systems.folder import is_unchanged
-from memeval.systems.output import Log, OutputReader, visible
 from memeval.systems.sandbox import INSIDE_FOLDER, INSIDE_HOME, INSIDE_SOCKET, Sandbox
 
 WORKER = Path(__file__).with_name("worker.py")

@@ -1,19 +1,24 @@
-"""Makes the launch of a submission from its entry, command or endpoint."""
+"""Makes the launch of a submission from its entry, command or endpoint, and finds the programs of its services."""
 
 from __future__ import annotations
 
+import hashlib
+import re
+import subprocess
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
 from memeval.records.errors import BadInput
-from memeval.records.submission import AdapterKind, Submission
+from memeval.records.run import ServiceIdentity
+from memeval.records.submission import AdapterKind, Service, ServiceName, Submission
+from memeval.systems import inside_services
+from memeval.systems.channel import visible
 from memeval.systems.child import Launch
 from memeval.systems.manifest import MANIFEST, line_of
-from memeval.systems.output import visible
 
 
 @dataclass(frozen=True)
@@ -119,3 +124,44 @@ def check_python(path: Path) -> None:
         raise BadInput(f"invalid Python: {why}.", where=path) from None
     except OSError as error:
         raise BadInput(f"cannot be read ({error.strerror}).", where=path) from None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of service."""
+
+    title: str
+    remedy: str
+
+
+KINDS = {
+    ServiceName.POSTGRES: Kind("PostgreSQL", "Install the package 'postgresql' (Debian, Ubuntu), and pgvector for it."),
+    ServiceName.REDIS: Kind("Redis", "Install the package 'redis-server' (Debian, Ubuntu)."),
+    ServiceName.NEO4J: Kind("Neo4j", "Install 'neo4j' from its vendor; Debian does not package it."),
+}
+
+
+def service_identities(services: Iterable[Service]) -> tuple[ServiceIdentity, ...]:
+    """Return the programs of services on this machine, each service once, in order of name."""
+    return tuple(_identity(name) for name in sorted({service.name for service in services}))
+
+
+def _identity(name: ServiceName) -> ServiceIdentity:
+    kind = KINDS[name]
+    program = inside_services.find(name)
+    if program is None:
+        raise BadInput(f"the system needs {kind.title}, which is not installed.", remedy=kind.remedy)
+    try:
+        shown = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60, check=True)
+        found = re.search(r"\d+(\.\d+)+", shown.stdout)
+        with program.open("rb") as stream:
+            digest = f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
+    except (OSError, subprocess.SubprocessError) as error:
+        raise BadInput(f"{kind.title} cannot be run ({error}).", where=program, remedy=kind.remedy) from None
+    if found is None:
+        raise BadInput(f"{kind.title} does not report its version.", where=program, remedy=kind.remedy)
+    version = found[0]
+    if name is ServiceName.POSTGRES:
+        vector = inside_services.vector_version(program)
+        version += f" with pgvector {vector}" if vector else " without pgvector"
+    return ServiceIdentity(name=name, version=version, digest=digest)

@@ -11,10 +11,10 @@ from typing import Any
 
 from memeval.records.errors import BadInput
 from memeval.records.track import Limits
+from memeval.systems.channel import Log
 from memeval.systems.child import Launch
 from memeval.systems.errors import SystemFailure
 from memeval.systems.messages import AdapterInfo
-from memeval.systems.output import Log
 from memeval.systems.process import SystemProcess
 from memeval.systems.worker import NAMES, Calls, takes_keyword
 from memeval.systems.worker_together import answer_all

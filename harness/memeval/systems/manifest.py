@@ -13,7 +13,7 @@ from pydantic_core import InitErrorDetails
 from memeval.records.base import misfit
 from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.submission import Submission
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 from memeval.systems.rules import broken_rules
 from memeval.toml import Keys, Toml, read_toml
 

@@ -15,8 +15,8 @@ from typing import Any, NoReturn
 from memeval.records.base import Digest, digest_of
 from memeval.records.response import ReportedUsage
 from memeval.records.scenario import Session, Turn, TurnKind
+from memeval.systems.channel import visible
 from memeval.systems.errors import AdapterMisbehaved, AdapterRaised, NoAdapter, SystemDied, SystemFailure
-from memeval.systems.output import visible
 from memeval.systems.worker import (
     ASKED,
     DECLARED,

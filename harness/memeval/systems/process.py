@@ -12,10 +12,13 @@ from memeval.records.response import ReportedUsage
 from memeval.systems import messages
 from memeval.systems.child import WorkerProcess
 from memeval.systems.errors import SystemFailure, SystemNotReady, SystemTimedOut
-from memeval.systems.flight import AGAIN_SECONDS, EndedInFlight, Flight, Sent
 from memeval.systems.messages import AdapterInfo, FoundItem, SystemReply
 from memeval.systems.questions import (
+    AGAIN_SECONDS,
+    EndedInFlight,
+    Flight,
     PreparedCall,
+    Sent,
     ascii_json,
     ask_call,
     parts,

@@ -9,14 +9,13 @@ from typing import Any
 
 from memeval.records.track import Limits
 from memeval.systems import messages
-from memeval.systems.channel import LineEnded, LineTimedOut, LineTooLong
+from memeval.systems.channel import LineEnded, LineTimedOut, LineTooLong, Log, visible
 from memeval.systems.child import Launch, WorkerProcess
 from memeval.systems.drivers.printed import cause_in
 from memeval.systems.drivers.printed import remedy as known_remedy
 from memeval.systems.errors import AdapterMisbehaved, SystemDied, SystemFailure, SystemTimedOut
 from memeval.systems.launching import DRIVERS_FOLDER
 from memeval.systems.messages import LOADING, AdapterInfo, ProtocolError, SystemReply
-from memeval.systems.output import Log, visible
 from memeval.systems.remedies import remedy_for, signal_words, slow_remedy
 from memeval.systems.sandbox import Sandbox
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from memeval.records.base import SLUG_LENGTH, canonical_json
 from memeval.records.submission import AdapterKind, Configuration, Submission, variant_slug
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 from memeval.toml import Keys
 
 TOOL_CALLS = ("forget", "query", "recall", "reflect", "reset", "retain", "search")

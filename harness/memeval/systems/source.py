@@ -14,18 +14,17 @@ from memeval.records.base import SLUG_LENGTH as SLUG_LENGTH
 from memeval.records.errors import BadInput
 from memeval.records.run import SystemKind, View
 from memeval.records.submission import Submission, variant_slug
-from memeval.systems.behaviour import behaviour_digest
+from memeval.systems.channel import visible
 from memeval.systems.child import Launch
 from memeval.systems.controls import Control, all_controls
 from memeval.systems.errors import SystemFailure
-from memeval.systems.folder import examined_files, files_digest
-from memeval.systems.imported import files_of
+from memeval.systems.folder import behaviour_digest, examined_files, files_digest
 from memeval.systems.launching import DRIVERS as DRIVERS
 from memeval.systems.launching import DRIVERS_FOLDER, submission_launch
 from memeval.systems.manifest import MANIFEST as MANIFEST
 from memeval.systems.manifest import MANIFEST_BYTES, examined_manifest, line_of
 from memeval.systems.messages import AdapterInfo
-from memeval.systems.output import visible
+from memeval.systems.methods import files_of
 from memeval.systems.process import SystemProcess
 from memeval.toml import parse_toml, toml_content
 

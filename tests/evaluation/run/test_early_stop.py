@@ -9,7 +9,7 @@ import pytest
 
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import RunOptions, run_system
-from memeval.execution.early_stop import FIRST_ITEMS, StoppedEarly
+from memeval.execution.executor import FIRST_ITEMS, StoppedEarly
 from memeval.execution.journal import Journal
 from memeval.records.response import Response
 from memeval.systems.source import SystemSource, file_source, find_system

@@ -14,10 +14,10 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run import isolation_probe
 from memeval.evaluation.run.isolation_probe import probe_isolation
 from memeval.evaluation.run.running import RunOptions, run_system
-from memeval.execution.model_access import SystemInstance
+from memeval.execution.steps import SystemInstance
 from memeval.records.errors import BadInput
 from memeval.systems import Launch, SystemProcess
-from memeval.systems.output import Log
+from memeval.systems.channel import Log
 from memeval.systems.source import file_source
 from tests.support.tiny import TinyBenchmark
 from tests.systems.helpers import PATIENT

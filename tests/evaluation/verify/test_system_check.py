@@ -17,7 +17,7 @@ from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.evaluation.verify.checks import systems
 from memeval.evaluation.verify.checks.systems import NO_SOURCE, check_sources, check_system
 from memeval.evaluation.verify.findings import Check, CheckStatus
-from memeval.systems.controls import all_controls, brought
+from memeval.systems.controls import all_controls, table
 from memeval.systems.source import SystemSource, altered_source, file_source, find_system, folder_source
 from tests.support.adapters import plain_adapter
 from tests.support.registered import Distribution, Entry
@@ -147,8 +147,8 @@ def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (folder / "__init__.py").touch()
     (folder / "guesser.py").write_text(GUESSER)
     (folder / "controls.toml").write_text(BRINGS)
-    named = EntryPoint("tiny@1", "foreigntiny:Tiny", brought.GROUP)
-    monkeypatch.setattr(brought, "entry_points", lambda group: [named])
+    named = EntryPoint("tiny@1", "foreigntiny:Tiny", table.GROUP)
+    monkeypatch.setattr(table, "entry_points", lambda group: [named])
     monkeypatch.syspath_prepend(str(tmp_path))
     install(monkeypatch, "2")
     all_controls.cache_clear()

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.gateway.serving.redaction import Redaction
+from memeval.gateway.serving.hosts import Redaction
 
 PARTS = st.lists(st.one_of(st.binary(max_size=5), st.sampled_from([b"KEY", b"a", b"ab", b"/", b"+"])), max_size=20)
 

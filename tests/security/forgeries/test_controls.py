@@ -15,7 +15,7 @@ from memeval.evaluation.verify.checks.sessions import NoData, Sessions
 from memeval.evaluation.verify.checks.subject import Subject
 from memeval.evaluation.verify.checks.systems import check_system
 from memeval.evaluation.verify.findings import Check, CheckStatus
-from memeval.execution.work import ScenarioWork
+from memeval.execution.steps import ScenarioWork
 from memeval.records.errors import BadInput
 from memeval.records.response import Response
 from memeval.records.scenario import Ingest

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memeval.execution.contexts import TurnTexts
 from memeval.execution.journal import Journal
-from memeval.execution.work import FinishedItems
+from memeval.execution.steps import FinishedItems
 from memeval.gateway.record import CallRecord
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput

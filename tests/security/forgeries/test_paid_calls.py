@@ -11,7 +11,7 @@ import pytest
 from memeval.evaluation.verify.checks.sessions import Sessions
 from memeval.evaluation.verify.findings import Check, CheckStatus
 from memeval.evaluation.verify.verification import checks_of_run
-from memeval.gateway.prices import price_list
+from memeval.gateway.budget import price_list
 from memeval.gateway.replies import read
 from memeval.records.call import Api, Call, Caller, Phase
 from tests.support.audits import chat_body, chat_request

@@ -27,7 +27,7 @@ from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.records.response import Outcome
 from memeval.systems import AdapterRaised, FoundItem, Launch, SystemDied, SystemProcess
 from memeval.systems.drivers import serving
-from memeval.systems.drivers.brain_documents import parts_of, place_of, without_front_matter
+from memeval.systems.drivers.brain import parts_of, place_of, without_front_matter
 from memeval.systems.source import folder_source
 from tests.support.model_server import ModelServer
 from tests.support.products import product

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memeval.records.errors import BadInput
-from memeval.systems.environments.node_lock import read_package, read_package_lock
+from memeval.systems.environments.python_lock import read_package, read_package_lock
 from tests.systems.environments.locks import PACKAGE_LOCK
 
 

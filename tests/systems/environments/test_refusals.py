@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memeval.systems.environments.refusals import npm_refusal, python_refusal
+from memeval.systems.environments.install import npm_refusal, python_refusal
 from memeval.systems.environments.tools import Installer, ToolFailed
 from tests.systems.environments.locks import IS_NUMBER, PACKAGE_LOCK
 

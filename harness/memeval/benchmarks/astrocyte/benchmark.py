@@ -16,7 +16,7 @@ from memeval.grading.recall import Recalled, Unlabelled
 from memeval.grading.reflect import Reflected
 from memeval.keys import ItemKey, ReflectKey
 from memeval.records.errors import BadInput
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 GRADERS: Mapping[str, Callable[[], Grader]] = {REFLECT: Reflected, UNLABELLED: Unlabelled}
 """Graders of the categories that are not searches with expected results."""

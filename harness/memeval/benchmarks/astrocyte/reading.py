@@ -14,7 +14,7 @@ from memeval.keys import Fact
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Recall, Reflect, Retain
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from memeval.keys import ItemKey, RecallKey
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Recall, Retain, Scenario, Step
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 from memeval.words import read_words
 
 

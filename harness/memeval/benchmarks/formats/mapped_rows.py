@@ -25,7 +25,7 @@ from memeval.benchmarks.formats.reading import (
 )
 from memeval.records.errors import BadInput
 from memeval.records.mapping import AnswerMapping, FieldPlace, RowField, RowMapping
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 RIGHT = frozenset({"1", "1.0", "true", "yes", "correct", "right"})
 WRONG = frozenset({"0", "0.0", "false", "no", "incorrect", "wrong"})

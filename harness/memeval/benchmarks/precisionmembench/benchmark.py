@@ -12,7 +12,7 @@ from memeval.benchmarks.precisionmembench.fixtures import folder_of, read
 from memeval.benchmarks.precisionmembench.formats import FORMATS
 from memeval.benchmarks.precisionmembench.grading import BeliefSearch
 from memeval.records.errors import BadInput
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 INFO = load(__package__)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from memeval.conformance.check import ContractViolation
-from memeval.conformance.checks.expecting import expect_found, listed
+from memeval.conformance.check import ContractViolation, expect_found, listed
 from memeval.conformance.facts import PlantedFact
 from memeval.conformance.subject import ACKNOWLEDGED, CheckedSystem, Observation, PlantedTurn, quoted
 

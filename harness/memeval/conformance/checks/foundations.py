@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memeval.conformance.checks.expecting import expect_found, expect_not_found
+from memeval.conformance.check import expect_found, expect_not_found
 from memeval.conformance.facts import UNUSUAL_TEXTS
 from memeval.conformance.subject import ACKNOWLEDGED, CheckedSystem, PlantedTurn
 

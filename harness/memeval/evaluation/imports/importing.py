@@ -38,8 +38,8 @@ from memeval.records.journal import LogLine, Plan
 from memeval.records.response import Outcome, ReportedUsage, Response, RetrievedItem, Timings
 from memeval.records.run import Inputs, Isolation, SystemIdentity, SystemKind
 from memeval.records.track import Limits
+from memeval.systems.channel import visible
 from memeval.systems.controls import all_controls
-from memeval.systems.output import visible
 
 MOST_WORDS = 4
 """Largest number of words in an id; a longer one is a sentence and is listed by its digest."""

@@ -12,7 +12,7 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.judge.stored_texts import StoredTexts
 from memeval.execution.contexts import Contexts
 from memeval.execution.readers import NATIVE
-from memeval.gateway.reply_text import without_thinking
+from memeval.gateway.reply_words import without_thinking
 from memeval.grading.base import CORRECTED, ContextGrader, DeliveredContexts, Grader, RunGrader
 from memeval.grading.rows import last_attempts
 from memeval.judging.base import Case, Judge

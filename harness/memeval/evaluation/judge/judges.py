@@ -21,7 +21,7 @@ from memeval.records.errors import BadInput
 from memeval.records.prompt import Prompt
 from memeval.records.track import Track
 from memeval.removed import why_removed
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 RULES = "rules"
 """Name of the rule set without its version."""

@@ -23,7 +23,7 @@ from memeval.records.errors import BadInput, MemevalError
 from memeval.records.matrix import MatrixBenchmark, MatrixPlan, MatrixSystem
 from memeval.records.plan import PlanFile, PlanGroup, slug_of
 from memeval.removed import why_removed
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 from memeval.systems.source import SUBMISSIONS, SystemSource, altered_source, find_system
 from memeval.toml import Keys, Toml, read_toml
 

@@ -10,7 +10,7 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.judge.grades import cases_of
 from memeval.evaluation.run.models import Models
 from memeval.execution.progress import Progress
-from memeval.execution.work import FinishedItems
+from memeval.execution.steps import FinishedItems
 from memeval.judging.base import Case
 from memeval.judging.model import MOST_CONCURRENT_CASES, ModelJudge, ask_all
 from memeval.keys import ItemKey

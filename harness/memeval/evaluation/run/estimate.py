@@ -13,8 +13,7 @@ from memeval.evaluation.run.running import judge_for
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.execution.model_reader import MAX_TOKENS as READER_ANSWER_TOKENS
 from memeval.execution.model_reader import PREFIX, ModelReader
-from memeval.gateway.budget import output_limits
-from memeval.gateway.prices import price_list, price_of
+from memeval.gateway.budget import output_limits, price_list, price_of
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import is_usable
 from memeval.grading.layout import counting, layout_of

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from memeval.conformance.checks.foundations import ISOLATION, RESET
 from memeval.conformance.facts import PlantedFact
 from memeval.conformance.subject import CheckedMemory, CheckedSystem, Observation, quoted
-from memeval.execution.model_access import SystemInstance
 from memeval.execution.preparation import PreparedSystem
+from memeval.execution.steps import SystemInstance
 from memeval.records.errors import BadInput
+from memeval.systems.channel import Log
 from memeval.systems.errors import SystemFailure
-from memeval.systems.output import Log
 
 SECONDS = 2.0
 """Time limit for the whole probe."""

@@ -24,7 +24,7 @@ from memeval.execution.progress import Progress, Silent
 from memeval.execution.readers import NATIVE
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.secrets import REDACTED, redact
-from memeval.execution.work import ScenarioWork
+from memeval.execution.steps import ScenarioWork
 from memeval.gateway.record import CallRecord
 from memeval.grading.recall import DEPTHS, Hits, TextIndex
 from memeval.judging.rules import RulesJudge
@@ -39,9 +39,9 @@ from memeval.records.run import View
 from memeval.records.scenario import Forget, Question, Recall, Reflect, Retain, Scenario, Step
 from memeval.records.track import Limits
 from memeval.storage import write_whole
+from memeval.systems.channel import visible
 from memeval.systems.errors import SystemFailure
 from memeval.systems.live import LiveSystem
-from memeval.systems.output import visible
 
 TIERS = ("storage", "engine")
 

@@ -84,8 +84,7 @@ def cluster_executor(
     """
     from memeval.execution.cluster.calls import RunModels
     from memeval.execution.cluster.executor import DaskExecutor
-    from memeval.execution.cluster.parcel import ModelUse, RunParcel, SystemParcel
-    from memeval.execution.cluster.versions import own_versions
+    from memeval.execution.cluster.parcel import ModelUse, RunParcel, SystemParcel, own_versions
 
     allowed: dict[Caller, tuple[Endpoint, tuple[str, ...]]] = {}
     if run.source.declared_models:

@@ -11,7 +11,7 @@ from memeval.reading import Reader
 from memeval.records.benchmark import BenchmarkInfo, ProtocolInfo
 from memeval.records.errors import BadInput, NotApplicable
 from memeval.removed import why_removed
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 
 def reader_named(name: str) -> Reader | None:

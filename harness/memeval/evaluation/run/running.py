@@ -25,16 +25,14 @@ from memeval.evaluation.run.stopping import interruptible
 from memeval.evaluation.run.verdicts import by_scenario, call_rows, judgment_rows, judgments
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.evaluation.withhold.rows import Rows
-from memeval.execution.early_stop import EarlyStop
-from memeval.execution.executor import Executor, execute
+from memeval.execution.executor import EarlyStop, Executor, execute
 from memeval.execution.journal import Journal, utc_now
 from memeval.execution.local import LocalExecutor
-from memeval.execution.model_access import SystemInstance
 from memeval.execution.model_reader import PREFIX, SEED, ModelReader
 from memeval.execution.preparation import PreparedSystem, prepare, with_python
 from memeval.execution.progress import Progress, Silent
 from memeval.execution.readers import NATIVE
-from memeval.execution.work import FinishedItems
+from memeval.execution.steps import FinishedItems, SystemInstance
 from memeval.gateway.record import CallRecord
 from memeval.grading.rows import last_attempts
 from memeval.judging.rules import RulesJudge

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memeval.evaluation.run.models import Models
-from memeval.execution.model_access import SystemInstance
 from memeval.execution.preparation import PreparedSystem
+from memeval.execution.steps import SystemInstance
 from memeval.records.call import Caller
 from memeval.records.track import Limits
-from memeval.systems.output import Log
+from memeval.systems.channel import Log
 from memeval.systems.process import SystemProcess
 from memeval.systems.sandbox import INSIDE_ORIGIN
 

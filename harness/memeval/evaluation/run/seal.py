@@ -16,7 +16,7 @@ from memeval.evaluation.withhold.encoding import withheld
 from memeval.evaluation.withhold.rows import Rows
 from memeval.execution.contexts import Contexts
 from memeval.execution.journal import utc_now
-from memeval.gateway.prices import price_list
+from memeval.gateway.budget import price_list
 from memeval.grading.scoring import score
 from memeval.keys import ItemKey
 from memeval.records.base import comparable_digest

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memeval.records.conformance import CheckOutcome
 from memeval.records.submitting import StepName, StepOutcome, SubmissionCheck
-from memeval.systems.output import visible
+from memeval.systems.channel import visible
 
 MARKER = "<!-- memeval: check of submissions -->"
 """Marks the comment, so that it can be found and updated."""

@@ -17,11 +17,18 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memeval.execution.cluster.calls import CallsOfWorkers, RunModels
-from memeval.execution.cluster.parcel import Assignment, Delivery, FromWorker, RunParcel, TaskEnd
+from memeval.execution.cluster.parcel import (
+    Assignment,
+    Delivery,
+    FromWorker,
+    RunParcel,
+    TaskEnd,
+    check_versions,
+    own_versions,
+)
 from memeval.execution.cluster.slices import Upcoming
-from memeval.execution.cluster.versions import check_versions, own_versions
 from memeval.execution.executor import Arrival
-from memeval.execution.work import ScenarioWork
+from memeval.execution.steps import ScenarioWork
 from memeval.gateway.stops import RESUME
 from memeval.records.errors import BadInput, MemevalError
 

@@ -15,19 +15,25 @@ from typing import Any, TypeVar
 from distributed import Queue, WorkerPlugin, get_client, get_worker
 
 from memeval.execution.cluster.node_models import NodeModels
-from memeval.execution.cluster.parcel import Assignment, FromWorker, RunParcel, TaskEnd, packed_rows
-from memeval.execution.cluster.versions import check_versions, own_versions
+from memeval.execution.cluster.parcel import (
+    Assignment,
+    FromWorker,
+    RunParcel,
+    TaskEnd,
+    check_versions,
+    own_versions,
+    packed_rows,
+)
 from memeval.execution.executor import event_line, output_line
-from memeval.execution.model_access import ModelAccess
 from memeval.execution.preparation import PreparedSystem, prepare
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.setup import SystemSetup
-from memeval.execution.work import FinishedItems
+from memeval.execution.steps import FinishedItems, ModelAccess
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.journal import LogLine
 from memeval.systems.errors import SystemFailure
-from memeval.systems.flight import Flight
 from memeval.systems.process import SystemProcess
+from memeval.systems.questions import Flight
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import start_system
 

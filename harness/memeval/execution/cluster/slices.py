@@ -9,8 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from math import ceil
 
-from memeval.execution.steps import Lookahead
-from memeval.execution.work import ScenarioWork
+from memeval.execution.steps import Lookahead, ScenarioWork
 from memeval.records.scenario import Export, Recall
 
 

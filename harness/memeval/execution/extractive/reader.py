@@ -9,9 +9,8 @@ from functools import cached_property
 from heapq import nlargest
 from math import fsum, log
 
-from memeval.execution.extractive.cues import MOVES, Force, news_of
+from memeval.execution.extractive.cues import MOVES, Force, day_in_words, month_asked, news_of, said_time
 from memeval.execution.extractive.statements import Statement, statements, stems
-from memeval.execution.extractive.times import day_in_words, month_asked, said_time
 from memeval.reading import ReaderAnswer
 
 NEAR = 0.35

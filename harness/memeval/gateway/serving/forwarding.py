@@ -21,9 +21,8 @@ from yarl import URL
 
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.serving.fields import Refusal
-from memeval.gateway.serving.hosts import HostRoute
+from memeval.gateway.serving.hosts import HostRoute, Redaction
 from memeval.gateway.serving.model_endpoint import ModelEndpoint, PassCounts
-from memeval.gateway.serving.redaction import Redaction
 from memeval.records.call import Phase
 from memeval.records.traffic import Traffic
 

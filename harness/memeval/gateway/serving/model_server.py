@@ -16,13 +16,13 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from memeval.gateway.endpoints import Endpoint
-from memeval.gateway.makers import MakesSystemCalls
+from memeval.gateway.serving.completion import Exchange
 from memeval.gateway.serving.dialects import EXCHANGES, LISTS, error_form
-from memeval.gateway.serving.dialects.base import Exchange
 from memeval.gateway.serving.fields import Fields, Refusal
 from memeval.gateway.serving.forwarding import Forwarder
 from memeval.gateway.serving.hosts import HostRoute
 from memeval.gateway.serving.model_endpoint import TOKEN_PREFIX, ModelEndpoint, PassCounts
+from memeval.gateway.stops import MakesSystemCalls
 from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.traffic import Traffic

@@ -19,13 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, NoReturn
 
-    from memeval.systems.drivers.faults import DriverFailed
-    from memeval.systems.drivers.printed import QUOTED, cause_in
+    from memeval.systems.drivers.printed import QUOTED, DriverFailed, cause_in
     from memeval.systems.drivers.serving import ServerProcess, base_url, bearer
     from memeval.systems.drivers.web import not_json, trouble, unreachable
 else:
-    from faults import DriverFailed
-    from printed import QUOTED, cause_in
+    from printed import QUOTED, DriverFailed, cause_in
     from serving import ServerProcess, base_url, bearer
     from web import not_json, trouble, unreachable
 

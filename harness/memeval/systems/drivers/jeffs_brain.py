@@ -17,23 +17,36 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from memeval.systems.drivers.ask_stream import DaemonFailed, StreamedAnswer, chunks_of
-    from memeval.systems.drivers.brain_documents import (
+    from memeval.systems.drivers.brain import (
         BrainDocuments,
+        DaemonFailed,
         Document,
+        StreamedAnswer,
+        checked,
         chunk_path,
+        chunks_of,
         files_of,
         item_of,
         place_of,
+        prepare_environment,
     )
-    from memeval.systems.drivers.brain_settings import checked, prepare_environment
-    from memeval.systems.drivers.faults import DriverFailed
+    from memeval.systems.drivers.printed import DriverFailed
     from memeval.systems.drivers.serving import ServerProcess, base_url, bearer
     from memeval.systems.drivers.web import HttpReply, HttpServer, WebFailed, trouble, unreachable
 else:
-    from ask_stream import DaemonFailed, StreamedAnswer, chunks_of
-    from brain_documents import BrainDocuments, Document, chunk_path, files_of, item_of, place_of
-    from brain_settings import checked, prepare_environment
+    from brain import (
+        BrainDocuments,
+        DaemonFailed,
+        Document,
+        StreamedAnswer,
+        checked,
+        chunk_path,
+        chunks_of,
+        files_of,
+        item_of,
+        place_of,
+        prepare_environment,
+    )
     from serving import ServerProcess, base_url, bearer
     from web import HttpServer, WebFailed, trouble, unreachable
 
@@ -65,7 +78,7 @@ class JeffsBrain:
     Args:
         command: starts the daemon; empty if it already runs.
         endpoint_variable: the variable with the address of a daemon that already runs.
-        parameters: the submission's own; see ``brain_settings``.
+        parameters: the submission's own; see ``brain.DEFAULTS``.
 
     Raises:
         DaemonFailed: a parameter is invalid, or the daemon does not find its own documents.

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from memeval.systems.drivers.faults import ServerDied
     from memeval.systems.drivers.mcp_client import McpClient, ToolFailed, ToolResult, is_wrong_argument
     from memeval.systems.drivers.mcp_wire import HttpTransport, McpFailed, StdioTransport
+    from memeval.systems.drivers.printed import ServerDied
     from memeval.systems.drivers.serving import ServerProcess, base_url, bearer
     from memeval.systems.drivers.web import HttpServer
 else:
-    from faults import ServerDied
     from mcp_client import McpClient, ToolFailed, is_wrong_argument
     from mcp_wire import HttpTransport, McpFailed, StdioTransport
+    from printed import ServerDied
     from serving import ServerProcess, base_url, bearer
     from web import HttpServer
 

@@ -17,13 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
     from typing import IO, Any
 
-    from memeval.systems.drivers.faults import DriverFailed, ServerDied, ended, not_found
-    from memeval.systems.drivers.printed import PrintedLines
+    from memeval.systems.drivers.printed import DriverFailed, PrintedLines, ServerDied, ended, not_found
     from memeval.systems.drivers.serving import ServerProcess
     from memeval.systems.drivers.web import HttpReply, HttpServer, WebFailed, not_json, trouble, unreachable
 else:
-    from faults import DriverFailed, ServerDied, ended, not_found
-    from printed import PrintedLines
+    from printed import DriverFailed, PrintedLines, ServerDied, ended, not_found
     from web import WebFailed, not_json, trouble, unreachable
 
 REQUEST_SECONDS = 300.0

@@ -19,11 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import IO
 
-    from memeval.systems.drivers.faults import DriverFailed, ServerDied, ended, last_output, not_found
-    from memeval.systems.drivers.printed import PrintedLines
+    from memeval.systems.drivers.printed import DriverFailed, PrintedLines, ServerDied, ended, last_output, not_found
 else:
-    from faults import DriverFailed, ServerDied, ended, last_output, not_found
-    from printed import PrintedLines
+    from printed import DriverFailed, PrintedLines, ServerDied, ended, last_output, not_found
 
 LOOPBACK = "127.0.0.1"
 

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from http.client import HTTPResponse
     from typing import Any
 
-    from memeval.systems.drivers.faults import DriverFailed
+    from memeval.systems.drivers.printed import DriverFailed
     from memeval.systems.drivers.sse import EventParser, ServerSentEvent, StreamTooLong
 else:
-    from faults import DriverFailed
+    from printed import DriverFailed
     from sse import EventParser, StreamTooLong
 
 REPLY_BYTES = 64 << 20

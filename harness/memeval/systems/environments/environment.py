@@ -22,13 +22,22 @@ from memeval.systems.environments.install import (
     PYTHON,
     Node,
     Python,
+    disk_full,
     install_node,
     install_python,
     resolve,
 )
-from memeval.systems.environments.node_lock import PACKAGE, PACKAGE_LOCK, read_package, read_package_lock
-from memeval.systems.environments.python_lock import REQUIREMENTS, Script, check_covered, read_pins, read_script
-from memeval.systems.environments.refusals import disk_full
+from memeval.systems.environments.python_lock import (
+    PACKAGE,
+    PACKAGE_LOCK,
+    REQUIREMENTS,
+    Script,
+    check_covered,
+    read_package,
+    read_package_lock,
+    read_pins,
+    read_script,
+)
 from memeval.systems.environments.tools import find_node
 
 MARKER = "environment.json"

@@ -341,10 +341,10 @@ def test_another_environment_on_a_worker_is_refused(
 def test_another_code_of_memeval_on_a_worker_is_refused(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memeval.execution.cluster import versions
+    from memeval.execution.cluster import parcel
 
-    newer = {**versions.own_versions(), "code of memeval": "newer"}
-    monkeypatch.setattr(versions, "own_versions", lambda: newer)
+    newer = {**parcel.own_versions(), "code of memeval": "newer"}
+    monkeypatch.setattr(parcel, "own_versions", lambda: newer)
     with pytest.raises(BadInput, match=r"worker tcp://.*: code of memeval is .* on the worker and newer here\. "):
         run(searcher(tmp_path), tmp_path / "there", cluster.scheduler_address)
 

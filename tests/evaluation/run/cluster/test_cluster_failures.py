@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from memeval.execution.cluster import executor
-from memeval.execution.cluster.versions import own_versions
+from memeval.execution.cluster.parcel import own_versions
 from memeval.execution.journal import Journal
 from memeval.execution.preparation import SystemSetup
 from memeval.records.errors import BadInput

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from memeval.archive.runs import RunFolder
 from memeval.evaluation.verify.checks.subject import Subject
 from memeval.evaluation.verify.findings import Check, Finding
-from memeval.gateway.prices import PRICE_LISTS, price_list
+from memeval.gateway.budget import PRICE_LISTS, price_list
 from memeval.gateway.replies import UnusableReply, read_call, text_of
 from memeval.records.call import Call, Caller
 from memeval.records.errors import MemevalError

@@ -20,7 +20,7 @@ from memeval.evaluation.verify.checks.subject import Subject
 from memeval.evaluation.verify.findings import Check, Finding
 from memeval.execution.model_reader import PREFIX
 from memeval.execution.runner import ScenarioRunner
-from memeval.execution.work import ScenarioWork
+from memeval.execution.steps import ScenarioWork
 from memeval.records.base import Digest, digest_of
 from memeval.records.errors import MemevalError
 from memeval.records.response import Response

@@ -20,13 +20,13 @@ from memeval.records.errors import MemevalError
 from memeval.records.run import Run, SystemIdentity, SystemKind, View
 from memeval.records.submission import AdapterKind
 from memeval.storage import listed
+from memeval.systems.channel import visible
 from memeval.systems.child import Launch
 from memeval.systems.controls import controls_of
 from memeval.systems.known import Known, KnownControl, known, present_control
 from memeval.systems.launching import DRIVERS
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.methods import ClassMethods, methods_in
-from memeval.systems.output import visible
 from memeval.systems.source import SUBMISSIONS, SystemSource, altered_source, variant_source
 from memeval.systems.worker import TEXTS_TOGETHER
 

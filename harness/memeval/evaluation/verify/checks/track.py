@@ -197,7 +197,7 @@ def _seeds(subject: Subject) -> dict[str, int]:
 
 def _shown(value: object) -> str:
     """Return a value for a message, without control characters and shortened."""
-    from memeval.systems.output import visible
+    from memeval.systems.channel import visible
 
     text = visible(str(value))
     return text if len(text) <= 100 else f"{text[:99]}…"

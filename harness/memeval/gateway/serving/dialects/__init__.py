@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from memeval.gateway.serving.completion import Exchange
 from memeval.gateway.serving.dialects import anthropic, ollama, openai, responses
-from memeval.gateway.serving.dialects.base import Exchange
 
 EXCHANGES: dict[str, type[Exchange]] = {
     "/v1/chat/completions": openai.OpenAIChat,

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from memeval.gateway.serving.completion import completion_of, pieces
-from memeval.gateway.serving.dialects.base import Exchange, event
+from memeval.gateway.serving.completion import Exchange, completion_of, event, pieces
 from memeval.gateway.serving.fields import Fields, Refusal, joined, text_of, text_part
 from memeval.records.call import Call
 

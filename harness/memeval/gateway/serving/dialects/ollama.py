@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from memeval.gateway.serving.completion import Completion, completion_of, pieces
-from memeval.gateway.serving.dialects.base import Exchange
+from memeval.gateway.serving.completion import Completion, Exchange, completion_of, pieces
 from memeval.gateway.serving.dialects.openai import checked_tools, embedded, vectors_of
 from memeval.gateway.serving.fields import Fields, Refusal
 from memeval.records.call import Api, Call

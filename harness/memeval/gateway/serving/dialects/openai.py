@@ -8,9 +8,8 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from memeval.gateway.reply_text import joined
-from memeval.gateway.serving.completion import calls_of, choices_of, data_of, pieces
-from memeval.gateway.serving.dialects.base import Exchange, event
+from memeval.gateway.reply_words import joined
+from memeval.gateway.serving.completion import Exchange, calls_of, choices_of, data_of, event, pieces
 from memeval.gateway.serving.fields import Fields, Refusal, text_of
 from memeval.records.call import Api, Call
 

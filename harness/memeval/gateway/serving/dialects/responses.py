@@ -6,8 +6,7 @@ import datetime
 from collections.abc import Iterator
 from typing import Any
 
-from memeval.gateway.serving.completion import Completion, completion_of, pieces
-from memeval.gateway.serving.dialects.base import Exchange, event
+from memeval.gateway.serving.completion import Completion, Exchange, completion_of, event, pieces
 from memeval.gateway.serving.fields import Fields, Refusal, text_of
 from memeval.records.call import Call
 
