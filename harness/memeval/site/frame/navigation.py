@@ -11,6 +11,7 @@ import yaml
 
 from memeval.records.errors import BadInput
 from memeval.site.model.files import assets_root
+from memeval.site.pages.publisher import brought_pages
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,9 @@ def guide() -> Entry:
 
 
 def navigation() -> tuple[Entry, ...]:
+    brought = tuple(Entry(page.publisher.title, f"{page.name}/") for page in brought_pages() if page.publisher.title)
     findings, more = (
-        Entry(title, pages[0].url, pages) for title, pages in (("Findings", FINDINGS), ("More results", MORE))
+        Entry(title, pages[0].url, pages) for title, pages in (("Findings", FINDINGS), ("More results", MORE + brought))
     )
     return *BOARD, findings, guide(), more
 

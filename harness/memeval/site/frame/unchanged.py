@@ -14,6 +14,7 @@ from memeval.records.base import Digest, digest_of
 from memeval.settings import SETTINGS
 from memeval.site.model.file_digests import digest_file
 from memeval.site.model.files import assets_root, entries_of
+from memeval.site.pages.publisher import brought_pages
 from memeval.storage import cache_home
 
 KIND = "built"
@@ -25,7 +26,7 @@ class _UnknownError(Exception):
 
 def inputs_of(results: Path) -> Digest | None:
     """Return the digest of all that a site is built from besides memeval's code; ``None`` if that cannot be told."""
-    if any(not origin(name).is_own for name in known_ids()):
+    if brought_pages() or any(not origin(name).is_own for name in known_ids()):
         return None  # another package can change without another version
     board, assets = results.absolute().parent, assets_root()
     read = results, board / "submissions", board / "sources", board / SETTINGS, assets / "site", assets / "templates"
