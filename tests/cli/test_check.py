@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,38 +19,19 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.cli import hooks
 from memeval.cli.check_formats import annotations_of, summary_of
-from memeval.cli.main import main
 from memeval.cli.project import schemas
 from memeval.records.ledger import LedgerEvent
 from memeval.records.track import CategoryPlan
+from tests.support.calling import Call
 from tests.support.runs import make_run, make_track
 
 RESULTS = Path("results")
 
 
-@dataclass(frozen=True)
-class Said:
-    code: int
-    out: str
-    err: str
-
-
-Call = Callable[..., Said]
-
-
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Call ``memeval check`` in an empty folder, or another command."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str, command: tuple[str, ...] = ("check",)) -> Said:
-        monkeypatch.setattr(sys, "argv", ["memeval", *command, *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return Said(int(ended.value.code or 0), printed.out, printed.err)
-
-    return run
+def call(call: Call) -> Call:
+    """Call ``memeval check``, or another command."""
+    return lambda *words, command=("check",): call(*command, *words)
 
 
 def stored(day: int, right: int, *, accepted: bool = True, **more: Any) -> RunFolder:

@@ -6,33 +6,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from memeval.archive.runs import sealed_runs
-from memeval.cli.main import main
 from memeval.records.errors import ExitCode
 from tests.support.adapters import plain_adapter
+from tests.support.calling import Call
 
-Call = Callable[..., tuple[int, str, str]]
 SMALL = ("--benchmark", "beliefs@2", "--parameter", "size=1")
-
-
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Call the command line in an empty folder; gives the exit code, standard output and standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["memeval", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return run
 
 
 def test_a_run_prints_its_folder_and_nothing_else_on_standard_output(call: Call, tmp_path: Path) -> None:

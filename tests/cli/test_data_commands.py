@@ -9,7 +9,7 @@ import pty
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -19,14 +19,13 @@ from memeval.benchmarks import known_ids, large
 from memeval.benchmarks.beliefs.benchmark import PARAMETERS
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
 from memeval.cli import data as commands
-from memeval.cli.main import main
 from memeval.records.base import digest_bytes
 from memeval.records.benchmark import Source
 from memeval.records.errors import ExitCode
 from tests.benchmarks.longmemeval.rows import rows
+from tests.support.calling import Call
 from tests.support.registered import register
 
-Call = Callable[..., tuple[int, str, str]]
 BYTES = json.dumps(rows()).encode()
 SECOND = json.dumps(rows()[:1]).encode()
 
@@ -47,9 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def call(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Iterator[Call]:
+def call(call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Call]:
     """Call the command line where LongMemEval's files are small ones, made up and served from this machine."""
     served = tmp_path / "served"
     served.mkdir()
@@ -74,17 +71,7 @@ def call(
             info = LongMemEvalBenchmark.info.model_copy(update={"sources": sources})
 
         register(monkeypatch, {"longmemeval@1": Made})
-        monkeypatch.chdir(tmp_path)
-
-        def run(*words: str) -> tuple[int, str, str]:
-            monkeypatch.setattr(sys, "argv", ["memeval", "data", *words])
-            with pytest.raises(SystemExit) as ended:
-                main()
-            said = capsys.readouterr()
-            assert "Traceback" not in said.err
-            return int(ended.value.code or 0), said.out, said.err
-
-        yield run
+        yield functools.partial(call, "data")
         server.shutdown()
         thread.join()
 

@@ -9,7 +9,7 @@ import pytest
 from memeval import api
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
-from memeval.cli.demo import assemble
+from memeval.cli.demo import CONTROLS, assemble, quick_runs
 from memeval.cli.recording import verify_and_record
 from memeval.execution.progress import Bar
 
@@ -83,3 +83,10 @@ def test_a_warning_that_every_run_gives_is_printed_once(capsys: pytest.CaptureFi
             progress.note(f"run {number} reused")
             progress.stop()
     assert capsys.readouterr().err.splitlines() == ["NO SANDBOX", *(f"run {number} reused" for number in range(3))]
+
+
+def test_the_demo_runs_a_floor_a_ceiling_and_simple_baselines_under_each_protocol() -> None:
+    runs = {(run.protocol, source.slug) for run in quick_runs() if not isinstance(source := run.system, str)}
+    assert {("judge", slug) for slug in (*CONTROLS, "notebook")} <= runs
+    assert {("retrieval", "no-memory"), ("retrieval", "bm25")} <= runs
+    assert len(quick_runs()) < 15

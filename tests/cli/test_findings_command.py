@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from memeval.claims.store import write_regraded
-from memeval.cli.main import main
 from tests.claims.conftest import BY_ID, ROWS, Grade, graded, keys
 from tests.claims.test_findings import CLAIM, board
+from tests.support.calling import Call
 
 __all__ = ["graded", "keys"]
 
-Call = Callable[..., tuple[int, str, str]]
-
 
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Run the command on a board; return its exit code, output and errors."""
-
-    def run(*words: str) -> tuple[int, str, str]:
-        arguments = ["memeval", "sources", "findings", *words, "--results", str(tmp_path / "results")]
-        monkeypatch.setattr(sys, "argv", arguments)
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return int(ended.value.code or 0), out, err
-
-    return run
+def call(call: Call, tmp_path: Path) -> Call:
+    """Call ``memeval sources findings`` on a board."""
+    return lambda *words: call("sources", "findings", *words, "--results", str(tmp_path / "results"))
 
 
 def test_claims_and_counts_are_printed_and_exported(call: Call, graded: Grade, tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 from memeval.cli import publishing
-from memeval.cli.main import app, main
+from memeval.cli.main import app
 from memeval.cli.plain_help import COMMAND_PANELS, OPTION_PANELS, PANEL_THRESHOLD, command_of, names_of
 from memeval.cli.reference import COMMANDS, help_of
+from tests.support.calling import Call
 
 
 def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -46,13 +47,9 @@ def test_one_command_alone_is_what_it_is_among_all() -> None:
 @pytest.mark.parametrize(
     ("words", "said"), [(["rejudg"], "Did you mean 'rejudge'"), (["ledger", "shw"], "No such command 'shw'")]
 )
-def test_a_mistyped_command_is_named_with_the_one_that_may_be_meant(
-    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["memeval", *words])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2 and said in capsys.readouterr().err
+def test_a_mistyped_command_is_named_with_the_one_that_may_be_meant(words: list[str], said: str, call: Call) -> None:
+    code, _, err = call(*words)
+    assert code == 2 and said in err
 
 
 def test_the_reference_page_has_every_command() -> None:

@@ -6,17 +6,16 @@ import csv
 import io
 import json
 import re
-import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from memeval.archive.runs import sealed_runs
-from memeval.cli.main import main
 from memeval.records.items import ItemReport
 from memeval.records.run import SystemKind
 from memeval.records.track import CategoryPlan
+from tests.support.calling import Call
 from tests.support.runs import make_run, make_track
 
 ROOT = Path(__file__).parents[2]
@@ -36,22 +35,11 @@ SHOWN = frozenset(
 )
 """The runs of the guide's example."""
 
-Call = Callable[..., tuple[int, str, str]]
-
 
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Call the command in an empty folder; gives the exit code, standard output and standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["memeval", "items", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return int(ended.value.code or 0), printed.out, printed.err
-
-    return run
+def call(call: Call) -> Call:
+    """Call ``memeval items``."""
+    return partial(call, "items")
 
 
 def three_systems(results: Path) -> None:

@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,9 +14,9 @@ import pytest
 from memeval.archive.runs import sealed_runs
 from memeval.cli.main import main
 from memeval.records.errors import ExitCode
+from tests.support.calling import Call
 from tests.support.model_server import ModelServer
 
-Call = Callable[..., tuple[int, str, str]]
 SMALL = ("--benchmark", "beliefs@2", "--parameter", "size=1")
 MODEL = "openai:gpt-4o-2024-08-06"
 LABEL = ("--judge-label", "loopback")
@@ -32,22 +32,11 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return results
 
 
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Call the command line in an empty folder; gives the exit code, standard output and standard error."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def no_endpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     for prefix in ("OPENAI", "MEMEVAL_JUDGE", "MEMEVAL_READER"):
         for name in ("BASE_URL", "API_KEY"):
             monkeypatch.delenv(f"{prefix}_{name}", raising=False)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["memeval", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return run
 
 
 @pytest.fixture

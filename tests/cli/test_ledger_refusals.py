@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +10,6 @@ import pytest
 from memeval import api
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.cli.main import main
 from memeval.evaluation.run.models import ModelOptions
 from memeval.evaluation.run.running import RunOptions
 from memeval.execution.preparation import SystemSetup
@@ -20,25 +17,11 @@ from memeval.options import RejudgeOptions
 from memeval.records.errors import ExitCode
 from memeval.systems.sandbox import SandboxMode
 from tests.support.adapters import plain_adapter
+from tests.support.calling import Call, Said
 from tests.support.model_server import ModelServer
 
-Call = Callable[..., tuple[int, str]]
 SIZE: dict[str, str | int] = {"size": 1}
 RESULTS = Path("results")
-
-
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Call ``memeval`` in an empty folder; gives the exit code and standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["memeval", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return int(ended.value.code or 0), capsys.readouterr().err
-
-    return run
 
 
 def ran(system: str | Path = "always-hedge", **more: object) -> RunFolder:
@@ -47,7 +30,7 @@ def ran(system: str | Path = "always-hedge", **more: object) -> RunFolder:
     return folder
 
 
-def repeat(call: Call, one: RunFolder, other: RunFolder) -> tuple[int, str]:
+def repeat(call: Call, one: RunFolder, other: RunFolder) -> Said:
     return call("ledger", "repeat", one.run.run_id, other.run.run_id, "--reason", "again", "--by", "me")
 
 
@@ -62,10 +45,10 @@ def test_a_run_whose_judge_is_plumbing_is_neither_accepted_nor_published(
     with ModelServer() as server:
         monkeypatch.setenv("MEMEVAL_JUDGE_BASE_URL", server.url)
         run = ran(judge="openai:gpt-4o", judge_label=label)
-    code, said = call("ledger", "accept", run.run.run_id, "--reason", "x", "--by", "me")
+    code, _, said = call("ledger", "accept", run.run.run_id, "--reason", "x", "--by", "me")
     assert code == ExitCode.BAD_INPUT
     assert "the judge has the label 'plumbing'" in said
-    code, said = call("publish", "--to", "public")
+    code, _, said = call("publish", "--to", "public")
     assert code != ExitCode.DONE
     assert "plumbing" in said
     assert not Path("public").exists()
@@ -77,14 +60,14 @@ def test_a_run_whose_judge_is_plumbing_is_neither_accepted_nor_published(
 def test_two_runs_of_the_same_inputs_are_repetitions(call: Call) -> None:
     one, two = ran(), ran(fresh=True)
     assert repeat(call, one, one)[0] == ExitCode.BAD_INPUT
-    assert repeat(call, one, two) == (ExitCode.DONE, "")
+    assert repeat(call, one, two)[::2] == (ExitCode.DONE, "")
     assert entries() == [f"repeated {one.run.run_id}"]
 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_run_that_could_reach_files_repeats_nothing(call: Call, turned: bool) -> None:
     one, two = ran(), ran(fresh=True, setup=SystemSetup(sandbox=SandboxMode.NONE))
-    code, said = repeat(call, *((two, one) if turned else (one, two)))
+    code, _, said = repeat(call, *((two, one) if turned else (one, two)))
     assert code == ExitCode.BAD_INPUT
     assert f"{two.run.run_id} ran without a sandbox." in said
     assert entries() == []
@@ -95,7 +78,7 @@ def test_the_same_answers_judged_again_repeat_nothing(call: Call, turned: bool) 
     one = ran()
     again = api.rejudge(one, "rules", options=RejudgeOptions(fresh=True))
     assert again.run.fingerprint == one.run.fingerprint
-    code, said = repeat(call, *((again, one) if turned else (one, again)))
+    code, _, said = repeat(call, *((again, one) if turned else (one, again)))
     assert code == ExitCode.BAD_INPUT
     assert f"{again.run.run_id} has model calls or answers from another run" in said
     assert entries() == []
@@ -105,7 +88,7 @@ def test_a_replay_repeats_nothing(call: Call) -> None:
     one = ran()
     again = ran(models=ModelOptions(replay=one))
     assert again.run.replayed
-    code, said = repeat(call, one, again)
+    code, _, said = repeat(call, one, again)
     assert code == ExitCode.BAD_INPUT
     assert f"{again.run.run_id} has model calls or answers from another run" in said
     assert entries() == []
@@ -119,13 +102,13 @@ def test_a_second_attempt_at_what_failed_repeats_nothing(call: Call, tmp_path: P
     assert one.run.scores.overall.errors == 1
     again = ran(path, retry_errors=True)
     assert again.run.fingerprint == one.run.fingerprint
-    code, said = repeat(call, one, again)
+    code, _, said = repeat(call, one, again)
     assert code == ExitCode.BAD_INPUT
     assert "share responses" in said
     assert entries() == []
 
 
 def test_other_inputs_are_no_repetition(call: Call) -> None:
-    code, said = repeat(call, ran(), ran("no-memory"))
+    code, _, said = repeat(call, ran(), ran("no-memory"))
     assert code == ExitCode.BAD_INPUT
     assert "have different inputs" in said

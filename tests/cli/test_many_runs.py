@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,13 +10,11 @@ import pytest
 from memeval.archive.runs import sealed_runs
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.cli.main import main
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.evaluation.verify.batches import FEW, processes
 from memeval.processes import cores
 from memeval.systems.source import find_system
-
-Call = Callable[..., tuple[int, str, str]]
+from tests.support.calling import Call
 
 
 @pytest.fixture(scope="module")
@@ -32,19 +28,10 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def call(stored: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Call the command line in a folder with these runs; gives the exit code and both outputs."""
+def call(call: Call, stored: Path, tmp_path: Path) -> Call:
+    """Call ``memeval`` in a folder with these runs."""
     shutil.copytree(stored, tmp_path / "results")
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["memeval", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return run
+    return call
 
 
 def test_the_same_is_said_whatever_the_number_of_processes(call: Call, tmp_path: Path) -> None:

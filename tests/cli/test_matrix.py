@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from memeval.archive.runs import sealed_runs
-from memeval.cli.main import main
 from memeval.records.errors import ExitCode
+from tests.support.calling import Call
 from tests.support.registered import register
 from tests.support.tiny import TinyBenchmark
-
-Call = Callable[..., tuple[int, str, str]]
 
 PLAN = """
 systems = ["always-hedge", "no-memory"]
@@ -31,19 +28,11 @@ def where(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], where: Path) -> Call:
-    """Call the command line where there is a tiny benchmark only; gives exit code, standard output and error."""
+def call(call: Call, monkeypatch: pytest.MonkeyPatch, where: Path) -> Call:
+    """Call ``memeval`` where there is a tiny benchmark only."""
     monkeypatch.chdir(where)
     register(monkeypatch, {"tiny@1": lambda: TinyBenchmark(2)}, only=True)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["memeval", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return run
+    return call
 
 
 @pytest.fixture

@@ -5,17 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from memeval.cli.main import main
 from memeval.records.run import SystemKind
+from tests.support.calling import Call
 from tests.support.runs import make_run, make_track
-
-Call = Callable[..., tuple[int, str, str]]
 
 ENTRY = """
 [[suites.benchmarks]]
@@ -30,9 +27,8 @@ SUITE = '[[suites]]\nid = "mine@1"\ntitle = "Mine"\nsummary = "What I need."\n'
 
 
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Call the command in an empty folder; gives the exit code, standard output and standard error."""
-    monkeypatch.chdir(tmp_path)
+def call(call: Call, tmp_path: Path) -> Call:
+    """Call ``memeval overall`` beside a suite."""
     (tmp_path / "mine.toml").write_text(
         SUITE
         + ENTRY
@@ -41,15 +37,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
         .replace('protocol = "judge"', 'protocol = "search-retrieve-only"'),
         encoding="utf-8",
     )
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["memeval", "overall", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return run
+    return partial(call, "overall")
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,10 +17,9 @@ from memeval.execution.journal import Journal
 from memeval.execution.steps import FinishedItems
 from memeval.records.errors import ExitCode
 from memeval.records.ledger import LedgerEvent, Runner
+from tests.support.calling import Call
 from tests.support.registered import register
 from tests.support.tiny import TinyBenchmark
-
-Call = Callable[..., tuple[int, str, str]]
 
 SET = """
 schema_version = 1
@@ -54,21 +53,12 @@ class Absent(TinyBenchmark):
 
 
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Call the command in an empty folder with a tiny benchmark; gives exit code, standard output and error."""
-    monkeypatch.chdir(tmp_path)
+def call(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Call:
+    """Call ``make results`` in an empty folder with a tiny benchmark."""
     factories: dict[str, Callable[[], Benchmark]] = {"tiny@1": lambda: TinyBenchmark(30), "absent@1": Absent}
     register(monkeypatch, factories, only=True)
     (tmp_path / "results.toml").write_text(SET)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["results", *words])
-        with pytest.raises(SystemExit) as ended:
-            results.main()
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return run
+    return partial(call, program=results.main)
 
 
 def row(said: str, track: str) -> list[str]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from copy import copy
 from functools import partial
 from pathlib import Path
@@ -13,15 +11,13 @@ import pytest
 
 from memeval.archive.runs import sealed_runs
 from memeval.benchmarks.base import Benchmark, Dataset, Parameters
-from memeval.cli.main import main
 from memeval.execution.readers import NATIVE
 from memeval.records.benchmark import ProtocolInfo
 from memeval.records.errors import BadInput, ExitCode
 from tests.support.adapters import plain_adapter
+from tests.support.calling import Call, Said
 from tests.support.registered import register
 from tests.support.tiny import TinyBenchmark
-
-Call = Callable[..., tuple[int, str, str]]
 
 RETAINING = ProtocolInfo(
     name="recall", title="Recall", summary="Retrieval.", headline="ndcg", reader=NATIVE, needs=("retain", "recall")
@@ -55,19 +51,14 @@ class Faulty(Here):
 
 
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Call the command line where there are given benchmarks only; gives exit code, standard output and error."""
-    monkeypatch.chdir(tmp_path)
+def call(call: Call, monkeypatch: pytest.MonkeyPatch) -> Call:
+    """Call ``memeval`` where there are given benchmarks only."""
 
-    def run(here: list[Benchmark], *words: str) -> tuple[int, str, str]:
+    def run(here: list[Benchmark], *words: str) -> Said:
         for place, benchmark in enumerate(here):
             benchmark.info = benchmark.info.model_copy(update={"position": place})
         register(monkeypatch, {each.info.id: partial(copy, each) for each in here}, only=True)
-        monkeypatch.setattr(sys, "argv", ["memeval", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
+        return call(*words)
 
     return run
 

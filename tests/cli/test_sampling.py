@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.cli.main import main
 from memeval.leaderboard.board import BoardRow, RankStatus, build_board
 from memeval.records.errors import ExitCode
 from memeval.records.ledger import GradeTrust, LedgerEvent
 from memeval.site.table.flags import sample_note
 from tests.evaluation.asking import PickyServer, fair, judged_run
 from tests.support.adapters import plain_adapter
+from tests.support.calling import Call
 from tests.support.forging import Forger
 from tests.support.runs import make_run
-
-Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
@@ -39,20 +36,6 @@ def server(made: tuple[PickyServer, RunFolder]) -> PickyServer:
 def run(made: tuple[PickyServer, RunFolder], tmp_path: Path) -> RunFolder:
     """The judged run, in a results folder of the test's own."""
     return Forger.of(made[1], tmp_path / "results").seal()
-
-
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["memeval", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return int(ended.value.code or 0), printed.out, printed.err
-
-    return run
 
 
 def row_of(run: RunFolder) -> BoardRow:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +14,13 @@ from memeval.benchmarks import find
 from memeval.benchmarks.formats.reading import AnswerFile
 from memeval.benchmarks.formats.simple import read
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.cli.main import main
 from memeval.records.errors import BadInput
 from tests.claims.conftest import KEYS
+from tests.support.calling import Call
 from tests.support.data import test_data
 
 ROOT = Path(__file__).parents[2]
 
-Call = Callable[..., tuple[int, str, str]]
 
 RANKING = {"q1": ["s_a"], "q2": ["zzz", "s_c"], "q3": ["x1", "x2", "s_d"]}
 ANSWERS = {"q1": "It is green.", "q2": "Ada called.", "q3": "Nobody."}
@@ -36,20 +34,10 @@ def opened(folder: Path) -> BenchmarkSession:
 
 
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Call the command on a benchmark of four questions; gives the exit code, standard output and standard error."""
-    monkeypatch.chdir(tmp_path)
+def call(call: Call, tmp_path: Path) -> Call:
+    """Call ``memeval score`` on a benchmark of four questions."""
     opened(tmp_path)
-
-    def run(file: str, *words: str) -> tuple[int, str, str]:
-        named = ("score", file, "--benchmark", "longmemeval@1", "--data", "keys.jsonl", *words)
-        monkeypatch.setattr("sys.argv", ["memeval", *named])
-        with pytest.raises(SystemExit) as end:
-            main()
-        said = capsys.readouterr()
-        return int(end.value.code or 0), said.out, said.err
-
-    return run
+    return lambda file, *words: call("score", file, "--benchmark", "longmemeval@1", "--data", "keys.jsonl", *words)
 
 
 def test_a_ranking_is_scored_at_four_depths_and_a_missing_question_counts_as_wrong(call: Call, tmp_path: Path) -> None:
@@ -182,17 +170,13 @@ def test_rankings_need_a_protocol_of_retrieval(call: Call, tmp_path: Path) -> No
 
 
 @pytest.mark.data
-def test_stored_controls_stand_beside_each_measure(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_stored_controls_stand_beside_each_measure(call: Call, tmp_path: Path) -> None:
     locomo = test_data("locomo/locomo10.json")
     (tmp_path / "ranking.json").write_text(json.dumps({"conv-26:0": ["S1", "D1:3"]}))
     words = ("--benchmark", "locomo@1", "--data", str(locomo), "--results", str(ROOT / "results"), "--json")
-    monkeypatch.setattr("sys.argv", ["memeval", "score", str(tmp_path / "ranking.json"), *words])
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert not end.value.code
-    bm25 = json.loads(capsys.readouterr().out)["controls"]["bm25"]
+    code, out, _ = call("ranking.json", *words)
+    assert code == 0
+    bm25 = json.loads(out)["controls"]["bm25"]
     assert bm25["session_recall@5"] == pytest.approx(bm25["score"])
     assert bm25["session_recall@1"] < bm25["session_recall@5"] < bm25["session_recall@10"]
     assert bm25["session_recall@3"] is None, "stored runs have no measures at 3"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,12 +14,10 @@ import pytest
 
 from memeval.claims.copies import Copies
 from memeval.claims.pulling import pull_file
-from memeval.cli.main import main
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from tests.claims.conftest import BY_ID, KEYS, ROWS, source_of
-
-Call = Callable[..., tuple[int, str, str]]
+from tests.support.calling import Call
 
 SOURCE = """\
 schema_version = 1
@@ -45,24 +43,15 @@ mapping = "main"
 
 
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Call the command in a folder with one source; gives the exit code, standard output and standard error."""
-    monkeypatch.chdir(tmp_path)
+def call(call: Call, tmp_path: Path) -> Call:
+    """Call ``memeval`` in a folder with one source."""
     data = json.dumps(ROWS).encode()
     (tmp_path / "answers.json").write_bytes(data)
     (tmp_path / "sources").mkdir()
     (tmp_path / "sources" / "acme.toml").write_text(SOURCE.format(digest=digest_bytes(data)))
     rows = [{**each, "question_type": "single-session-user", "question_day": "2023-05-30"} for each in KEYS]
     (tmp_path / "keys.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["memeval", *words])
-        with pytest.raises(SystemExit) as end:
-            main()
-        said = capsys.readouterr()
-        return int(end.value.code or 0), said.out, said.err
-
-    return run
+    return call
 
 
 IMPORT = ("sources", "import", "--from", ".", "--data", "longmemeval@1=keys.jsonl")

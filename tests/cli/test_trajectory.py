@@ -3,8 +3,7 @@
 import csv
 import io
 import json
-import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,32 +11,21 @@ import pytest
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.cli.main import main
 from memeval.leaderboard.board import build_board
 from memeval.leaderboard.releases import frozen, keep
 from memeval.objects import open_store, parse_place
 from memeval.records.ledger import LedgerEvent
 from tests.support.archives import push
+from tests.support.calling import Call
 from tests.support.runs import edit_head, make_run, make_track
-
-Call = Callable[..., tuple[int, str, str]]
 
 HOSTILE = '</style><script>alert(1)</script>&"]]>'
 
 
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Call the command in an empty folder; gives the exit code, standard output and standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["memeval", "archive", "trajectory", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return run
+def call(call: Call) -> Call:
+    """Call ``memeval archive trajectory``."""
+    return partial(call, "archive", "trajectory")
 
 
 @pytest.fixture

@@ -19,7 +19,8 @@ from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.records.errors import ExitCode
 from memeval.records.grade import GradeState
 from tests.support.adapters import plain_adapter
-from tests.support.commands import Said, ServerProcess, Started, memeval, start
+from tests.support.calling import Said
+from tests.support.commands import ServerProcess, Started, memeval, start
 from tests.support.model_server import ModelServer, digest, yes_or_no
 
 ITEMS, JUDGED = 58, 55
@@ -62,7 +63,6 @@ def words(*more: str, judge: tuple[str, ...] = JUDGE) -> tuple[str, ...]:
 
 
 def judged(place: Path) -> RunFolder:
-    """Return the one run that a model judged."""
     (run,) = (run for run in sealed_runs(place / "results") if run.run.track.judge != "rules@3")
     return run
 

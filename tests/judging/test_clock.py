@@ -2,7 +2,7 @@
 
 import pytest
 
-from memeval.benchmarks.qa.needles import holds
+from memeval.benchmarks.qa.keys import holds
 from memeval.judging.clock import with_clock
 from memeval.judging.text import states
 

@@ -3,7 +3,7 @@
 import pytest
 
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
-from memeval.benchmarks.qa.needles import holds
+from memeval.benchmarks.qa.keys import holds
 from memeval.judging.base import Case
 from memeval.judging.rules import RulesJudge
 from memeval.judging.scripts import is_read

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from memeval.claims.copies import Copies
 from memeval.claims.regrading import Sessions
-from memeval.cli.main import main
 from memeval.judging.rules import RulesJudge
 from memeval.labels.sheets import PublishedAnswers, verdicts_of
 from memeval.labels.store import sample_rows, stored_reports, stored_samples, stored_verdicts
 from memeval.records.errors import BadInput
+from tests.support.calling import Call
 from tests.support.data import test_data
 
 ROOT = Path(__file__).parents[2]
@@ -29,17 +29,9 @@ def answers() -> PublishedAnswers:
 
 
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Call ``memeval labels``; gives the exit code, standard output and standard error."""
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["memeval", "labels", *words])
-        with pytest.raises(SystemExit) as end:
-            main()
-        said = capsys.readouterr()
-        return int(end.value.code or 0), said.out, said.err
-
-    return run
+def call(call: Call) -> Call:
+    """Call ``memeval labels``."""
+    return partial(call, "labels")
 
 
 @pytest.mark.results
@@ -67,7 +59,7 @@ def test_an_unknown_cluster_is_refused(answers: PublishedAnswers) -> None:
         verdicts_of(RulesJudge(), sample, sample_rows(RESULTS, sample), answers, ["conv-1"])
 
 
-def test_a_wrong_call_is_refused(call: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+def test_a_wrong_call_is_refused(call: Call, tmp_path: Path) -> None:
     code, _, err = call("grade", "nobody", "--tuned-on", "conv-26", "--results", str(RESULTS))
     assert code == 2 and "there is no sample 'nobody'" in err
     shutil.copytree(RESULTS / "labels/locomo-vague", tmp_path / "labels/locomo-vague")
@@ -77,9 +69,7 @@ def test_a_wrong_call_is_refused(call: Callable[..., tuple[int, str, str]], tmp_
     assert code == 2 and f"the sample 'locomo-vague' has the verdicts of {RulesJudge.name}" in err
 
 
-def test_the_command_stores_the_verdicts_and_show_prints_both_halves(
-    tmp_path: Path, call: Callable[..., tuple[int, str, str]]
-) -> None:
+def test_the_command_stores_the_verdicts_and_show_prints_both_halves(tmp_path: Path, call: Call) -> None:
     results = tmp_path / "results"
     shutil.copytree(RESULTS / "labels/locomo-vague", results / "labels/locomo-vague")
     shutil.copytree(RESULTS / "imported/locomo-audit", results / "imported/locomo-audit")

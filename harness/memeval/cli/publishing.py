@@ -117,7 +117,7 @@ def publish(
     With --check, compares a published or downloaded copy with its releases, byte for byte. Without --release, checks
     all versions, 'versions.json' and 'latest'.
 
-    Example: memeval publish --to public --release 2026.11
+    Example: memeval publish --to public --release 2026.12
     """
     from memeval.site.release.targets import open_target
 

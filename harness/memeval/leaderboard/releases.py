@@ -268,7 +268,7 @@ def hold(results: Path) -> None:
 
 
 def by_number(version: str) -> str:
-    """Return a sort key of versions that puts ``2026.11.2`` before ``2026.11.10``."""
+    """Return a sort key of versions that puts ``2026.12.2`` before ``2026.12.10``."""
     return re.sub(r"\d+", lambda digits: digits[0].zfill(20), version)
 
 

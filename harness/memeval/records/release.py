@@ -36,7 +36,7 @@ class Release(Stored):
 
     schema_version: int = 3
     version: str = Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z._-]*$")
-    """Its version, such as ``2026.11``; unique."""
+    """Its version, such as ``2026.12``; unique."""
     date: str
     """UTC date of the release, ISO 8601."""
     memeval: str

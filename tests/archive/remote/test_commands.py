@@ -6,8 +6,6 @@ import gzip
 import json
 import re
 import shutil
-import sys
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -23,7 +21,6 @@ from memeval.archive.remote.pruning import plan_pruning, prune
 from memeval.archive.remote.pushing import PushState
 from memeval.archive.rows import cache_path
 from memeval.archive.runs import RunFolder, sealed_runs
-from memeval.cli.main import main
 from memeval.leaderboard.board import RankStatus
 from memeval.leaderboard.releases import frozen
 from memeval.objects import ObjectStore
@@ -33,24 +30,8 @@ from memeval.site.model.content import read_site
 from memeval.site.model.files import Asset, file_bytes
 from memeval.site.pages.publisher import publishers
 from tests.support.archives import contents, push, small_run
+from tests.support.calling import Call
 from tests.support.forging import RESULTS
-
-Call = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """Call the command line in an empty folder; gives the exit code, standard output and standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["memeval", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return run
 
 
 @pytest.fixture

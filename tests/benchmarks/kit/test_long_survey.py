@@ -5,34 +5,30 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import sys
-from collections.abc import Callable
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from memeval.benchmarks.beliefs.long.filler import Filler
+from memeval.benchmarks.beliefs.long.filler import Filler, LongBeliefs
 from memeval.benchmarks.beliefs.long.lives import lives
-from memeval.benchmarks.beliefs.long.source import LongBeliefs
 from memeval.benchmarks.beliefs.wording.editions import wording
 from memeval.benchmarks.kit.checks import BrokenRule
 from memeval.benchmarks.kit.long import included as including
 from memeval.benchmarks.kit.long import survey as surveying
+from memeval.benchmarks.kit.long.history import LongSource
 from memeval.benchmarks.kit.long.included import COMMAND, datasets
-from memeval.benchmarks.kit.long.source import LongSource
 from memeval.benchmarks.kit.long.survey import Survey, code_files, included, made_by, survey, surveyed
 from memeval.benchmarks.kit.talk import DraftTurn
-from memeval.cli.main import main
 from memeval.evaluation.run.disk_space import disk_space_warning
+from tests.support.calling import Call
 
 WORDING = wording("full")
 SOURCE = LongBeliefs(42, "10k", "judge", WORDING, searched=False)
 KEPT = Path("beliefs-2") / "judge" / "surveyed-10k-42.json"
 """The file of its survey in the data folder."""
-
-Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
@@ -58,18 +54,9 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Survey, none_in
 
 
 @pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Calls ``memeval data``."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["memeval", "data", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return run
+def call(call: Call) -> Call:
+    """Call ``memeval data``."""
+    return partial(call, "data")
 
 
 def never(source: LongSource) -> Survey:

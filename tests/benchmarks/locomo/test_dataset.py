@@ -6,8 +6,7 @@ import pytest
 
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.locomo import LocomoBenchmark
-from memeval.benchmarks.locomo.choice import NOT_MENTIONED
-from memeval.benchmarks.locomo.keys import LocomoCategory
+from memeval.benchmarks.locomo.keys import NOT_MENTIONED, LocomoCategory
 from memeval.benchmarks.locomo.results import NUMBERS
 from memeval.keys import ItemKey
 from memeval.records.errata import Erratum, ErratumAction, ErratumKind

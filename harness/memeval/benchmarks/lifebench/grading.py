@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import cast
 
-from memeval.benchmarks.lifebench.history import record_of
+from memeval.benchmarks.lifebench.dataset import record_of
 from memeval.benchmarks.lifebench.keys import LifeBenchKey, PointKey
 from memeval.grading.base import RuleGrader
 from memeval.grading.evidence import Retrieved, TurnIndex

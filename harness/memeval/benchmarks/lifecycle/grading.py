@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 
 from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeRule, ProbeStage, ProbeStatement
-from memeval.benchmarks.lifecycle.wording.words import FRAMES
+from memeval.benchmarks.lifecycle.words import FRAMES
 from memeval.grading.base import RuleGrader
 from memeval.grading.evidence import TurnIndex, index_of
 from memeval.grading.rows import first_failure, row

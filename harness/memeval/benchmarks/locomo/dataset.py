@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memeval.benchmarks.base import Dataset
-from memeval.benchmarks.locomo.choice import options_of, with_options
-from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
+from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey, options_of, with_options
 from memeval.benchmarks.locomo.released import LocomoFile, LocomoQuestion, LocomoTurn, RawConversation
 from memeval.keys import ItemKey
 from memeval.records.errata import Erratum, ErratumKind

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memeval.benchmarks.precisionmembench.keys import BeliefSearchKey
-from memeval.benchmarks.precisionmembench.rules import Result, completed, unpinned
+from memeval.benchmarks.precisionmembench.keys import BeliefSearchKey, Result, completed, unpinned
 from memeval.grading.base import RuleGrader
 from memeval.grading.recall import Hits, TextIndexes
 from memeval.grading.rows import first_failure, only, row

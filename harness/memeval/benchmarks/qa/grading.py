@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memeval.benchmarks.qa.keys import QaKey
-from memeval.benchmarks.qa.needles import holds, holds_anywhere
+from memeval.benchmarks.qa.keys import QaKey, holds, holds_anywhere
 from memeval.grading.base import RuleGrader
 from memeval.grading.evidence import few_measures, index_of
 from memeval.grading.judged import Judged
