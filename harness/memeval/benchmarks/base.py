@@ -16,8 +16,7 @@ from memeval.judging.prompting import SHARED
 from memeval.keys import ItemKey
 from memeval.reading import Reader
 from memeval.records.base import Digest
-from memeval.records.benchmark import BenchmarkInfo, CategoryInfo, ProtocolInfo
-from memeval.records.errata import Errata, Erratum
+from memeval.records.benchmark import BenchmarkInfo, CategoryInfo, Errata, Erratum, ProtocolInfo
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ingest, Retain, Scenario
 from memeval.records.track import CategoryPlan

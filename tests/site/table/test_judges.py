@@ -181,7 +181,7 @@ def test_the_run_page_splits_cost_and_time_by_phase(built: Built) -> None:
 
 def test_the_run_page_has_no_columns_for_model_calls_that_nobody_made(built: Built) -> None:
     page = text(built.read(f"runs/{built.runs[0].run.run_id}/index.html"))
-    assert "Phase Steps Median p95 Total Ingest 60" in page and "No model was called through memeval." in page
+    assert "Phase Steps Median p95 Sum Ingest 60" in page and "No model was called through memeval." in page
     assert "Model calls" not in page and "no model calls" not in page
 
 

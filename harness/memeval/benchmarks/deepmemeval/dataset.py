@@ -30,7 +30,7 @@ from memeval.keys import (
     TemporalKey,
     UncertaintyKey,
 )
-from memeval.records.errata import Erratum, ErratumKind
+from memeval.records.benchmark import Erratum, ErratumKind
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 
