@@ -41,7 +41,7 @@ def kept_benchmark_shards(data: BenchmarkData, words: bool) -> tuple[Asset, ...]
 def benchmark_shards(dataset: Dataset, words: bool) -> Iterator[Asset]:
     """Yield the shards of a benchmark's data; then an index of the shards, and from items to their numbers."""
     keys: dict[str, list[ItemKey]] = {}
-    for key in dataset.keys():  # noqa: SIM118 - no dictionary
+    for key in dataset.answer_keys():
         keys.setdefault(key.scenario_id, []).append(key)
     where: dict[str, int] = {}
     asked: dict[str, str] = {}

@@ -15,7 +15,7 @@ USUAL_ENDPOINT = "https://api.openai.com/v1"
 def run_command(run: Run) -> str:
     track = run.track
     if run.answers_from is not None:
-        return _at_endpoints(run, ["memeval", "rejudge", run.answers_from, *_judge(run)])
+        return _at_endpoints(run, ["memeval", "regrade", run.answers_from, *_judge(run)])
     if run.imported is not None:
         return _at_endpoints(run, ["memeval", "import", *_import(run, run.imported), *_judge(run), "--fresh"])
     named = f"{run.system.name}.py" if run.system.kind is SystemKind.FILE else run.system.named
