@@ -101,7 +101,7 @@ def test_a_guide_without_a_list_of_pages_is_refused(tmp_path: Path, monkeypatch:
 
 
 def test_a_missing_template_is_named() -> None:
-    page = environment().from_string('{% import "parts/none.html" as none %}')
+    page = environment().from_string('{% import "parts/none.html" as nothing %}')
     with pytest.raises(BadInput, match="this template is missing") as caught:
         page.render()
     assert str(caught.value.where).endswith("templates/parts/none.html")
