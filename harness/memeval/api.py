@@ -245,7 +245,7 @@ def verify_checks(
         CheckFailed: a process was killed.
     """
     from memeval.archive.signatures import signers_of
-    from memeval.claims.checking import regraded_checks
+    from memeval.claims.store import regraded_checks
     from memeval.evaluation.verify.stored_results import checks_of_results
     from memeval.labels.store import label_checks
     from memeval.leaderboard.release_checks import check_results

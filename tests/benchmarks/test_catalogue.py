@@ -8,8 +8,7 @@ import pytest
 
 from memeval.benchmarks import all_benchmarks, registry
 from memeval.benchmarks.base import Benchmark
-from memeval.benchmarks.catalogue import load
-from memeval.benchmarks.charts import check_slices
+from memeval.benchmarks.catalogue import check_slices, load
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.benchmark import ChartInfo, ChartKind
 from memeval.records.errors import BadInput

@@ -122,7 +122,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_too_large_is_not_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "LARGEST", 10)
     assert written(tmp_path, b"[1, 2, 3] ").json() == [1, 2, 3]
-    with pytest.raises(BadInput, match="larger than 10 bytes"):
+    with pytest.raises(BadInput, match="more than 10 bytes"):
         written(tmp_path, b"[1, 2, 3]  ")
 
 

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from memeval.cli.main import app
+from memeval.records.conformance import SubmissionCheck
 from memeval.records.errors import MemevalError
-from memeval.records.submitting import SubmissionCheck
 from memeval.systems.source import examined_folder
 from tests.support.calling import Said
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from memeval.benchmarks.qa.needles import holds
-from memeval.judging.clock import with_clock
-from memeval.judging.text import states
+from memeval.benchmarks.qa.keys import holds
+from memeval.judging.text import states, with_clock
 
 SEVEN = (
     "7 pm",

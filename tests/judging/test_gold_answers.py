@@ -20,8 +20,8 @@ import pytest
 from memeval.benchmarks import all_benchmarks, find
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.judging.base import Case
-from memeval.judging.references.accepted import alternatives, polarity
 from memeval.judging.references.periods import Period
+from memeval.judging.references.polar import alternatives, polarity
 from memeval.judging.references.tokens import Reading, Token, read_known
 from memeval.judging.rules import RulesJudge
 from memeval.judging.text import bare, states

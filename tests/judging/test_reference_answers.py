@@ -11,8 +11,8 @@ import pytest
 from memeval.benchmarks import find
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
-from memeval.judging.abstention import says_missing
 from memeval.judging.calibration import CalibrationAnswer, trials
+from memeval.judging.hedging import says_missing
 from memeval.judging.references.tokens import read_known
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey

@@ -26,14 +26,12 @@ from memeval.evaluation.run.seal import cost, coverage
 from memeval.gateway.budget import price_list
 from memeval.grading.scoring import score
 from memeval.records.base import Stored, comparable_digest
-from memeval.records.call import Call
+from memeval.records.call import Call, Prompt, Traffic
 from memeval.records.failure import Failure
 from memeval.records.grade import Grade
 from memeval.records.journal import LogLine
-from memeval.records.prompt import Prompt
 from memeval.records.response import Context, Response
 from memeval.records.run import Inputs, Run
-from memeval.records.traffic import Traffic
 from memeval.storage import write_whole
 
 Json = dict[str, Any]

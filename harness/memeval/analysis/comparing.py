@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
-from memeval.grading.layout import counting, layout_of
-from memeval.grading.scoring import headline
+from memeval.grading.scoring import counting, headline, layout_of
 from memeval.records.benchmark import Direction, MetricInfo
 from memeval.records.comparison import ComparedRun, Comparison, Difference, Flip, PairedRuns, Sign
 from memeval.records.errors import BadInput

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from memeval.benchmarks.data import locate
 from memeval.benchmarks.exchange_format import ExchangeFormat
 from memeval.grading.base import Grader
 from memeval.judging.prompting import SHARED
 from memeval.keys import ItemKey
 from memeval.reading import Reader
 from memeval.records.base import Digest
-from memeval.records.benchmark import BenchmarkInfo, CategoryInfo
-from memeval.records.errata import Errata, Erratum
+from memeval.records.benchmark import BenchmarkInfo, CategoryInfo, Errata, Erratum, ProtocolInfo
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ingest, Retain, Scenario
 from memeval.records.track import CategoryPlan
+from memeval.systems.channel import visible
 
 Parameters = Mapping[str, str | int]
 
@@ -40,13 +41,7 @@ class Category:
 
     @classmethod
     def of(cls, info: CategoryInfo, grader: Grader, *, apart: bool = False) -> Category:
-        """Return a category of the catalogue with its grader.
-
-        Args:
-            info: the catalogue entry.
-            grader: grades its items.
-            apart: whether to exclude it from the composite (weight 0).
-        """
+        """Return a category of the catalogue with its grader; ``apart`` excludes it from the composite (weight 0)."""
         return cls(
             name=info.name,
             title=info.title,
@@ -59,7 +54,6 @@ class Category:
         )
 
     def info(self) -> CategoryInfo:
-        """Return the category as a catalogue entry."""
         return CategoryInfo(
             name=self.name,
             title=self.title,
@@ -69,6 +63,34 @@ class Category:
             graded=self.graded,
             answerable=self.answerable,
         )
+
+
+def tables_of(
+    info: BenchmarkInfo, grader: Callable[[ProtocolInfo, CategoryInfo], Grader]
+) -> dict[str, tuple[Category, ...]]:
+    """Return the categories of each protocol: those of the benchmark, or its own, each with its grader."""
+    return {
+        protocol.name: tuple(
+            Category.of(each, grader(protocol, each), apart=each.name in protocol.apart)
+            for each in protocol.categories or info.categories
+        )
+        for protocol in info.protocols
+    }
+
+
+def refuse_parameters(benchmark_id: str, parameters: Parameters | None, known: str = "") -> None:
+    """Refuse parameters that a benchmark does not have.
+
+    Args:
+        parameters: those that no code has used.
+        known: the parameters that it has, for the message; blank for none.
+
+    Raises:
+        BadInput: there is one.
+    """
+    for name in parameters or ():
+        remedy = f"It has: {known}." if known else "Leave it out."
+        raise BadInput(f"{benchmark_id} has no parameter '{visible(str(name))[:64]}'.", remedy=remedy)
 
 
 class Dataset(ABC):
@@ -156,12 +178,15 @@ class Dataset(ABC):
         return {scenario.scenario_id: scenario for scenario in self.scenarios()}
 
 
-class Benchmark(ABC):
-    """A versioned set of scenarios with categories, weights and grading rules."""
+class Benchmark:
+    """A versioned set of scenarios with categories, weights and grading rules.
+
+    A benchmark defines :meth:`open`, or :meth:`opened` if the data of protocols or tiers differs.
+    """
 
     info: BenchmarkInfo
-    categories: tuple[Category, ...]
-    """Categories of the default protocol."""
+    tables: Mapping[str, tuple[Category, ...]] = {}
+    """Categories by protocol, if protocols differ in categories, weights or graders; see :func:`tables_of`."""
     prompts: str = SHARED
     """The package whose folder ``prompts`` has the judge prompts of its keys."""
     readers: tuple[Reader, ...] = ()
@@ -169,34 +194,30 @@ class Benchmark(ABC):
     formats: tuple[ExchangeFormat, ...] = ()
     """Its own import and export formats."""
 
-    @abstractmethod
+    @cached_property
+    def categories(self) -> tuple[Category, ...]:
+        """Categories of the default protocol. A benchmark without :attr:`tables` defines them."""
+        return self.tables[self.info.protocols[0].name]
+
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
-        """Open the data.
+        """Open the data of the default protocol and tier.
 
         Args:
             path: a local copy of the released file; ``None`` for the copy of ``memeval data pull``.
             parameters: seed and size of a generated benchmark, or the name of a file; ``None`` for the defaults.
 
         Raises:
-            BadInput: the data is missing or invalid.
+            BadInput: the data is missing or invalid, or a parameter is unknown or invalid.
         """
+        return self.opened(path, parameters, self.info.protocols[0].name, self.info.tiers[0].name)
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
-        """Open the data of a protocol and a tier, if their histories differ.
-
-        Args:
-            path: see :meth:`open`.
-            parameters: see :meth:`open`.
-            protocol: one of the benchmark's protocols.
-
-        Raises:
-            BadInput: as :meth:`open` does.
-        """
+        """Open the data of one of its protocols and tiers; see :meth:`open`."""
         return self.open(path, parameters)
 
     def available(self, path: Path | None = None) -> bool:
         """Return whether :meth:`open` finds data."""
-        return True
+        return not self.info.sources or locate(self.info, path).is_file()
 
     def pull(self) -> Path | None:
         """Fetch data that is no file of the catalogue, such as a public random seed. Return its path, or ``None``.
@@ -212,7 +233,7 @@ class Benchmark(ABC):
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
         """Return the categories with the weights and graders of a protocol and a tier; ``None``: the default tier."""
-        return self.categories
+        return self.tables.get(protocol, self.categories)
 
     def judged_graders(self) -> frozenset[str]:
         """Return the names of the graders whose grades need verdicts of a judge."""
@@ -229,7 +250,6 @@ class Benchmark(ABC):
 
         Args:
             keys: the items of the protocol, in the order of the benchmark.
-            tier: one of the benchmark's tiers.
         """
         return tuple(keys)
 

@@ -1,8 +1,10 @@
-"""Where benchmark data lives on this machine, and how it gets here."""
+"""Where benchmark data lives on this machine, how it gets here, and how untrusted files are read."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,3 +71,41 @@ def pull(source: Source, folder: Path, progress: Progress | None = None) -> Path
     from memeval.benchmarks.download import download
 
     return download(source, folder, progress or (lambda done, total: None))
+
+
+def file_bytes(path: Path, largest: int, remedy: str) -> bytes:
+    """Return the bytes of a file that a user named or changed.
+
+    Args:
+        largest: largest accepted size, in bytes.
+        remedy: what to do about a file that is not usable, as a sentence.
+
+    Raises:
+        BadInput: the file is missing, no file, unreadable or too large.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise BadInput("this is not a file.", where=path, remedy=remedy)
+        with path.open("rb") as stream:
+            data = stream.read(largest + 1)
+    except FileNotFoundError:
+        raise BadInput("file not found.", where=path, remedy=remedy) from None
+    except OSError as error:
+        raise BadInput(f"cannot read the file ({error.strerror or error}).", where=path, remedy=remedy) from None
+    if len(data) > largest:
+        raise BadInput(f"the file has more than {largest:,} bytes.", where=path, remedy=remedy)
+    return data
+
+
+def refuse_repeats(names: Iterable[str], what: str, where: object, remedy: str | None = None) -> None:
+    """Refuse an id that occurs more than once.
+
+    Args:
+        what: what the ids name, such as ``the question id``.
+
+    Raises:
+        BadInput: an id does.
+    """
+    repeated = next((name for name, times in Counter(names).items() if times > 1), None)
+    if repeated is not None:
+        raise BadInput(f"{what} '{repeated[:64]}' occurs more than once.", where=where, remedy=remedy)

@@ -1,17 +1,26 @@
-"""Reading a file of errata."""
+"""Reading errata: a file of the user, or the one in a benchmark's folder."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
+from functools import cache
+from importlib import resources
 from pathlib import Path
 
+from memeval.benchmarks.data import file_bytes, refuse_repeats
 from memeval.records.base import Digest, once_each, validated
-from memeval.records.errata import Errata, ErratumAction
+from memeval.records.benchmark import Errata, ErratumAction
 from memeval.records.errors import BadInput
 
 LARGEST = 10_000_000
 """Largest file of errata, in bytes."""
+
+
+@cache
+def shipped_errata(package: str, data_digest: Digest) -> Errata:
+    """Return the errata in a benchmark's folder, ``errata.json``; see :func:`read_errata`."""
+    with resources.as_file(resources.files(package) / "errata.json") as path:
+        return read_errata(path, data_digest)
 
 
 def read_errata(path: Path, data_digest: Digest) -> Errata:
@@ -25,15 +34,7 @@ def read_errata(path: Path, data_digest: Digest) -> Errata:
         BadInput: the file cannot be read or is invalid, lists an item twice, lacks a correction, or is for other
             data.
     """
-    try:
-        if path.exists() and not path.is_file():
-            raise BadInput("this is not a file.", where=path, remedy="Name a file of errata.")
-        with path.open("rb") as stream:
-            text = stream.read(LARGEST + 1)
-    except OSError as error:
-        raise BadInput(f"cannot read the file ({error.strerror}).", where=path) from None
-    if len(text) > LARGEST:
-        raise BadInput(f"the file exceeds the limit of {LARGEST:,} bytes for errata.", where=path)
+    text = file_bytes(path, LARGEST, "Name a file of errata.")
     try:
         data = json.loads(text.decode(), object_pairs_hook=once_each)
     except UnicodeDecodeError as error:
@@ -43,9 +44,7 @@ def read_errata(path: Path, data_digest: Digest) -> Errata:
     except ValueError as error:
         raise BadInput(f"not valid JSON ({error}).", where=path) from None
     errata = validated(Errata, data, path)
-    repeated = [name for name, times in Counter(entry.id for entry in errata.entries).items() if times > 1]
-    if repeated:
-        raise BadInput(f"'{repeated[0]}' has more than one entry.", where=path, remedy="Keep one of them.")
+    refuse_repeats((entry.id for entry in errata.entries), "the erratum of", path, "Keep one of them.")
     for entry in errata.entries:
         if entry.action is ErratumAction.REPLACE and not entry.corrected:
             raise BadInput(

@@ -244,11 +244,14 @@ def _checked(benchmark: object, entry: EntryPoint) -> Benchmark:
         BrokenBenchmark: it is not.
     """
     from memeval.benchmarks.base import Benchmark
-    from memeval.benchmarks.charts import check_charts
+    from memeval.benchmarks.catalogue import check_charts
     from memeval.judging.prompting import SHARED
 
     if not isinstance(benchmark, Benchmark):
         raise _broken(entry, f"{entry.value} gives {type(benchmark).__name__}, and not a Benchmark.")
+    kind = type(benchmark)
+    if kind.open is Benchmark.open and kind.opened is Benchmark.opened:
+        raise _broken(entry, f"{entry.value} opens no data.", "Define 'open', or 'opened' if protocols differ.")
     info = getattr(benchmark, "info", None)
     if info is None:
         raise _broken(entry, "it has no catalogue ('info').", "Give the class an attribute 'info'.")

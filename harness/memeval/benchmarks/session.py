@@ -23,8 +23,7 @@ from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
 from memeval.reading import Reader
 from memeval.records.base import Digest, digest_bytes, digest_of
-from memeval.records.benchmark import ProtocolInfo
-from memeval.records.errata import Errata, ErratumAction
+from memeval.records.benchmark import Errata, ErratumAction, ProtocolInfo
 from memeval.records.errors import BadInput
 from memeval.records.run import Run, View
 from memeval.records.scenario import Ingest, Scenario, Step

@@ -268,7 +268,7 @@ def verify(
     Example: memeval data verify deepmemeval
     """
     from memeval.benchmarks import find
-    from memeval.benchmarks.charts import check_slices
+    from memeval.benchmarks.catalogue import check_slices
     from memeval.benchmarks.checking import check_counts, check_prompts
     from memeval.benchmarks.session import BenchmarkSession
 

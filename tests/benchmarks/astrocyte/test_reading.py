@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memeval.benchmarks.astrocyte.reading import read
-from memeval.benchmarks.astrocyte.suite import Suite
+from memeval.benchmarks.astrocyte.reading import Suite, read
 from memeval.benchmarks.yaml_nodes import BYTES, LISTED
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, ExitCode

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memeval.benchmarks.astrocyte.reading import read
-from memeval.benchmarks.astrocyte.suite import RecallCase, Suite
+from memeval.benchmarks.astrocyte.reading import RecallCase, Suite, read
 from memeval.grading.recall import passes
 from memeval.judging.text import normal, words
 from memeval.records.scenario import Retain

@@ -14,17 +14,14 @@ from memeval import api
 from memeval.benchmarks import find
 from memeval.benchmarks.beliefs.keys import EvidenceKey
 from memeval.benchmarks.beliefs.long import PEOPLE
-from memeval.benchmarks.beliefs.long.filler import Filler
-from memeval.benchmarks.beliefs.long.lives import lives
-from memeval.benchmarks.beliefs.long.source import LongBeliefs
-from memeval.benchmarks.beliefs.long.talk import VALUES
+from memeval.benchmarks.beliefs.long.filler import Filler, LongBeliefs
+from memeval.benchmarks.beliefs.long.lives import VALUES, lives
 from memeval.benchmarks.beliefs.plan import counts
 from memeval.benchmarks.beliefs.wording.editions import wording
 from memeval.benchmarks.kit.checks import says
 from memeval.benchmarks.kit.long import SIZES
-from memeval.benchmarks.kit.long.details import WORDS
+from memeval.benchmarks.kit.long.details import KINS, WORDS
 from memeval.benchmarks.kit.long.history import LongHistory
-from memeval.benchmarks.kit.long.strangers import KINS
 from memeval.benchmarks.kit.long.survey import histories, store_survey, survey
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.errors import BadInput

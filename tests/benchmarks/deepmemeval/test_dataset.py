@@ -15,7 +15,7 @@ from memeval.benchmarks.deepmemeval.released import FULL, SAMPLE_DIGEST, DeepMem
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.judging.text import states
 from memeval.keys import BeliefKey, CascadeKey, DeltaKey, Fact, ItemKey, NoiseKey, Stance, TemporalKey, UncertaintyKey
-from memeval.records.errata import Erratum, ErratumAction, ErratumKind
+from memeval.records.benchmark import Erratum, ErratumAction, ErratumKind
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Scenario
 from memeval.records.track import Limits

@@ -7,8 +7,7 @@ from itertools import pairwise
 import pytest
 
 from memeval.benchmarks.beliefs import BeliefsBenchmark
-from memeval.benchmarks.beliefs.long.filler import Filler
-from memeval.benchmarks.beliefs.long.source import LongBeliefs
+from memeval.benchmarks.beliefs.long.filler import Filler, LongBeliefs
 from memeval.benchmarks.beliefs.wording.editions import wording
 from memeval.benchmarks.kit.long import SIZES
 from memeval.benchmarks.kit.long.history import LongHistory

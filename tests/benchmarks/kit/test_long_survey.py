@@ -12,15 +12,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from memeval.benchmarks.beliefs.long.filler import Filler
+from memeval.benchmarks.beliefs.long.filler import Filler, LongBeliefs
 from memeval.benchmarks.beliefs.long.lives import lives
-from memeval.benchmarks.beliefs.long.source import LongBeliefs
 from memeval.benchmarks.beliefs.wording.editions import wording
 from memeval.benchmarks.kit.checks import BrokenRule
 from memeval.benchmarks.kit.long import included as including
 from memeval.benchmarks.kit.long import survey as surveying
+from memeval.benchmarks.kit.long.history import LongSource
 from memeval.benchmarks.kit.long.included import COMMAND, datasets
-from memeval.benchmarks.kit.long.source import LongSource
 from memeval.benchmarks.kit.long.survey import Survey, code_files, included, made_by, survey, surveyed
 from memeval.benchmarks.kit.talk import DraftTurn
 from memeval.evaluation.run.disk_space import disk_space_warning

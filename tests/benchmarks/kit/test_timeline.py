@@ -7,8 +7,7 @@ from datetime import date
 import pytest
 
 from memeval.benchmarks.kit.people import RELATIONS
-from memeval.benchmarks.kit.timeline import Act, DependentStatus, Timeline, TimelineEvent
-from memeval.benchmarks.kit.values import TopicValue
+from memeval.benchmarks.kit.timeline import Act, DependentStatus, Timeline, TimelineEvent, TopicValue
 
 A, B, C = (TopicValue(name, (name,)) for name in ("Aspen", "Birch", "Cedar"))
 

@@ -143,7 +143,7 @@ def test_missing_data_is_refused_with_the_way_to_get_it(tmp_path: Path) -> None:
 
 
 def test_parameters_are_refused(small: Path) -> None:
-    with pytest.raises(BadInput, match="lifebench@1 has no parameters"):
+    with pytest.raises(BadInput, match="lifebench@1 has no parameter 'users'"):
         LifeBenchBenchmark().opened(small, {"users": 3}, "retrieval", "quick")
 
 

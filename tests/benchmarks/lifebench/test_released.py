@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from memeval.benchmarks.lifebench import LifeBenchBenchmark
-from memeval.benchmarks.lifebench.dataset import LifeBenchDataset
-from memeval.benchmarks.lifebench.history import History
+from memeval.benchmarks.lifebench.dataset import History, LifeBenchDataset
 from memeval.benchmarks.lifebench.keys import LifeBenchKey, QuestionType
 from memeval.benchmarks.lifebench.questions import LifeBenchQuestion, read_questions
 from memeval.benchmarks.lifebench.released import QUESTIONS, read_user, released_users

@@ -12,11 +12,10 @@ import pytest
 
 from memeval.benchmarks.kit.checks import BrokenRule
 from memeval.benchmarks.lifecycle.benchmark import INFO, LifecycleBenchmark
-from memeval.benchmarks.lifecycle.checks import LARGEST_CLUSTER, check
-from memeval.benchmarks.lifecycle.generate import GROWTH, PROTOCOLS, generate
+from memeval.benchmarks.lifecycle.generate import GROWTH, LARGEST_CLUSTER, PROTOCOLS, check, generate
 from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeStage
 from memeval.benchmarks.lifecycle.script import Written
-from memeval.benchmarks.lifecycle.wording.words import FILLER, FRAMES, PEOPLE, TOPICS, phrases_of
+from memeval.benchmarks.lifecycle.words import FILLER, FRAMES, PEOPLE, TOPICS, phrases_of
 from memeval.judging.text import states
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Forget, Ingest, Retain

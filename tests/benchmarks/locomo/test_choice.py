@@ -3,8 +3,8 @@
 import pytest
 
 from memeval.benchmarks.locomo import LocomoBenchmark
-from memeval.benchmarks.locomo.choice import NOT_MENTIONED, chosen, options_of, with_options
 from memeval.benchmarks.locomo.grading import abstains
+from memeval.benchmarks.locomo.keys import NOT_MENTIONED, chosen, options_of, with_options
 from memeval.judging.rules import RulesJudge
 from memeval.records.response import Outcome, Response, Timings
 from tests.benchmarks.locomo.samples import locomo, made

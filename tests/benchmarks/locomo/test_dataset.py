@@ -6,11 +6,10 @@ import pytest
 
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.locomo import LocomoBenchmark
-from memeval.benchmarks.locomo.choice import NOT_MENTIONED
-from memeval.benchmarks.locomo.keys import LocomoCategory
+from memeval.benchmarks.locomo.keys import NOT_MENTIONED, LocomoCategory
 from memeval.benchmarks.locomo.results import NUMBERS
 from memeval.keys import ItemKey
-from memeval.records.errata import Erratum, ErratumAction, ErratumKind
+from memeval.records.benchmark import Erratum, ErratumAction, ErratumKind
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ingest
 from tests.benchmarks.locomo.samples import locomo, made, samples

@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 
 from memeval.benchmarks import find
-from memeval.benchmarks.longmemeval.grading import LongMemEvalJudged, LongMemEvalRetrieval
-from memeval.benchmarks.longmemeval.official import corpus, dcg, official_measures, turns_as_sessions
+from memeval.benchmarks.longmemeval.grading import (
+    LongMemEvalJudged,
+    LongMemEvalRetrieval,
+    corpus,
+    dcg,
+    official_measures,
+    turns_as_sessions,
+)
 from memeval.grading.evidence import TurnIndex
 from memeval.judging.base import Ruling
 from memeval.keys import ItemKey

@@ -20,11 +20,10 @@ from hypothesis import strategies as st
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.formats.reading import AnswerFile
-from memeval.benchmarks.memorycd.bertscore import NAMES, bert_scores
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
 from memeval.benchmarks.memorycd.keys import DOMAINS, MemoryCDKey, MemoryCDTask
 from memeval.benchmarks.memorycd.results import RunName, read, sources_name
-from memeval.benchmarks.memorycd.results_writing import write
+from memeval.benchmarks.memorycd.results_writing import NAMES, bert_scores, write
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.evaluation.withhold.decoding import decoded_run

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.benchmarks.memorycd.keys import DOMAINS
-from memeval.benchmarks.memorycd.splits import SplitSetting, split
-from memeval.benchmarks.memorycd.users import History, Interaction
+from memeval.benchmarks.memorycd.users import History, Interaction, SplitSetting, split
 
 BEAUTY, BOOKS, ELECTRONICS, HOME = DOMAINS
 

@@ -24,6 +24,7 @@ from memeval.benchmarks.precisionmembench.dataset import (
     PrecisionDataset,
 )
 from memeval.benchmarks.precisionmembench.fixtures import LIMIT, USER, Case, ConversationTurn
+from memeval.benchmarks.precisionmembench.keys import Result, unpinned
 from memeval.benchmarks.precisionmembench.reports import (
     Asked,
     ReportRow,
@@ -34,7 +35,6 @@ from memeval.benchmarks.precisionmembench.reports import (
     totals,
     turns,
 )
-from memeval.benchmarks.precisionmembench.rules import Result, unpinned
 from tests.support.data import test_data
 
 pytestmark = pytest.mark.data

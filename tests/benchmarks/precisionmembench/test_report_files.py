@@ -11,8 +11,8 @@ import pytest
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.formats.reading import AnswerFile
 from memeval.benchmarks.precisionmembench import PrecisionBenchmark
-from memeval.benchmarks.precisionmembench.formats import REPORT
-from memeval.benchmarks.precisionmembench.report_files import read, write
+from memeval.benchmarks.precisionmembench.benchmark import REPORT
+from memeval.benchmarks.precisionmembench.reports import read, write
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.imports.importing import import_file
 from memeval.evaluation.judge.judges import ChosenJudge

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.benchmarks.qa.needles import holds, holds_anywhere
+from memeval.benchmarks.qa.keys import holds, holds_anywhere
 
 TEXTS = st.text(alphabet="aAbW1 .-+é́ßß北", max_size=12)
 

@@ -151,7 +151,7 @@ def test_a_file_of_nothing_but_faults_is_refused_in_a_bounded_sentence() -> None
 def test_a_file_that_is_not_there_or_is_a_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"no\.jsonl: file not found"):
         read_rows(tmp_path / "no.jsonl", EXACT)
-    with pytest.raises(BadInput, match="this is a folder"):
+    with pytest.raises(BadInput, match="this is not a file"):
         read_rows(tmp_path, EXACT)
 
 

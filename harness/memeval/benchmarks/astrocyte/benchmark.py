@@ -1,22 +1,43 @@
-"""The suites as benchmarks: their files, graders and protocols."""
+"""The suites as benchmarks: their catalogues, files, graders and protocols."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
-from memeval.benchmarks.astrocyte.catalogue import load
 from memeval.benchmarks.astrocyte.dataset import REFLECT, UNLABELLED, SuiteDataset
 from memeval.benchmarks.astrocyte.reading import read
 from memeval.benchmarks.astrocyte.stress import StressDataset
-from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
+from memeval.benchmarks.base import Benchmark, Dataset, Parameters, refuse_parameters, tables_of
 from memeval.grading.base import Grader
 from memeval.grading.recall import Recalled, Unlabelled
 from memeval.grading.reflect import Reflected
 from memeval.keys import ItemKey, ReflectKey
+from memeval.records.base import validated
+from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
 from memeval.systems.channel import visible
+from memeval.toml import parse_toml
+
+COMMON = "common"
+
+
+@cache
+def load(name: str) -> BenchmarkInfo:
+    """Return the catalogue of a suite, by the stem of its file: common fields, with its own on top; read once."""
+    common, own = _read(COMMON), _read(name)
+    measures = common.pop("measures")
+    metrics = [metric for kind in own.pop("measures", ()) for metric in measures[kind]]
+    return validated(BenchmarkInfo, {**common, "metrics": metrics, **own}, f"{name}.toml")
+
+
+def _read(name: str) -> dict[str, Any]:
+    path = resources.files(__package__) / "catalogues" / f"{name}.toml"
+    return parse_toml(path.read_bytes(), path).data
+
 
 GRADERS: Mapping[str, Callable[[], Grader]] = {REFLECT: Reflected, UNLABELLED: Unlabelled}
 """Graders of the categories that are not searches with expected results."""
@@ -39,64 +60,32 @@ class _SuiteBenchmark(Benchmark):
 
     def __init__(self, name: str) -> None:
         self.info = load(name)
-        self._tables = {
-            protocol.name: tuple(
-                Category.of(category, GRADERS.get(category.name, Recalled)(), apart=category.name in protocol.apart)
-                for category in self.info.categories
-            )
-            for protocol in self.info.protocols
-        }
-        self.categories = self._tables[self.info.protocols[0].name]
-
-    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
-        """Open the data of the default protocol; see :meth:`memeval.benchmarks.base.Benchmark.open`."""
-        return self.opened(path, parameters, self.info.protocols[0].name, self.info.tiers[0].name)
-
-    def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the categories with the weights and graders of a protocol."""
-        return self._tables[protocol]
+        self.tables = tables_of(self.info, lambda _, category: GRADERS.get(category.name, Recalled)())
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:
         """Return the items of a protocol: for ``recall``, the searches."""
         return tuple(key for key in keys if protocol != RECALL or not isinstance(key.key, ReflectKey))
 
-    def _without(self, path: Path | None, parameters: Parameters | None) -> None:
-        """Refuse a path and parameters, which built-in suites do not accept."""
+    def _refuse_file(self, path: Path | None) -> None:
         if path is not None:
             raise BadInput(
                 f"{self.info.id} is built in and reads no file.",
                 where=path,
                 remedy="Leave --data out. For your own suite: --benchmark astrocyte-suite --data SUITE.yaml.",
             )
-        if parameters:
-            name = visible(str(next(iter(parameters))))[:64]
-            raise BadInput(f"{self.info.id} has no parameter '{name}'.", remedy="Leave it out.")
 
 
 class BuiltInSuite(_SuiteBenchmark):
-    """A suite whose texts memeval ships: ``basic``, ``accuracy`` or ``reflect``.
-
-    Args:
-        name: name of the suite.
-    """
+    """A suite whose texts memeval ships: ``basic``, ``accuracy`` or ``reflect``."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._name = name
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
-        """Open the suite; see :meth:`memeval.benchmarks.base.Benchmark.opened`.
-
-        Args:
-            path: must be ``None``.
-            parameters: must be empty.
-            protocol: one of the protocols of the suite; it may send traits.
-            tier: ``full``.
-
-        Raises:
-            BadInput: a path or a parameter was given.
-        """
-        self._without(path, parameters)
+        """Open the suite. A protocol may send traits; see :meth:`memeval.benchmarks.base.Benchmark.open`."""
+        self._refuse_file(path)
+        refuse_parameters(self.info.id, parameters)
         searched = [category.name for category in self.info.categories if category.name != REFLECT]
         with resources.as_file(resources.files(__package__) / "suites" / f"{self._name}.yaml") as file:
             suite = read(file, categories=searched)
@@ -114,8 +103,6 @@ class BroughtSuite(_SuiteBenchmark):
 
         Args:
             parameters: expected ``suite`` and ``version``; empty for those of the file.
-            protocol: ``recall`` or ``full``.
-            tier: ``full``.
 
         Raises:
             BadInput: the file is missing, invalid or another suite, or has nothing for the protocol.
@@ -124,9 +111,9 @@ class BroughtSuite(_SuiteBenchmark):
             raise BadInput(f"{self.info.id} needs your own suite.", remedy="Name it with --data SUITE.yaml.")
         suite = read(path)
         identity: dict[str, str | int] = {"suite": suite.name, "version": suite.version}
-        for name, value in (parameters or {}).items():
-            if name not in identity:
-                raise BadInput(f"{self.info.id} has no parameter '{visible(name)[:64]}'.", remedy="Leave it out.")
+        chosen = dict(parameters or {})
+        refuse_parameters(self.info.id, {name: chosen[name] for name in chosen.keys() - identity.keys()})
+        for name, value in chosen.items():
             if str(value) != str(identity[name]):
                 raise BadInput(
                     f"the {name} of this file is '{identity[name]}', not '{visible(str(value))[:64]}'.",
@@ -138,27 +125,14 @@ class BroughtSuite(_SuiteBenchmark):
         return SuiteDataset(suite, parameters=identity, dispositions={}, own=False)
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether the file exists."""
         return path is not None and path.is_file()
 
 
 class StressSuite(_SuiteBenchmark):
-    """The generated suite."""
-
     def __init__(self) -> None:
         super().__init__("stress")
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
-        """Generate the suite; see :meth:`memeval.benchmarks.base.Benchmark.opened`.
-
-        Args:
-            path: must be ``None``.
-            parameters: see :data:`memeval.benchmarks.astrocyte.stress.DEFAULTS`.
-            protocol: ``recall``.
-            tier: ``full``.
-
-        Raises:
-            BadInput: a path was given, or a parameter that is unknown or out of range.
-        """
-        self._without(path, None)
+        """Generate the suite; see :data:`memeval.benchmarks.astrocyte.stress.DEFAULTS`."""
+        self._refuse_file(path)
         return StressDataset(parameters or {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from memeval.benchmarks.astrocyte.suite import RecallCase, ReflectCase, Suite
+from memeval.benchmarks.astrocyte.reading import RecallCase, ReflectCase, Suite
 from memeval.benchmarks.base import Dataset, Parameters
 from memeval.keys import ItemKey, RecallKey, ReflectKey
 from memeval.records.scenario import Scenario

@@ -15,14 +15,11 @@ from memeval.benchmarks.beliefs.long import PEOPLE
 from memeval.benchmarks.beliefs.plan import CONTEXT, counts
 from memeval.benchmarks.beliefs.shared import shared
 from memeval.benchmarks.beliefs.stored import stored
-from memeval.benchmarks.beliefs.wording.editions import wording
-from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
+from memeval.benchmarks.beliefs.wording.editions import Vocabulary, wording
 from memeval.benchmarks.catalogue import load
-from memeval.benchmarks.kit.dataset import GeneratedDataset
-from memeval.benchmarks.kit.kept import Generated, Generation, generated
+from memeval.benchmarks.kit.kept import Generated, GeneratedDataset, Generation, generated
 from memeval.benchmarks.kit.long import SHARED, SIZES
-from memeval.benchmarks.kit.parameters import SeedAndSize
-from memeval.benchmarks.kit.tiers import check_no_size, check_protocol
+from memeval.benchmarks.kit.parameters import SeedAndSize, check_no_size, check_protocol
 from memeval.grading.base import Grader
 from memeval.grading.judged import Judged
 from memeval.grading.stored import SelectedFacts
@@ -114,27 +111,17 @@ class BeliefsBenchmark(Benchmark):
 
     info = INFO
 
-    def __init__(self) -> None:
-        self._tables = {each.name: _table(each.name) for each in INFO.protocols}
-        self.categories = self._tables[JUDGE]
+    tables = {each.name: _table(each.name) for each in INFO.protocols}
 
-    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
-        """Generate the data.
+    def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
+        """Generate the data of a protocol and a tier.
 
         Args:
             path: must be ``None``; there is no file to read.
             parameters: ``seed`` (default 42) and ``size`` (people, default 260), whole numbers.
 
         Raises:
-            BadInput: a path was given, or a parameter that is unknown or out of range.
-        """
-        return self.opened(path, parameters, JUDGE, INFO.tiers[0].name)
-
-    def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
-        """Generate the data of a protocol and a tier; see :meth:`open`.
-
-        Raises:
-            BadInput: as :meth:`open` does, or a pack of the tier is still withheld.
+            BadInput: a path was given, a parameter is unknown or out of range, or a pack of the tier is still withheld.
         """
         if tier in SIZES:
             return self._long(path, parameters, protocol, tier)
@@ -149,10 +136,10 @@ class BeliefsBenchmark(Benchmark):
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
         """Return the categories with the graders of a protocol and a tier."""
         if tier == QUICK:
-            return _counted(self._tables[protocol], QUICK_PEOPLE)
+            return _counted(self.tables[protocol], QUICK_PEOPLE)
         if tier in SIZES:
             return _counted(_table(protocol, shared=SIZES[tier] >= SHARED), PEOPLE)
-        return self._tables[protocol]
+        return self.tables[protocol]
 
     def _long(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
         """Return the histories of a tier by length.
@@ -160,8 +147,8 @@ class BeliefsBenchmark(Benchmark):
         Raises:
             BadInput: the protocol has no such tier, or ``size`` is given, or as :meth:`open` does.
         """
-        from memeval.benchmarks.beliefs.long.source import LongBeliefs
-        from memeval.benchmarks.kit.long.dataset import LongDataset
+        from memeval.benchmarks.beliefs.long.filler import LongBeliefs
+        from memeval.benchmarks.kit.long.survey import LongDataset
 
         check_protocol(self.info.id, SEPARATE, protocol, tier)
         check_no_size(self.info.id, tier, parameters)

@@ -1,22 +1,57 @@
-"""Generates the scenarios and answer keys of an edition."""
+"""Generates the scenarios and answer keys of an edition, and checks their rules. A broken rule is an error."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 
-from memeval.benchmarks.beliefs import checks
 from memeval.benchmarks.beliefs.history import CHATTER, write
 from memeval.benchmarks.beliefs.items import Asker, Made
 from memeval.benchmarks.beliefs.lives import Life, live
-from memeval.benchmarks.beliefs.plan import CONTEXT, STREAMS, Cast, plan
+from memeval.benchmarks.beliefs.plan import CONTEXT, STREAMS, UNCERTAINTY, Cast, plan
 from memeval.benchmarks.beliefs.talk import Talker
-from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
+from memeval.benchmarks.beliefs.wording.editions import Vocabulary
+from memeval.benchmarks.kit.checks import require, require_order, says
 from memeval.benchmarks.kit.streams import stream
-from memeval.keys import ItemKey
+from memeval.keys import ItemKey, Stance, StanceKey
 from memeval.records.scenario import Ask, Scenario
+
+
+def check(scenario: Scenario, items: Sequence[Made]) -> None:
+    """Check the data of one person.
+
+    Args:
+        scenario: what a system sees.
+        items: the questions with their keys.
+
+    Raises:
+        BrokenRule: names the item and the rule.
+    """
+    require_order(scenario)
+    questions = [ask.question for ask in scenario.questions()]
+    require(len(set(questions)) == len(questions), scenario.scenario_id, "a question is asked twice.")
+    texts = {turn.turn_id: turn.content for session in scenario.each_session() for turn in session.turns}
+    for made in items:
+        _check_item(made, texts)
+
+
+def _check_item(made: Made, texts: dict[str, str]) -> None:
+    where, key = made.need.item_id, made.evidence
+    for value in (*key.expected, *key.misleading):
+        for turn in value.turns:
+            require(says(value.phrases, texts[turn]), where, f"{turn} does not state {value.phrases[0]!r}.")
+    expected = {turn for value in key.expected for turn in value.turns}
+    wrong = {value.phrases for value in key.misleading}
+    require(wrong.isdisjoint(value.phrases for value in key.expected), where, "an expected value misleads.")
+    require(len(expected) > 0, where, "no evidence.")
+    named = made.need.category == UNCERTAINTY or made.slices.get("asked") == "began"
+    if not named:
+        require(not says(key.expected[0].phrases, made.question), where, "the question says the answer.")
+    if isinstance(made.answer, StanceKey):
+        doubt = made.slices["twin"] == "changed"
+        require((made.answer.stance is Stance.DOUBT) == doubt, where, "the stance does not follow from the timeline.")
 
 
 @dataclass(frozen=True)
@@ -56,7 +91,7 @@ def generate(seed: int, size: int, vocabulary: Vocabulary, first: int | None = N
         first: number of people, from the first on, whose lives are returned; ``None`` for all.
 
     Raises:
-        BrokenRule: the data breaks a rule; see :mod:`memeval.benchmarks.beliefs.checks`.
+        BrokenRule: the data breaks a rule; see :mod:`memeval.benchmarks.beliefs.generate`.
     """
     return tuple(make_life(seed, cast, vocabulary) for cast in plan(seed, size)[:first])
 
@@ -94,5 +129,5 @@ def make_life(
         for number, item in enumerate(items)
     )
     scenario = Scenario(scenario_id=f"beliefs-2-{cast.person.slug}", steps=(*history.steps, *asks))
-    checks.check(scenario, items)
+    check(scenario, items)
     return MadeLife(life, scenario, tuple(items))

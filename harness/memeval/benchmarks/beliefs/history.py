@@ -9,12 +9,11 @@ from datetime import date, timedelta
 from memeval.benchmarks.beliefs.lives import Life
 from memeval.benchmarks.beliefs.plan import STREAMS
 from memeval.benchmarks.beliefs.talk import Talker
-from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
+from memeval.benchmarks.beliefs.wording.editions import Vocabulary
 from memeval.benchmarks.kit.checks import says
 from memeval.benchmarks.kit.streams import stream
 from memeval.benchmarks.kit.talk import DraftTurn, session
-from memeval.benchmarks.kit.timeline import TimelineEvent
-from memeval.benchmarks.kit.values import TopicValue
+from memeval.benchmarks.kit.timeline import TimelineEvent, TopicValue
 from memeval.records.scenario import Ingest, Session
 
 CHATTER = (12, 18)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from memeval.benchmarks.beliefs import facts
 from memeval.benchmarks.beliefs.history import History
 from memeval.benchmarks.beliefs.keys import EvidenceKey, Kind, MisleadingValue, StatedValue
 from memeval.benchmarks.beliefs.lives import UNDATED
@@ -22,12 +21,53 @@ from memeval.benchmarks.beliefs.plan import (
     TEMPORAL,
     Need,
 )
+from memeval.benchmarks.beliefs.wording.editions import Vocabulary
 from memeval.benchmarks.beliefs.wording.packs import WordedTopic
-from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
-from memeval.benchmarks.kit.months import month
-from memeval.benchmarks.kit.timeline import Act, DependentStatus, TimelineEvent, ValuePeriod
-from memeval.benchmarks.kit.values import Form
+from memeval.benchmarks.kit.people import Person
+from memeval.benchmarks.kit.talk import month, month_phrases
+from memeval.benchmarks.kit.timeline import Act, DependentStatus, Form, TimelineEvent, TopicValue, ValuePeriod
 from memeval.keys import AnswerKey, BeliefKey, CascadeKey, Fact, NoiseKey, Stance, TemporalKey, UncertaintyKey
+
+
+def holds(person: Person, topic: WordedTopic, value: TopicValue) -> Fact:
+    """Return the fact that a value holds."""
+    return Fact(text=f"{person.name} {topic.clause(value, Form.THIRD, person.her)}.", phrases=value.phrases)
+
+
+def held(person: Person, topic: WordedTopic, value: TopicValue) -> Fact:
+    """Return the fact that a value once held."""
+    text = f"{person.name} once {topic.clause(value, Form.PAST, person.her)}, and no longer does."
+    return Fact(text=text, phrases=value.phrases)
+
+
+def never_held(person: Person, topic: WordedTopic, event: TimelineEvent) -> Fact:
+    """Return the fact that a value was only announced and taken back, only a daydream, or true long before."""
+    doing = topic.clause(event.value, Form.GERUND, person.her)
+    how = {
+        Act.MUSE: "only thought aloud about",
+        Act.FORMER: "spoke of a time long before, of",
+    }.get(event.act, "announced, and then took back,")
+    return Fact(text=f"{person.name} {how} {doing}.", phrases=event.value.phrases)
+
+
+def of_another(person: Person, topic: WordedTopic, event: TimelineEvent) -> Fact:
+    """Return the fact that an event states about another person.
+
+    Raises:
+        ValueError: the event is about the user.
+    """
+    who = event.about
+    if who is None:
+        raise ValueError("the event is about the user.")
+    does = topic.clause(event.value, Form.THIRD, who.her)
+    return Fact(text=f"{person.name}'s {who.kin} {who.first} {does}.", phrases=event.value.phrases)
+
+
+def began(person: Person, topic: WordedTopic, value: TopicValue, day: date) -> Fact:
+    """Return the fact that a value began on a day. The month alone is a right answer."""
+    doing = topic.clause(value, Form.GERUND, person.her)
+    return Fact(text=f"{person.name} began {doing} in {month(day)}.", phrases=month_phrases(day))
+
 
 _WHY = {Act.ANNOUNCE: Kind.DROPPED, Act.MUSE: Kind.HYPOTHETICAL, Act.FORMER: Kind.HYPOTHETICAL}
 
@@ -73,8 +113,8 @@ class Asker:
     def _current(self, need: Need, topic: WordedTopic) -> Made:
         states = self.timeline.states(topic.id, self.now)
         current = states[-1]
-        right = facts.holds(self.person, topic, current.value)
-        stale = [facts.held(self.person, topic, state.value) for state in states[:-1]]
+        right = holds(self.person, topic, current.value)
+        stale = [held(self.person, topic, state.value) for state in states[:-1]]
         key = BeliefKey(current=right, stale=(*stale, *self._never(topic)))
         question = self.rng.choice(topic.now).format(name=self._name(), my=self.person.her)
         evidence = self._evidence(topic, [self._period(topic, current)], right.text)
@@ -82,8 +122,8 @@ class Asker:
 
     def _noise(self, need: Need, topic: WordedTopic) -> Made:
         (state,) = self.timeline.states(topic.id, self.now)
-        right = facts.holds(self.person, topic, state.value)
-        others = [facts.of_another(self.person, topic, event) for event in self.timeline.others(topic.id)]
+        right = holds(self.person, topic, state.value)
+        others = [of_another(self.person, topic, event) for event in self.timeline.others(topic.id)]
         key = NoiseKey(reference=right, distractors=(*others, *self._never(topic)))
         question = self.rng.choice(topic.now).format(name=self._name(), my=self.person.her)
         evidence = self._evidence(topic, [self._period(topic, state)], right.text)
@@ -109,9 +149,9 @@ class Asker:
             parts = [self._period(topic, state, other), self._period(topic, other, state)]
         else:
             return self._began(need, topic, states)
-        fact = facts.holds if state.until is None else facts.held
+        fact = holds if state.until is None else held
         right = fact(self.person, topic, state.value)
-        wrong = [facts.held(self.person, topic, s.value) for s in states if s.value not in (named, state.value)]
+        wrong = [held(self.person, topic, s.value) for s in states if s.value not in (named, state.value)]
         key = TemporalKey(reference=right, others=(*wrong, *self._never(topic)))
         evidence = self._evidence(topic, parts, right.text)
         return self._made(need, topic, question, key, evidence, asked=kind, depth=str(len(states)))
@@ -120,8 +160,8 @@ class Asker:
         """Return an item that asks when a value began, of those whose announcement tells."""
         plain = {e.on for e in self.timeline.of(topic.id) if e.act is Act.ANNOUNCE and e.manner not in UNDATED}
         state = self.rng.choice([state for state in states[1:] if state.since in plain])
-        right = facts.began(self.person, topic, state.value, state.since)
-        others = tuple(facts.began(self.person, topic, s.value, s.since) for s in states if s is not state)
+        right = began(self.person, topic, state.value, state.since)
+        others = tuple(began(self.person, topic, s.value, s.since) for s in states if s is not state)
         doing = topic.clause(state.value, Form.GERUND, self.person.her)
         question = self.rng.choice(self.words.frames.began).format(
             name=self._name(), doing=doing, v=state.value.text, label=topic.label
@@ -156,7 +196,7 @@ class Asker:
         root = self.words.by_id[self.timeline.ground(topic.id)[-1]]
         roots = self.timeline.states(root.id, self.now)
         change = f"{root.label}: " + (" → ".join(s.value.text for s in roots) if len(roots) > 1 else "unchanged")
-        fact = facts.holds(self.person, topic, state.value)
+        fact = holds(self.person, topic, state.value)
         stance = Stance.DOUBT if status is DependentStatus.UNREVISITED else Stance.CONFIDENT
         reference = self._reference(topic, state, status, change)
         links = [self.timeline.current(name, self.now) for name in (topic.id, *self.timeline.ground(topic.id)[:-1])]
@@ -271,7 +311,7 @@ class Asker:
         return [*self.timeline.taken_back(topic.id, self.now), *own]
 
     def _never(self, topic: WordedTopic) -> tuple[Fact, ...]:
-        return tuple(facts.never_held(self.person, topic, event) for event in self._untrue(topic))
+        return tuple(never_held(self.person, topic, event) for event in self._untrue(topic))
 
     def _past(self, topic: WordedTopic, when: str) -> str:
         return self.rng.choice(topic.past).format(name=self._name(), my=self.person.her, when=when)

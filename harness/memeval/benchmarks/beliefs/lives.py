@@ -25,12 +25,11 @@ from memeval.benchmarks.beliefs.plan import (
     Cast,
     Need,
 )
+from memeval.benchmarks.beliefs.wording.editions import Vocabulary
 from memeval.benchmarks.beliefs.wording.packs import WordedTopic
-from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
 from memeval.benchmarks.kit.people import RELATIONS, Person
 from memeval.benchmarks.kit.streams import stream
-from memeval.benchmarks.kit.timeline import Act, DependentStatus, Manner, Timeline, TimelineEvent
-from memeval.benchmarks.kit.values import TopicValue
+from memeval.benchmarks.kit.timeline import Act, DependentStatus, Manner, Timeline, TimelineEvent, TopicValue
 
 EPOCH = date(2024, 1, 8)
 """First possible day of a life."""

@@ -12,9 +12,9 @@ from functools import lru_cache
 
 from memeval.benchmarks.beliefs.generate import MadeLife, generate
 from memeval.benchmarks.beliefs.keys import EvidenceKey
-from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
+from memeval.benchmarks.beliefs.wording.editions import Vocabulary
 from memeval.benchmarks.kit.checks import BrokenRule
-from memeval.benchmarks.kit.shared import FullNames, numbered
+from memeval.benchmarks.kit.talk import FullNames, numbered
 from memeval.keys import ItemKey
 from memeval.records.scenario import Ask, Ingest, Scenario, Step
 

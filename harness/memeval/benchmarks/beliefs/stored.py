@@ -6,11 +6,11 @@ from collections.abc import Set
 from datetime import date
 from functools import lru_cache
 
-from memeval.benchmarks.beliefs import facts
 from memeval.benchmarks.beliefs.generate import MadeLife, generate
+from memeval.benchmarks.beliefs.items import held, holds, never_held
 from memeval.benchmarks.beliefs.lives import Life
+from memeval.benchmarks.beliefs.wording.editions import Vocabulary
 from memeval.benchmarks.beliefs.wording.packs import WordedTopic
-from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
 from memeval.benchmarks.kit.checks import BrokenRule, text_of
 from memeval.benchmarks.kit.timeline import Act, DependentStatus
 from memeval.grading.stored import Mentions
@@ -86,10 +86,10 @@ def _subject(life: Life, topic: WordedTopic, now: date, said: Set[Phrases]) -> S
     person, timeline = life.person, life.timeline
     *past, last = timeline.states(topic.id, now)
     is_open = timeline.standing(topic.id, now) is DependentStatus.UNREVISITED
-    taken_back = (facts.never_held(person, topic, event) for event in timeline.taken_back(topic.id, now))
+    taken_back = (never_held(person, topic, event) for event in timeline.taken_back(topic.id, now))
     return StoredTopic(
         topic=topic.id,
-        current=None if is_open else facts.holds(person, topic, last.value),
-        stale=(*taken_back, *(facts.held(person, topic, state.value) for state in past)),
-        never=tuple(facts.holds(person, topic, value) for value in topic.values if value.phrases not in said),
+        current=None if is_open else holds(person, topic, last.value),
+        stale=(*taken_back, *(held(person, topic, state.value) for state in past)),
+        never=tuple(holds(person, topic, value) for value in topic.values if value.phrases not in said),
     )

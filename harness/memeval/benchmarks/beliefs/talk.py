@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from memeval.benchmarks.beliefs.lives import Life
+from memeval.benchmarks.beliefs.wording.editions import Vocabulary
 from memeval.benchmarks.beliefs.wording.packs import Theme, WordedTopic
-from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
 from memeval.benchmarks.kit.people import RELATIONS
 from memeval.benchmarks.kit.streams import Hand
 from memeval.benchmarks.kit.talk import ASSISTANT, USER, DraftTurn, mentioned, sentence, yours
-from memeval.benchmarks.kit.timeline import Act, Manner, TimelineEvent
-from memeval.benchmarks.kit.values import Form, TopicValue
+from memeval.benchmarks.kit.timeline import Act, Form, Manner, TimelineEvent, TopicValue
 
 CLOSED = 0.25
 """Share of the sessions that end with a goodbye."""

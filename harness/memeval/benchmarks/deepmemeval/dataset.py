@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
-from importlib import resources
+from functools import lru_cache
 
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.deepmemeval.released import (
@@ -19,7 +18,7 @@ from memeval.benchmarks.deepmemeval.released import (
     RawTemporal,
     RawUncertainty,
 )
-from memeval.benchmarks.errata import read_errata
+from memeval.benchmarks.errata import shipped_errata
 from memeval.keys import (
     AnswerKey,
     BeliefKey,
@@ -31,7 +30,7 @@ from memeval.keys import (
     TemporalKey,
     UncertaintyKey,
 )
-from memeval.records.errata import Errata, Erratum, ErratumKind
+from memeval.records.benchmark import Erratum, ErratumKind
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 
@@ -65,13 +64,6 @@ def fact_of(text: str) -> Fact:
 
 _ASKED = {"explicit-timestamp": "explicit", "relative-reference": "relative"}
 _DEPENDENT = re.compile(r"dependent belief '(.+)' was never explicitly updated")
-
-
-@cache
-def shipped_errata() -> Errata:
-    """Return the errata: the scenarios with a wrong or contested released answer."""
-    with resources.as_file(resources.files(__package__) / "errata.json") as path:
-        return read_errata(path, FULL.digest)
 
 
 class DeepMemEvalDataset(Dataset):
@@ -237,7 +229,11 @@ def _evidence(raw: RawScenario) -> tuple[str, ...] | None:
 
 def _doubt(scenario_id: str) -> str:
     """Return the kind of the erratum of a scenario, or ``none``."""
-    found = (entry.kind.replace("_", "-") for entry in shipped_errata().entries if entry.id == scenario_id)
+    found = (
+        entry.kind.replace("_", "-")
+        for entry in shipped_errata(__package__, FULL.digest).entries
+        if entry.id == scenario_id
+    )
     return next(found, "none")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from codecs import BOM_UTF8
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from memeval.benchmarks.catalogue import load
+from memeval.benchmarks.data import file_bytes, refuse_repeats
 from memeval.records.base import Digest, Record, digest_bytes
 from memeval.records.errors import BadInput
 
@@ -20,6 +20,9 @@ FULL = load(__package__).sources[0]
 
 SAMPLE_DIGEST = "sha256:22c32330f89913edfb1da7d1ec24b0badccd533a51f1835fc800ceec7c71ff65"
 """Digest of the released sample: ten scenarios of the full set."""
+
+LARGEST = 256_000_000
+"""Largest accepted file, in bytes."""
 
 _PULL = "Download it with `memeval data pull deepmemeval`, or pass your copy with --data PATH."
 _REPLACE = "Use the released file: `memeval data pull deepmemeval` downloads it."
@@ -210,16 +213,9 @@ def read(path: Path) -> DeepMemEvalFile:
         BadInput: the file is missing, unreadable, truncated, of another format, repeats an id, or is not the
             released file.
     """
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise BadInput("file not found.", where=path, remedy=_PULL) from None
-    except OSError as error:
-        raise BadInput(f"cannot read the file ({error.strerror}).", where=path, remedy=_PULL) from None
+    data = file_bytes(path, LARGEST, _PULL)
     scenarios = _parsed(data, path)
-    repeated = [name for name, times in Counter(s.scenario_id for s in scenarios).items() if times > 1]
-    if repeated:
-        raise BadInput(f"the scenario id {repeated[0]!r} occurs more than once.", where=path, remedy=_REPLACE)
+    refuse_repeats((each.scenario_id for each in scenarios), "the scenario id", path, _REPLACE)
     digest = digest_bytes(data)
     if digest not in (FULL.digest, SAMPLE_DIGEST):
         raise BadInput(

@@ -35,8 +35,8 @@ from memeval.benchmarks.formats.writing import (
     write_lines,
 )
 from memeval.benchmarks.session import BenchmarkSession
+from memeval.grading.base import last_attempts
 from memeval.grading.delta import token_series
-from memeval.grading.rows import last_attempts
 from memeval.keys import DeltaKey, ItemKey
 from memeval.records.imported import Claim, ClaimMetric, Imported
 from memeval.records.response import Response

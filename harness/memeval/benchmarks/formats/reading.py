@@ -13,6 +13,7 @@ from typing import Annotated, Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
+from memeval.benchmarks.data import file_bytes
 from memeval.records.base import Digest, RepeatedKey, digest_bytes, misfit, once_each
 from memeval.records.errors import BadInput
 from memeval.systems.channel import visible
@@ -301,17 +302,7 @@ def refuse(problem: str, where: object, remedy: str | None = None) -> NoReturn:
 
 
 def _bytes(path: Path, largest: int) -> bytes:
-    try:
-        if path.exists() and not path.is_file():
-            refuse("not a file.", path, "Name a file of answers.")
-        with path.open("rb") as stream:
-            data = stream.read(largest + 1)
-    except FileNotFoundError:
-        refuse("file not found.", path, "Check the path.")
-    except OSError as error:
-        refuse(f"the file cannot be read ({error.strerror}).", path)
-    if len(data) > largest:
-        refuse(f"the file is larger than {largest:,} bytes.", path, "Name a file of answers.")
+    data = file_bytes(path, largest, "Name a file of answers.")
     if not data.strip():
         refuse("the file is empty.", path)
     return data

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from memeval.benchmarks.base import Dataset
 from memeval.keys import AnswerKey, ItemKey
 from memeval.records.base import Digest, digest_bytes, digest_of
 from memeval.records.errors import BadInput
@@ -26,11 +27,11 @@ LEAST_BYTES = 1_000_000
 """Smaller data is generated in no time, and is not kept."""
 
 Generation = tuple[Sequence[Scenario], Sequence[ItemKey]]
-"""Scenarios and answer keys."""
+"""KeptScenarios and answer keys."""
 
 
-class Scenarios:
-    """Scenarios in order; those from a file are parsed when they are first needed.
+class KeptScenarios:
+    """KeptScenarios in order; those from a file are parsed when they are first needed.
 
     Args:
         made: each scenario, or its line.
@@ -65,7 +66,7 @@ class Scenarios:
 class Generated(NamedTuple):
     """Generated data."""
 
-    scenarios: Scenarios
+    scenarios: KeptScenarios
     keys: tuple[ItemKey, ...]
     digest: Digest
     """Digest of scenarios and keys as lines of canonical JSON."""
@@ -94,14 +95,14 @@ def generated(
     ids = [scenario.scenario_id for scenario in scenarios]
     digest = digest_bytes(rows)
     if len(rows) < LEAST_BYTES:
-        return Generated(Scenarios(ids, scenarios), tuple(keys), digest)
+        return Generated(KeptScenarios(ids, scenarios), tuple(keys), digest)
     with suppress(OSError, BadInput):
         path.parent.mkdir(parents=True, exist_ok=True)
         former = sorted(path.parent.glob(f"{names}*.jsonl"), key=lambda each: each.stat().st_mtime)
         for oldest in former[: 1 - MOST_STATES]:
             oldest.unlink(missing_ok=True)
         write_whole(path, json.dumps({"digest": digest, "scenarios": ids}).encode() + b"\n" + rows)
-    return Generated(Scenarios(ids, scenarios), tuple(keys), digest)
+    return Generated(KeptScenarios(ids, scenarios), tuple(keys), digest)
 
 
 def _read(path: Path, kinds: Iterable[type[AnswerKey]]) -> Generated:
@@ -120,7 +121,7 @@ def _read(path: Path, kinds: Iterable[type[AnswerKey]]) -> Generated:
     lines, ids = rows.split(b"\n")[:-1], head["scenarios"]
     named = {kind.model_fields["kind"].default: kind for kind in kinds}
     keys = tuple(_key(line, named) for line in lines[len(ids) :])
-    return Generated(Scenarios(ids, lines[: len(ids)]), keys, head["digest"])
+    return Generated(KeptScenarios(ids, lines[: len(ids)]), keys, head["digest"])
 
 
 def _key(line: bytes, kinds: Mapping[str, type[AnswerKey]]) -> ItemKey:
@@ -128,3 +129,32 @@ def _key(line: bytes, kinds: Mapping[str, type[AnswerKey]]) -> ItemKey:
     kind = row["key"]["kind"]
     key = kinds[kind].model_validate_json(json.dumps(row["key"]))
     return ItemKey.model_validate_json(json.dumps(row | {"key": {"kind": kind}})).model_copy(update={"key": key})
+
+
+class GeneratedDataset(Dataset):
+    """Generated scenarios and keys.
+
+    Args:
+        parameters: the parameters of the benchmark.
+        data: what was generated with them.
+    """
+
+    def __init__(self, parameters: Mapping[str, str | int], data: Generated) -> None:
+        self.parameters = dict(parameters)
+        self._scenarios, self._keys, self.digest = data
+
+    def scenarios(self) -> Iterator[Scenario]:
+        """Yield the scenarios, as generated."""
+        return iter(self._scenarios)
+
+    def scenario(self, scenario_id: str) -> Scenario:
+        """See :class:`Dataset`."""
+        return self._scenarios.one(scenario_id)
+
+    def scenario_ids(self) -> Iterator[str]:
+        """See :class:`Dataset`."""
+        return self._scenarios.ids()
+
+    def keys(self) -> Iterator[ItemKey]:
+        """Yield the keys, as generated."""
+        return iter(self._keys)

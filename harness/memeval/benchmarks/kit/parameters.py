@@ -1,8 +1,8 @@
-"""Parameters of generated benchmarks: a seed and a size."""
+"""Parameters of generated benchmarks, and what a tier cannot be opened with."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,3 +52,38 @@ class SeedAndSize:
         if chosen["seed"] < 0:
             raise BadInput(f"{benchmark}: invalid seed={chosen['seed']}.", remedy="It must be 0 or more.")
         return chosen["seed"], chosen["size"]
+
+
+def check_protocol(benchmark: str, protocols: Sequence[str], protocol: str, tier: str) -> None:
+    """Check that a protocol has a tier.
+
+    Args:
+        protocols: its protocols with this tier.
+        protocol: the requested protocol.
+        tier: the requested tier.
+
+    Raises:
+        BadInput: it has not.
+    """
+    if protocol not in protocols:
+        names = " or ".join(f"'{name}'" for name in protocols)
+        raise BadInput(
+            f"{benchmark} has no tier '{tier}' under the protocol '{protocol}'.", remedy=f"Use the protocol {names}."
+        )
+
+
+def check_no_size(benchmark: str, tier: str, parameters: Parameters | None) -> None:
+    """Check that no size is chosen in a tier that has its own.
+
+    Args:
+        tier: the requested tier.
+        parameters: the requested parameters.
+
+    Raises:
+        BadInput: a size is given.
+    """
+    if "size" in (parameters or {}):
+        raise BadInput(
+            f"{benchmark} has no parameter 'size' in the tier '{tier}'.",
+            remedy="Leave it out. Only 'seed' can be set.",
+        )

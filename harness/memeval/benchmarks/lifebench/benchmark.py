@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from memeval.benchmarks.base import Benchmark, Category, Parameters
+from memeval.benchmarks.base import Benchmark, Parameters, refuse_parameters, tables_of
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.lifebench.dataset import LifeBenchDataset
 from memeval.benchmarks.lifebench.grading import (
@@ -42,19 +42,7 @@ class LifeBenchBenchmark(Benchmark):
     prompts = __package__
     readers = (OptionsReader(),)
 
-    def __init__(self) -> None:
-        self._tables = {
-            protocol.name: tuple(
-                Category.of(each, GRADERS[protocol.name](), apart=each.name in protocol.apart)
-                for each in INFO.categories
-            )
-            for protocol in INFO.protocols
-        }
-        self.categories = self._tables[INFO.protocols[0].name]
-
-    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> LifeBenchDataset:
-        """Open the data of the default protocol and tier; see :meth:`opened`."""
-        return self.opened(path, parameters, INFO.protocols[0].name, INFO.tiers[0].name)
+    tables = tables_of(INFO, lambda protocol, _: GRADERS[protocol.name]())
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> LifeBenchDataset:
         """Open the data of a tier. Under ``choice``, questions show their options.
@@ -62,14 +50,12 @@ class LifeBenchBenchmark(Benchmark):
         Args:
             path: a folder with one folder per user, a folder above it, or a copy of the upstream repository; ``None``
                 for memeval's data folder.
-            parameters: none are known.
             tier: ``quick`` reads only its user.
 
         Raises:
             BadInput: the data is missing or invalid, or there are parameters.
         """
-        if parameters:
-            raise BadInput(f"{INFO.id} has no parameters.", remedy="Remove --parameter.")
+        refuse_parameters(INFO.id, parameters)
         folder = folder_of_users(path)
         if folder is None:
             raise BadInput(f"the data of {INFO.id} is missing.", where=path, remedy=self.remedy())
@@ -78,10 +64,6 @@ class LifeBenchBenchmark(Benchmark):
     def available(self, path: Path | None = None) -> bool:
         """Return whether all files of the tier ``quick`` exist."""
         return is_complete(path, TIERS["quick"])
-
-    def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the categories with the graders of a protocol."""
-        return self._tables[protocol]
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:
         """Return the items of a protocol.

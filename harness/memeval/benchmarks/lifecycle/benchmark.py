@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from pathlib import Path
 
-from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
+from memeval.benchmarks.base import Benchmark, Dataset, Parameters, tables_of
 from memeval.benchmarks.catalogue import load
-from memeval.benchmarks.kit.dataset import GeneratedDataset
-from memeval.benchmarks.kit.kept import Generated, Generation, generated
+from memeval.benchmarks.kit.kept import Generated, GeneratedDataset, Generation, generated
 from memeval.benchmarks.kit.parameters import SeedAndSize
 from memeval.benchmarks.lifecycle.generate import STANDARD, generate
 from memeval.benchmarks.lifecycle.grading import AnsweredProbes, FoundProbes
@@ -44,19 +43,10 @@ class LifecycleBenchmark(Benchmark):
 
     info = INFO
 
-    def __init__(self) -> None:
-        found, answered = FoundProbes(), AnsweredProbes()
-        self._tables = {
-            each.name: tuple(
-                Category.of(category, answered if each.name == ANSWERS else found)
-                for category in each.categories or INFO.categories
-            )
-            for each in INFO.protocols
-        }
-        self.categories = self._tables[INFO.protocols[0].name]
+    tables = tables_of(INFO, lambda protocol, _: AnsweredProbes() if protocol.name == ANSWERS else FoundProbes())
 
-    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
-        """Generate the data of the default protocol.
+    def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
+        """Generate the data of a protocol.
 
         Args:
             path: must be ``None``; there is no file to read.
@@ -65,17 +55,5 @@ class LifecycleBenchmark(Benchmark):
         Raises:
             BadInput: a path was given, or a parameter that is unknown or out of range.
         """
-        return self.opened(path, parameters, INFO.protocols[0].name, INFO.tiers[0].name)
-
-    def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
-        """Generate the data of a protocol; see :meth:`open`.
-
-        Raises:
-            BadInput: as :meth:`open` does.
-        """
         seed, size = PARAMETERS.chosen(self.info.id, path, parameters)
         return GeneratedDataset({"seed": seed, "size": size}, _generation(seed, size, protocol))
-
-    def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the categories with the graders of a protocol."""
-        return self._tables[protocol]

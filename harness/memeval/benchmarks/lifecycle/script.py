@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 
-from memeval.benchmarks.kit.months import month
+from memeval.benchmarks.kit.talk import month
 from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeRule, ProbeStage, ProbeStatement
-from memeval.benchmarks.lifecycle.wording.words import FRAMES, PEOPLE, Topic, phrases_of
+from memeval.benchmarks.lifecycle.words import FRAMES, PEOPLE, Topic, phrases_of
 from memeval.keys import ItemKey
 from memeval.records.scenario import (
     Ask,
@@ -147,6 +147,10 @@ class Script:
             step = Ask(question_id=question_id, question=text, timestamp=day)
         self._steps.append(step)
         return question_id
+
+    def ask_about(self, user: User, topic: Topic, form: str, *, in_flight: int = 1) -> str:
+        """Ask for a topic in one of the forms of its questions; see :meth:`ask`."""
+        return self.ask(user, str(getattr(topic, form)).format(name=user.name), in_flight=in_flight)
 
     def forget(self, user: User, turns: Sequence[str] | None = None, query: str | None = None) -> None:
         """Add a request to forget the texts of turns, a topic, or all of a user."""

@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 
-from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
+from memeval.benchmarks.base import Benchmark, Dataset, Parameters, tables_of
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.data import locate
-from memeval.benchmarks.errata import read_errata
-from memeval.benchmarks.locomo.choice import Chosen
+from memeval.benchmarks.errata import shipped_errata
+from memeval.benchmarks.exchange_format import WHOLE, ExchangeFormat, RunPart
 from memeval.benchmarks.locomo.dataset import LocomoDataset
-from memeval.benchmarks.locomo.formats import FORMATS
-from memeval.benchmarks.locomo.grading import LocomoF1, LocomoJudged, LocomoRetrieval
+from memeval.benchmarks.locomo.grading import Chosen, LocomoF1, LocomoJudged, LocomoRetrieval
 from memeval.benchmarks.locomo.released import FULL_DIGEST, read
 from memeval.benchmarks.locomo.sampling import SAMPLERS
 from memeval.grading.base import Grader
 from memeval.keys import ItemKey
-from memeval.records.errata import Errata
+from memeval.records.benchmark import Errata
 from memeval.records.errors import BadInput
 
 INFO = load(__package__)
 
 
-def _table(protocol: str, grader: Grader) -> tuple[Category, ...]:
-    apart = next(each.apart for each in INFO.protocols if each.name == protocol)
-    return tuple(Category.of(info, grader, apart=info.name in apart) for info in INFO.categories)
+RESULTS = ExchangeFormat(
+    name="locomo",
+    title="LoCoMo results: a JSON list with one object per conversation, with questions and predictions.",
+    benchmarks=(INFO.id,),
+    reader=f"{__package__}.results:read",
+    writer=f"{__package__}.results:write",
+    holds={
+        RunPart.ANSWERS: WHOLE,
+        RunPart.ITEMS: "source ids, without scores",
+        RunPart.GRADES: "token F1, rounded to three decimals",
+        RunPart.METRICS: "the official recall",
+    },
+)
+
+GRADERS: dict[str, Grader] = {
+    "f1": Chosen(LocomoF1()),
+    "judge": Chosen(LocomoJudged()),
+    "retrieval": LocomoRetrieval(),
+}
+"""Grader of each protocol."""
 
 
 class LocomoBenchmark(Benchmark):
@@ -34,26 +49,11 @@ class LocomoBenchmark(Benchmark):
 
     info = INFO
     prompts = __package__
-    formats = FORMATS
-
-    def __init__(self) -> None:
-        self._tables = {
-            "f1": _table("f1", Chosen(LocomoF1())),
-            "judge": _table("judge", Chosen(LocomoJudged())),
-            "retrieval": _table("retrieval", LocomoRetrieval()),
-        }
-        self.categories = self._tables["f1"]
+    formats = (RESULTS,)
+    tables = tables_of(INFO, lambda protocol, _: GRADERS[protocol.name])
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
-        """Open the released file; see :meth:`memeval.benchmarks.base.Benchmark.open`.
-
-        Args:
-            path: a local copy.
-            parameters: ``adversarial=choice`` to offer two options in adversarial questions.
-
-        Raises:
-            BadInput: the file is missing or not the released one, or a parameter is unknown.
-        """
+        """Open the released file. ``adversarial=choice`` offers two options in adversarial questions."""
         chosen = dict(parameters or {})
         if chosen not in ({}, {"adversarial": "choice"}):
             name, value = next(each for each in chosen.items() if each != ("adversarial", "choice"))
@@ -62,14 +62,6 @@ class LocomoBenchmark(Benchmark):
                 remedy="Use adversarial=choice, or leave it out to ask adversarial questions without options.",
             )
         return LocomoDataset(read(locate(INFO, path)), choice=bool(chosen))
-
-    def available(self, path: Path | None = None) -> bool:
-        """Return whether the data file exists."""
-        return locate(INFO, path).is_file()
-
-    def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the categories with the weights and graders of a protocol."""
-        return self._tables[protocol]
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:
         """Return the items of a protocol: for ``retrieval``, those whose evidence names at least one turn."""
@@ -84,6 +76,5 @@ class LocomoBenchmark(Benchmark):
         return SAMPLERS[tier](keys)
 
     def errata(self) -> Errata:
-        """Return the errors that the data itself proves: evidence that names no turn."""
-        with resources.as_file(resources.files(__package__) / "errata.json") as path:
-            return read_errata(path, FULL_DIGEST)
+        """Return the errors that the data itself proves, and adversarial questions with an answer."""
+        return shipped_errata(__package__, FULL_DIGEST)

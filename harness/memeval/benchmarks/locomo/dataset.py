@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memeval.benchmarks.base import Dataset
-from memeval.benchmarks.locomo.choice import options_of, with_options
-from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
+from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey, options_of, with_options
 from memeval.benchmarks.locomo.released import LocomoFile, LocomoQuestion, LocomoTurn, RawConversation
 from memeval.keys import ItemKey
-from memeval.records.errata import Erratum, ErratumKind
+from memeval.records.benchmark import Erratum, ErratumKind
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 

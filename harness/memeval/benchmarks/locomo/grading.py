@@ -14,13 +14,12 @@ from operator import add
 
 import regex
 
-from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
-from memeval.grading.base import RuleGrader
+from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey, chosen
+from memeval.grading.base import Grader, RuleGrader, first_failure, only, row
 from memeval.grading.evidence import Retrieved, TurnIndex, few_measures, index_of
 from memeval.grading.judged import Judged
 from memeval.grading.retrieval import Retrieval
-from memeval.grading.rows import first_failure, only, row
-from memeval.judging.base import Judge
+from memeval.judging.base import Case, Judge
 from memeval.judging.stemming import stem
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
@@ -238,3 +237,39 @@ def _reason(key: LocomoKey, score: float) -> str:
     if score:
         return "The answer says that this was not mentioned."
     return "The answer does not say, in LoCoMo's words, that this was not mentioned."
+
+
+class Chosen:
+    """Replaces an option letter by the text of the option, then grades it.
+
+    Args:
+        inner: grades the text.
+    """
+
+    def __init__(self, inner: Grader) -> None:
+        self._inner = inner
+
+    @property
+    def name(self) -> str:
+        """Name and version of the inner grader."""
+        return self._inner.name
+
+    @property
+    def asks_judge(self) -> bool:
+        """Whether the inner grader does."""
+        return self._inner.asks_judge
+
+    def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
+        """Return the cases for a judge; see :class:`memeval.grading.base.Grader`."""
+        return self._inner.cases(item, scenario, _with_option_texts(item, responses))
+
+    def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
+        """Grade one item; see :class:`memeval.grading.base.Grader`."""
+        return self._inner.grade(item, scenario, _with_option_texts(item, responses), judge)
+
+
+def _with_option_texts(item: ItemKey, responses: Sequence[Response]) -> Sequence[Response]:
+    if not (isinstance(item.key, LocomoKey) and item.key.options):
+        return responses
+    options = item.key.options
+    return [each.model_copy(update={"answer": chosen(each.answer, options)}) for each in responses]

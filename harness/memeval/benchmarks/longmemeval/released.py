@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
@@ -11,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
+from memeval.benchmarks.data import refuse_repeats
 from memeval.benchmarks.large import Indexed, indexed
 from memeval.benchmarks.longmemeval.keys import LongMemEvalType
 from memeval.benchmarks.longmemeval.replay import PublishedSession, iso, replay_order, unreadable
@@ -127,9 +127,7 @@ def read(path: Path, sources: tuple[Source, ...], wanted: str | None) -> LongMem
     heads = tuple(validated(QuestionHead, kept, path) for kept in index.heads)
     if not heads:
         raise BadInput("the file has no questions.", where=path, remedy=PULL)
-    repeated = [name for name, times in Counter(each.question_id for each in heads).items() if times > 1]
-    if repeated:
-        raise BadInput(f"the question id '{repeated[0]}' occurs more than once.", where=path, remedy=PULL)
+    refuse_repeats((each.question_id for each in heads), "the question id", path, PULL)
     for number, each in enumerate(heads, 1):
         if file == LOCAL and each.dangling:
             raise BadInput(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from memeval.benchmarks.longmemeval.official import MARK, UNMARKED
+from memeval.benchmarks.longmemeval.grading import MARK, UNMARKED
 from memeval.records.scenario import Ask, Ingest, Scenario
 
 _WRITTEN = re.compile(

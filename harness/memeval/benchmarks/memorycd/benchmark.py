@@ -7,17 +7,16 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
+from memeval.benchmarks.base import Benchmark, Parameters, refuse_parameters, tables_of
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.data import data_folder
+from memeval.benchmarks.exchange_format import WHOLE, ExchangeFormat, RunPart
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
-from memeval.benchmarks.memorycd.formats import FORMATS
 from memeval.benchmarks.memorycd.grading import MemoryCDRanking, MemoryCDRating, MemoryCDText
 from memeval.benchmarks.memorycd.keys import DOMAINS, MemoryCDTask
 from memeval.benchmarks.memorycd.metadata import Catalogue, read_metadata
 from memeval.benchmarks.memorycd.reader import HabitsReader
-from memeval.benchmarks.memorycd.splits import DEFAULT_TESTS, SplitSetting
-from memeval.benchmarks.memorycd.users import read_users
+from memeval.benchmarks.memorycd.users import DEFAULT_TESTS, SplitSetting, read_users
 from memeval.grading.base import Grader
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
@@ -79,6 +78,23 @@ def metadata_files(users: Path) -> dict[str, Path]:
     return found
 
 
+RESULTS = ExchangeFormat(
+    name="memorycd",
+    title="MemoryCD results, a folder: per domain one JSON object per prediction, and a summary.",
+    benchmarks=("memorycd@1",),
+    reader=f"{__package__}.results:read",
+    writer=f"{__package__}.results_writing:write",
+    holds={
+        RunPart.ANSWERS: "yes, trimmed",
+        RunPart.FAILURES: WHOLE,
+        RunPart.CONTEXT: "as part of the prompt",
+        RunPart.GRADES: "errors and metrics of the released code, and the parse state of each answer",
+        RunPart.METRICS: "those of the released code; strict metrics as means of each domain",
+        RunPart.SCORES: "means of each domain, without intervals",
+        RunPart.TRACK: "its id",
+    },
+)
+
 GRADERS: dict[MemoryCDTask, Callable[[], Grader]] = {
     MemoryCDTask.RATING: MemoryCDRating,
     MemoryCDTask.TITLE: MemoryCDText,
@@ -97,23 +113,17 @@ QUICK_USERS = 25
 """Users of each domain in the tier quick."""
 
 
+def _task(protocol: str) -> MemoryCDTask:
+    return MemoryCDTask(protocol.partition("-")[0])
+
+
 class MemoryCDBenchmark(Benchmark):
     """MemoryCD as released, version 1: four of the twelve domains of the paper."""
 
     info = load(__package__)
-    formats = FORMATS
+    formats = (RESULTS,)
     readers = (HabitsReader(),)
-
-    def __init__(self) -> None:
-        self._tables = {
-            protocol.name: tuple(Category.of(each, GRADERS[_task(protocol.name)]()) for each in self.info.categories)
-            for protocol in self.info.protocols
-        }
-        self.categories = self._tables[self.info.protocols[0].name]
-
-    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
-        """Open the data of the default protocol; see :meth:`opened`."""
-        return self.opened(path, parameters, self.info.protocols[0].name, self.info.tiers[0].name)
+    tables = tables_of(info, lambda protocol, _: GRADERS[_task(protocol.name)]())
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> MemoryCDDataset:
         """Open the data of a protocol.
@@ -125,7 +135,6 @@ class MemoryCDBenchmark(Benchmark):
                 of last reviews of a user that are asked for; ``users``: number of users per domain, 0 for all;
                 ``sources``: domains of the memory in cross-domain protocols, joined by ``+``.
             protocol: the task and the setting.
-            tier: ignored.
 
         Raises:
             BadInput: the data is missing or invalid, or a parameter is unknown or invalid.
@@ -161,10 +170,6 @@ class MemoryCDBenchmark(Benchmark):
         except BadInput:
             return True
 
-    def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the categories with the graders of a protocol."""
-        return self._tables[protocol]
-
     def sampled(self, keys: Sequence[ItemKey], tier: str) -> tuple[ItemKey, ...]:
         """Return the items of a tier: all, or those of some users per domain, drawn by the hashes of their ids."""
         seed = next(each.seed for each in self.info.tiers if each.name == tier)
@@ -180,19 +185,14 @@ class MemoryCDBenchmark(Benchmark):
         return tuple(key for key in keys if key.cluster in chosen[key.category])
 
 
-def _task(protocol: str) -> MemoryCDTask:
-    return MemoryCDTask(protocol.partition("-")[0])
-
-
 def _checked(parameters: Parameters) -> dict[str, str | int]:
     """Return the parameters with the defaults for missing ones.
 
     Raises:
         BadInput: a parameter is unknown or invalid.
     """
+    refuse_parameters("memorycd@1", {name: 0 for name in parameters if name not in DEFAULTS}, ", ".join(DEFAULTS))
     for name, value in parameters.items():
-        if name not in DEFAULTS:
-            raise BadInput(f"memorycd@1 has no parameter {name!a}.", remedy=f"It has: {', '.join(DEFAULTS)}.")
         expected = _expected(name, value)
         if expected:
             raise BadInput(f"memorycd@1: invalid {name}={value!a}.", remedy=f"It must be {expected}.")

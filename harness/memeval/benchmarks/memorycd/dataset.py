@@ -11,8 +11,7 @@ from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.memorycd.keys import DOMAINS, MemoryCDKey, MemoryCDTask
 from memeval.benchmarks.memorycd.metadata import Catalogue, Product
 from memeval.benchmarks.memorycd.rendering import candidates, query, remembered, work
-from memeval.benchmarks.memorycd.splits import Split, SplitSetting, split
-from memeval.benchmarks.memorycd.users import Interaction, Users
+from memeval.benchmarks.memorycd.users import Interaction, Split, SplitSetting, Users, split
 from memeval.keys import ItemKey
 from memeval.records.base import Digest, digest_of
 from memeval.records.errors import BadInput

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memeval.benchmarks.memorycd.index import Index, index_of
-from memeval.benchmarks.memorycd.lines import JsonLines, Misfit, is_finite
+from memeval.benchmarks.memorycd.lines import Index, JsonLines, Misfit, index_of, is_finite
 
 KIND = "memorycd-meta@1"
 """Version of the index of a metadata file; a change of its contents needs a new one."""

@@ -7,10 +7,14 @@ metrics follow its rules. Added fields: each answer's parse state, and memeval's
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
+from importlib.util import find_spec
 from math import fsum, sqrt
 from pathlib import Path
 from typing import Any
@@ -18,21 +22,59 @@ from typing import Any
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.formats.items import RunItem, RunItems, text_of_context
 from memeval.benchmarks.formats.writing import require_session, write_json
-from memeval.benchmarks.memorycd.bertscore import bert_scores
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
 from memeval.benchmarks.memorycd.grading import DEPTHS, PUBLISHED, macro_average, rank_of, ranking_metrics, text_metrics
 from memeval.benchmarks.memorycd.keys import MemoryCDKey, MemoryCDTask
 from memeval.benchmarks.memorycd.metadata import Product
 from memeval.benchmarks.memorycd.parsing import parsed_ranking, parsed_rating, published_ranking
 from memeval.benchmarks.memorycd.results import FAILED, TASKS, RunName, sources_name, test_index
-from memeval.benchmarks.memorycd.splits import Split
-from memeval.benchmarks.memorycd.users import Interaction
+from memeval.benchmarks.memorycd.users import Interaction, Split
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.execution.contexts import TurnTexts
 from memeval.execution.model_reader import PREFIX
 from memeval.records.errors import BadInput
 from memeval.records.response import Response
 from memeval.records.run import Run
+
+NAMES = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
+"""Names of the metrics."""
+
+SECONDS = 4 * 3600
+"""Time limit, in seconds."""
+
+_SCORE = """
+import json, sys
+from bert_score import score
+texts = json.load(sys.stdin)
+scores = score(texts["predictions"], texts["references"], lang="en", verbose=False, device="cpu")
+print(json.dumps([float(each.mean()) for each in scores]))
+"""
+
+
+def bert_scores(predictions: Sequence[str], references: Sequence[str]) -> dict[str, float | None]:
+    """Return the means of BERTScore's precision, recall and F1 in English; ``None`` if they cannot be computed.
+
+    Args:
+        predictions: the predicted texts.
+        references: the reference texts, one per prediction.
+    """
+    unknown: dict[str, float | None] = dict.fromkeys(NAMES)
+    if not predictions or find_spec("bert_score") is None:
+        return unknown
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _SCORE],
+            input=json.dumps({"predictions": list(predictions), "references": list(references)}),
+            env={**os.environ, "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=True,
+        )
+        return dict(zip(NAMES, json.loads(done.stdout.splitlines()[-1]), strict=True))
+    except (subprocess.SubprocessError, ValueError, IndexError, TypeError):
+        return unknown
+
 
 Row = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""Reads users and their reviews from the released file: checks each line and stores it in the index."""
+"""Users and their reviews, from the released file by its index, and their split into memory and tests."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 import re
 import sqlite3
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from memeval.benchmarks.memorycd.index import Index, index_of
 from memeval.benchmarks.memorycd.keys import DOMAINS
-from memeval.benchmarks.memorycd.lines import JsonLines, Misfit, is_finite
+from memeval.benchmarks.memorycd.lines import Index, JsonLines, Misfit, index_of, is_finite
 from memeval.records.errors import BadInput
 
 KIND = "memorycd-users@1"
@@ -215,3 +215,66 @@ def _item_id(value: Any, what: str) -> str:
     if not isinstance(value, str) or not _ID.fullmatch(value):
         raise Misfit(f"{what} is not an id of up to 64 letters, digits, _ and -")
     return value
+
+
+DEFAULT_TESTS = 3
+
+
+@dataclass(frozen=True)
+class SplitSetting:
+    """Settings of a split."""
+
+    cross: bool = False
+    """Whether the memory has the other domains instead of the tested one."""
+    clean: bool = False
+    """Whether the memory ends before the first test."""
+    tests: int = DEFAULT_TESTS
+    """Number of last reviews of a domain that are tests."""
+    sources: tuple[str, ...] = DOMAINS
+    """Domains of a cross-domain memory, in their order; the tested domain is left out."""
+
+    @property
+    def name(self) -> str:
+        """Its name in ids."""
+        return "cross" if self.cross else "single"
+
+    def sources_of(self, target: str) -> tuple[str, ...]:
+        """Return the domains of the memory."""
+        return tuple(each for each in self.sources if each != target) if self.cross else (target,)
+
+    def takes(self, histories: Mapping[str, History], target: str) -> bool:
+        """Return whether a user has enough reviews in a domain to count."""
+        return len(histories.get(target, ())) >= self.tests + (not self.cross)
+
+
+@dataclass(frozen=True)
+class Split:
+    """The reviews of a user, split into memory and tests."""
+
+    memory: Sequence[Interaction]
+    """Reviews to remember, by time."""
+    tests: Sequence[Interaction]
+    """Reviews to predict, by time."""
+
+    @property
+    def later(self) -> int:
+        """Number of reviews in the memory at or after the time of the first test."""
+        return sum(each.time >= self.tests[0].time for each in self.memory)
+
+
+def split(histories: Mapping[str, History], target: str, setting: SplitSetting) -> Split | None:
+    """Return the split of a user for a domain; ``None`` if the memory is empty.
+
+    Args:
+        histories: the reviews of the user, by domain.
+        target: the tested domain, with enough reviews; see :meth:`SplitSetting.takes`.
+    """
+    own = histories[target]
+    tests = own[-setting.tests :]
+    memory = own[: -setting.tests]
+    if setting.cross:
+        others = [each for domain in setting.sources_of(target) for each in histories.get(domain, ())]
+        memory = tuple(sorted(others, key=attrgetter("time")))
+    if setting.clean:
+        memory = tuple(each for each in memory if each.time < tests[0].time)
+    return Split(memory, tests) if memory else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memeval.benchmarks.data import data_folder
+from memeval.benchmarks.data import data_folder, file_bytes, refuse_repeats
 from memeval.records.base import Digest, RepeatedKey, digest_bytes, digest_of, once_each, validated
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
@@ -30,6 +29,8 @@ USER = "test-user"
 
 LIMIT = 20
 """Number of results requested by cases without a budget."""
+
+_RELEASED = "Use the released file."
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -204,7 +205,7 @@ def read(info: BenchmarkInfo, path: Path | None) -> Fixtures:
     data: dict[str, bytes] = {}
     for source in info.sources:
         file = folder / source.filename
-        data[source.name] = _bytes(file, remedy)
+        data[source.name] = file_bytes(file, LARGEST, remedy)
         if digest_bytes(data[source.name]) != source.digest:
             raise BadInput("this is not the released file: its digest differs.", where=file, remedy=remedy)
     return parse(data, {source.name: folder / source.filename for source in info.sources})
@@ -223,42 +224,34 @@ def parse(data: Mapping[str, bytes], places: Mapping[str, object]) -> Fixtures:
     beliefs = _entries(_Beliefs, data[BELIEFS], places[BELIEFS]).entries
     cases = _entries(_Cases, data[CASES], places[CASES]).entries
     conversations = _entries(_Conversations, data[CONVERSATIONS], places[CONVERSATIONS]).entries
-    _once((belief.belief_id for belief in beliefs), places[BELIEFS])
-    _once([*(case.case_id for case in cases), *(each.case_id for each in conversations)], places[CASES])
+    refuse_repeats((belief.belief_id for belief in beliefs), "the id", places[BELIEFS], _RELEASED)
+    refuse_repeats(
+        [*(case.case_id for case in cases), *(each.case_id for each in conversations)],
+        "the id",
+        places[CASES],
+        _RELEASED,
+    )
     known = {belief.belief_id for belief in beliefs}
     _known((name for belief in beliefs for name in belief.participants), known, places[BELIEFS])
     _known((name for case in cases for name in _named(case.expect)), known, places[CASES])
     for conversation in conversations:
-        _once((str(turn.number) for turn in conversation.turns), places[CONVERSATIONS])
+        refuse_repeats((str(turn.number) for turn in conversation.turns), "the id", places[CONVERSATIONS], _RELEASED)
         for turn in conversation.turns:
             _known(_named(turn.expect), known, places[CONVERSATIONS])
             _known([turn.updated.belief_id] if turn.updated else (), known, places[CONVERSATIONS])
             created = [turn.created.belief_id] if turn.created else []
-            _once([*known, *created], places[CONVERSATIONS])
+            refuse_repeats([*known, *created], "the id", places[CONVERSATIONS], _RELEASED)
             known.update(created)
     return Fixtures(beliefs, cases, conversations, digest_of({name: digest_bytes(data[name]) for name in sorted(data)}))
-
-
-def _bytes(file: Path, remedy: str) -> bytes:
-    try:
-        with file.open("rb") as stream:
-            data = stream.read(LARGEST + 1)
-    except FileNotFoundError:
-        raise BadInput("file not found.", where=file, remedy=remedy) from None
-    except OSError as error:
-        raise BadInput(f"cannot read the file ({error.strerror}).", where=file, remedy=remedy) from None
-    if len(data) > LARGEST:
-        raise BadInput(f"the file has more than {LARGEST:,} bytes.", where=file, remedy=remedy)
-    return data
 
 
 def _entries(model: type[R], data: bytes, where: object) -> R:
     try:
         value: Any = json.loads(data, object_pairs_hook=once_each)
     except (RepeatedKey, UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise BadInput(f"not valid JSON ({error}).", where=where, remedy="Use the released file.") from None
+        raise BadInput(f"not valid JSON ({error}).", where=where, remedy=_RELEASED) from None
     if not isinstance(value, list):
-        raise BadInput("expected a JSON list.", where=where, remedy="Use the released file.")
+        raise BadInput("expected a JSON list.", where=where, remedy=_RELEASED)
     return validated(model, {"entries": value}, where)
 
 
@@ -268,13 +261,7 @@ def _named(expect: Expectation) -> Iterable[str]:
     yield from expect.noise.surface
 
 
-def _once(names: Iterable[str], where: object) -> None:
-    repeated = next((name for name, times in Counter(names).items() if times > 1), None)
-    if repeated is not None:
-        raise BadInput(f"the id {repeated[:64]!r} occurs more than once.", where=where, remedy="Use the released file.")
-
-
 def _known(names: Iterable[str], known: set[str], where: object) -> None:
     unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
-        raise BadInput(f"no belief has the id {unknown[:64]!r}.", where=where, remedy="Use the released file.")
+        raise BadInput(f"no belief has the id {unknown[:64]!r}.", where=where, remedy=_RELEASED)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 from memeval.keys import RecallKey
 
 
@@ -29,3 +32,77 @@ class BeliefSearchKey(RecallKey):
     """The first text of a belief, by ordinal of its later texts."""
     of_turn: bool = False
     """Whether the search is a turn of a conversation."""
+
+
+def completed(key: BeliefSearchKey, returned: Iterable[str]) -> tuple[str, ...]:
+    """Return a result without pinned beliefs, with the beliefs that its relations connect, cut to its room.
+
+    Args:
+        returned: the returned beliefs by ordinal, best first.
+    """
+    result = unpinned(key, returned)
+    connected = [name for relation in result for name in key.expansions.get(relation, ())]
+    return tuple(dict.fromkeys([*result, *connected]))[: key.room]
+
+
+def unpinned(key: BeliefSearchKey, returned: Iterable[str]) -> tuple[str, ...]:
+    """Return each belief of a result once, without the pinned ones, cut to its room; see :func:`completed`."""
+    names = dict.fromkeys(key.updated.get(name, name) for name in returned)
+    return tuple(name for name in names if name not in key.pinned)[: key.room]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result and its scores.
+
+    Args:
+        key: the key of the search.
+        relevant: the result that counts, by ordinal; see :func:`completed`.
+    """
+
+    key: BeliefSearchKey
+    relevant: tuple[str, ...]
+
+    @property
+    def hits(self) -> int:
+        """Number of expected beliefs in the result."""
+        return len(set(self.key.expected).intersection(self.relevant))
+
+    @property
+    def precision(self) -> float | None:
+        """Share of the result that is expected.
+
+        An empty result has 0 if something is expected, else ``None``. In a conversation it always has ``None``.
+        """
+        if self.relevant:
+            return self.hits / len(self.relevant)
+        return 0.0 if self.key.expected and not self.key.of_turn else None
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the expected beliefs in the result; ``None`` if none is expected."""
+        return self.hits / len(self.key.expected) if self.key.expected else None
+
+    @property
+    def drift(self) -> float | None:
+        """Share of the result that is not expected; ``None`` if the result is empty.
+
+        The authors' code gives 0 to an empty result.
+        """
+        return 1 - self.hits / len(self.relevant) if self.relevant else None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the result consists of the expected beliefs."""
+        return set(self.relevant) == set(self.key.expected)
+
+    @property
+    def surfaced(self) -> tuple[str, ...]:
+        """The noise in the result and among the pinned beliefs."""
+        return tuple(name for name in self.key.noise if name in (*self.key.pinned, *self.relevant))
+
+    @property
+    def passed(self) -> bool:
+        """Whether the authors' code accepts the result."""
+        shown = {*self.key.pinned, *self.relevant}
+        return shown.isdisjoint(self.key.forbidden) and (self.is_exact or not self.key.exact)

@@ -7,10 +7,10 @@ from abc import abstractmethod
 from importlib import resources
 from pathlib import Path
 
-from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
+from memeval.benchmarks.base import Benchmark, Category, Parameters, refuse_parameters, tables_of
 from memeval.benchmarks.catalogue import load
+from memeval.benchmarks.exchange_format import WHOLE, ExchangeFormat, RunPart
 from memeval.benchmarks.qa.dataset import PREPARED, STORES, QaDataset
-from memeval.benchmarks.qa.formats import FORMATS
 from memeval.benchmarks.qa.grading import QaExact, QaJudged
 from memeval.benchmarks.qa.rows import QuestionRow, Scorer, read_rows, rows_of
 from memeval.records.base import digest_bytes, validated
@@ -39,32 +39,41 @@ def _smoke() -> BenchmarkInfo:
     return validated(BenchmarkInfo, INFO.data() | parse_toml(path.read_bytes(), path).data, path)
 
 
+EVALSCORE = ExchangeFormat(
+    name="evalscore",
+    title="An EvalScore of jeffs-brain's daemon runner: one JSON object with answers to a question set.",
+    benchmarks=("qa@1", "qa-smoke@1"),
+    mapping=f"{__package__}:evalscore",
+    reader=f"{__package__}.evalscore:read",
+    writer=f"{__package__}.evalscore:write",
+    holds={
+        RunPart.ANSWERS: WHOLE,
+        RunPart.FAILURES: "as error messages",
+        RunPart.ITEMS: "document ids, with scores",
+        RunPart.TIMINGS: "the total by question",
+        RunPart.GRADES: "a score; passed from 0.5",
+        RunPart.SCORES: "the pass rate and the mean, without intervals",
+        RunPart.TRACK: "question set, scorer and scenario",
+        RunPart.SYSTEM: "slug and mode",
+    },
+)
+
+
+def _tables(info: BenchmarkInfo) -> dict[str, tuple[Category, ...]]:
+    return tables_of(info, lambda protocol, _: QaJudged() if protocol.name.endswith(JUDGED) else QaExact())
+
+
 class _QuestionSet(Benchmark):
     """Base of both question sets."""
 
     prompts = __package__
-    formats = FORMATS
-
-    def __init__(self) -> None:
-        (info,) = self.info.categories
-        exact, judged = Category.of(info, QaExact()), Category.of(info, QaJudged())
-        self._tables = {
-            each.name: (judged,) if each.name.endswith(JUDGED) else (exact,) for each in self.info.protocols
-        }
-        self.categories = self._tables[self.info.protocols[0].name]
-
-    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
-        """Open the data of the default protocol; see :meth:`memeval.benchmarks.base.Benchmark.open`."""
-        return self.opened(path, parameters, self.info.protocols[0].name, self.info.tiers[0].name)
+    formats = (EVALSCORE,)
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> QaDataset:
         """Open the data. Each row must have the fields that the scorer of the protocol needs.
 
         Args:
-            path: see the benchmark.
             parameters: ``store=prepared`` or ``store=empty``, and the other parameters of the benchmark.
-            protocol: one of the benchmark's protocols.
-            tier: its only tier.
 
         Raises:
             BadInput: the file is missing or no question set, or a parameter is unknown or invalid.
@@ -94,19 +103,12 @@ class _QuestionSet(Benchmark):
     ) -> tuple[bytes, tuple[QuestionRow, ...], dict[str, str | int]]:
         """Return the bytes of a file, its rows, and the parameters that name it."""
 
-    def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the only category, with the grader of a protocol."""
-        return self._tables[protocol]
-
-    def _refuse(self, parameters: dict[str, str | int], known: str) -> None:
-        if parameters:
-            raise BadInput(f"{self.info.id} has no parameter '{next(iter(parameters))}'.", remedy=f"It has: {known}.")
-
 
 class QaBenchmark(_QuestionSet):
     """Any question set in JSON Lines, version 1."""
 
     info = INFO
+    tables = _tables(INFO)
 
     def available(self, path: Path | None = None) -> bool:
         """Return whether a file is named and exists."""
@@ -124,7 +126,8 @@ class QaBenchmark(_QuestionSet):
         name = parameters.pop("file", None)
         if name is not None and not _NAME.fullmatch(str(name)):
             raise BadInput(f"invalid file name {str(name)!r}.", remedy="Use letters, digits, dots and dashes.")
-        self._refuse(parameters, "store=prepared|empty, and file=NAME, the name of the file in the track")
+        known = "store=prepared|empty, and file=NAME, the name of the file in the track"
+        refuse_parameters(self.info.id, parameters, known)
         data, rows = read_rows(path, scorer)
         return data, rows, {"file": str(name) if name is not None else _stem(path)}
 
@@ -133,6 +136,7 @@ class QaSmokeBenchmark(_QuestionSet):
     """The built-in set of twenty simple facts, version 1."""
 
     info = _smoke()
+    tables = _tables(info)
 
     def _read(
         self, path: Path | None, parameters: dict[str, str | int], scorer: Scorer
@@ -143,7 +147,7 @@ class QaSmokeBenchmark(_QuestionSet):
                 where=path,
                 remedy="For your own file: --benchmark qa --data FILE.",
             )
-        self._refuse(parameters, "store=prepared|empty")
+        refuse_parameters(self.info.id, parameters, "store=prepared|empty")
         data = (resources.files(__package__) / "smoke.jsonl").read_bytes()
         return data, rows_of(data, scorer, "smoke.jsonl"), {}
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from memeval.benchmarks.qa.keys import QaKey
-from memeval.benchmarks.qa.needles import holds, holds_anywhere
+from memeval.benchmarks.qa.keys import QaKey, holds, holds_anywhere
 
 MOST_ANSWERS = 200
 """Largest number of other rows' answers that each row is tested with, spread evenly over the file; limits the quadratic

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.qa.controls import table
-from memeval.benchmarks.qa.keys import QaKey
-from memeval.benchmarks.qa.needles import holds
+from memeval.benchmarks.qa.keys import QaKey, holds
 from memeval.benchmarks.qa.rows import QuestionRow
 from memeval.keys import ItemKey
 from memeval.records.base import Digest

@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from memeval.benchmarks.data import file_bytes
 from memeval.records.base import RepeatedKey, once_each
 from memeval.records.errors import BadInput
 
@@ -82,15 +83,7 @@ def read_rows(path: Path, scorer: Scorer) -> tuple[bytes, tuple[QuestionRow, ...
     Raises:
         BadInput: the file is missing or invalid, or lacks fields for the scorer. Lists all errors.
     """
-    try:
-        if path.is_dir():
-            raise BadInput("this is a folder.", where=path, remedy="Name the JSON Lines file.")
-        with path.open("rb") as stream:
-            data = stream.read(LARGEST_FILE + 1)
-    except FileNotFoundError:
-        raise BadInput("file not found.", where=path, remedy="Name a JSON Lines file.") from None
-    except OSError as error:
-        raise BadInput(f"cannot read the file ({error.strerror}).", where=path) from None
+    data = file_bytes(path, LARGEST_FILE, "Name a JSON Lines file.")
     return data, rows_of(data, scorer, path)
 
 

@@ -32,10 +32,9 @@ from memeval.judging.base import Case, parse_strict
 from memeval.keys import ItemKey
 from memeval.records.audit import Probe
 from memeval.records.base import Digest, Stored, digest_bytes
-from memeval.records.call import Call, Caller, ModelRequest
+from memeval.records.call import Call, Caller, ModelRequest, Prompt
 from memeval.records.errors import BadInput
 from memeval.records.journal import LogLine
-from memeval.records.prompt import Prompt
 from memeval.records.response import Response
 from memeval.records.track import Redistribution, Track
 

@@ -15,16 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from memeval.judging.abstention import begins_missing, says_missing, withholds
 from memeval.judging.base import Case
-from memeval.judging.hedging import without_echo
-from memeval.judging.references.accepted import alternatives, polarity
+from memeval.judging.hedging import begins_missing, says_missing, withholds, without_echo
+from memeval.judging.references.lexical import SHORTEST, one_family, one_slip
 from memeval.judging.references.periods import Period
-from memeval.judging.references.polar import verdict_of
-from memeval.judging.references.slips import SHORTEST, one_family, one_slip
+from memeval.judging.references.polar import alternatives, polarity, verdict_of
 from memeval.judging.references.tokens import NOT, Reading, Token, form_of, read, read_known, simplified
-from memeval.judging.scripts import is_read, is_unspaced, may_reverse
-from memeval.judging.text import bare, states
+from memeval.judging.text import bare, is_read, is_unspaced, may_reverse, states
 from memeval.keys import ReferenceKey
 
 LONG = 4

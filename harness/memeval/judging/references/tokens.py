@@ -8,11 +8,10 @@ from functools import lru_cache
 
 import regex
 
-from memeval.judging.clock import with_clock
 from memeval.judging.references.lexical import LIGHT, NEGATORS, PHRASES, same_words
 from memeval.judging.references.periods import Period, mended, periods
 from memeval.judging.stemming import stem
-from memeval.judging.text import normal
+from memeval.judging.text import normal, with_clock
 
 NOT = "!not"
 """The token of every negation."""

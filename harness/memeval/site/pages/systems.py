@@ -14,9 +14,7 @@ from memeval.records.failure import EvidenceFound
 from memeval.records.finding import Finding
 from memeval.records.run import SystemKind
 from memeval.records.scores import Tally
-from memeval.site.charts import charts
-from memeval.site.charts.charts import Point
-from memeval.site.charts.figures import Figure, figure
+from memeval.site.charts.charts import Chart, Point, intervals
 from memeval.site.items.failure_tables import run_failures
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
@@ -322,7 +320,7 @@ def _standings(site: SiteModel, slug: str) -> list[tuple[BoardTable, BoardRow]]:
     return [(table, row) for table in site.board.tables for row in table.rows if row.run.system.slug == slug]
 
 
-def _categories(site: SiteModel, row: BoardRow) -> Figure:
+def _categories(site: SiteModel, row: BoardRow) -> Chart:
     benchmark = site.benchmark_of(row.run.track)
     points = []
     for category in row.run.scores.categories:
@@ -331,9 +329,9 @@ def _categories(site: SiteModel, row: BoardRow) -> Figure:
             low, high = (
                 (tally.interval.low, tally.interval.high) if tally.interval else (tally.accuracy, tally.accuracy)
             )
-            points.append(Point(benchmark.category_title(category.name), tally.accuracy, low, high, False))
+            points.append(Point(benchmark.category_title(category.name), tally.accuracy, low, high))
     name = f"system-{segment(row.run.system.slug)}-{row.run.track_id}"
-    return figure(charts.intervals(name, f"{row.run.system.name} on {benchmark.title}: score by category", points))
+    return intervals(name, f"{row.run.system.name} on {benchmark.title}: score by category", points)
 
 
 def _check_titles(report: Conformance | None) -> dict[str, str]:

@@ -6,15 +6,18 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from memeval.benchmarks.base import Dataset, Parameters
-from memeval.benchmarks.beliefs.benchmark import INFO, JUDGE, BeliefsBenchmark
-from memeval.benchmarks.beliefs.fresh.editions import Beacon, Edition, editions
-from memeval.benchmarks.beliefs.fresh.seed import FreshSeed
-from memeval.benchmarks.beliefs.wording.editions import FILENAME, Wordings, folder, vocabulary
-from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
+from memeval.benchmarks.beliefs.benchmark import INFO, BeliefsBenchmark
+from memeval.benchmarks.beliefs.fresh.editions import Beacon, Edition, EditionTexts, edition, editions
+from memeval.benchmarks.beliefs.fresh.value import FILENAME as VALUE
+from memeval.benchmarks.beliefs.fresh.value import BeaconValue, fetch, is_official, read
+from memeval.benchmarks.beliefs.wording.editions import FILENAME, Vocabulary, Wordings, folder, vocabulary
+from memeval.benchmarks.data import data_folder
+from memeval.records.benchmark import BenchmarkInfo
+from memeval.records.errors import BadInput
 from memeval.toml import parse_toml
 
 
-class FreshBeliefsBenchmark(FreshSeed, BeliefsBenchmark):
+class FreshBeliefsBenchmark(BeliefsBenchmark):
     """beliefs@2 with a seed that nobody could know when the edition was announced.
 
     Args:
@@ -29,16 +32,12 @@ class FreshBeliefsBenchmark(FreshSeed, BeliefsBenchmark):
     def __init__(
         self, edition_id: str | Edition, beacon: Beacon | None = None, packs: Traversable | None = None
     ) -> None:
-        FreshSeed.__init__(self, edition_id, beacon)
-        BeliefsBenchmark.__init__(self)
+        self.edition = edition_id if isinstance(edition_id, Edition) else edition(edition_id)
+        self.beacon = beacon or editions().beacon
         self._packs = packs or folder()
-        tier = INFO.tiers[0]
-        if self.edition.packs:
-            tier = tier.model_copy(update={"how": f"All items, in the wording of {' and '.join(self.edition.packs)}."})
-        texts = editions().packed if self.edition.packs else editions()
-        self.info = self.catalogue(INFO, texts).model_copy(update={"tiers": (tier,)})
+        self.info = self._catalogue(editions().packed if self.edition.packs else editions())
 
-    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
+    def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
         """Generate the data from the seed and the packs of the edition.
 
         Args:
@@ -49,24 +48,27 @@ class FreshBeliefsBenchmark(FreshSeed, BeliefsBenchmark):
             BadInput: the value is missing or of another edition; a pack is withheld or differs from its digest; or a
                 parameter is unknown or invalid.
         """
-        return self.opened(path, parameters, JUDGE, self.info.tiers[0].name)
-
-    def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
-        """Generate the data of a protocol; see :meth:`open`.
-
-        Raises:
-            BadInput: as :meth:`open` does.
-        """
-        return self.marked(super().opened(path, parameters, protocol, tier), path)
+        dataset = super().opened(path, parameters, protocol, tier)
+        dataset.released = is_official(self.value(path), self.beacon)
+        return dataset
 
     def available(self, path: Path | None = None) -> bool:
         """Return whether the seed is stored and all packs are published."""
-        return super().available(path) and all((self._packs / f"{name}.toml").is_file() for name in self.edition.packs)
+        packs = (self._packs / f"{name}.toml" for name in self.edition.packs)
+        return self.place(path).is_file() and all(pack.is_file() for pack in packs)
 
     def remedy(self) -> str:
         """Return when and how to get the seed and the packs."""
-        seed, packs = super().remedy(), ", ".join(self.edition.packs)
-        return f"{seed} Its wording packs ({packs}) come with a release after that." if packs else seed
+        address = self.beacon.address(self.beacon.urls[0], self.edition.round)
+        packs = ", ".join(self.edition.packs)
+        return (
+            f"Its seed is published on {self.edition.at}, as round {self.edition.round} of {self.beacon.name} "
+            f"({address}). After that time, run memeval data pull {self.edition.name}."
+        ) + (f" Its wording packs ({packs}) come with a release after that." if packs else "")
+
+    def pull(self) -> Path:
+        """Fetch the seed; see :func:`memeval.benchmarks.beliefs.fresh.value.fetch`."""
+        return fetch(self.edition, self.beacon, self.place(None))
 
     def vocabulary(self, tier: str) -> Vocabulary:
         """Return the packs of the edition, or the public wording.
@@ -81,11 +83,49 @@ class FreshBeliefsBenchmark(FreshSeed, BeliefsBenchmark):
         return vocabulary(published, self.edition.packs, self._packs)
 
     def chosen(self, path: Path | None, parameters: Parameters | None) -> tuple[int, int]:
-        """Return the seed of the edition and the requested size.
-
-        Raises:
-            BadInput: as :meth:`open` does.
-        """
-        self.no_seed(parameters, INFO.id)
+        """Return the seed of the edition and the requested size; see :meth:`opened`."""
+        if "seed" in (parameters or {}):
+            raise BadInput(
+                f"{self.edition.id} has no parameter 'seed': its seed is fixed.",
+                remedy=f"Use {INFO.id} to choose a seed.",
+            )
         _, size = super().chosen(None, parameters)
         return self.value(path).seed, size
+
+    def value(self, path: Path | None) -> BeaconValue:
+        """Return the stored value of the beacon.
+
+        Raises:
+            BadInput: the value is missing, damaged, or of another edition.
+        """
+        place = self.place(path)
+        if not place.exists():
+            raise BadInput(f"the seed of {self.edition.id} is missing.", where=place, remedy=self.remedy())
+        return read(place, self.edition)
+
+    def place(self, path: Path | None) -> Path:
+        """Return the file of the stored value."""
+        if path is None:
+            return data_folder() / self.edition.name / VALUE
+        return path / VALUE if path.is_dir() else path
+
+    def _catalogue(self, texts: EditionTexts) -> BenchmarkInfo:
+        """Return the catalogue entry of the edition."""
+        packs = " and ".join(self.edition.packs)
+        tier = INFO.tiers[0]
+        if packs:
+            tier = tier.model_copy(update={"how": f"All items, in the wording of {packs}."})
+        slots = {"month": self.edition.month, "at": self.edition.at, "round": self.edition.round}
+        slots |= {"draws": "drew" if self.edition.drawn else "will draw"}
+        slots |= {"beacon": self.beacon.name, "chain": self.beacon.chain, "packs": packs}
+        return INFO.model_copy(
+            update={
+                "id": self.edition.id,
+                "quick": None,
+                "seed_of": INFO.id,
+                "title": texts.title.format(**slots),
+                "summary": texts.summary.format(**slots),
+                "made": f"{texts.made.format(**slots)} {INFO.made}",
+                "tiers": (tier,),
+            }
+        )

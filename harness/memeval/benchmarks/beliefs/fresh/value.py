@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from memeval.benchmarks.beliefs.fresh.editions import Beacon, Edition, Hex
+from memeval.benchmarks.data import file_bytes
 from memeval.records.base import Stored
 from memeval.records.errors import BadInput
 from memeval.storage import unwritable, write_whole
@@ -67,13 +68,7 @@ def read(path: Path, edition: Edition) -> BeaconValue:
         BadInput: the file is unreadable, invalid, or of another edition.
     """
     again = f"Delete the file and run memeval data pull {edition.name}."
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(LARGEST + 1)
-    except OSError as error:
-        raise BadInput(f"cannot read the file ({error.strerror}).", where=path) from None
-    if len(data) > LARGEST:
-        raise BadInput("the file is too large for a value of a beacon.", where=path, remedy=again)
+    data = file_bytes(path, LARGEST, again)
     try:
         value = BeaconValue.parse(data, path)
     except BadInput as error:

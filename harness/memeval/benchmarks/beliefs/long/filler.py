@@ -8,16 +8,16 @@ those that are asked, so that neither topic nor sentence tells filler from the r
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
 from memeval.benchmarks.beliefs.lives import OTHERS, Life
-from memeval.benchmarks.beliefs.long.lives import LongLife
-from memeval.benchmarks.beliefs.long.talk import FillerTalker
+from memeval.benchmarks.beliefs.long.lives import FillerTalker, LongLife, lives
 from memeval.benchmarks.beliefs.plan import STREAMS
-from memeval.benchmarks.beliefs.wording.vocabulary import Vocabulary
+from memeval.benchmarks.beliefs.wording.editions import Vocabulary
 from memeval.benchmarks.kit.checks import says
-from memeval.benchmarks.kit.long.strangers import stranger
+from memeval.benchmarks.kit.long.details import stranger
+from memeval.benchmarks.kit.long.history import LongSource, Part
 from memeval.benchmarks.kit.streams import stream
 from memeval.benchmarks.kit.talk import DraftTurn
 from memeval.benchmarks.kit.timeline import Act, Manner, Timeline, TimelineEvent
@@ -86,3 +86,27 @@ class Filler:
     def _talker(self, life: LongLife, events: tuple[TimelineEvent, ...], rng: random.Random) -> FillerTalker:
         told = Life(life.person, Timeline(events, {}), {}, ())
         return FillerTalker(told, self._words, rng, self._harmless)
+
+
+class LongBeliefs(LongSource):
+    """The source of beliefs@2.
+
+    Args:
+        protocol: the protocol, part of the folder of stored surveys.
+        searched: whether searches are graded, and not answers.
+    """
+
+    prefix = "beliefs-2"
+    code = ("benchmarks/beliefs",)
+
+    def __init__(self, seed: int, tier: str, protocol: str, vocabulary: Vocabulary, *, searched: bool) -> None:
+        super().__init__(seed, tier)
+        self.folder = f"beliefs-2/{protocol}"
+        self.included = f"benchmarks/beliefs/long/surveys/{protocol}"
+        self._vocabulary, self._searched = vocabulary, searched
+
+    def parts(self) -> Iterator[Part]:
+        """See :meth:`LongSource.parts`."""
+        everybody = lives(self.seed, self._vocabulary, searched=self._searched)
+        for name, group in self.groups(everybody):
+            yield name, group, Filler(self.seed, name, group, self._vocabulary)

@@ -14,7 +14,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, ValidationError
 
 from memeval.benchmarks.kit.checks import says
-from memeval.benchmarks.kit.values import Form, TopicValue
+from memeval.benchmarks.kit.timeline import Form, TopicValue
 from memeval.records.base import Record, misfit
 from memeval.records.errors import BadInput
 

@@ -9,7 +9,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memeval.words import read_words
+from memeval.benchmarks.kit.people import Relation
+from memeval.benchmarks.kit.streams import Loose
+from memeval.toml import read_words
 
 
 @dataclass(frozen=True)
@@ -71,3 +73,17 @@ _POOLS = tuple(
     )
 )
 """The words of a detail in the order they are drawn, each with its number of entries."""
+
+
+KINS = {
+    "she": ("classmate", "dentist", "flute teacher", "choir friend", "niece", "tenant", "sister-in-law", "mentor"),
+    "he": ("barber", "nephew", "tutor", "bandmate", "stepfather", "plumber", "teammate", "brother-in-law"),
+}
+"""What they are to the user."""
+
+
+def stranger(rng: random.Random) -> Relation:
+    """Return another person with a name of random syllables."""
+    draw = Loose(rng).draw
+    she, her, him = draw((("she", "her", "her"), ("he", "his", "him")))
+    return Relation(draw(KINS[she]), f"{draw(WORDS.first)}{draw(WORDS.middle)}{draw(WORDS.last)}", she, her, him)

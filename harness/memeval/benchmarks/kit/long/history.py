@@ -1,14 +1,16 @@
-"""A history of a given length, with random access to sessions without generating those before them."""
+"""A history of a given length, with random access to its sessions, and what it is generated from."""
 
 from __future__ import annotations
 
 import zlib
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Protocol, overload
+from typing import Protocol, TypeVar, overload
 
+from memeval.benchmarks.kit.long import SHARED, SIZES
 from memeval.benchmarks.kit.people import Person
 from memeval.benchmarks.kit.talk import DraftSession, DraftTurn, session
 from memeval.keys import ItemKey
@@ -205,3 +207,47 @@ class LongHistory(Steps):
 def ordinal(place: int) -> str:
     """Return the id of the session at a position, from 0."""
     return f"s{place + 1:06d}"
+
+
+L = TypeVar("L")
+
+Part = tuple[str, Sequence[HistoryLife], FillerSessions]
+"""A history: its name, its lives, and its filler sessions."""
+
+
+class LongSource(ABC):
+    """Lives and filler sessions of a tier."""
+
+    prefix: str
+    """First part of the scenario ids."""
+    folder: str
+    """Folder of stored surveys, in the data folder."""
+    included: str
+    """Folder of the surveys that memeval includes, in the package memeval."""
+    code: tuple[str, ...]
+    """Folders of the benchmark with the code and the words that determine a history, in the package memeval."""
+
+    def __init__(self, seed: int, tier: str) -> None:
+        self.seed, self.tier = seed, tier
+
+    @property
+    def size(self) -> int:
+        """Tokens of a history."""
+        return SIZES[self.tier]
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether all lives share one history."""
+        return self.size >= SHARED
+
+    def groups(self, lives: Sequence[L]) -> Iterator[tuple[str, Sequence[L]]]:
+        """Yield the lives of each history with its name."""
+        if self.is_shared:
+            yield "all", lives
+            return
+        for number, life in enumerate(lives, start=1):
+            yield f"{number:02d}", (life,)
+
+    @abstractmethod
+    def parts(self) -> Iterator[Part]:
+        """Yield the histories of the tier."""

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.kit.long import SIZES
-from memeval.benchmarks.kit.long.dataset import LongDataset
-from memeval.benchmarks.kit.long.survey import included
+from memeval.benchmarks.kit.long.survey import LongDataset, included
 from memeval.records.errors import BadInput
 from memeval.storage import write_whole
 

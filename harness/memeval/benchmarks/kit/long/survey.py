@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from itertools import chain, count, pairwise
 from pathlib import Path
 
+from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.data import data_folder
 from memeval.benchmarks.kit.checks import BrokenRule, says
-from memeval.benchmarks.kit.long.history import FillerSessions, HistoryLife, LongHistory
-from memeval.benchmarks.kit.long.source import LongSource
+from memeval.benchmarks.kit.long.history import FillerSessions, HistoryLife, LongHistory, LongSource, ordinal
 from memeval.benchmarks.kit.talk import DraftTurn
+from memeval.keys import ItemKey
 from memeval.records.base import Digest, Stored
-from memeval.records.errors import BadInput, MemevalError
+from memeval.records.errors import BadInput, CheckFailed, MemevalError
+from memeval.records.scenario import Scenario
 from memeval.storage import write_whole
 from memeval.tokens import count_tokens, tokenizer_name
 
@@ -211,3 +213,51 @@ def _fit(filler: FillerSessions, lives: Sequence[HistoryLife], size: int) -> tup
 
 def _path(source: LongSource) -> Path:
     return data_folder() / source.folder / f"surveyed-{source.tier}-{source.seed}.json"
+
+
+class LongDataset(Dataset):
+    """The same questions in histories of one length.
+
+    Args:
+        source: the lives and filler sessions.
+    """
+
+    def __init__(self, source: LongSource) -> None:
+        self.parameters = {"seed": source.seed}
+        self.source = source
+        """The lives and filler sessions."""
+        self.survey = surveyed(source)
+        """Stored results of one pass over the histories."""
+        self.digest = self.survey.digest
+        self.history_bytes = self.survey.sizes
+        self._histories = histories(source, self.survey.fillers)
+
+    def scenarios(self) -> Iterator[Scenario]:
+        """Yield the histories."""
+        return (history.scenario() for history in self._histories)
+
+    def keys(self) -> Iterator[ItemKey]:
+        """Yield the keys, history by history."""
+        return (key for history in self._histories for key in history.keys())  # noqa: SIM118 - no dictionary
+
+    def ordinals(self, scenario_id: str) -> Mapping[str, str]:
+        """Map the source ids of sessions to ordinals, without generating a session.
+
+        Raises:
+            KeyError: no scenario has that id.
+        """
+        history = next((each for each in self._histories if each.scenario_id == scenario_id), None)
+        if history is None:
+            raise KeyError(scenario_id)
+        return {history.source_id(place): ordinal(place) for place in range(history.sessions)}
+
+    def verify(self) -> str:
+        """Generate the histories again and compare; see :meth:`Dataset.verify`."""
+        found = store_survey(self.source)
+        if found != self.survey:
+            raise CheckFailed(
+                f"the digest of the histories is {found.digest}, but the stored one was {self.survey.digest}.",
+                remedy="The stored result is now corrected. Run the same command again.",
+            )
+        tokens = ", ".join(f"{each:,}" for each in found.tokens)
+        return f"generated again, tokens of each history: {tokens}"

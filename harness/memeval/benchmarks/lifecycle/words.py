@@ -1,11 +1,11 @@
-"""Reads the words of the benchmark."""
+"""Reads the words of the benchmark: topics, people, frames and talk."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from memeval.words import read_words
+from memeval.toml import read_words
 
 
 @dataclass(frozen=True)
@@ -116,11 +116,11 @@ class Filler:
     days: tuple[str, ...]
 
 
-_TOPICS = read_words(__package__, "topics.toml", Topics)
+_TOPICS = read_words(__package__, "wording/topics.toml", Topics)
 TOPICS = _TOPICS.topics
-PEOPLE = read_words(__package__, "people.toml", People)
-FRAMES = read_words(__package__, "frames.toml", Frames)
-FILLER = read_words(__package__, "filler.toml", Filler)
+PEOPLE = read_words(__package__, "wording/people.toml", People)
+FRAMES = read_words(__package__, "wording/frames.toml", Frames)
+FILLER = read_words(__package__, "wording/filler.toml", Filler)
 
 TITLES = ("Dr. ", "Mr. ", "Mrs. ", "The ")
 """First words of values that a text may leave out."""

@@ -1,1 +1,0 @@
-"""The six parts: each writes scenarios with probes."""

@@ -1,1 +1,0 @@
-"""The words of the benchmark: topics, people, frames and talk, as data."""
