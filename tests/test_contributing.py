@@ -1,7 +1,5 @@
 """CONTRIBUTING names files and folders that are there."""
 
-from __future__ import annotations
-
 import ast
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A benchmark in a package of its own: found, run, graded, verified, shown on a page, exported."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

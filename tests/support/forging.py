@@ -4,8 +4,6 @@ Counts, scores, coverage, tokens, usage, file digests, track id, fingerprint, ru
 so that a check finds the forgery itself, never a digest that the forger forgot.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable, Iterable
