@@ -22,13 +22,6 @@ app = typer.Typer(help="Audit a judge, or compare two judges.", no_args_is_help=
 _LABELS = typer.Option("--judge-label", help="Who serves the model judges, if not their makers.")
 
 
-def add_to(main: typer.Typer) -> None:
-    command(main, "regrade")(regrade)
-    former = {"allow_extra_args": True, "ignore_unknown_options": True}
-    main.command("rejudge", hidden=True, context_settings=former)(rejudge)
-    main.add_typer(app, name="judge")
-
-
 def rejudge() -> None:
     """Say the new name of this command."""
     raise BadInput("memeval rejudge is now memeval regrade.", remedy="Its options are the same.")

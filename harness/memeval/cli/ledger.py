@@ -318,7 +318,7 @@ ITEMS = 25
 
 
 @command(app, "re-ask")
-def re_ask(
+def reask(
     run: RunArgument,
     options: Annotated[ModelOptions, Without("model_concurrency")],
     items: Annotated[int, typer.Option("--n", help="Number of drawn judgments, at least 20.")] = JUDGMENTS,
@@ -337,12 +337,12 @@ def re_ask(
     """
     from memeval import api
     from memeval.archive.ledger import Ledger
-    from memeval.evaluation.verify import reask
+    from memeval.evaluation.verify.reask import reask as ask_again
     from memeval.execution.progress import Bar
 
     folder = api.load_run(run, results)
     with Bar() as progress:
-        sample = reask.re_ask(folder, items, options, data, progress)
+        sample = ask_again(folder, items, options, data, progress)
     how = f" by {folder.run.track.judge} at {folder.run.track.judge_endpoint}"
     _record(LedgerEvent.RE_ASKED, folder, sample, "verdicts", how, by, Ledger(results, sign_with))
 

@@ -45,7 +45,7 @@ for _name, _function in (
     ("run", running.run),
     ("verify", trust.verify),
     ("reproduce", trust.reproduce),
-    ("rejudge", judging.rejudge),
+    ("regrade", judging.regrade),
     ("failures", comparing.failures),
     ("items", comparing.items),
     ("compare", comparing.compare),
@@ -62,6 +62,9 @@ for _name, _function in (
     ("doctor", project.doctor),
 ):
     command(app, _name)(_function)
+app.command("rejudge", hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+    judging.rejudge
+)
 for _name, _group in (
     ("judge", judging.app),
     ("submit", submitting.app),

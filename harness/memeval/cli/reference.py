@@ -13,74 +13,6 @@ from unittest.mock import patch
 
 PAGE = Path("site/reference/cli.md")
 
-COMMANDS = (
-    (),
-    ("run",),
-    ("verify",),
-    ("reproduce",),
-    ("regrade",),
-    ("compare",),
-    ("overall",),
-    ("check",),
-    ("matrix",),
-    ("evaluate",),
-    ("failures",),
-    ("items",),
-    ("judge",),
-    ("judge", "audit"),
-    ("score",),
-    ("import",),
-    ("export",),
-    ("submit",),
-    ("submit", "new"),
-    ("submit", "check"),
-    ("submit", "results"),
-    ("submit", "comment"),
-    ("ledger",),
-    ("ledger", "show"),
-    ("ledger", "accept"),
-    ("ledger", "reproduce"),
-    ("ledger", "repeat"),
-    ("ledger", "re-ask"),
-    ("ledger", "rerun"),
-    ("ledger", "supersede"),
-    ("ledger", "invalidate"),
-    ("ledger", "review"),
-    ("ledger", "reply"),
-    ("data",),
-    ("data", "list"),
-    ("data", "pull"),
-    ("data", "verify"),
-    ("data", "generate"),
-    ("sources",),
-    ("sources", "findings"),
-    ("sources", "list"),
-    ("sources", "pull"),
-    ("sources", "import"),
-    ("sources", "verify"),
-    ("labels",),
-    ("labels", "draw"),
-    ("labels", "sheet"),
-    ("labels", "add"),
-    ("labels", "grade"),
-    ("labels", "show"),
-    ("archive",),
-    ("archive", "push"),
-    ("archive", "pull"),
-    ("archive", "list"),
-    ("archive", "trajectory"),
-    ("archive", "verify"),
-    ("archive", "prune"),
-    ("site",),
-    ("site", "build"),
-    ("site", "serve"),
-    ("publish",),
-    ("init",),
-    ("schema",),
-    ("doctor",),
-)
-"""Every command, in the order of the page."""
-
 
 def page() -> str:
     parts = [
@@ -100,7 +32,8 @@ def each_command(below: Any = None, words: tuple[str, ...] = ()) -> Iterator[tup
 
     yield words
     for name, each in getattr(below or command_of(app), "commands", {}).items():
-        yield from each_command(each, (*words, name))
+        if not each.hidden:
+            yield from each_command(each, (*words, name))
 
 
 def help_of(*words: str) -> str:

@@ -13,7 +13,7 @@ from memeval.records.errors import BadInput, CheckFailed, MemevalError
 
 if TYPE_CHECKING:
     from memeval.claims.copies import Copies
-    from memeval.records.finding import Finding, FindingsReport, JudgeTrials, PassRate
+    from memeval.records.finding import FindingsReport, JudgeTrials, PassRate, RecountedClaim
     from memeval.records.regraded import RegradedFile
     from memeval.records.source import FilePart, PublishedSource
 
@@ -235,7 +235,7 @@ def _print_findings(report: FindingsReport) -> None:
         print(f"  {one.date}  {one.subject}")
 
 
-def _finding_line(finding: Finding) -> list[str]:
+def _finding_line(finding: RecountedClaim) -> list[str]:
     from memeval.site.pages.findings import claimed_text, counted_text
 
     rows = str(sum(each.rows for each in finding.recount.files)) if finding.recount else "–"
