@@ -1,7 +1,5 @@
 """Abstentions in many words, and sentences that only look like one. All of them are made up."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 
