@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from memeval.records.scores import Interval
-from memeval.site.charts.axes import round_step
 from memeval.site.charts.charts import ACCENT, CONTROL, INK, PAPER, Chart, Spec, altair, finish
+from memeval.site.charts.line_charts import round_step
 from memeval.site.model.text import visible
 
 WIDTH, HEIGHT = 500, 320
@@ -44,7 +44,6 @@ class PlotAxis:
     """Whether a logarithmic axis has a place for 0, left of all others."""
 
     def share(self, value: float) -> float:
-        """Return where a value stands."""
         if not self.is_log:
             return (value - self.start) / (self.end - self.start)
         if value <= 0:
@@ -54,7 +53,6 @@ class PlotAxis:
         return room + (1 - room) * where
 
     def holds(self, value: float) -> bool:
-        """Return whether a value is on the axis."""
         return value == 0 if self.has_zero and value <= 0 else self.start <= value <= self.end
 
 
@@ -102,8 +100,6 @@ def _log_ticks(start: float, end: float, seconds: bool) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class PlotSpot:
-    """A point with a cost and a score."""
-
     name: str
     cost: float
     score: float
@@ -116,31 +112,24 @@ class PlotSpot:
 
 @dataclass(frozen=True)
 class Level:
-    """A score that is drawn as a line."""
-
     name: str
     score: float
 
 
 @dataclass(frozen=True)
 class Plot:
-    """What is drawn."""
-
     name: str
     """Its name in addresses."""
     title: str
     description: str
     """What it shows, as text for screen readers."""
     cost: str
-    """Title of the axis of costs."""
     spots: tuple[PlotSpot, ...]
     """At least two points, one of them ranked."""
     write: Callable[[float], str]
-    """Formats a cost."""
     levels: tuple[Level, ...] = ()
     """Drawn as lines if they are in the range of the scores."""
     seconds: bool = False
-    """Whether the costs are times."""
 
 
 def score_range(spots: Sequence[PlotSpot]) -> PlotAxis:
@@ -216,7 +205,6 @@ def _name(spot: PlotSpot, across: PlotAxis, up: PlotAxis, boxes: list[_Box]) -> 
 
 
 def _label(name: str, x: float, y: float, align: str, up: PlotAxis) -> Spec:
-    """Return a label at a place in pixels."""
     score = up.start + (1 - y / HEIGHT) * (up.end - up.start)
     return {"label": name, "label_x": x / WIDTH, "label_y": score, "align": align}
 

@@ -22,7 +22,6 @@ QUESTION_CHARS = 160
 
 
 KIND = "data-shards"
-"""The kind of the kept content."""
 
 
 def kept_benchmark_shards(data: BenchmarkData, words: bool) -> tuple[Asset, ...]:

@@ -31,13 +31,10 @@ MEANINGS = {
     Cause.NOT_USED: "All evidence was retrieved and read, but the answer is wrong.",
     Cause.UNKNOWN: "Neither the answer nor the retrieved evidence explains the error.",
 }
-"""What each cause means."""
 
 
 @dataclass(frozen=True)
 class RunFailures:
-    """A run's failure analysis."""
-
     head: bytes
     """Digest and counts of the analysis, as JSON text."""
     read: Callable[[], bytes]
@@ -45,7 +42,6 @@ class RunFailures:
 
     @cached_property
     def digest(self) -> Digest:
-        """Digest of the file."""
         return str(self._head["digest"])
 
     @property
@@ -59,7 +55,6 @@ class RunFailures:
 
     @property
     def summary(self) -> FailureSummary:
-        """Its counts."""
         found = _summary(self._head["summary"])
         # The file's keys are sorted by name; the page lists causes in the order in which they are tested.
         return found.model_copy(

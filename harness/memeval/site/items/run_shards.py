@@ -32,7 +32,6 @@ ROW_BYTES = 40
 """Typical size in JSON of a row of a shard's tables, without its text."""
 
 KIND = "shards"
-"""The kind of the kept content."""
 
 PLACE_BYTES = 4
 """Typical size in JSON of the place of a row."""
@@ -43,12 +42,10 @@ class RunShards:
     """A run's answers and grades for the drill-down."""
 
     assets: tuple[Asset, ...]
-    """The shards, in order."""
     items: tuple[Data, ...]
     """For each item: its grade for the list, the number of its shard, and the durations of its responses."""
 
     def to_bytes(self) -> bytes:
-        """Return them as one file."""
         packed_all = io.BytesIO()
         with zipfile.ZipFile(packed_all, "w") as archive:
             # Without a time of their own, equal shards give equal files.
@@ -154,12 +151,6 @@ def _shown_number(number: float) -> float:
 
 
 class _Shard:
-    """A shard in the making.
-
-    Args:
-        words: whether the benchmark's text may be published.
-    """
-
     def __init__(self, words: bool) -> None:
         self.items: list[bytes] = []
         self._words = words
@@ -177,7 +168,6 @@ class _Shard:
         return len(self.items) >= SHARD_ITEMS or self._size + self._lines.size >= SHARD_BYTES
 
     def asset(self) -> Asset:
-        """Return it as a file."""
         tables = {
             "contexts": self._places,
             "lines": self._lines.table,
@@ -191,7 +181,6 @@ class _Shard:
         return packed(joined("items", self.items, tables))
 
     def add(self, grade: Grade, answers: Iterable[Response], contexts: Contexts, calls: CallTables) -> None:
-        """Add an item with its responses."""
         names = tuple(grade.metrics)
         item = {
             "id": grade.item_id,

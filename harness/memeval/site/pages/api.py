@@ -57,7 +57,6 @@ def _content(record: Stored) -> bytes:
 
 
 def _files(site: SiteModel) -> Iterable[ApiFile]:
-    """Yield the files that programs can read."""
     for name, what in (
         ("boards", "All tables, with the paths of their rows as JSON and CSV."),
         ("systems", "All systems, with their rank and score in each table."),
@@ -163,8 +162,6 @@ NO_TIME = "2026-01-01T00:00:00+00:00"
 
 
 class FeedFile(Publisher):
-    """The feed."""
-
     name = "feed"
     order = 61
 

@@ -34,8 +34,6 @@ from memeval.systems.controls import controls_of
 
 
 class BenchmarkPages(Publisher):
-    """Pages of benchmarks."""
-
     name = "benchmarks"
     order = 40
 
@@ -143,8 +141,6 @@ TURNS = 12
 
 @dataclass(frozen=True)
 class ShownTurn:
-    """A turn of the evidence."""
-
     date: str
     """The date of its session."""
     speaker: str
@@ -153,11 +149,8 @@ class ShownTurn:
 
 @dataclass(frozen=True)
 class Sample:
-    """An item to read."""
-
     item_id: str
     question: Question
-    """Its first question."""
     further: int
     """Number of its other questions."""
     right: tuple[str, ...]

@@ -27,7 +27,6 @@ class BoardFiles(Publisher):
 
 
 def has_colours(settings: BoardSettings) -> bool:
-    """Return whether a board has colours of its own."""
     return settings.colours != Colours()
 
 

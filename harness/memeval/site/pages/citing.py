@@ -19,8 +19,6 @@ MESSAGE = (
 
 @dataclass(frozen=True)
 class Citation:
-    """What is cited, besides the works that it rests on."""
-
     title: str
     authors: tuple[str, ...]
     """As in :class:`~memeval.records.benchmark.CitedWork`; at least one."""

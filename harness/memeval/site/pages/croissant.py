@@ -58,8 +58,6 @@ JSON_LINES = "application/jsonlines"
 
 @dataclass(frozen=True)
 class DataField:
-    """A column of a table, or a field of every line of a JSON Lines file."""
-
     name: str
     type: str
     """A type of schema.org: ``Text``, ``Float``, ``Integer``, ``Boolean``."""
@@ -85,12 +83,9 @@ class DataFile:
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set."""
-
     name: str
     description: str
     url: str
-    """Its page, relative to the description."""
     authors: tuple[str, ...]
     version: str
     date: str

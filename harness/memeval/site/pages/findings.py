@@ -22,7 +22,6 @@ BADGES = {
     ClaimVerdict.FILE_ABSENT: "note",
     ClaimVerdict.NOT_ATTRIBUTABLE: "note",
 }
-"""The kind of badge of each verdict."""
 
 NOTICE_DAYS = 14
 """Days between the notice to authors and the first mention of a finding on the front page (``site/notice.md``)."""

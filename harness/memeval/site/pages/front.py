@@ -41,8 +41,6 @@ _EVENTS = {
 
 @dataclass(frozen=True)
 class News:
-    """A line under "What is new"."""
-
     day: str
     what: str
     name: str
@@ -53,8 +51,6 @@ class News:
 
 
 class FrontPage(Publisher):
-    """The overview."""
-
     name = "front"
     order = 10
 

@@ -20,7 +20,6 @@ LARGEST_FALSE_ACCEPT = 0.02
 """If the interval of the false accepts ends here or below, the share that a grader calls right is a lower bound."""
 
 ORDERS = {"labels": "labels", "judge": "judges", "rules": "rules"}
-"""Names of the orders."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,6 @@ class ErrorTable:
     """The errors of all graders in some parts of a sample."""
 
     title: str
-    """What the parts are."""
     lines: tuple[tuple[str, GraderErrors], ...]
     """Name of each part, with the errors of one grader."""
 
@@ -67,7 +65,6 @@ def part_name(report: LabelReport, part: str) -> str:
 
 
 def grader_name(grader: str) -> str:
-    """Return the name of a grader for readers."""
     return "judge" if grader == JUDGE else f"rules ({grader})"
 
 
@@ -77,7 +74,6 @@ def is_lower_bound(false_accepts: SampleShare | None) -> bool:
 
 
 def whole(report: LabelReport) -> list[GraderErrors]:
-    """Return the errors of each grader in all answers."""
     return [each for each in report.errors if each.part == ALL]
 
 

@@ -42,13 +42,10 @@ SIGNS = {
     "same answer": "Answers that several questions share",
     "cut": "Answers that end without a full stop, all at the same length",
 }
-"""What each sign of a broken run counts."""
 
 
 @dataclass(frozen=True)
 class RegradedLine:
-    """A file of published answers."""
-
     file: RegradedFile
     ranks: RankRange | None
     """Its rank range among the files of its group; ``None`` if it is ranked with no other."""
@@ -68,11 +65,8 @@ class RegradedTable:
     """The files of one benchmark: those with answers, and those with retrieved ids only."""
 
     benchmark: str
-    """Id of the benchmark."""
     answers: tuple[RegradedLine, ...]
-    """Files with answers."""
     retrieval: tuple[RegradedLine, ...]
-    """Files with retrieved ids only."""
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -178,7 +172,6 @@ class ImportedLine:
     """Our value of the claimed metric over all planned questions; missing answers count as wrong. Without a claim: the
     composite if the benchmark weighs its categories, else the accuracy."""
     metric: ClaimMetric
-    """The metric of this value."""
     answered: Score | None
     """Our value over the questions with an answer."""
     answers: int
@@ -188,7 +181,6 @@ class ImportedLine:
 
     @property
     def claimed(self) -> Claim | None:
-        """The published score of the answers."""
         return self.origin.claims[0] if self.origin.claims else None
 
     @property
@@ -203,8 +195,6 @@ class ImportedLine:
 
 
 class ImportedPage(Publisher):
-    """The tables of all imported answers, and a page for each regraded file."""
-
     name = "imported"
     order = 45
 

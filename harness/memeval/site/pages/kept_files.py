@@ -16,7 +16,6 @@ from memeval.site.model.files import Asset, Heading, Page
 from memeval.site.pages.rendering import templates_digest
 
 KIND = "files"
-"""The kind of the kept content."""
 
 
 def kept_files(name: str, inputs: object, make: Callable[[], Iterable[Page | Asset]]) -> list[Page | Asset]:

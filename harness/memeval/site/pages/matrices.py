@@ -24,8 +24,6 @@ TOKENS = "tokens_per_question"
 
 @dataclass(frozen=True)
 class MatrixGroup:
-    """The cells of one table: one benchmark, protocol and reader."""
-
     anchor: str
     benchmark: MatrixBenchmark
     title: str
@@ -49,8 +47,6 @@ class MatrixGroup:
 
 
 class MatrixPages(Publisher):
-    """Pages of matrices."""
-
     name = "matrices"
     order = 35
 
@@ -91,7 +87,6 @@ class MatrixPages(Publisher):
 
 
 def matrix_url(matrix: Matrix) -> str:
-    """Return the page of a matrix."""
     return f"matrices/{segment(matrix.matrix_id)}/"
 
 

@@ -75,7 +75,6 @@ def board_citation(site: SiteModel) -> Citation:
 
 
 def croissant_path(benchmark: str) -> str:
-    """Return the path of the description of a benchmark's generated data."""
     return f"{FOLDER}{segment(benchmark)}.croissant.json"
 
 

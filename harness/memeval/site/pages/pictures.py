@@ -36,17 +36,13 @@ PRIMARY, ACCENT, NEUTRAL = "#123b49", "#0a6c7c", "#555c60"
 
 @dataclass(frozen=True)
 class Badge:
-    """The badge of a system on a track."""
-
     path: str
     """Its address, relative to the root of the site."""
     alt: str
     """Its text for a Markdown image: no character that means something in Markdown."""
     svg: Markup
-    """The image."""
 
     def asset(self) -> Asset:
-        """Return the image as a file."""
         return Asset(self.path, str(self.svg).encode())
 
 
@@ -137,13 +133,10 @@ _LEFT, _RIGHT = 560, 1050
 
 @dataclass(frozen=True)
 class PictureLine:
-    """A system in the picture."""
-
     rank: str
     name: str
     value: float
     ends: tuple[float, float] | None
-    """The ends of the interval of the value."""
 
 
 class PictureFile(Publisher):
@@ -163,7 +156,6 @@ def has_picture(site: SiteModel) -> bool:
 
 
 def drawing(site: SiteModel) -> str:
-    """Return the picture as SVG."""
     overview = overviews(site)[0]
     lines = _lines(overview)[:MOST]
     title = (

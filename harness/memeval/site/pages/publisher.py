@@ -16,7 +16,6 @@ class Publisher(ABC):
     """Makes the pages of one kind."""
 
     name: ClassVar[str]
-    """Its name."""
     order: ClassVar[int]
     """Publishers run in ascending order; it affects only the order of the output."""
 
@@ -42,6 +41,5 @@ def publishers() -> list[Publisher]:
 
 
 def publish_all(site: SiteModel) -> Iterator[GeneratedFile]:
-    """Yield every generated file of the site."""
     for publisher in publishers():
         yield from publisher.publish(site)

@@ -23,8 +23,6 @@ from memeval.site.pages.rendering import render
 
 
 class ReleasesPage(Publisher):
-    """The page of releases."""
-
     name = "releases"
     order = 70
 
@@ -64,8 +62,6 @@ def _metadata(site: SiteModel) -> list[tuple[str, str]]:
 
 
 class LedgerPage(Publisher):
-    """The ledger."""
-
     name = "ledger"
     order = 60
 
@@ -80,8 +76,6 @@ class LedgerPage(Publisher):
 
 
 class TracksPage(Publisher):
-    """The page of tracks."""
-
     name = "tracks"
     order = 50
 

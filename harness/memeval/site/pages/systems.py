@@ -79,7 +79,6 @@ class SystemResult:
 
     @property
     def spent(self) -> tuple[TableCell, ...]:
-        """Tokens, cost and latency."""
         return tuple(column.cell(self.row) for column in SPENT)
 
 
@@ -91,7 +90,6 @@ _SHOWN = (
     "take_in_total_seconds",
 )
 SPENT = tuple(column for column in SPENDING if column.name in _SHOWN)
-"""The columns of the table of costs."""
 
 METHODS = frozenset({"bm25", "full", "last", "persona", "rag", "reflection", "vector"})
 """First words of names in claims that name a method, not a product."""
@@ -189,8 +187,6 @@ def _first_word(name: str) -> str:
 
 
 class SystemPages(Publisher):
-    """Pages of systems."""
-
     name = "systems"
     order = 20
 
@@ -225,8 +221,6 @@ class SystemPages(Publisher):
 
 @dataclass(frozen=True)
 class SystemPage:
-    """All that the page of a system shows."""
-
     site: SiteModel
     """Of the site itself, only what :meth:`inputs` names."""
     slug: str
