@@ -73,7 +73,7 @@ class TinyDataset(Dataset):
     def scenarios(self) -> Iterator[Scenario]:
         return iter(self.made)
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         return (key for number, one in enumerate(self.made) for key in keys_of(one, number))
 
 

@@ -148,7 +148,7 @@ def _differing(first: RunFolder, other: RunFolder) -> list[str]:
     if len(answers) < 2 or answers[0] != answers[1] or data[0] != data[1]:
         raise BadInput(
             f"{first.run.run_id} and {other.run.run_id} are on different tracks. Different: {', '.join(parts)}.",
-            remedy="Compare runs of one track, or a run and its copy from memeval rejudge.",
+            remedy="Compare runs of one track, or a run and its copy from memeval regrade.",
         )
     return parts
 

@@ -123,7 +123,7 @@ class Dataset(ABC):
         """Yield the scenarios, in the order of the benchmark. Systems may see all of their contents."""
 
     @abstractmethod
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         """Yield the answer keys, in the order of the benchmark. Systems must never see them."""
 
     def scenario(self, scenario_id: str) -> Scenario:

@@ -18,7 +18,6 @@ from memeval.records.finding import (
     CorrectionsFile,
     CountedValue,
     FileCount,
-    Finding,
     FindingsReport,
     JudgePair,
     JudgePanel,
@@ -27,6 +26,7 @@ from memeval.records.finding import (
     PublishedClaim,
     Recipe,
     Recount,
+    RecountedClaim,
     RepeatedVerdicts,
     VerdictsByOverlap,
 )
@@ -177,9 +177,9 @@ def read_claims(folder: Path) -> ClaimsFile:
     return claims
 
 
-def _finding(claim: PublishedClaim, stored: Mapping[str, RegradedFile], where: Path) -> Finding:
+def _finding(claim: PublishedClaim, stored: Mapping[str, RegradedFile], where: Path) -> RecountedClaim:
     found = None if claim.recount is None else recount(claim.id, claim.recount, stored, where)
-    return Finding(claim=claim, recount=found, verdict=claim_verdict(claim, found))
+    return RecountedClaim(claim=claim, recount=found, verdict=claim_verdict(claim, found))
 
 
 def recount(name: str, recipe: Recipe, stored: Mapping[str, RegradedFile], where: object) -> Recount:

@@ -151,7 +151,7 @@ class StressDataset(Dataset):
         """Yield the only scenario."""
         yield self._made.scenario
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         """Yield the keys, in the order of the steps."""
         return iter(self._made.keys)
 

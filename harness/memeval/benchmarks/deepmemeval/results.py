@@ -58,7 +58,7 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
     """Read responses with or without evaluation; see :data:`memeval.benchmarks.exchange_format.Reader`."""
     rows = [(where, fitted(_ScenarioRow, value, where)) for where, value in file.rows()]
     once((where, row.scenario_id) for where, row in rows)
-    keys = {key.scenario_id: key for key in benchmark_session.dataset.keys()}  # noqa: SIM118 - no dictionary
+    keys = {key.scenario_id: key for key in benchmark_session.dataset.answer_keys()}
     name = file.system or file.path.stem
     return ImportedAnswers(
         system=name,

@@ -106,7 +106,7 @@ class LocomoDataset(Dataset):
             )
             yield Scenario(scenario_id=name, steps=(*conversation.steps(), *asks))
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         return (key for keys in self._keys.values() for key in keys)
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:

@@ -50,7 +50,7 @@ class ScenarioQuoters:
     def __init__(self, benchmark_session: BenchmarkSession) -> None:
         self._benchmark_session = benchmark_session
         self._keys: dict[str, list[ItemKey]] = {}
-        for key in benchmark_session.dataset.keys():  # noqa: SIM118 - no dictionary
+        for key in benchmark_session.all_keys:
             self._keys.setdefault(key.scenario_id, []).append(key)
         self.scenario_of = {key.item_id: key.scenario_id for keys in self._keys.values() for key in keys}
         """The scenario of every item."""

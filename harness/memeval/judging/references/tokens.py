@@ -71,7 +71,7 @@ class Token:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadText:
     """A text, read."""
 
     text: str
@@ -93,7 +93,7 @@ def simplified(text: str) -> str:
     return _PHRASES.sub(lambda found: _PHRASE[found.group()], flat)
 
 
-def read(text: str, year: int | None = None, *, lengths: bool = False) -> Reading:
+def read(text: str, year: int | None = None, *, lengths: bool = False) -> ReadText:
     """Read a text.
 
     Args:
@@ -110,11 +110,11 @@ def read(text: str, year: int | None = None, *, lengths: bool = False) -> Readin
             tokens += [token for token in _tokens(text, period.start, period.end) if token.unit and token.count]
         at = period.end
     tokens += _tokens(text, at, len(text))
-    return Reading(text, tuple(tokens), found)
+    return ReadText(text, tuple(tokens), found)
 
 
 @lru_cache(maxsize=8_192)
-def read_known(text: str, year: int | None = None) -> Reading:
+def read_known(text: str, year: int | None = None) -> ReadText:
     """Read a raw question or reference, which come back with every answer."""
     return read(simplified(text), year)
 
