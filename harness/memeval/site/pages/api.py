@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from memeval.exchange.parquet import has_pyarrow
 from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.records.api import (
     ApiBoard,
@@ -67,7 +68,8 @@ def _files(site: SiteModel) -> Iterable[ApiFile]:
     yield ApiFile(path=TRENDS, what="Scores, tokens and times of all runs in time order, as CSV.")
     if site.latest is not None:
         yield ApiFile(path=SCORES, what="All scores as one CSV table.")
-        yield ApiFile(path=SCORES_PARQUET, what="The same table as Parquet.")
+        if has_pyarrow():
+            yield ApiFile(path=SCORES_PARQUET, what="The same table as Parquet.")
     if site.findings is not None:
         schema = "schemas/findings.schema.json"
         yield ApiFile(path="findings.json", what="Published scores, counted again.", schema_path=schema)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from memeval.exchange.parquet import has_pyarrow
 from memeval.leaderboard.pairwise import has_pairs
 from memeval.records.base import canonical_json
 from memeval.records.ledger import LedgerEvent
@@ -78,6 +79,7 @@ class FrontPage(Publisher):
                 overviews=shown,
                 verdicts=verdicts,
                 downloads=downloads,
+                has_parquet=has_pyarrow(),
                 judged=any(each.has_judge for each in shown),
                 systems=len({row.slug for each in shown for row in each.rows}),
                 benchmarks=sum(bool(benchmark.tables) for benchmark in site.benchmarks.values()),

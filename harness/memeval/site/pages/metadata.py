@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from memeval.archive.run_cache import kept_by_name
 from memeval.benchmarks.base import Dataset
+from memeval.exchange.parquet import has_pyarrow
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import MemevalError
 from memeval.records.track import Redistribution
@@ -49,7 +50,8 @@ class MetadataFiles(Publisher):
             rows = score_rows(site.board)
             scores = score_csv(rows)
             yield Asset(SCORES, scores)
-            yield Asset(SCORES_PARQUET, score_parquet(rows))
+            if has_pyarrow():
+                yield Asset(SCORES_PARQUET, score_parquet(rows))
             yield Asset(SCORES_CROISSANT, croissant(_scores_set(site, citation, scores, date)))
             yield from _generated_data(site, date)
 

@@ -23,9 +23,6 @@ from memeval.site.table.downloads import safe_cell
 
 DOWNLOAD = "downloads/overall"
 
-FEW = 20
-"""Below this number of independent groups of items, intervals are somewhat too narrow."""
-
 
 @dataclass(frozen=True)
 class SuiteView:
@@ -54,12 +51,6 @@ class SuiteView:
     def share_of_weights(self) -> list[float]:
         weights = [each.weight for each in self.table.suite.benchmarks]
         return [weight / sum(weights) for weight in weights]
-
-    @property
-    def few_groups(self) -> list[tuple[str, int]]:
-        """Titles of the benchmarks with fewer than ``FEW`` groups of items, each with their number."""
-        numbers = [track.clusters for track in self.table.tracks]
-        return [each for each in zip(self.titles, numbers, strict=True) if 0 < each[1] < FEW]
 
 
 class OverallPage(Publisher):

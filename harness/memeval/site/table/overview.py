@@ -9,8 +9,8 @@ from functools import cached_property
 
 from memeval.execution.readers import NATIVE
 from memeval.leaderboard.board import NO_MEMORY, PLUMBING, BoardRow, BoardTable, RankStatus
-from memeval.leaderboard.index_tests import baseline_word
 from memeval.leaderboard.overall import overall
+from memeval.leaderboard.ranking import baseline_word
 from memeval.leaderboard.scales import ORACLE
 from memeval.leaderboard.suites import read_suites
 from memeval.records.ledger import AnswerTrust
