@@ -55,7 +55,6 @@ class CallTables:
 
     Args:
         turns: the scenarios' turns, by scenario; empty if the data is not on this machine.
-        words: whether the benchmark's text may be published.
     """
 
     def __init__(self, folder: RunFolder, turns: Mapping[str, TurnTexts], words: bool) -> None:

@@ -82,11 +82,7 @@ def run_failures(site: SiteModel, row: BoardRow) -> RunFailures | None:
 
 
 def failures_head(folder: RunFolder, view: BenchmarkView) -> bytes | None:
-    """Return digest and counts of :func:`failures_file`, kept from build to build; ``None`` without the file.
-
-    Args:
-        view: its benchmark, with its data.
-    """
+    """Return digest and counts of :func:`failures_file`, kept from build to build; ``None`` without the file."""
 
     def made() -> bytes:
         file = failures_file(folder, view)
@@ -100,11 +96,7 @@ def failures_head(folder: RunFolder, view: BenchmarkView) -> bytes | None:
 
 
 def failures_file(folder: RunFolder, view: BenchmarkView) -> bytes | None:
-    """Return the failure analysis of a run as a file, kept from build to build; ``None`` without its rows or data.
-
-    Args:
-        view: its benchmark, with its data.
-    """
+    """Return the failure analysis of a run as a file, kept from build to build; ``None`` without its rows or data."""
     if not folder.has_rows:
         return None
     return kept(folder, "failures", _depends(folder, view), lambda: _analysed(folder, view)) or None

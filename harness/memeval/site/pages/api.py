@@ -38,8 +38,6 @@ FOLDER = "api/v1/"
 
 
 class ApiFiles(Publisher):
-    """``index.json``, ``boards.json``, ``systems.json`` and ``runs.json``."""
-
     name = "api"
     order = 76
 
@@ -157,7 +155,6 @@ def _run(row: BoardRow) -> ApiRun:
 FEED = "feed.xml"
 
 MOST = 100
-"""Number of entries: the newest ones."""
 
 NO_TIME = "2026-01-01T00:00:00+00:00"
 """Time of a feed without any data, which must have one."""

@@ -142,7 +142,6 @@ TURNS = 12
 @dataclass(frozen=True)
 class ShownTurn:
     date: str
-    """The date of its session."""
     speaker: str
     text: str
 
@@ -152,7 +151,6 @@ class Sample:
     item_id: str
     question: Question
     further: int
-    """Number of its other questions."""
     right: tuple[str, ...]
     """Right answers, or the facts of one."""
     traps: tuple[str, ...]
@@ -160,12 +158,9 @@ class Sample:
     evidence: tuple[ShownTurn, ...]
     """The turns that the right answer follows from."""
     left_out: int
-    """Number of turns of the evidence that are not shown."""
 
 
 class SamplesPages(Publisher):
-    """A page of samples for each generated benchmark whose text may be published."""
-
     name = "samples"
     order = 41
 
@@ -218,11 +213,7 @@ def sampled_data(benchmark: BenchmarkView) -> BenchmarkData | None:
 
 
 def samples(dataset: Dataset) -> dict[str, list[Sample]]:
-    """Return items to read by category, the first one of each category and others at equal distances.
-
-    Args:
-        dataset: the data.
-    """
+    """Return items to read by category, the first one of each category and others at equal distances."""
     keys: dict[str, list[ItemKey]] = defaultdict(list)
     for key in dataset.answer_keys():
         keys[key.category].append(key)

@@ -15,8 +15,6 @@ COLOURS_FILE = "assets/board.css"
 
 
 class BoardFiles(Publisher):
-    """``board.json`` and ``assets/board.css``."""
-
     name = "board-files"
     order = 5
 
@@ -56,8 +54,6 @@ def _rule(selector: str, properties: dict[str, str]) -> str:
 
 
 class ChartLibrary(Publisher):
-    """Vega and its dependencies, as one module."""
-
     name = "library"
     order = 90
 

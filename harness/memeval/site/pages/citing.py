@@ -33,11 +33,9 @@ class Citation:
     licence: str | None = None
     """SPDX id; ``None`` if no licence is stated."""
     repository: str | None = None
-    """Address of the source repository."""
 
 
 def works_of(infos: Iterable[BenchmarkInfo]) -> tuple[CitedWork, ...]:
-    """Return the works of benchmarks, each once, in order."""
     return tuple(dict.fromkeys(work for info in infos for work in info.works))
 
 

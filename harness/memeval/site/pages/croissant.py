@@ -66,8 +66,6 @@ class DataField:
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file of a data set, with a table."""
-
     name: str
     """Its file name, unique in the data set."""
     link: str

@@ -24,8 +24,6 @@ ORDERS = {"labels": "labels", "judge": "judges", "rules": "rules"}
 
 @dataclass(frozen=True)
 class ErrorTable:
-    """The errors of all graders in some parts of a sample."""
-
     title: str
     lines: tuple[tuple[str, GraderErrors], ...]
     """Name of each part, with the errors of one grader."""
@@ -60,7 +58,6 @@ def _place(part: str, styles: Sequence[str]) -> tuple[int, str]:
 
 
 def part_name(report: LabelReport, part: str) -> str:
-    """Return the name of a part of a sample for readers."""
     return next((system.label for system in report.systems if system.file == part), part)
 
 
@@ -109,8 +106,6 @@ def labelled_tests(findings: FindingsReport, reports: Iterable[LabelReport]) -> 
 
 
 class GradersPage(Publisher):
-    """The page *What the graders are worth*, and ``graders.json``."""
-
     name = "graders"
     order = 47
 

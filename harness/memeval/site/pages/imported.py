@@ -56,7 +56,6 @@ class RegradedLine:
 
     @property
     def flags(self) -> int:
-        """Number of signs of a broken run."""
         return sum(sign.flagged for sign in self.file.signs)
 
 
@@ -70,7 +69,6 @@ class RegradedTable:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Names of all metrics of the files with retrieved ids only."""
         return tuple(sorted({name for line in self.retrieval for name in line.file.figures.metrics}, key=_by_depth))
 
     @property
@@ -108,7 +106,6 @@ def regraded_tables(
 
     Args:
         ranks: the rank ranges of those that are ranked, by ``source/file``.
-        report: the findings, for the claimed scores.
     """
     claims: dict[str, list[PublishedClaim]] = {}
     for finding in report.findings if report else ():
@@ -152,8 +149,6 @@ def _order(file: RegradedFile) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class Score:
-    """A share of points, with its denominator."""
-
     share: float
     interval: Interval
     points: float
@@ -162,8 +157,6 @@ class Score:
 
 @dataclass(frozen=True)
 class ImportedLine:
-    """A run of imported answers."""
-
     row: BoardRow
     origin: Imported
     benchmark: BenchmarkView
@@ -173,11 +166,9 @@ class ImportedLine:
     composite if the benchmark weighs its categories, else the accuracy."""
     metric: ClaimMetric
     answered: Score | None
-    """Our value over the questions with an answer."""
     answers: int
     """Planned items with an answer."""
     errors: int
-    """Number of these items without a verdict."""
 
     @property
     def claimed(self) -> Claim | None:

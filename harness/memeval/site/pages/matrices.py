@@ -40,7 +40,6 @@ class MatrixGroup:
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """Names of all other metrics, those of the benchmark first."""
         done = [cell for cell in self.cells if cell.state is CellState.DONE]
         names = [name for cell in done for name in cell.metrics] + [name for cell in done for name in cell.figures]
         return tuple(dict.fromkeys(names))

@@ -91,7 +91,6 @@ def _drawn(parts: tuple[tuple[str, str], ...], name: str, address: str) -> Marku
     """Draw a badge.
 
     Args:
-        parts: each text with the colour behind it, from left to right.
         name: the whole content in words, for screen readers.
         address: the page that it links to if it is opened as a page; relative to the image.
     """
@@ -116,7 +115,6 @@ PICTURE_WIDTH, PICTURE_HEIGHT = 1200, 630
 """Size in pixels, as the Open Graph protocol's users recommend."""
 
 MOST = 8
-"""Number of systems: the first ones."""
 
 PICTURE_NAME_LENGTH = 27
 """Longest name, in characters."""
@@ -128,7 +126,6 @@ _FONT = Markup('font-family="Liberation Sans"')
 """A font that vl-convert carries: the fonts of a machine would change the picture."""
 
 _LEFT, _RIGHT = 560, 1050
-"""Ends of the bars, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +137,6 @@ class PictureLine:
 
 
 class PictureFile(Publisher):
-    """``assets/preview.png``."""
-
     name = "picture"
     order = 77
 
@@ -151,7 +146,6 @@ class PictureFile(Publisher):
 
 
 def has_picture(site: SiteModel) -> bool:
-    """Return whether there is something to show."""
     return any(_lines(each) for each in overviews(site)[:1])
 
 

@@ -223,7 +223,6 @@ def _marks(site: SiteModel, row: BoardRow) -> tuple[RowFlag, ...]:
 
 
 def _flags(run: Run) -> list[tuple[Flag, str]]:
-    """Return the flags of a run's grades, with their meanings."""
     found = {count.flag for category in run.scores.categories for count in category.flags}
     return [(flag, FLAG_MEANINGS[flag]) for flag in Flag if flag in found]
 

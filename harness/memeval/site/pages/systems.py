@@ -69,7 +69,6 @@ class SystemResult:
     table: BoardTable
     row: BoardRow
     better: tuple[CategoryDifference, ...]
-    """Categories in which it is significantly better than the baseline, the largest difference first."""
     worse: tuple[CategoryDifference, ...]
     """Categories in which it is significantly worse, the largest difference first."""
     untested: str | None
@@ -171,9 +170,6 @@ def claims_about(site: SiteModel, name: str) -> list[RecountedClaim]:
     """Return the published scores of a product.
 
     The first word of both names must be equal: a claim about “Mem0, run by MIRIX” belongs to “mem0 (open source)”.
-
-    Args:
-        name: the name of the system.
     """
     product = _first_word(name)
     if not product or product in METHODS or site.findings is None:
@@ -254,7 +250,6 @@ class SystemPage:
         }
 
     def made(self) -> Iterator[Page | Asset]:
-        """Yield the page, its charts and its badges."""
         site, rows, standings, results = self.site, self.rows, self.standings, self.results
         url, system, submission = system_url(self.slug), rows[0].run.system, site.submissions.get(self.slug)
         control = all_controls().get(self.slug) if system.kind is SystemKind.CONTROL else None
