@@ -21,6 +21,7 @@ from memeval.leaderboard.regressions import check_metrics, drift_metrics, metric
 from memeval.leaderboard.releases import frozen, keep
 from memeval.records.check import GateStatus, MetricStatus, RegressionCheck
 from memeval.records.errors import BadInput
+from memeval.records.grade import Grade
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import SystemKind
 from memeval.records.settings import CheckSettings, CheckThresholds
@@ -177,8 +178,12 @@ def decaying(results: Path, nights: int) -> list[RunFolder]:
     for night in range(nights):
         right = {"kept": 90 - night // 2, "changed": 80 - (night + 1) // 2}
         started = f"2026-11-{1 + night:02}T10:00:00.000+00:00"
-        folders.append(make_run(results, "acme", right, track=track, started=started))
+        folders.append(make_run(results, "acme", right, track=track, started=started, regraded=of_one_person))
     return folders
+
+
+def of_one_person(grade: Grade) -> Grade:
+    return grade.model_copy(update={"cluster": f"person-{grade.item_id[-3:]}"})
 
 
 def failing(found: RegressionCheck, kind: str) -> list[str]:
