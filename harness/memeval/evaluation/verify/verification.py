@@ -13,14 +13,11 @@ from memeval.evaluation.verify.checks import (
     contexts,
     controls,
     files,
-    judgments,
     rows,
-    scores,
     systems,
     track,
 )
-from memeval.evaluation.verify.checks.sessions import Sessions
-from memeval.evaluation.verify.checks.subject import Subject
+from memeval.evaluation.verify.checks.subject import Sessions, Subject
 from memeval.evaluation.verify.findings import REMEDY, Check, Finding
 from memeval.records.errors import MemevalError
 from memeval.records.response import Response
@@ -30,8 +27,8 @@ CHECKS: tuple[tuple[str, Callable[[Subject], Check | None]], ...] = (
     (systems.NAME, lambda subject: systems.check_system(subject.folder, passed=subject.sessions.systems)),
     (rows.NAME, rows.check_rows),
     (contexts.NAME, contexts.check_contexts),
-    (scores.NAME, scores.check_scores),
-    (judgments.NAME, judgments.check_judgments),
+    (rows.SCORES, rows.check_scores),
+    (calls.JUDGMENTS, calls.check_judgments),
     (calls.NAME, calls.check_calls),
     (clocks.NAME, clocks.check_clocks),
     (controls.NAME, controls.check_control),
@@ -103,7 +100,6 @@ def _unreadable(folder: RunFolder, error: MemevalError) -> list[Check]:
 
 
 def _removed(folder: RunFolder, error: MemevalError) -> list[Check]:
-    """Return the checks of a run of a removed edition."""
     found = Finding(f"{folder.path / 'run.json'}: track", error.problem, error.remedy or REMEDY)
     reason = "memeval no longer has what the track names"
     others = (each for each in _not_made(reason) if each.name != track.NAME)
@@ -119,9 +115,5 @@ def _not_made(reason: str) -> Iterator[Check]:
 
 
 def verify_run(folder: RunFolder, sessions: Sessions | None = None) -> list[Finding]:
-    """Check a stored run; see :func:`checks_of_run`.
-
-    Returns:
-        The problems; empty if there are none.
-    """
+    """Check a stored run; see :func:`checks_of_run`."""
     return [finding for check in checks_of_run(folder, sessions) for finding in check.findings]
