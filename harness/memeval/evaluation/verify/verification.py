@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import cast
 
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks.registry import Extension, extensions
 from memeval.benchmarks.session import refuse_removed
 from memeval.evaluation.verify.checks import (
     calls,
@@ -19,7 +21,7 @@ from memeval.evaluation.verify.checks import (
 )
 from memeval.evaluation.verify.checks.subject import Sessions, Subject
 from memeval.evaluation.verify.findings import REMEDY, Check, Finding
-from memeval.records.errors import MemevalError
+from memeval.records.errors import BadInput, MemevalError
 from memeval.records.response import Response
 
 CHECKS: tuple[tuple[str, Callable[[Subject], Check | None]], ...] = (
@@ -38,7 +40,12 @@ CHECKS: tuple[tuple[str, Callable[[Subject], Check | None]], ...] = (
 A check that does not apply to a run gives ``None``.
 """
 
+GROUP = "memeval.checks"
+"""The group of the entry points of other packages' checks: a name, and a function like those of ``CHECKS``."""
+
 OnRead = Callable[[RunFolder, Sequence[Response]], None]
+
+_OWN_NAMES = frozenset({files.NAME, *(name for name, _check in CHECKS)})
 
 MOST = 20
 """Maximum number of problems of one check of one run that are named."""
@@ -72,7 +79,8 @@ def checks_of_run(folder: RunFolder, sessions: Sessions | None = None, on_read: 
     except MemevalError as error:
         return _unreadable(folder, error)
     made = (_made(name, check, subject) for name, check in CHECKS)
-    return [digests, *(each for each in made if each is not None)]
+    brought = (_brought(extension, subject) for extension in extensions(GROUP, "check"))
+    return [digests, *(each for each in (*made, *brought) if each is not None)]
 
 
 def _made(name: str, check: Callable[[Subject], Check | None], subject: Subject) -> Check | None:
@@ -85,6 +93,26 @@ def _made(name: str, check: Callable[[Subject], Check | None], subject: Subject)
         return made
     more = Finding(made.findings[MOST].where, f"and {len(made.findings) - MOST:,} more problems of the {name}.")
     return replace(made, findings=(*made.findings[:MOST], more))
+
+
+def _brought(extension: Extension, subject: Subject) -> Check | None:
+    """Make a check of another package. One that cannot be used leaves the run unchecked, and says so."""
+    name = extension.name if extension.name not in _OWN_NAMES else f"{extension.package} {extension.name}"
+    try:
+        function = cast("Callable[[Subject], object]", extension.load())
+    except BadInput as error:
+        return Check(name, not_checked=error.problem.rstrip("."))
+
+    def check(subject: Subject) -> Check | None:
+        made = function(subject)
+        if made is None or isinstance(made, Check):
+            return None if made is None else replace(made, name=name)
+        raise TypeError(f"it returns {type(made).__name__}, and not a Check")
+
+    try:
+        return _made(name, check, subject)
+    except (Exception, SystemExit) as error:  # foreign code may raise anything
+        return Check(name, not_checked=extension.unusable(error).problem.rstrip("."))
 
 
 def _unreadable(folder: RunFolder, error: MemevalError) -> list[Check]:
