@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -21,7 +21,7 @@ class Distribution:
 @dataclass(frozen=True)
 class Entry:
     name: str
-    factory: Callable[[], Any]
+    factory: Callable[[], Any] = field(hash=False)
     dist: Distribution = Distribution()
     value: str = "made:benchmark"
 
