@@ -207,7 +207,7 @@ def _print_series(series: RunSeries, trend: Trend) -> None:
     widths = [max(len(line[column]) for line in lines) for column in range(5)]
     for index, line in enumerate(lines):
         for change in breaks[index].changes if index in breaks else ():
-            print(visible(f"  -- {change.sentence}"))
+            print(visible(f"  -- {change}"))
         cells = [
             text.rjust(width) if column == 2 else text.ljust(width)
             for column, (text, width) in enumerate(zip(line, (*widths, 0), strict=True))

@@ -14,8 +14,9 @@ from memeval.analysis.comparing import COMPOSITE
 from memeval.archive.run_cache import kept_by_name
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.samples import TrackSamples, read_samples
+from memeval.records.overall import TiedPair
 from memeval.statistics.detectable import ASSUMED, Clustering, Disagreement, detectable, disagreement
-from memeval.statistics.flips import Array, Tested, pair_tests
+from memeval.statistics.flips import Array, Places, Tested, pair_tests
 from memeval.statistics.ranks import ALPHA, RankRange, rank_ranges
 
 
@@ -152,3 +153,50 @@ def sample_tests(samples: TrackSamples, runs: Sequence[Path], ranked: int) -> Tr
         tested=tested,
         samples=samples,
     )
+
+
+def baseline_word(difference: float, apart: bool) -> str:
+    """Return whether a system is ``better``, ``worse`` or ``not better`` than the baseline.
+
+    ``apart``: whether the difference, its value minus that of the baseline, is significant.
+    """
+    if not apart or difference == 0:
+        return "not better"
+    return "better" if difference > 0 else "worse"
+
+
+def tied_apart(
+    systems: Sequence[str],
+    intervals: Sequence[tuple[float | None, float | None]],
+    first: Places,
+    second: Places,
+    tested: Tested,
+) -> tuple[TiedPair, ...]:
+    """Return the pairs of systems that no test separates although their intervals do not overlap.
+
+    Args:
+        systems: the slugs.
+        intervals: the ends of their intervals.
+        first: index of the first run of each pair. Pairs with runs behind the systems are left out.
+        second: index of the second run of each pair.
+        tested: the p-values of the pairs, in one value.
+    """
+    found = []
+    for one, two, p, corrected in zip(first, second, tested.p, tested.corrected, strict=True):
+        if corrected < ALPHA or max(one, two) >= len(systems):
+            continue
+        (low, high), (other_low, other_high) = intervals[one], intervals[two]
+        if low is None or high is None or other_low is None or other_high is None:
+            continue
+        if low > other_high or other_low > high:
+            higher, lower = (one, two) if low > other_high else (two, one)
+            reason = (
+                f"Their difference alone has p = {p:.2g}. Corrected for all {len(first)} pairs that are tested, "
+                f"it has p = {corrected:.2g}, and only p below {ALPHA:g} separates two systems."
+            )
+            found.append(
+                TiedPair(
+                    higher=systems[higher], lower=systems[lower], p=float(p), corrected=float(corrected), reason=reason
+                )
+            )
+    return tuple(found)

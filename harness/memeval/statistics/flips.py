@@ -116,7 +116,7 @@ def family_tests(
     scale = _scale(squares, np.array([numbers[group] for group in groups], dtype=np.intp), len(names))
     scale *= np.where([group == main for group in groups], 1, OTHER_WEIGHT)
     scaled = (matrix * scale[:, None]).T
-    return _step_down(
+    return step_down(
         sign_patterns(names),
         len(differences),
         lambda signs, places: signs @ scaled[:, places],
@@ -156,7 +156,7 @@ def pair_tests(
         sums = signs @ flat.T
         return (sums[:, ahead[places]] - sums[:, behind[places]]) * scale[places]
 
-    tested = _step_down(sign_patterns(clusters)[:patterns], len(ahead), statistic)
+    tested = step_down(sign_patterns(clusters)[:patterns], len(ahead), statistic)
     shape = (values, len(first))
     return Tested(tested.p.reshape(shape), tested.corrected.reshape(shape))
 
@@ -184,7 +184,7 @@ def families_of_pairs(parts: Array, clusters: tuple[str, ...], first: Places, se
         gap = parts[one] - parts[two]
         scale = _scale(np.einsum("hg,hg->h", gap, gap), groups, len(clusters))
         scale[1:] *= OTHER_WEIGHT
-        tested = _step_down((sums[one] - sums[two]) * scale, values, lambda found, places: found[:, places])
+        tested = step_down((sums[one] - sums[two]) * scale, values, lambda found, places: found[:, places])
         alone[:, place], corrected[:, place] = tested.p, tested.corrected
     return Tested(alone, corrected)
 
@@ -199,7 +199,7 @@ def _scale(squares: Array, groups: Places, clusters: int) -> Array:
     return np.divide(1.0, np.sqrt(variance), out=np.zeros_like(squares), where=squares > TOLERANCE**2)
 
 
-def _step_down(
+def step_down(
     patterns: Signs | Array, count: int, statistic: Callable[[Array, Places], Array], *, one_sided: bool = False
 ) -> Tested:
     def values(signs: Signs | Array, places: Places) -> Array:

@@ -40,7 +40,7 @@ _TINY = 1e-300
 _MAX_TERMS = 10_000
 
 
-def two_sided_p(t: float, degrees: int) -> float:
+def two_sided_p(t: float, degrees: float) -> float:
     """Return the probability that |T| is at least ``|t|``.
 
     ``P = I_x(df/2, 1/2)`` with ``x = df / (df + t²)`` (Abramowitz and Stegun 26.5.27, 26.7.1).
@@ -51,7 +51,7 @@ def two_sided_p(t: float, degrees: int) -> float:
 
 
 @lru_cache(maxsize=1024)
-def critical(degrees: int, alpha: float = 0.05) -> float:
+def critical(degrees: float, alpha: float = 0.05) -> float:
     low, high = 0.0, 2.0
     while two_sided_p(high, degrees) > alpha:
         high *= 2

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from memeval.benchmarks import all_benchmarks
+from memeval.exchange.parquet import has_pyarrow
 from memeval.records.base import digest_bytes
 from memeval.records.benchmark import CitedWork, WorkKind
 from memeval.records.release import Release
@@ -31,7 +32,6 @@ from memeval.site.pages.metadata import (
     croissant_path,
 )
 from memeval.site.pages.releases import ReleasesPage
-from memeval.site.pages.score_table import score_parquet, score_rows
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, SECRET, FakeBenchmark, Made, make_run
 from tests.support.products import PYARROW, run_with
@@ -232,9 +232,16 @@ def test_the_citation_of_memeval_follows_from_the_catalogues() -> None:
 
 
 READ = """
-import sys
+import io, sys
+from pathlib import Path
 import pandas
-written, kept = pandas.read_csv(sys.argv[1]), pandas.read_parquet(sys.argv[2])
+from memeval.site.model.content import read_site
+from memeval.site.pages.score_table import score_parquet, score_rows
+from tests.site.factory import FakeBenchmark
+site = read_site(Path(sys.argv[2]), find=lambda _name: FakeBenchmark())
+content = score_parquet(score_rows(site.board))
+written, kept = pandas.read_csv(sys.argv[1]), pandas.read_parquet(io.BytesIO(content))
+assert content == score_parquet(score_rows(site.board))
 assert list(written) == list(kept) and len(written) == len(kept) > 5
 for name in written:
     assert written[name].isna().tolist() == kept[name].isna().tolist(), name
@@ -246,18 +253,19 @@ print(*(f"{name}={kind}" for name, kind in kept.dtypes.items()))
 
 @pytest.mark.products
 def test_pandas_reads_the_same_scores_from_parquet_and_from_csv(built: Built) -> None:
-    done = run_with(PYARROW, "-c", READ, str(built.out / SCORES), str(built.out / SCORES_PARQUET))
+    done = run_with(PYARROW, "-c", READ, str(built.out / SCORES), str(built.results))
     assert done.returncode == 0, done.stderr
     types = dict(each.split("=") for each in done.stdout.split())
     names = ("composite", "planned", "accepted", "system", "cost_per_question_usd")
     assert [types[name] for name in names] == ["float64", "int64", "bool", "str", "float64"]
+
+
+@pytest.mark.skipif(has_pyarrow(), reason="pyarrow is installed")
+def test_a_board_that_is_built_without_pyarrow_offers_no_parquet(built: Built) -> None:
     page = built.read("index.html")
-    assert f'href="{SCORES}" download' in page and f'href="{SCORES_PARQUET}" download' in page
-
-
-def test_the_parquet_file_of_a_board_has_equal_bytes_each_time(built: Built) -> None:
-    site = read_site(built.results, find=lambda _name: built.benchmark)
-    assert score_parquet(score_rows(site.board)) == (built.out / SCORES_PARQUET).read_bytes()
+    assert f'href="{SCORES}" download' in page
+    assert not (built.out / SCORES_PARQUET).exists()
+    assert all("parquet" not in built.read(name) for name in ("index.html", "api/index.json", "releases/index.html"))
 
 
 def test_the_score_table_says_who_is_better_than_the_best_simple_baseline(built: Built) -> None:

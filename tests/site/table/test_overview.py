@@ -121,7 +121,6 @@ def overview_of(shown: Overview, *rows: OverviewRow, baseline: bool = True) -> O
         tracks=(),
         rows=tuple(row.index for row in rows if row.index) + ((base,) if baseline else ()),
         baseline="bm25" if baseline else None,
-        draws=0,
         weightings=0,
         seed="",
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from memeval.exchange.parquet import has_pyarrow
 from memeval.leaderboard.pairwise import has_pairs
 from memeval.records.base import canonical_json
 from memeval.records.ledger import LedgerEvent
@@ -28,7 +29,6 @@ HEADING = "Memory systems for AI agents, measured"
 DEFAULT_TITLE = BoardSettings().title
 
 NEWS = 7
-"""Number of lines under "What is new"."""
 
 _EVENTS = {
     LedgerEvent.ACCEPTED: "accepted",
@@ -47,14 +47,11 @@ class News:
     what: str
     name: str
     url: str | None
-    """Address of the run or system; ``None`` without one."""
     where: str
     """The benchmarks, with what joins them to the name."""
 
 
 class FrontPage(Publisher):
-    """The overview."""
-
     name = "front"
     order = 10
 
@@ -82,6 +79,7 @@ class FrontPage(Publisher):
                 overviews=shown,
                 verdicts=verdicts,
                 downloads=downloads,
+                has_parquet=has_pyarrow(),
                 judged=any(each.has_judge for each in shown),
                 systems=len({row.slug for each in shown for row in each.rows}),
                 benchmarks=sum(bool(benchmark.tables) for benchmark in site.benchmarks.values()),

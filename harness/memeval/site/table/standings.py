@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from memeval.execution.readers import NATIVE, NoReader
 from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
-from memeval.leaderboard.index_tests import baseline_word
+from memeval.leaderboard.ranking import baseline_word
 from memeval.leaderboard.scales import ORACLE_SYSTEM, system_of
 from memeval.site.model import text
 from memeval.site.table.columns import BetterEnd, Column, ColumnGroup, ColumnReader

@@ -133,7 +133,7 @@ def numbered_breaks(trends: Sequence[Trend], place: Place) -> tuple[NumberedBrea
     for line, trend in enumerate(trends):
         for each in trend.breaks:
             before, after = trend.points[each.index - 1], trend.points[each.index]
-            reasons = tuple(change.sentence for change in each.changes)
+            reasons = each.changes
             by_reason[reasons].append((place(before), place(after), after.at, line))
     found: list[tuple[float, str, tuple[str, ...], tuple[int, ...]]] = []
     for reasons, places in by_reason.items():

@@ -56,7 +56,7 @@ def write_range(low: float | None, high: float | None, unit: Unit) -> str:
 def point_rows(each: SeriesTrend) -> Iterator[dict[str, Any]]:
     """Yield one row a point, with the columns in ``COLUMNS``; an unknown value is ``None``."""
     trend = each.trend
-    breaks = {found.index: " ".join(change.sentence for change in found.changes) for found in trend.breaks}
+    breaks = {found.index: " ".join(found.changes) for found in trend.breaks}
     steps = {step.index: step.p for step in trend.steps}
     for index, point in enumerate(trend.points):
         yield {

@@ -10,7 +10,6 @@ from itertools import groupby
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import BoardRow, RankStatus
 from memeval.leaderboard.series import History, RunSeries, history_of
-from memeval.leaderboard.track_changes import Change
 from memeval.leaderboard.trend_measures import CATEGORY, COMPOSITE, RANK_MEASURE, TrendMeasure, run_measures
 from memeval.leaderboard.trends import SeriesTrend, Trend, TrendPoint, neighbour_tests, rank_trend, trend_of
 from memeval.records.run import Run, View
@@ -78,18 +77,13 @@ class TrendGroup:
         by_name = groupby(self.rows, lambda row: row.place)
         return tuple(row for _place, found in by_name for row in list(found)[-self.table_runs :])
 
-    @property
-    def has_line(self) -> bool:
-        """Whether any chart joins two runs."""
-        return any(one.has_line for one in self.series)
-
 
 @dataclass(frozen=True)
 class Trends:
     """All trends of a site, or those of one system."""
 
     groups: tuple[TrendGroup, ...]
-    """Groups with a system that has at least two runs; those with a line first."""
+    """Groups with a system that has at least two runs."""
     single: tuple[tuple[str, tuple[str, ...]], ...]
     """The title of each other group, with the names of its systems."""
     history: History
@@ -108,7 +102,6 @@ def trends_of(site: SiteModel, slug: str | None = None) -> Trends:
         grouped[series.group].append(series)
     several = [found for found in grouped.values() if any(len(one.runs) > 1 for one in found)]
     groups = [_group(site, rows, found, number) for number, found in enumerate(several, start=1)]
-    groups.sort(key=lambda group: not group.has_line)
     single = [
         (_title(site, found[0].latest), _names(rows, found)) for found in grouped.values() if found not in several
     ]
@@ -168,9 +161,7 @@ def _series_trend(
 def _rows(place: int, name: str, trends: Sequence[Trend]) -> list[TrendRow]:
     """Return the table's rows of one series, given its trend of each measure; the composite is the first."""
     breaks = {
-        each.index: " ".join(
-            dict.fromkeys(change.sentence for trend in trends for change in _changes(trend, each.index))
-        )
+        each.index: " ".join(dict.fromkeys(change for trend in trends for change in _changes(trend, each.index)))
         for trend in trends
         for each in trend.breaks
     }
@@ -186,7 +177,7 @@ def _rows(place: int, name: str, trends: Sequence[Trend]) -> list[TrendRow]:
     ]
 
 
-def _changes(trend: Trend, index: int) -> Iterable[Change]:
+def _changes(trend: Trend, index: int) -> Iterable[str]:
     return (change for each in trend.breaks if each.index == index for change in each.changes)
 
 
@@ -195,10 +186,10 @@ def _cell(trend: Trend, index: int) -> TrendCell:
     return TrendCell(write_value(reading.value, unit), write_range(reading.low, reading.high, unit), reading.note)
 
 
-def _first(series: RunSeries) -> tuple[bool, int, bool, float, str]:
-    """Return a sort key: systems with a line first, then those with more runs, then by score."""
+def _first(series: RunSeries) -> tuple[int, bool, float, str]:
+    """Return a sort key: systems with more runs first, then by score."""
     score = series.latest.scores.composite.value or 0.0
-    return not series.has_line, -len(series.runs), series.is_control, -score, series.system
+    return -len(series.runs), series.is_control, -score, series.system
 
 
 def _title(site: SiteModel, latest: Run) -> str:
