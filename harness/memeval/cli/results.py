@@ -23,7 +23,7 @@ from memeval.records.ledger import LedgerEvent
 
 if TYPE_CHECKING:
     from memeval.evaluation.plan.executing import PlannedRun, RunOutcome
-    from memeval.evaluation.verify.checks.sessions import Sessions
+    from memeval.evaluation.verify.checks.subject import Sessions
     from memeval.execution.progress import Progress
 
 
@@ -38,7 +38,7 @@ def verify_and_record(results: Path, folders: Sequence[RunFolder], by: str, sess
     """
     from memeval import api
     from memeval.evaluation.run.provenance import memeval_version
-    from memeval.evaluation.verify.checks.sessions import Sessions
+    from memeval.evaluation.verify.checks.subject import Sessions
     from memeval.evaluation.verify.verification import verify_run
 
     ledger, sessions = Ledger(results), sessions or Sessions()
@@ -268,7 +268,7 @@ def results(
     Example: python -m memeval.cli.results --only locomo
     """
     from memeval.evaluation.plan.reading import matrix_files, planned_runs
-    from memeval.evaluation.verify.checks.sessions import Sessions
+    from memeval.evaluation.verify.checks.subject import Sessions
     from memeval.execution.progress import Bar
 
     chosen = {"benchmark": only or (), "protocol": protocol or (), "tier": tier or (), "system": system or ()}

@@ -49,8 +49,7 @@ def verify(
     Example: memeval verify results/beliefs/bm25
     """
     from memeval import api
-    from memeval.cli.trust import check_data, check_lines
-    from memeval.evaluation.verify.batches import processes
+    from memeval.evaluation.verify.many_runs import processes
 
     if release is not None:
         from memeval.archive.signatures import signers_of
@@ -98,8 +97,7 @@ def reproduce(
     Example: memeval reproduce results/beliefs/bm25
     """
     from memeval import api
-    from memeval.evaluation.verify.batches import processes
-    from memeval.evaluation.verify.many_runs import reproduced_runs
+    from memeval.evaluation.verify.many_runs import processes, reproduced_runs
 
     folders = [folder for named in runs for folder in api.load_runs(named, results)]
     fetch_for(folders)
