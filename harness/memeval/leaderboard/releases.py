@@ -151,11 +151,7 @@ def frozen(
     if same:
         return same[-1], False
     if version in known:
-        raise BadInput(
-            f"release {version} is frozen, and the board has changed since.",
-            where=results / "releases" / f"{version}.json",
-            remedy="Publish the change under another version with --release.",
-        )
+        return known[version], False
     today = datetime.now(UTC).date()
     data = parts | {
         "schema_version": Release.SCHEMA,
@@ -214,8 +210,8 @@ def _is_of(release: Release, parts: Mapping[str, Any], ledger: Ledger) -> bool:
     data = release.data()
     if any(data[name] != value for name, value in parts.items() if name != "ledger_digest"):
         return False
-    since = ledger.entries()[len(ledger.until(release.ledger_digest).entries()) :]
-    return all(entry.event is LedgerEvent.RELEASED for entry in since)
+    before = {entry.to_json() for entry in ledger.until(release.ledger_digest).entries()}
+    return all(each.event is LedgerEvent.RELEASED or each.to_json() in before for each in ledger.entries())
 
 
 def keep(release: Release, results: Path, key: Path | None = None, by: str = "memeval") -> None:
