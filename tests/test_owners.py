@@ -1,7 +1,5 @@
 """Every file that decides a number has an owner, who must agree to a change of it."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from fnmatch import fnmatchcase

@@ -1,7 +1,5 @@
 """What the workflows under ``.github`` may do; the half that runs strangers' code can do nothing with it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -275,7 +275,8 @@ def test_stable_nights_raise_a_false_alarm_in_at_most_one_check_in_twenty(tmp_pa
     chances = [[dice.choice((0.1, 0.5, 0.9, 1.0)) for _ in range(30)] for _ in range(2)]
 
     def night() -> MeasuredRun:
-        return bench.run(*([float(dice.random() < chance) for chance in row] for row in chances))
+        kept, changed = ([float(dice.random() < chance) for chance in row] for row in chances)
+        return bench.run(kept, changed)
 
     failed, checks = 0, 0
     for _ in range(30):

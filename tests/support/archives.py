@@ -1,7 +1,5 @@
 """Small runs in an archive, for tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from memeval.archive.remote.index import listed_heads

@@ -1,7 +1,5 @@
 """Audits and model calls for tests, made of the real records. Nothing in them was ever measured."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Boards whose sites have a few files: what is tested is how they are published."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

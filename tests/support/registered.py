@@ -1,7 +1,5 @@
 """Benchmarks that are installed only during a test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Sealed runs for tests, written through the real records. Nothing in them was ever measured."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Mapping

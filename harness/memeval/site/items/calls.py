@@ -33,8 +33,6 @@ SETTINGS = ("temperature", "max_tokens", "max_completion_tokens", "reasoning_eff
 
 
 class PromptTable:
-    """The distinct lines of a shard's prompts."""
-
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
         self.size = 0
@@ -58,7 +56,6 @@ class CallTables:
 
     Args:
         turns: the scenarios' turns, by scenario; empty if the data is not on this machine.
-        words: whether the benchmark's text may be published.
     """
 
     def __init__(self, folder: RunFolder, turns: Mapping[str, TurnTexts], words: bool) -> None:

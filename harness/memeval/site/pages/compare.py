@@ -139,7 +139,6 @@ def _in_table(tests: TrackTests | None, row: BoardRow, theirs: BoardRow) -> Data
 
 
 def _difference(found: ValueDifference) -> list[str | None]:
-    """Return difference, interval, p-value and sign, as the command prints them."""
     low, high = (None if each is None else _gap(each) for each in (found.low, found.high))
     return [_gap(found.difference), low, high, _p(found.corrected), _WORDS[found.sign]]
 
@@ -167,12 +166,9 @@ class ComparedTable:
     """The track's name in addresses."""
     title: str
     runs: int
-    """Number of runs that can be compared."""
 
 
 class ComparePage(Publisher):
-    """The page that compares runs, and its data."""
-
     name = "compare"
     order = 53
 

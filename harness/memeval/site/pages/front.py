@@ -29,7 +29,6 @@ HEADING = "Memory systems for AI agents, measured"
 DEFAULT_TITLE = BoardSettings().title
 
 NEWS = 7
-"""Number of lines under "What is new"."""
 
 _EVENTS = {
     LedgerEvent.ACCEPTED: "accepted",
@@ -48,14 +47,11 @@ class News:
     what: str
     name: str
     url: str | None
-    """Address of the run or system; ``None`` without one."""
     where: str
     """The benchmarks, with what joins them to the name."""
 
 
 class FrontPage(Publisher):
-    """The overview."""
-
     name = "front"
     order = 10
 

@@ -38,7 +38,6 @@ FAILURES = "failures.json"
 """The file of a run's failure analysis, beside its page."""
 
 LOG = "log.jsonl"
-"""The file of a run's log."""
 
 LOG_TAIL = 20
 """Lines of a run's log shown on its page; the whole log is among its files."""
@@ -73,8 +72,6 @@ class VerifiedFiles:
 
 
 class RunPages(Publisher):
-    """Pages of runs."""
-
     name = "runs"
     order = 30
 
@@ -119,16 +116,12 @@ class RunPages(Publisher):
 
 @dataclass(frozen=True)
 class RunPage:
-    """All that the page of a run shows."""
-
     row: BoardRow
     benchmark: BenchmarkView
     version: str | None
-    """The version of the site."""
     words: bool
     """Whether the page may hold the benchmark's words."""
     offered: bool
-    """Whether the rows of the run can be downloaded."""
     verified: VerifiedFiles | None
     files: Mapping[str, str]
     """Paths of the row files, by name."""
@@ -235,7 +228,6 @@ def _marks(site: SiteModel, row: BoardRow) -> tuple[RowFlag, ...]:
 
 
 def _flags(run: Run) -> list[tuple[Flag, str]]:
-    """Return the flags of a run's grades, with their meanings."""
     found = {count.flag for category in run.scores.categories for count in category.flags}
     return [(flag, FLAG_MEANINGS[flag]) for flag in Flag if flag in found]
 
