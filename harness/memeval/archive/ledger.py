@@ -250,25 +250,25 @@ class Ledger:
         """
         content = self._content()
         entries = self._parsed(content)
-        if any(entry.signature is not None for entry in entries):
+        if any(entry.signature is not None for entry in entries.values()):
             signers.refuse_syntax_errors()
-        results: list[SignatureResult] = []
+        results: dict[bytes, SignatureResult] = {}
         latest: dict[Digest, str] = {}
         for line, entry in entries.items():
             result = signers.check(signed_bytes(json.loads(line)), entry.signature, LEDGER_NAMESPACE, entry.at)
             before = max((latest[each] for each in _follows(entry)), default="")
             if result.state is SignatureState.GOOD and entry.at < before:
                 result = SignatureResult(SignatureState.BAD, "its time is before that of an earlier line")
-            results.append(result)
+            results[line] = result
             latest[digest_bytes(line)] = max(before, entry.at)
-        return results
+        return [results[line] for line in _History(entries.items()).lines()]
 
     def merge(self, other: Ledger) -> int:
         """Add the lines of another clone's ledger that this one lacks, and return their number. No line is changed.
 
         Raises:
-            BadInput: one of them is damaged, they have no line in common, or a line of the other one is a copy of a line
-                of this one with another content.
+            BadInput: one of them is damaged, they have no line in common, or the other one has a line of this one with
+                another content.
         """
         try:
             with locked(self.path.parent):
