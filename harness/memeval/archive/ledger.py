@@ -110,9 +110,10 @@ class _History:
 
     def _joined(self, follows: Iterable[Digest]) -> tuple[list[bytes], int, Any]:
         """Return the lines up to some ends, how many of a list they are, and the hash of their bytes."""
-        first, *others = sorted(follows) or [None]
-        if first is None:
+        ends = sorted(follows)
+        if not ends:
             return [], 0, hashlib.sha256()
+        first, *others = ends
         (lines, count), so_far = self._before[first], self._hashes[first].copy()
         if others:
             lines = lines[:count]
@@ -229,8 +230,9 @@ class Ledger:
                 history = _History(self._parsed(content).items())
                 if content.lines and event is LedgerEvent.STARTED:
                     raise BadInput("the ledger has lines already, so it cannot start here.", where=self.path)
-                *joins, previous = history.ends or [None]
-                entry = draft.model_copy(update={"at": _now(), "previous": previous, "joins": tuple(joins)})
+                ends = history.ends
+                follows = {"previous": ends[-1] if ends else None, "joins": tuple(ends[:-1])}
+                entry = draft.model_copy(update={"at": _now(), **follows})
                 if self.key is not None:
                     signature = sign(signed_bytes(entry.data()), self.key, LEDGER_NAMESPACE)
                     entry = entry.model_copy(update={"signature": signature})
