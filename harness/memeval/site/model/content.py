@@ -18,7 +18,8 @@ from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.base import Benchmark
 from memeval.benchmarks.registry import known_ids, origin
-from memeval.claims.store import stored_regraded
+from memeval.claims.embargo import Embargo
+from memeval.claims.store import file_name, stored_regraded
 from memeval.evaluation.judge.judges import judged_graders
 from memeval.execution.readers import NATIVE
 from memeval.judging.rules import RulesJudge
@@ -229,6 +230,8 @@ class SiteModel:
     """Published answers, graded again."""
     regraded_ranks: Mapping[str, RankRange] = field(default_factory=dict)
     """The rank ranges of those that are ranked, by ``source/file``."""
+    waits: Embargo = field(default_factory=Embargo)
+    """The findings that wait for a notice to their authors. A published site has nothing of them."""
     labels: tuple[LabelReport, ...] = ()
     """What readers' labels say about graders, by sample."""
     submissions: Mapping[str, Submission] = field(default_factory=dict)
@@ -310,10 +313,14 @@ def read_site(
     if runs is None:
         runs = shown_runs(_runs(results, keeps), file.settings)
     regraded = tuple(stored_regraded(results))
-    reports = read_reports(results, regraded, keeps)
-    board = build_board(runs, Ledger(results) if ledger is None else ledger, traces)
     if releases is None:
         releases = stored_releases(results)
+    releases = list(releases)
+    published = None if version is None else next((each.date for each in releases if each.version == version), "")
+    reports = read_reports(results, regraded, keeps, published)
+    if published is not None:
+        regraded = tuple(file for file in regraded if file_name(file) not in reports.waits.files)
+    board = build_board(runs, Ledger(results) if ledger is None else ledger, traces)
     places = {each.info.id: number for number, each in enumerate(all_benchmarks())}
 
     def place(benchmark: str) -> tuple[int, str]:
@@ -327,7 +334,7 @@ def read_site(
     return SiteModel(
         board=board,
         benchmarks={name: _benchmark(name, board, find or _shipped) for name in sorted(names, key=place)},
-        releases=tuple(reversed(list(releases))),
+        releases=tuple(reversed(releases)),
         version=version,
         audits=tuple(stored_audits(results)),
         matrices=tuple(
@@ -338,6 +345,7 @@ def read_site(
         findings=reports.findings,
         regraded=regraded,
         regraded_ranks=reports.ranks,
+        waits=reports.waits,
         labels=reports.labels,
         conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
         submissions=_submissions(results.absolute().parent / "submissions"),

@@ -226,6 +226,11 @@ class SystemPage:
     results: list[SystemResult]
     claims: list[RecountedClaim]
 
+    def _waits(self) -> dict[str, str]:
+        """Return why claims are not published yet, by id."""
+        found = self.site.waits.claims
+        return {one.claim.id: found[one.claim.id] for one in self.claims if one.claim.id in found}
+
     def inputs(self) -> dict[str, object]:
         """Return all that the page depends on, as plain data: runs by their digests."""
         site, runs = self.site, {row.run.run_id for row in self.rows}
@@ -237,7 +242,7 @@ class SystemPage:
                 + [repr(part) for part in (each.better, each.worse, each.untested, each.evidence)]
                 for each in self.results
             ],
-            "claims": repr(self.claims),
+            "claims": repr([self.claims, self._waits()]),
             "submission": repr(site.submissions.get(self.slug)),
             "conformance": repr(site.conformance.get(self.slug)),
             "benchmarks": sorted({site.benchmark_of(row.run.track).described for row in self.rows}),
@@ -297,6 +302,7 @@ class SystemPage:
                 results=results,
                 spent=SPENT,
                 claims=self.claims,
+                waits=self._waits(),
                 claimed=claimed_text,
                 counted_value=counted_text,
                 verdict_badges=BADGES,
