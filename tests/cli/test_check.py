@@ -54,7 +54,7 @@ def test_a_regression_ends_with_1_and_says_what_dropped(call: Call) -> None:
     (line,) = [line.split() for line in said.out.splitlines() if line.startswith("  changed")]
     assert line[:5] == ["changed", "90.0", "40.0", "-50.0", "points,"]
     assert line[-2:] == ["regression", "(critical)"]
-    assert "corrected for 4 tests (Holm)" in said.out
+    assert "corrected for 4 tests (step-down max-T)" in said.out
     assert said.err == "memeval: Regression: composite, changed.\n"
 
 

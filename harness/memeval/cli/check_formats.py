@@ -156,8 +156,8 @@ def _baseline_lines(check: RegressionCheck) -> Iterator[str]:
 
 def _method(check: RegressionCheck) -> str:
     return (
-        f"p: one-sided paired test over the same items, corrected for {check.tests} tests (Holm). A loss counts if "
-        f"p < {check.thresholds.significance_percent / 100:g}."
+        f"p: one-sided paired test over the same items, corrected for {check.tests} tests (step-down max-T). "
+        f"A loss counts if p < {check.thresholds.significance_percent / 100:g}."
     )
 
 

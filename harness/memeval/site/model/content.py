@@ -49,6 +49,7 @@ from memeval.records.settings import BoardSettings
 from memeval.records.submission import Submission
 from memeval.records.track import Redistribution, Track
 from memeval.site.model.benchmark_data import BenchmarkData, data_of
+from memeval.site.model.files import assets_root
 from memeval.site.model.labels import reader_label, reader_meaning, told_apart
 from memeval.site.model.reports import read_reports
 from memeval.statistics.ranks import RankRange
@@ -194,6 +195,14 @@ class BenchmarkView:
         found = (self.metric(name) for name in protocol.shown) if protocol else ()
         return tuple(metric for metric in found if metric is not None)
 
+    def score_name(self, track: Track) -> str:
+        """Return what the score of a run is: the headline metric if every item counts alike, else a composite of it."""
+        weighed = [plan for plan in track.categories if not plan.shared]
+        total = sum(plan.items for plan in track.categories)
+        alike = all(plan.weight is not None and abs(plan.weight - plan.items / total) < 1e-9 for plan in weighed)
+        title = self.headline(track)
+        return title if alike else f"Composite of {title[:1].lower()}{title[1:]}"
+
     def headline(self, track: Track) -> str:
         """Return the title of the metric whose mean is the track's composite."""
         protocol = self.protocol(track)
@@ -237,6 +246,8 @@ class SiteModel:
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     """The ``submission.toml`` of a system or a variant, by slug; other systems have no entry."""
     settings: BoardSettings = field(default_factory=BoardSettings)
+    is_memevals: bool = False
+    """Whether it is the board of memeval's own repository. Only that one shows what memeval itself was tested for."""
     headline: frozenset[str] = frozenset()
     """Ids of the headline tracks that the settings choose."""
     own_scores: Mapping[Path, Composite] = field(default_factory=dict)
@@ -350,6 +361,7 @@ def read_site(
         conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
         submissions=_submissions(results.absolute().parent / "submissions"),
         settings=page_settings(file.settings),
+        is_memevals=results.absolute().parent == assets_root(),
         headline=headline_tracks(board.tables, file),
         own_scores={
             folder.path: score

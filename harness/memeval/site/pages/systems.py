@@ -112,7 +112,7 @@ def system_results(site: SiteModel, tables: Iterable[BoardTable], slug: str, kin
 
 def _result(site: SiteModel, table: BoardTable, row: BoardRow) -> SystemResult:
     benchmark = site.benchmark_of(table.track)
-    untested = _untested(table, row)
+    untested = _untested(benchmark, table, row)
     apart = [] if untested else _apart(benchmark, table, row)
     return SystemResult(
         benchmark=benchmark,
@@ -125,11 +125,13 @@ def _result(site: SiteModel, table: BoardTable, row: BoardRow) -> SystemResult:
     )
 
 
-def _untested(table: BoardTable, row: BoardRow) -> str | None:
+def _untested(benchmark: BenchmarkView, table: BoardTable, row: BoardRow) -> str | None:
     if row.rank is None:
         return f"not compared: the run has no rank ({label(row.standing)})"
     if table.baseline is None:
-        return "not compared: no simple baseline ran here"
+        protocol = benchmark.protocol(table.track)
+        calls = f", and the protocol needs {' and '.join(protocol.needs)}" if protocol and protocol.needs else ""
+        return f"not compared: no simple baseline ran here{calls}"
     return "not compared: there are no tests" if row.against_baseline is None else None
 
 
