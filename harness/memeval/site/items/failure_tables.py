@@ -31,7 +31,6 @@ MEANINGS = {
     Cause.NOT_USED: "All evidence was retrieved and read, but the answer is wrong.",
     Cause.UNKNOWN: "Neither the answer nor the retrieved evidence explains the error.",
 }
-"""What each cause means."""
 
 
 @dataclass(frozen=True)

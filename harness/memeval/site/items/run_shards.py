@@ -144,8 +144,6 @@ def _shown_number(number: float) -> float:
 
 
 class _Shard:
-    """A shard in the making."""
-
     def __init__(self, words: bool) -> None:
         self.items: list[bytes] = []
         self._words = words

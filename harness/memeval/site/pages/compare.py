@@ -51,7 +51,6 @@ SETTINGS: tuple[tuple[str, Callable[[SystemIdentity], str | None]], ...] = (
     ("Replaced or left out", lambda system: "; ".join(system.configuration.replaced) if system.configuration else None),
     ("Caveats", lambda system: "; ".join(system.configuration.caveats) if system.configuration else None),
 )
-"""What of the products ran, line by line."""
 
 
 def _table(view: TableView, pairs: TablePairs) -> Data:
@@ -163,7 +162,6 @@ class ComparedTable:
     """A table whose runs can be compared."""
 
     track: str
-    """The track's name in addresses."""
     title: str
     runs: int
 

@@ -84,7 +84,6 @@ class DataSet:
     name: str
     description: str
     url: str
-    """Its page, relative to the description."""
     authors: tuple[str, ...]
     version: str
     date: str

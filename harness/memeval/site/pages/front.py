@@ -40,8 +40,6 @@ _EVENTS = {
 
 @dataclass(frozen=True)
 class News:
-    """A line under "What is new"."""
-
     day: str
     what: str
     name: str

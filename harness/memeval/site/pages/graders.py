@@ -25,7 +25,6 @@ ORDERS = {"labels": "labels", "judge": "judges", "rules": "rules"}
 @dataclass(frozen=True)
 class ErrorTable:
     title: str
-    """What the parts are."""
     lines: tuple[tuple[str, GraderErrors], ...]
     """Name of each part, with the errors of one grader."""
 

@@ -42,7 +42,6 @@ SIGNS = {
     "same answer": "Answers that several questions share",
     "cut": "Answers that end without a full stop, all at the same length",
 }
-"""What each sign of a broken run counts."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +162,6 @@ class ImportedLine:
     """Our value of the claimed metric over all planned questions; missing answers count as wrong. Without a claim: the
     composite if the benchmark weighs its categories, else the accuracy."""
     metric: ClaimMetric
-    """The metric of this value."""
     answered: Score | None
     answers: int
     """Planned items with an answer."""

@@ -24,8 +24,6 @@ TOKENS = "tokens_per_question"
 
 @dataclass(frozen=True)
 class MatrixGroup:
-    """The cells of one table: one benchmark, protocol and reader."""
-
     anchor: str
     benchmark: MatrixBenchmark
     title: str

@@ -35,7 +35,6 @@ GRADES = "grades.jsonl"
 """The file of grades, from which a browser computes the scores again."""
 
 FAILURES = "failures.json"
-"""The file of a run's failure analysis, beside its page."""
 
 LOG = "log.jsonl"
 
@@ -61,12 +60,9 @@ UNRANKED = {
 
 @dataclass(frozen=True)
 class VerifiedFiles:
-    """The files with which a browser verifies a run."""
-
     files: str
     """Paths and the digest of ``run.json``, as JSON."""
     number: int
-    """Number of files."""
     size: int
     """Bytes to load."""
 
@@ -144,7 +140,6 @@ class RunPage:
         return [[name, known[name] if name in known else repr(value)] for name, value in shown.items()]
 
     def made(self) -> Iterator[Page]:
-        """Yield the page."""
         row, run, benchmark, url = self.row, self.row.run, self.benchmark, run_url(self.row.run.run_id)
         counts = _in_order(run, self.failures.summary) if self.failures else None
         shown = {
@@ -243,7 +238,6 @@ def _took_place(run: Run, phase: Phase) -> bool:
 
 
 def _row_files(row: BoardRow) -> Iterator[tuple[str, Asset]]:
-    """Yield the files of rows by name, as files that all releases share."""
     for name in sorted(row.run.files):
         path = row.folder.file(name)
         if path.is_file() and not path.is_symlink() and segment(name) == name:
