@@ -1,7 +1,5 @@
 """Scenarios whose text is quoted are opened as rows need them, and few are in memory at once."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The small pure functions the pages stand on."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html

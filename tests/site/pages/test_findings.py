@@ -1,7 +1,5 @@
 """The pages of findings and of judges on trial, with and without findings."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

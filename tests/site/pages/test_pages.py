@@ -1,7 +1,5 @@
 """What the built site must hold, whatever stands on the board."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

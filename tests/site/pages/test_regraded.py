@@ -1,7 +1,5 @@
 """Published answers that were graded again stand apart from runs, and are ranked only within their group."""
 
-from __future__ import annotations
-
 import html
 import re
 from pathlib import Path

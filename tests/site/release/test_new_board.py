@@ -1,7 +1,5 @@
 """``memeval init``: a whole board in an empty folder, or nothing at all."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

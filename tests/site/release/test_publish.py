@@ -1,7 +1,5 @@
 """Publishing: whole or not at all, the same state once, and nothing published is ever changed."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The overview of the front page: which tracks it shows, who leads, and what it says of the baseline."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
