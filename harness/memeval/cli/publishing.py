@@ -44,7 +44,7 @@ def build_site(
     """
     warn_of_incomplete_line(results)
     from memeval.archive.runs import sealed_runs
-    from memeval.evaluation.verify.batches import processes
+    from memeval.evaluation.verify.many_runs import processes
     from memeval.processes import without_garbage_collection
     from memeval.site import build
 
