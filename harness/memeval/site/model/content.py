@@ -199,7 +199,7 @@ class BenchmarkView:
         """Return what the score of a run is: the headline metric if every item counts alike, else a composite of it."""
         weighed = [plan for plan in track.categories if not plan.shared]
         total = sum(plan.items for plan in track.categories)
-        alike = all(plan.weight is not None and abs(plan.weight - plan.items / total) < 1e-9 for plan in weighed)
+        alike = all(abs(plan.weight * total - plan.items) < 1e-6 for plan in weighed)
         title = self.headline(track)
         return title if alike else f"Composite of {title[:1].lower()}{title[1:]}"
 
