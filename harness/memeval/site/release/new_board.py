@@ -32,6 +32,7 @@ FILES: Mapping[str, str] = {
     "README.md": "README.md",
     "requirements.txt": "requirements.txt",
     ".gitignore": "gitignore",
+    ".gitattributes": "gitattributes",
     ".github/CODEOWNERS": "CODEOWNERS",
     ".github/dependabot.yml": "dependabot.yml",
     ".github/workflows/submission.yml": "workflows/submission.yml",
