@@ -79,6 +79,9 @@ def init(
     repository: Annotated[
         str | None, typer.Option("--repository", metavar="URL", help="Web address of its repository.")
     ] = None,
+    contact: Annotated[
+        str | None, typer.Option("--contact", metavar="ADDRESS", help="E-mail or web address for messages about it.")
+    ] = None,
 ) -> None:
     """Create a leaderboard in an empty folder.
 
@@ -90,7 +93,7 @@ def init(
     from memeval.records.settings import Settings
     from memeval.site.release.new_board import NewBoard, create_board, first_slug
 
-    board = NewBoard(title, repository)
+    board = NewBoard(title, repository, contact)
     create_board(folder, board, json_schema(Settings, "validation"))
     is_current = folder == Path()
     print(f"created a board in {'this folder' if is_current else visible(str(folder))}. Next steps:")
