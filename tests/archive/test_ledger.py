@@ -1,7 +1,5 @@
 """The ledger only grows, and a line that was touched is found."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Files of rows: equal bytes for equal rows, and no damage that passes for fewer rows."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

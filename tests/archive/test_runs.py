@@ -1,7 +1,5 @@
 """Finding sealed runs."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import threading

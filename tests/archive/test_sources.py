@@ -1,7 +1,5 @@
 """The files of a system are stored whole, once, by their digest, or not at all."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Trust follows from a run's files and the ledger, and from nothing that anyone types in."""
 
-from __future__ import annotations
-
 from itertools import chain, combinations, product
 from pathlib import Path
 
@@ -33,7 +31,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[SystemKind, RunFolder
 
 
 def entries(folder: RunFolder, said: Said, run_id: str | None = None) -> list[LedgerEntry]:
-    """Return what the ledger says of a run."""
     return [
         LedgerEntry(
             event=event,

@@ -207,7 +207,6 @@ class Running:
     """With scripts, and without."""
 
     def window(self, host: Host, *, scripts: bool = True) -> Visit:
-        """Return a window on a site."""
         if scripts not in self.windows:
             context = self.browser.new_context(viewport=WIDE, java_script_enabled=scripts)
             self.windows[scripts] = visit(context, host)
@@ -271,7 +270,6 @@ def visit(context: BrowserContext, host: Host) -> Visit:
 
 @contextmanager
 def afresh(window: Visit) -> Iterator[Visit]:
-    """Give a shared window to one test."""
     window.resize(WIDE)
     window.page.emulate_media(color_scheme="light")
     window.faults.clear()

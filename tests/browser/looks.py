@@ -1,7 +1,5 @@
 """What is wrong with a page for a person: it is wider than the window, or axe finds a serious barrier."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from playwright.sync_api import Page

@@ -1,7 +1,5 @@
 """Forged addresses, addresses from another release, and a browser that stores nothing."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

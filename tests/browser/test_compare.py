@@ -1,7 +1,5 @@
 """Comparing runs on the built site."""
 
-from __future__ import annotations
-
 import re
 
 from playwright.sync_api import expect
@@ -25,7 +23,6 @@ def printed(site: Built, *runs: str) -> list[list[str]]:
 
 
 def address(site: Built, *slugs: str) -> str:
-    """Return the address of a comparison."""
     runs = [shown(site, slug) for slug in slugs]
     track = next(run.run.track_id for run in site.runs if run.run.run_id == runs[0])
     return f"compare/?board={track}&runs={','.join(runs)}"

@@ -1,7 +1,5 @@
 """Data that a page loads: missing, cut, changed, decompressed on its way, or in a browser without the means."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The questions of a newcomer, each answered from the front page with three clicks or fewer."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

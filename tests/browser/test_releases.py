@@ -1,7 +1,5 @@
 """Two published releases under a sub-path, in a real browser: both work, and the older one leads to the newer one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

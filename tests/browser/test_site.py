@@ -1,7 +1,5 @@
 """The built site in a real browser."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from urllib.parse import parse_qs, urljoin, urlsplit
@@ -227,7 +225,6 @@ def test_a_filter_by_text_finds_a_system_by_name(wide: Visit) -> None:
 
 
 def overview(page: Page) -> Locator:
-    """Return the overview that is shown."""
     return page.locator("table[data-overview]:visible")
 
 

@@ -1,7 +1,5 @@
 """Verifying a run in the browser: equal, or the number and the file that differ."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random
@@ -154,7 +152,6 @@ SCORED = """async ([module, cases]) => {
 
 
 def drawn(seed: int) -> tuple[list[CategoryPlan], list[Grade]]:
-    """Return a random plan with random grades."""
     choose = random.Random(seed)
     shared = choose.random() < 0.3
     sizes = {

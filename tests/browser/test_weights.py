@@ -1,7 +1,5 @@
 """Trade-offs, and a reader's own weights, on the built site."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
@@ -18,7 +16,6 @@ def track(site: Built) -> str:
 
 
 def panel(page: Page, site: Built) -> Locator:
-    """Return the panel of that table."""
     return page.locator(f'[data-weights="{track(site)}"]')
 
 

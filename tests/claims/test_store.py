@@ -1,7 +1,5 @@
 """Regraded files are stored whole, and every figure follows from the stored rows."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -40,7 +40,6 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def place(answered: Path, tmp_path: Path) -> Path:
-    """A folder of the test's own with that run."""
     shutil.copytree(answered / "results", tmp_path / "results")
     return tmp_path
 
@@ -56,7 +55,6 @@ def regrade(place: Path, url: str, *more: str, key: str = KEY, judge: tuple[str,
 
 
 def words(*more: str, judge: tuple[str, ...] = JUDGE) -> tuple[str, ...]:
-    """Return the call that judges the source run."""
     return ("regrade", "results", *judge, "--concurrency", "8", *more)
 
 

@@ -1,7 +1,5 @@
 """A board ranks what can be compared, shows what cannot with its reason, and leaves nothing out."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The overall index is given where a suite is complete and has a scale, and says why where it is not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

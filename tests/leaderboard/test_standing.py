@@ -1,7 +1,5 @@
 """What keeps a submission from being ranked: a label, a vendor who was not asked, a score below remembering nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Both stores keep the same promises: a folder, and a bucket of a real server."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One built board for the tests that only look at it, whatever process they run in."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -44,11 +42,9 @@ class Built:
         return (self.out / path).read_text(encoding="utf-8")
 
     def index_of(self, run_id: str) -> dict[str, Any]:
-        """Return the index of a run's items."""
         return self.unpacked(json.loads(self.read("items/runs.json"))[run_id])
 
     def shard(self, run_id: str, number: int = 0) -> dict[str, Any]:
-        """Return a shard of a run's items."""
         return self.unpacked(self.index_of(run_id)["files"][number])
 
     def unpacked(self, path: str) -> dict[str, Any]:

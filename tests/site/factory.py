@@ -1,7 +1,5 @@
 """Run folders for tests of the site, written through the real records. Nothing here was ever measured."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -187,7 +185,6 @@ def track(
     endpoint: str | None = None,
     label: str | None = None,
 ) -> Track:
-    """Return the track of a benchmark."""
     reads, judges = reader.startswith("openai:"), judge.startswith("openai:")
     return Track(
         benchmark=benchmark.info.id,

@@ -1,7 +1,5 @@
 """Another program gets memeval's digits from the published recipe and the files of the runs."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The overall index has the right ends, its draws can be repeated, and its ranks follow from the shares alone."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 

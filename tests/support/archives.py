@@ -26,5 +26,4 @@ def pull(store: ObjectStore, results: Path) -> list[Pulled]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return the bytes of all files of a folder, by their path in it."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -76,7 +76,6 @@ def make_audit(accepted: int = 12, **parts: Any) -> Audit:
 
 
 def make_probe(number: int, kind: ProbeKind, *, verdict: bool | None, answer: str = "In town 3, I think.") -> Probe:
-    """Return a calibration answer with its verdict."""
     return Probe(
         item_id=f"{CATEGORIES[0]}-{number:02}",
         category=CATEGORIES[0],

@@ -17,7 +17,6 @@ class Said(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """The one folder that it printed."""
         (line,) = self.out.splitlines()
         return Path(line)
 

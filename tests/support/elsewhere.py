@@ -27,8 +27,6 @@ Json = Any
 
 
 class Row(ForeignRecord):
-    """A row of the tests' own format."""
-
     id: str
     text: str = ""
     error: str | None = None

@@ -27,8 +27,6 @@ PYARROW = ("pyarrow==26.0.1", "--no-deps")
 
 
 class _Running:
-    """The test that this process runs."""
-
     marked = True
     """Outside of tests, whoever asks for a product may have it."""
 

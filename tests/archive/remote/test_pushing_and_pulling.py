@@ -1,7 +1,5 @@
 """Runs go into the archive and come back with equal bytes, or not at all."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Forgeries that only other runs show: answers under another name, repetitions that are copies, scores too good."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import zlib

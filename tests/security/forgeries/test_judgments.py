@@ -1,7 +1,5 @@
 """Forgeries of a model judge: replies flipped, an endpoint renamed, judgments removed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

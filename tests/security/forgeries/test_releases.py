@@ -1,7 +1,5 @@
 """Attacks on releases and on their published files, by a forger who computes every digest again."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

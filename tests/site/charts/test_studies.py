@@ -1,7 +1,5 @@
 """What a benchmark's page shows beside its scores: errors by size, searches as a bank grows, scores against length."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

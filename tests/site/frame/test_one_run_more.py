@@ -1,7 +1,5 @@
 """A build that finds what earlier builds kept gives the bytes of a build that finds nothing."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterator

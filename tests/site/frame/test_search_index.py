@@ -1,7 +1,5 @@
 """What the search finds on a page: words by section, and neither charts nor the rows of long tables."""
 
-from __future__ import annotations
-
 import json
 
 from markupsafe import Markup

@@ -1,7 +1,5 @@
 """The status page: each row has a date, and what it names exists."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

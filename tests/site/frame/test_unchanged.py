@@ -1,7 +1,5 @@
 """A site whose inputs and files are as they were is not built again; any other is."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Model calls in the drill-down: word for word, bounded, and nothing where text may not be published."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What went wrong with a run, on its page, in its file and in its items."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What other processes compute before a build: the build finds all of it, and gives the same bytes."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from pathlib import Path

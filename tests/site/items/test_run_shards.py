@@ -1,7 +1,5 @@
 """Shards of a run: what repeats is written once, clocks are left out, and long texts are cut."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

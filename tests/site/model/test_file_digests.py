@@ -1,7 +1,5 @@
 """A file is read once for its digest, in this build and in later ones, until its state changes."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,7 +26,6 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The files that are read."""
     found: list[Path] = []
     real = file_digests._digest
 

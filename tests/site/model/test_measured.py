@@ -1,7 +1,5 @@
 """Runs whose graders give credit instead of verdicts, and what stands beside any run's name."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page of what graders are worth, with made-up labels of the stored samples, and without labels."""
 
-from __future__ import annotations
-
 import html
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The page of a system is made again if anything that it shows has changed, and only then."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Citations, metadata of deposits, and Croissant descriptions."""
 
-from __future__ import annotations
-
 import csv
 import json
 import logging

@@ -1,7 +1,5 @@
 """The page of the overall index, its files and its chart."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

@@ -1,7 +1,5 @@
 """What the page of a system says of its strengths, its evidence, its costs and of published scores."""
 
-from __future__ import annotations
-
 import html
 import re
 from dataclasses import replace
@@ -51,7 +49,6 @@ def read(results: Path, *board: Made) -> tuple[SiteModel, list[RunFolder]]:
 
 
 def page(site: SiteModel, slug: str = "acme") -> str:
-    """Return the page of a system."""
     pages = [file for file in SystemPages().publish(site) if isinstance(file, Page)]
     return str(next(each.body for each in pages if each.url == f"systems/{slug}/"))
 

@@ -1,7 +1,5 @@
 """Publishing to a folder, a bucket of a real server, and a Git branch: the same board, and never half of one."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -84,7 +82,6 @@ def repository(folder: Path) -> None:
 
 @pytest.fixture(params=["folder", "bucket", "git"])
 def named(request: pytest.FixtureRequest, board: Path, bucket: Bucket) -> str:
-    """The name of a target."""
     if request.param == "git":
         repository(board)
         return "git:gh-pages"

@@ -1,7 +1,5 @@
 """What readers see of judges: who gave a score, how far that judge can be trusted, what it cost."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

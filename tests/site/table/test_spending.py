@@ -1,7 +1,5 @@
 """Columns of cost and time: what is unknown is no zero, and a search counts where nothing is asked."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page of trends, and the panel on the page of a system."""
 
-from __future__ import annotations
-
 import html
 import random
 import re
@@ -36,7 +34,6 @@ def unknown(name: str) -> None:
 
 
 def body(results: Path, publisher: type[TrendsPage | SystemPages] = TrendsPage, url: str = "trends/") -> str:
-    """Return the body of a page."""
     site = read_site(results, find=unknown)  # type: ignore[arg-type]
     [page] = [made for made in publisher().publish(site) if isinstance(made, Page) and made.url == url]
     return str(page.body)
