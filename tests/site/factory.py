@@ -48,6 +48,7 @@ from tests.support.audits import (
     make_judgment,
     make_probe,
 )
+from tests.support.standing import made_up
 
 HOSTILE = "<script>alert(1)</script> {{ config }} [x](javascript:1) ](`</div> &lt; \u202eRTL \x00 🙂"
 """A name that tries every door."""
@@ -302,7 +303,7 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
         responses = [made.responses(number, response) for number, response in enumerate(responses)]
     identity = SystemIdentity(
         slug=made.slug,
-        name=made.name,
+        name=made.name.replace("\u202e", "").replace("\x00", ""),  # no file can have these in a name
         version=made.version,
         kind=made.kind,
         adapter_class="Adapter",
@@ -375,6 +376,7 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
         files=files,
     )
     (folder / "run.json").write_text(json.dumps(run.data(), sort_keys=True, ensure_ascii=False, indent=1) + "\n")
+    made_up(run)
     return RunFolder(folder)
 
 
