@@ -63,13 +63,6 @@ def home() -> Iterator[Path]:
         yield folder
 
 
-@pytest.fixture(autouse=True)
-def made_up_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let boards rank the runs that tests make up, where a test makes some."""
-    if (support := sys.modules.get("tests.support.standing")) is not None:
-        support.allow_made_up(monkeypatch)
-
-
 @pytest.fixture
 def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     """Return a folder of the test: in memory where that saves time and is possible."""

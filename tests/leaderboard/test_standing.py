@@ -144,6 +144,14 @@ def test_a_run_on_other_data_than_the_released_is_not_ranked(tmp_path: Path) -> 
 # -- source, answers, track ----------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def nothing_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judge the runs of a test by their benchmarks and sources alone."""
+    monkeypatch.setattr("tests.support.standing._benchmarks", set())
+    monkeypatch.setattr("tests.support.standing._digests", set())
+
+
+@pytest.mark.usefixtures("nothing_made_up")
 def test_a_run_whose_source_is_neither_shipped_nor_stored_is_not_ranked(tmp_path: Path) -> None:
     track = make_track(benchmark="beliefs@2")
     folder = make_run(tmp_path, "unknown", RIGHT, track=track, shipped=False)
@@ -156,6 +164,7 @@ def test_a_run_whose_source_is_neither_shipped_nor_stored_is_not_ranked(tmp_path
 LOCOMO = "sha256:79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4"
 
 
+@pytest.mark.usefixtures("nothing_made_up")
 @pytest.mark.parametrize(
     ("benchmark", "data", "reproduced", "expected"),
     [
@@ -178,6 +187,7 @@ def test_only_a_run_on_a_rebuilt_track_is_ranked_whatever_data_is_here(
     assert rows(tmp_path, folder)["acme"].standing is expected
 
 
+@pytest.mark.usefixtures("nothing_made_up")
 def test_the_line_of_a_reproduced_run_is_void_for_other_bytes(tmp_path: Path) -> None:
     folder = make_run(
         tmp_path, "acme", RIGHT, track=make_track(benchmark="locomo@1", data_digest=LOCOMO), shipped=False

@@ -246,6 +246,11 @@ class Made:
     """What becomes of each response, by its number."""
 
 
+def shown(name: str) -> str:
+    """Return a name without what no file can have in one."""
+    return name.replace("\u202e", "").replace("\x00", "")
+
+
 def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
     """Write a sealed run, and return it."""
     dice = random.Random(f"{made.slug} {made.started}")
@@ -303,8 +308,8 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
         responses = [made.responses(number, response) for number, response in enumerate(responses)]
     identity = SystemIdentity(
         slug=made.slug,
-        name=made.name.replace("\u202e", "").replace("\x00", ""),  # no file can have these in a name
-        version=made.version,
+        name=shown(made.name),
+        version=shown(made.version),
         kind=made.kind,
         adapter_class="Adapter",
         submission_digest=digest_of(made.slug),

@@ -5,14 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from memeval.leaderboard import standing
 from memeval.records.run import Run
 from memeval.systems.known import known
 
 _digests: set[str] = set()
 _benchmarks: set[str] = set()
+_catalogue_of = standing.catalogue_of
 
 
 def made_up(run: Run) -> None:
@@ -21,14 +20,14 @@ def made_up(run: Run) -> None:
     _benchmarks.add(run.track.benchmark)
 
 
-def allow_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    catalogue_of = standing.catalogue_of
+def _shipped(digest: str) -> Any:
+    return (digest,) if digest in _digests else known().submissions_with(digest)
 
-    def shipped(digest: str) -> Any:
-        return (digest,) if digest in _digests else known().submissions_with(digest)
 
-    def catalogue(benchmark: str) -> Any:
-        return SimpleNamespace(generated=True) if benchmark in _benchmarks else catalogue_of(benchmark)
+def _catalogue(benchmark: str) -> Any:
+    return SimpleNamespace(generated=True) if benchmark in _benchmarks else _catalogue_of(benchmark)
 
-    monkeypatch.setattr(standing, "known", lambda: SimpleNamespace(submissions_with=shipped))
-    monkeypatch.setattr(standing, "catalogue_of", catalogue)
+
+# For good, since boards of tests are also built in fixtures of a whole module.
+setattr(standing, "known", lambda: SimpleNamespace(submissions_with=_shipped))  # noqa: B010 - mypy: not its type
+setattr(standing, "catalogue_of", _catalogue)  # noqa: B010
