@@ -24,7 +24,6 @@ PROBES, JUDGMENTS = "probes.jsonl", "judgments.jsonl"
 _PART = ".part"
 
 _PLAIN = re.compile(r"[a-z0-9]+(:[a-z0-9]([a-z0-9.-]*[a-z0-9])?)?@[0-9]+")
-"""Judge names that stay distinct if special characters become dashes."""
 
 
 def judge_slug(name: str) -> str:
@@ -36,8 +35,6 @@ def judge_slug(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Folder:
-    """A folder with a head file, which is written last and never changed."""
-
     path: Path
 
     HEAD: ClassVar[str]

@@ -153,7 +153,6 @@ def _opened(path: Path) -> BinaryIO | io.BufferedReader:
 
 
 def indented(data: Mapping[str, Any]) -> bytes:
-    """Return plain JSON data as indented text, for reviews and line diffs."""
     return (json.dumps(data, sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
 
 

@@ -20,7 +20,6 @@ from memeval.storage import listed
 LABELS = "labels"
 
 VERDICTS = "verdicts"
-"""The folder of verdicts of other rules than those of the draw, inside a sample's folder."""
 
 SAMPLE, ROWS, GUIDE = "sample.json", "rows.jsonl.gz", "guide.md"
 
@@ -164,7 +163,6 @@ def _problems(results: Path, sample: LabelSample) -> list[str]:
 
 
 def _redrawn(results: Path, sample: LabelSample, rows: Sequence[SampleRow]) -> Iterator[str]:
-    """Yield how the rows differ from those that are drawn again from the regraded files."""
     stored = {file_name(file): file for file in stored_regraded(results)}
     drawn = {(row.file, row.item_id, row.trial): row for row in rows}
     again = set()
@@ -190,7 +188,6 @@ def _redrawn(results: Path, sample: LabelSample, rows: Sequence[SampleRow]) -> I
 
 
 def _as_drawn(results: Path, sample: LabelSample, rows: Sequence[SampleRow]) -> Iterator[str]:
-    """Yield how the rows contradict the seed and the strata of the draw."""
     numbers = Counter((row.file, row.category, row.judge, row.rules) for row in rows)
     strata = {(each.file, each.category, each.judge, each.rules): each for each in sample.strata}
     if numbers != Counter({place: each.drawn for place, each in strata.items() if each.drawn}):

@@ -40,7 +40,6 @@ NO_MEMORY = "no-memory"
 """The control that stores nothing. A system that scores no higher is probably broken."""
 
 NOTICE = timedelta(days=14)
-"""Notice period of a vendor before its product is ranked."""
 
 PLUMBING = "plumbing"
 """The label of a judge that only tests the software: its runs are never ranked and never published. A track whose data
@@ -86,7 +85,6 @@ class BoardRow:
     gap: float | None
     """Composite minus that of the best control that never sees the history; ``None`` if either is missing."""
     entries: tuple[LedgerEntry, ...]
-    """Ledger entries of the run, oldest first."""
     place: int | None = None
     """Rank by score alone among the ranked runs; equal scores share it."""
     ranked: int = 0
@@ -100,7 +98,6 @@ class BoardRow:
 
     @property
     def doubtful(self) -> bool:
-        """Whether a ranked run scores no higher than the no-memory control, and no maintainer has reviewed it."""
         return any(mark.name is MarkName.NOT_ABOVE_NO_MEMORY for mark in self.marks)
 
     @property
@@ -112,7 +109,6 @@ class BoardRow:
 
     @property
     def samples(self) -> dict[LedgerEvent, Sample]:
-        """The last drawn sample of each kind that a maintainer asked again."""
         return last_samples(entry for entry in self.entries if entry.run_digest == self.folder.digest)
 
     @property
@@ -131,7 +127,6 @@ class BoardTable:
 
     track: Track
     rows: tuple[BoardRow, ...]
-    """One row per system: its latest valid run."""
     baseline: Run | None = None
     """The run of the simple baseline with the highest composite: a control of every benchmark that sees neither the
     whole history nor the evidence."""
@@ -147,7 +142,6 @@ class BoardTable:
 class Board:
     tables: tuple[BoardTable, ...]
     runs: tuple[BoardRow, ...]
-    """Every run, including superseded and invalidated ones, newest first."""
     ledger: tuple[LedgerEntry, ...]
 
     def of_system(self, slug: str) -> tuple[BoardRow, ...]:
@@ -197,7 +191,6 @@ def build_board(
 
 
 def _table_order(table: BoardTable) -> tuple[str, bool, int, str]:
-    """Return the sort key of a table: benchmark, systems that answer first, then the number of rows."""
     track = table.track
     return track.benchmark, track.reader != NATIVE, -len(table.rows), track.id
 
@@ -372,7 +365,6 @@ def _compared(row: BoardRow, rows: Sequence[BoardRow], baseline: BoardRow | None
 
 
 def _baseline(rows: Iterable[BoardRow]) -> BoardRow | None:
-    """Return the simple baseline with the highest composite; of equal ones, the first by slug."""
     simple = [
         row
         for row in rows

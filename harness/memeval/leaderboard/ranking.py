@@ -69,7 +69,6 @@ def detectable_differences(samples: TrackSamples) -> DetectableDifferences:
 @dataclass(frozen=True)
 class PairTest:
     difference: float
-    """First minus second."""
     p: float
     """Two-sided p-value of no difference."""
     corrected: float
@@ -86,7 +85,6 @@ class TrackTests:
 
     ranks: Mapping[Path, RankRange]
     runs: Mapping[Path, int]
-    """Index of each run: the ranked runs, then the baseline."""
     names: tuple[str, ...]
     values: Array
     """Each value of each run, shape (runs, values)."""

@@ -25,7 +25,6 @@ from memeval.settings import read_settings
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,63}")
 
 LARGEST = 64_000_000
-"""Maximum size of a release file in bytes: a release lists thousands of published files."""
 
 RANKS_METHOD = "ranks@2"
 """Name of the method of :mod:`memeval.leaderboard.board`. A better method gets the next name."""
@@ -208,7 +207,6 @@ def _parts(board: Board, memeval: str) -> dict[str, Any]:
 
 
 def _is_of(release: Release, parts: Mapping[str, Any], results: Path) -> bool:
-    """Return whether a release has these parts and the settings, and the ledger got only lines about releases since."""
     shown = digest_bytes(board_file(page_settings(read_settings(results.absolute().parent))))
     data, ledger = release.data(), Ledger(results)
     if _settings_digest(release) != shown or any(data[name] != value for name, value in parts.items()):

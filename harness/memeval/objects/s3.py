@@ -63,7 +63,6 @@ _SENTENCES = {
     "QuotaExceeded": ("the bucket is full.", "Raise its quota, or delete old objects."),
     "EntityTooLarge": ("the object is too large for the service.", None),
 }
-"""What the codes of services mean, and what to do."""
 
 _TAKEN = ("PreconditionFailed", "412", "ConditionalRequestConflict", "409")
 """Codes for a key that is taken, or that another writer is just taking."""
@@ -216,7 +215,6 @@ class BucketStore:
         return {"Bucket": self._bucket, "Key": self._prefix + key}
 
     def _put(self, key: str, content: bytes | Path, headers: Headers, condition: Mapping[str, Any]) -> bool:
-        """Send an object, and return False if the condition does not hold."""
         extra: dict[str, Any] = {"ContentType": headers.content_type}
         if headers.cache is not None:
             extra["CacheControl"] = headers.cache
@@ -234,7 +232,6 @@ class BucketStore:
             )
 
     def _send_parts(self, key: str, stream: BinaryIO, extra: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
-        """Send a large object in parts; an error leaves nothing."""
         named = self._named(key)
         with self._sentences(key):
             upload = {**named, "UploadId": self._client.create_multipart_upload(**named, **extra)["UploadId"]}
@@ -375,7 +372,6 @@ def _md5(body: bytes) -> str:
 
 
 def _default_region() -> str | None:
-    """Return the region for services that need none; ``None`` where the environment names one."""
     named = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     return named or ("auto" if os.environ.get(_ENDPOINT) else None)
 

@@ -17,7 +17,6 @@ LEAST_POINTS = 8
 LEVEL = 0.05
 
 PERMUTATIONS = 1999
-"""Random orders behind a p-value."""
 
 SEED = 8
 """Seed of the random orders: equal series give equal steps."""
