@@ -54,19 +54,15 @@ def find(
 
 
 def latest(results: Path, slug: str) -> Conformance | None:
-    reports = [read_report(path) for path in _files(results, slug)]
+    reports = [read_report(path) for path in report_files(results, slug)]
     return max(reports, key=lambda report: report.at, default=None)
 
 
 def all_reports(results: Path) -> list[Conformance]:
-    return [read_report(path) for path in _files(results, "*")]
+    return [read_report(path) for path in report_files(results)]
 
 
-def report_files(results: Path) -> list[Path]:
-    return _files(results, "*")
-
-
-def _files(results: Path, slug: str) -> list[Path]:
+def report_files(results: Path, slug: str = "*") -> list[Path]:
     return listed(results / CONFORMANCE, f"{slug}/*.json")
 
 

@@ -17,7 +17,7 @@ from memeval.archive.remote.index import listed_heads
 from memeval.archive.remote.layout import INDEX, row_key
 from memeval.archive.remote.pruning import plan_pruning, prune
 from memeval.archive.remote.pushing import PushState
-from memeval.archive.rows import cache_path, indented
+from memeval.archive.rows import cache_path
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.leaderboard.board import RankStatus
 from memeval.leaderboard.releases import frozen
@@ -25,7 +25,7 @@ from memeval.objects import ObjectStore
 from memeval.records.errors import CheckFailed, ExitCode
 from memeval.records.ledger import LedgerEvent
 from memeval.site.model.content import read_site
-from memeval.site.model.files import Asset
+from memeval.site.model.files import Asset, file_bytes
 from memeval.site.pages.publisher import publishers
 from tests.support.archives import contents, push, small_run
 from tests.support.calling import Call
@@ -121,7 +121,7 @@ def _pages(results: Path) -> dict[str, object]:
     shown = [each for each in publishers() if each.name in ("runs", "items")]
     files = [file for publisher in shown for file in publisher.publish(site)]
     return {
-        (file.path if isinstance(file, Asset) else file.url): indented(file) if isinstance(file, Asset) else file
+        (file.path if isinstance(file, Asset) else file.url): file_bytes(file) if isinstance(file, Asset) else file
         for file in files
     } | {f"{len(files)} files": None}
 

@@ -11,7 +11,6 @@ from memeval.archive import run_cache
 from memeval.archive.audits import write_audit
 from memeval.archive.conformance import store
 from memeval.archive.ledger import Ledger
-from memeval.archive.rows import indented
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import build_board
 from memeval.leaderboard.ranking import PairTest
@@ -21,7 +20,7 @@ from memeval.records.base import digest_of
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import SystemKind
 from memeval.site.model.content import SiteModel, read_site
-from memeval.site.model.files import Asset, Page
+from memeval.site.model.files import Asset, Page, file_bytes
 from memeval.site.pages import systems
 from memeval.site.pages.systems import CategoryDifference, EvidenceCounts, SystemPage, SystemPages
 from memeval.site.trends import trend_groups
@@ -62,7 +61,7 @@ def made(site: SiteModel, cache: Path, monkeypatch: pytest.MonkeyPatch) -> dict[
         patch.setattr(run_cache, "cache_home", lambda: cache)
         files = list(SystemPages().publish(site))
     pages: dict[str, object] = {file.url: file for file in files if isinstance(file, Page)}
-    return pages | {file.path: indented(file) for file in files if isinstance(file, Asset)}
+    return pages | {file.path: file_bytes(file) for file in files if isinstance(file, Asset)}
 
 
 def site_of(results: Path) -> SiteModel:
