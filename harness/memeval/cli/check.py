@@ -56,7 +56,7 @@ def check(
         bool, typer.Option("--power", help="Compare nothing. Print the smallest drop that the check usually finds.")
     ] = False,
 ) -> None:
-    """Check a run for regressions against its baseline.
+    """Check a run for regressions: against its baseline, the last release, the best run, and over the last runs.
 
     A metric is a regression if it is worse than its limit, and a one-sided paired test over the same items shows a
     loss. The p-values are corrected for the number of tests. A metric beyond its limit without such a test result is
@@ -64,7 +64,9 @@ def check(
 
     Exit code 1: a regression or a missing metric. Exit code 2: the baseline is on another track.
 
-    Example: memeval check RUN --baseline last-5
+    Examples: memeval check RUN --baseline last-5
+
+    memeval check RUN --on-regression "python3 notify.py"
     """
     from memeval import api
     from memeval.cli.check_formats import annotations_of, summary_of, text_of, verdict_of

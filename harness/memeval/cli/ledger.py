@@ -105,7 +105,7 @@ def reason_with_regression(folder: RunFolder, results: Path, reason: str, *, acc
     """
     from memeval import api
     from memeval.archive.ledger import Ledger
-    from memeval.records.check import MetricStatus
+    from memeval.leaderboard.baselines import REGRESSED
     from memeval.systems.channel import visible
 
     if any(e.event is LedgerEvent.ACCEPTED and e.run_digest == folder.digest for e in Ledger(results).entries()):
@@ -115,8 +115,7 @@ def reason_with_regression(folder: RunFolder, results: Path, reason: str, *, acc
     except BadInput as error:
         print(f"memeval: warning: not checked for a regression: {visible(str(error))}", file=sys.stderr)
         return reason
-    failing = (MetricStatus.REGRESSION, MetricStatus.MISSING)
-    metrics = ", ".join(metric.metric for metric in checked.metrics if metric.status in failing)
+    metrics = ", ".join(checked.failing)
     if not metrics:
         return reason
     if not accepted:
@@ -125,7 +124,7 @@ def reason_with_regression(folder: RunFolder, results: Path, reason: str, *, acc
             where=folder.path,
             remedy="See memeval check. To accept the loss, add --regressed and give the reason.",
         )
-    return f"regression accepted ({metrics}): {reason}"
+    return f"{REGRESSED}{metrics}): {reason}"
 
 
 @app.command("reproduce")

@@ -139,6 +139,12 @@ class CheckThresholds(Record):
 class CheckSettings(CheckThresholds):
     """The regression check, ``memeval check``."""
 
+    against_release: bool = True
+    """Whether a run is also compared with the system's run in the last release."""
+    against_best: bool = True
+    """Whether a run is also compared with the best accepted run."""
+    drift_runs: int = Field(default=20, ge=0, le=100)
+    """Number of accepted runs in which a drift is searched for; 0 to search for none. Fewer than seven show none."""
     require_baseline: bool = False
     """Whether a check without a baseline fails."""
     on_regression: str | tuple[str, ...] | None = None

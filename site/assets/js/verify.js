@@ -98,13 +98,8 @@ function sentence(error) {
   return error instanceof TypeError ? "its form is not that of a run." : error.message;
 }
 
-function verdict(fine, text) {
-  return make("p", { class: "mv-verdict" }, mark(fine), " ", make("strong", {}, text));
-}
-
-function mark(fine) {
-  return make("span", { class: fine ? "mv-right" : "mv-wrong", "aria-hidden": "true" }, fine ? "✓" : "✗");
-}
+const mark = (fine) => make("span", { class: fine ? "mv-right" : "mv-wrong", "aria-hidden": "true" }, fine ? "✓" : "✗");
+const verdict = (fine, text) => make("p", { class: "mv-verdict" }, mark(fine), " ", make("strong", {}, text));
 
 /** What differs between two records of the same form: name, stated and recomputed value. A missing field counts as an empty one. */
 function differences(stated, found, name = "") {

@@ -18,6 +18,7 @@ from memeval.site.frame.page_frame import Frame
 from memeval.site.frame.site_folder import SiteFolder
 from memeval.site.model.content import SiteModel, read_site
 from memeval.site.model.files import Asset, Heading, KeptPage, Page
+from memeval.site.pages.rendering import environment
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
 
 
@@ -97,6 +98,13 @@ def test_a_guide_without_a_list_of_pages_is_refused(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(navigation, "assets_root", lambda: tmp_path)
     with pytest.raises(BadInput, match="'nav' lists no page of the guide"):
         navigation.guide.__wrapped__()
+
+
+def test_a_missing_template_is_named() -> None:
+    page = environment().from_string('{% import "parts/none.html" as nothing %}')
+    with pytest.raises(BadInput, match="this template is missing") as caught:
+        page.render()
+    assert str(caught.value.where).endswith("templates/parts/none.html")
 
 
 def test_a_theme_without_its_style_sheets_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,15 +38,11 @@ def _share(channel: Any) -> Any:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """A point of a curve."""
-
     line: str
-    """Name of its curve."""
     x: float
     y: float
     control: bool = False
     panel: str = ""
-    """Name of its panel."""
 
 
 def curves(
@@ -128,9 +124,7 @@ class Slice:
     """A part of a whole."""
 
     bar: str
-    """The whole that it is a part of."""
     part: str
-    """Its name."""
     share: float
 
 
@@ -172,7 +166,6 @@ class DeclaredMark:
     """A value of a chart that a catalogue declares."""
 
     label: str
-    """Whose value it is."""
     at: str
     """Its place on the axis of a line; blank for a bar."""
     value: float

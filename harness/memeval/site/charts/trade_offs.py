@@ -28,8 +28,6 @@ MARGIN = 0.02
 
 @dataclass(frozen=True)
 class Spot(PlotSpot):
-    """A system in a trade-off."""
-
     row: BoardRow
     written: str
     """Its cost as text, with its unit."""
@@ -40,7 +38,6 @@ class TradeOff:
     """Score against one cost in a table."""
 
     column: Column
-    """The cost."""
     spots: tuple[Spot, ...]
     """The systems whose cost and score are known: the front, the cheapest first, then the others by score."""
     levels: tuple[Level, ...]
@@ -50,7 +47,6 @@ class TradeOff:
 
     @property
     def name(self) -> str:
-        """Its name in addresses."""
         return self.column.name
 
     @property
@@ -60,7 +56,6 @@ class TradeOff:
 
     @property
     def others(self) -> tuple[Spot, ...]:
-        """All other systems, the highest score first."""
         return tuple(spot for spot in self.spots if spot.number is None)
 
     @property
@@ -135,8 +130,6 @@ def _levels(view: TableView) -> Iterator[Level]:
 
 @dataclass(frozen=True)
 class DrawnTradeOff:
-    """A trade-off with its chart."""
-
     shown: TradeOff
     chart: Chart | None
     """``None`` if all systems cost the same."""
@@ -145,7 +138,6 @@ class DrawnTradeOff:
 
 
 def draw_trade_off(view: TableView, shown: TradeOff) -> DrawnTradeOff:
-    """Draw a trade-off of a table."""
     if shown.same_cost is not None:
         return DrawnTradeOff(shown, None)
     column, scores = shown.column, score_range(shown.spots)

@@ -23,32 +23,39 @@ from memeval.site.frame.unchanged import inputs_of, is_current, remember
 from memeval.site.items.kept_contents import keep_contents
 from memeval.site.model.content import FindBenchmark, SiteModel, read_site, runs_of
 from memeval.site.model.file_digests import files_read_once
-from memeval.site.model.files import Asset, KeptPage, Page
-from memeval.site.pages.publisher import publish_all
+from memeval.site.model.files import Asset, GeneratedFile, Page
+from memeval.site.pages.publisher import brought_files, publishers
 from memeval.storage import unwritable
 
 
 def generate(site: SiteModel, folder: SiteFolder) -> None:
     """Write the whole site.
 
-    Args:
-        folder: the folder of the site, which is empty.
-
     Raises:
-        BadInput: a page of the guide cannot be converted.
+        BadInput: a page of the guide cannot be converted, or a page of another package cannot be used.
     """
     frame, index, urls = Frame(site), SearchIndex(), []
-    for made in chain(publish_all(site), guide_files(), theme_style_sheets()):
+    taken: set[str] = set()
+
+    def write(made: GeneratedFile) -> None:
+        if isinstance(made, Asset):
+            taken.add(made.path.partition("/")[0])
+            folder.write(made)
+            return
+        urls.append(made.url)
+        taken.add(made.url.partition("/")[0])
         if isinstance(made, Page):
-            urls.append(made.url)
             index.add(made)
             folder.write(frame.file(made))
-        elif isinstance(made, KeptPage):
-            urls.append(made.url)
+        else:
             for file in frame.files(made):
                 folder.write(file)
-        else:
-            folder.write(made)
+
+    own = (each.publish(site) for each in publishers())
+    for made in chain(chain.from_iterable(own), guide_files(), theme_style_sheets()):
+        write(made)
+    for brought in brought_files(site, taken):
+        write(brought)
     folder.write(index.file())
     home = "/" if site.address is None else urlsplit(site.address).path or "/"
     folder.write(Asset("404.html", not_found_page(site.settings.title, home).encode()))

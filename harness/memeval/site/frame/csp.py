@@ -7,12 +7,10 @@ import hashlib
 
 
 def script_hash(script: str) -> str:
-    """Return the policy's source expression for the text of an inline script."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 def policy(*scripts: str) -> str:
-    """Return the policy of a page with these inline scripts."""
     allowed = " ".join(["'self'", *map(script_hash, scripts)])
     return (
         f"default-src 'self'; script-src {allowed}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "

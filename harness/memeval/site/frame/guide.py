@@ -19,7 +19,6 @@ from memeval.site.model.files import Asset, Page, assets_root, entries_of
 from memeval.site.pages.kept_files import kept_files
 
 PACKAGES = ("markdown", "mkdocs", "mkdocs-material", "pygments", "pymdown-extensions")
-"""What turns Markdown into HTML."""
 
 
 def guide_files() -> Iterator[Page | Asset]:
@@ -46,7 +45,6 @@ def guide_files() -> Iterator[Page | Asset]:
 
 
 def _converted() -> list[Page]:
-    """Return the pages of the guide, converted now."""
     with tempfile.TemporaryDirectory(prefix="memeval-guide-") as scratch, _environment(NO_MKDOCS_2_WARNING="1"):
         from mkdocs.commands.build import build
         from mkdocs.config import load_config

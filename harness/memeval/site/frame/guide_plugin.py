@@ -62,8 +62,6 @@ class TableRegions(Extension):
 
 
 class _Regions(Treeprocessor):
-    """Puts each table of a page into a region with a name."""
-
     def run(self, root: Element) -> None:
         number = 0
         for parent in list(root.iter()):

@@ -11,17 +11,15 @@ import yaml
 
 from memeval.records.errors import BadInput
 from memeval.site.model.files import assets_root
+from memeval.site.pages.publisher import brought_pages
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A page of the navigation, or a section with its pages."""
-
     title: str
     url: str
     """Address relative to the site's root; of a section: that of its first page."""
     pages: tuple[Entry, ...] = ()
-    """The pages of a section; empty for a single page."""
 
     def leads_to(self, url: str) -> bool:
         """Return whether a page is this one, or in this section, or below one of them."""
@@ -73,9 +71,9 @@ def guide() -> Entry:
 
 
 def navigation() -> tuple[Entry, ...]:
-    """Return the entries of the header, in order."""
+    brought = tuple(Entry(page.publisher.title, f"{page.name}/") for page in brought_pages() if page.publisher.title)
     findings, more = (
-        Entry(title, pages[0].url, pages) for title, pages in (("Findings", FINDINGS), ("More results", MORE))
+        Entry(title, pages[0].url, pages) for title, pages in (("Findings", FINDINGS), ("More results", MORE + brought))
     )
     return *BOARD, findings, guide(), more
 

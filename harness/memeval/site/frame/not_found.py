@@ -67,7 +67,6 @@ def not_found_page(title: str = "memeval", home: str = "/") -> str:
     """Return the page.
 
     Args:
-        title: title of the board, as plain text.
         home: path of the site's root; ``/`` if it is not known. A script then finds it in the address.
     """
     script = _SCRIPT.replace("SECTIONS", "|".join(SECTIONS))

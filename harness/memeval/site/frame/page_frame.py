@@ -28,7 +28,6 @@ from memeval.site.pages.pictures import PICTURE, has_picture
 from memeval.site.pages.rendering import environment, templates_digest
 
 STYLE_SHEETS = ("assets/memeval.css", "assets/frame.css", "assets/trends.css", "assets/compare.css")
-"""Our own, in the order of a page."""
 
 _FOLDER = Path("assets", "stylesheets")
 
@@ -57,11 +56,7 @@ KIND = "framed-files"
 
 
 class Frame:
-    """The frame of the pages of a site.
-
-    Args:
-        site: the content of the site.
-    """
+    """The frame of the pages of a site."""
 
     def __init__(self, site: SiteModel) -> None:
         self._site_wide: dict[str, Any] = {
@@ -87,8 +82,6 @@ class Frame:
         }
 
     def files(self, page: KeptPage) -> Iterator[Asset]:
-        """Yield the files of a page, which is made only if one of them is needed."""
-
         @cache
         def contents() -> Mapping[str, bytes]:
             made = (self.file(file) if isinstance(file, Page) else file for file in page.make())
@@ -103,11 +96,9 @@ class Frame:
             yield Asset(path, partial(_content, contents, path), digest)
 
     def file(self, page: Page) -> Asset:
-        """Return the file of a page."""
         return Asset(f"{page.url}index.html", self.around(page).encode(errors="xmlcharrefreplace"))
 
     def around(self, page: Page) -> str:
-        """Return a page in this frame."""
         depth = page.url.count("/")
         return self._template.render(
             page=page,

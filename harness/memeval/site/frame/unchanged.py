@@ -14,10 +14,10 @@ from memeval.records.base import Digest, digest_of
 from memeval.settings import SETTINGS
 from memeval.site.model.file_digests import digest_file
 from memeval.site.model.files import assets_root, entries_of
+from memeval.site.pages.publisher import brought_pages
 from memeval.storage import cache_home
 
 KIND = "built"
-"""The kind of the kept content, which is empty: its key says all."""
 
 
 class _UnknownError(Exception):
@@ -26,7 +26,7 @@ class _UnknownError(Exception):
 
 def inputs_of(results: Path) -> Digest | None:
     """Return the digest of all that a site is built from besides memeval's code; ``None`` if that cannot be told."""
-    if any(not origin(name).is_own for name in known_ids()):
+    if brought_pages() or any(not origin(name).is_own for name in known_ids()):
         return None  # another package can change without another version
     board, assets = results.absolute().parent, assets_root()
     read = results, board / "submissions", board / "sources", board / SETTINGS, assets / "site", assets / "templates"
@@ -45,11 +45,7 @@ def inputs_of(results: Path) -> Digest | None:
 
 
 def is_current(out: Path, inputs: Digest) -> bool:
-    """Return whether a site was built from these inputs, and has the same files since.
-
-    Args:
-        inputs: what :func:`inputs_of` returns now.
-    """
+    """Return whether a site was built from these inputs, and has the same files since."""
 
     def make() -> bytes:
         raise _UnknownError
@@ -62,12 +58,7 @@ def is_current(out: Path, inputs: Digest) -> bool:
 
 
 def remember(out: Path, inputs: Digest, contents: Sequence[tuple[str, Digest]]) -> None:
-    """Note that a site was built.
-
-    Args:
-        inputs: what :func:`inputs_of` returned before it was built.
-        contents: the paths of its files with the digests of their bytes.
-    """
+    """Note that a site was built."""
     kept_by_name(str(out), KIND, digest_of([inputs, sorted(contents)]), lambda: b"")
 
 

@@ -22,15 +22,10 @@ QUESTION_CHARS = 160
 
 
 KIND = "data-shards"
-"""The kind of the kept content."""
 
 
 def kept_benchmark_shards(data: BenchmarkData, words: bool) -> tuple[Asset, ...]:
-    """Return what :func:`benchmark_shards` yields, kept from build to build; nothing without the data.
-
-    Args:
-        words: whether its text may be published.
-    """
+    """Return what :func:`benchmark_shards` yields, kept from build to build; nothing without the data."""
 
     def made() -> bytes:
         assets = () if data.dataset is None else tuple(benchmark_shards(data.dataset, words))
@@ -44,12 +39,7 @@ def kept_benchmark_shards(data: BenchmarkData, words: bool) -> tuple[Asset, ...]
 
 
 def benchmark_shards(dataset: Dataset, words: bool) -> Iterator[Asset]:
-    """Yield the shards of a benchmark's data; then an index of the shards, and from items to their numbers.
-
-    Args:
-        dataset: the data.
-        words: whether its text may be published.
-    """
+    """Yield the shards of a benchmark's data; then an index of the shards, and from items to their numbers."""
     keys: dict[str, list[ItemKey]] = {}
     for key in dataset.answer_keys():
         keys.setdefault(key.scenario_id, []).append(key)

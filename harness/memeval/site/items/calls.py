@@ -33,8 +33,6 @@ SETTINGS = ("temperature", "max_tokens", "max_completion_tokens", "reasoning_eff
 
 
 class PromptTable:
-    """The distinct lines of a shard's prompts."""
-
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
         self.size = 0
@@ -49,7 +47,6 @@ class PromptTable:
 
     @property
     def table(self) -> list[str]:
-        """The lines, by index."""
         return list(self._places)
 
 
@@ -58,7 +55,6 @@ class CallTables:
 
     Args:
         turns: the scenarios' turns, by scenario; empty if the data is not on this machine.
-        words: whether the benchmark's text may be published.
     """
 
     def __init__(self, folder: RunFolder, turns: Mapping[str, TurnTexts], words: bool) -> None:
@@ -73,11 +69,7 @@ class CallTables:
         last = self._judgments.get(grade.judgment_key) if grade.judgment_key else None
         if last is None:
             return None
-        return [
-            self._call(call, None, lines)
-            | {"read": parse_strict(text) if (text := text_of(call)) is not None else None}
-            for call in (*self._before(last), last)
-        ]
+        return [self._call(call, None, lines) | {"read": _verdict(call)} for call in (*self._before(last), last)]
 
     def of_reader(self, response: Response, lines: PromptTable) -> Data | None:
         """Return the reader call of a response; ``None`` if there is none."""

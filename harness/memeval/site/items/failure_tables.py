@@ -31,13 +31,10 @@ MEANINGS = {
     Cause.NOT_USED: "All evidence was retrieved and read, but the answer is wrong.",
     Cause.UNKNOWN: "Neither the answer nor the retrieved evidence explains the error.",
 }
-"""What each cause means."""
 
 
 @dataclass(frozen=True)
 class RunFailures:
-    """A run's failure analysis."""
-
     head: bytes
     """Digest and counts of the analysis, as JSON text."""
     read: Callable[[], bytes]
@@ -45,7 +42,6 @@ class RunFailures:
 
     @cached_property
     def digest(self) -> Digest:
-        """Digest of the file."""
         return str(self._head["digest"])
 
     @property
@@ -59,7 +55,6 @@ class RunFailures:
 
     @property
     def summary(self) -> FailureSummary:
-        """Its counts."""
         found = _summary(self._head["summary"])
         # The file's keys are sorted by name; the page lists causes in the order in which they are tested.
         return found.model_copy(
@@ -87,11 +82,7 @@ def run_failures(site: SiteModel, row: BoardRow) -> RunFailures | None:
 
 
 def failures_head(folder: RunFolder, view: BenchmarkView) -> bytes | None:
-    """Return digest and counts of :func:`failures_file`, kept from build to build; ``None`` without the file.
-
-    Args:
-        view: its benchmark, with its data.
-    """
+    """Return digest and counts of :func:`failures_file`, kept from build to build; ``None`` without the file."""
 
     def made() -> bytes:
         file = failures_file(folder, view)
@@ -105,11 +96,7 @@ def failures_head(folder: RunFolder, view: BenchmarkView) -> bytes | None:
 
 
 def failures_file(folder: RunFolder, view: BenchmarkView) -> bytes | None:
-    """Return the failure analysis of a run as a file, kept from build to build; ``None`` without its rows or data.
-
-    Args:
-        view: its benchmark, with its data.
-    """
+    """Return the failure analysis of a run as a file, kept from build to build; ``None`` without its rows or data."""
     if not folder.has_rows:
         return None
     return kept(folder, "failures", _depends(folder, view), lambda: _analysed(folder, view)) or None

@@ -34,9 +34,6 @@ from memeval.site.model.content import BenchmarkView
 def keep_contents(folders: Sequence[RunFolder], jobs: int) -> None:
     """Compute what the cache does not have: traces, failure analyses and shards of runs, and the shards of their data.
 
-    Args:
-        folders: all runs of a board.
-
     Raises:
         CheckFailed: a process was killed.
     """
@@ -70,8 +67,6 @@ def _is_new(folder: RunFolder, allowed: frozenset[str]) -> bool:
 
 
 class _ReadOnce(KeptRun):
-    """A run whose rows are parsed once for all that read them."""
-
     def responses(self) -> Iterator[Response]:
         return iter(self._responses)
 

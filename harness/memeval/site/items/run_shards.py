@@ -32,7 +32,6 @@ ROW_BYTES = 40
 """Typical size in JSON of a row of a shard's tables, without its text."""
 
 KIND = "shards"
-"""The kind of the kept content."""
 
 PLACE_BYTES = 4
 """Typical size in JSON of the place of a row."""
@@ -40,15 +39,11 @@ PLACE_BYTES = 4
 
 @dataclass(frozen=True)
 class RunShards:
-    """A run's answers and grades for the drill-down."""
-
     assets: tuple[Asset, ...]
-    """The shards, in order."""
     items: tuple[Data, ...]
     """For each item: its grade for the list, the number of its shard, and the durations of its responses."""
 
     def to_bytes(self) -> bytes:
-        """Return them as one file."""
         packed_all = io.BytesIO()
         with zipfile.ZipFile(packed_all, "w") as archive:
             # Without a time of their own, equal shards give equal files.
@@ -60,7 +55,6 @@ class RunShards:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        """Return the shards of a file that :meth:`to_bytes` made."""
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             items, *names = archive.namelist()
             assets = tuple(Asset(name.partition(" ")[2], archive.read(name)) for name in names)
@@ -70,7 +64,6 @@ class RunShards:
         """Return the index of the shards and items.
 
         Args:
-            head: the description of the run.
             failures: rows of its failure analysis, by item; empty without one.
         """
         items = []
@@ -84,8 +77,6 @@ def kept_shards(folder: RunFolder, words: bool, data: BenchmarkData, turns: dict
     """Return a run's answers and grades, kept from build to build.
 
     Args:
-        words: whether the benchmark's text may be published.
-        data: the data of the run.
         turns: the turns of the data's scenarios, by scenario; filled when the first run needs them.
     """
 
@@ -106,7 +97,6 @@ def run_shards(folder: RunFolder, words: bool, turns: Mapping[str, TurnTexts]) -
     """Return a run's answers and grades.
 
     Args:
-        words: whether the benchmark's text may be published.
         turns: the scenarios' turns, by scenario; empty if the data is not on this machine.
     """
     responses: dict[str, list[Response]] = {}
@@ -154,12 +144,6 @@ def _shown_number(number: float) -> float:
 
 
 class _Shard:
-    """A shard in the making.
-
-    Args:
-        words: whether the benchmark's text may be published.
-    """
-
     def __init__(self, words: bool) -> None:
         self.items: list[bytes] = []
         self._words = words
@@ -173,11 +157,9 @@ class _Shard:
 
     @property
     def is_full(self) -> bool:
-        """Whether no further item belongs in it."""
         return len(self.items) >= SHARD_ITEMS or self._size + self._lines.size >= SHARD_BYTES
 
     def asset(self) -> Asset:
-        """Return it as a file."""
         tables = {
             "contexts": self._places,
             "lines": self._lines.table,
@@ -191,7 +173,6 @@ class _Shard:
         return packed(joined("items", self.items, tables))
 
     def add(self, grade: Grade, answers: Iterable[Response], contexts: Contexts, calls: CallTables) -> None:
-        """Add an item with its responses."""
         names = tuple(grade.metrics)
         item = {
             "id": grade.item_id,
@@ -229,7 +210,6 @@ class _Shard:
         )
 
     def _source(self, source: tuple[str | None, tuple[str, ...], str | None]) -> int:
-        """Return the place of a retrieved text."""
         place = self._sources.get(source)
         if place is None:
             place = self._sources[source] = len(self._sources)
@@ -249,7 +229,6 @@ class _Shard:
         return self._contexts[key]
 
     def _part(self, part: tuple[str | None, str | None]) -> int:
-        """Return the place of a part of a context."""
         place = self._parts.get(part)
         if place is None:
             place = self._parts[part] = len(self._parts)

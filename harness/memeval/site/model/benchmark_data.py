@@ -21,7 +21,6 @@ class BenchmarkData:
     key: str
     """Its name in addresses: benchmark and digest."""
     digest: str
-    """Digest of the data."""
     missing: str | None
     """Why the data is missing, as a sentence."""
     open: Callable[[], Dataset] | None = field(compare=False)
@@ -38,7 +37,6 @@ class BenchmarkData:
 
     @property
     def is_here(self) -> bool:
-        """Whether the data is on this machine."""
         return self.open is not None
 
     @cached_property
@@ -79,8 +77,6 @@ class OpenData:
 
     Args:
         parameters: parameters of the generator, or the name of the file.
-        protocol: name of the protocol.
-        tier: name of the tier.
     """
 
     def __init__(self, benchmark: Benchmark, parameters: Parameters | None, protocol: str, tier: str) -> None:

@@ -13,7 +13,6 @@ USUAL_ENDPOINT = "https://api.openai.com/v1"
 
 
 def run_command(run: Run) -> str:
-    """Return the command that runs the system, the import or the judge of a run again."""
     track = run.track
     if run.answers_from is not None:
         return _at_endpoints(run, ["memeval", "regrade", run.answers_from, *_judge(run)])
@@ -38,7 +37,6 @@ def run_command(run: Run) -> str:
 
 
 def _import(run: Run, origin: Imported) -> list[str]:
-    """Return the arguments of ``memeval import`` for a run."""
     words = [origin.file, "--format", origin.format, "--benchmark", run.track.benchmark]
     words += ["--protocol", run.track.protocol]
     for name, value in sorted(run.track.parameters.items()):

@@ -59,8 +59,6 @@ FindBenchmark = Callable[[str], Benchmark]
 
 @dataclass(frozen=True)
 class BenchmarkView:
-    """A benchmark as the site shows it."""
-
     id: str
     info: BenchmarkInfo | None
     """Its description; ``None`` if this memeval does not know the benchmark."""
@@ -69,7 +67,6 @@ class BenchmarkView:
     data: Mapping[str, BenchmarkData]
     """The data of all runs on the board, by digest."""
     tables: tuple[BoardTable, ...]
-    """Its tracks."""
     redistribution: Redistribution
     """Whether its text may be published: the strictest value of the benchmark and its runs."""
     benchmark: Benchmark | None = None
@@ -110,7 +107,6 @@ class BenchmarkView:
 
     @cached_property
     def _titles(self) -> dict[str, str]:
-        """The titles of the tables, by track."""
         first: dict[str, BoardTable] = {}
         titles = {}
         for table in self.tables:
@@ -138,7 +134,6 @@ class BenchmarkView:
         return ", ".join([f"{self.title}: {answers}", *more])
 
     def track_summary(self, track: Track) -> str:
-        """Return a summary of a track: who answers, who grades, and how many questions."""
         protocol = self.protocol(track)
         first = self.info.protocols[0].name if self.info else track.protocol
         asked = [] if track.protocol == first else [f"protocol: {protocol.title if protocol else track.protocol}"]
@@ -168,7 +163,6 @@ class BenchmarkView:
         return described.get(name, f"Composite score of the same answers by the rule “{name}”.")
 
     def category_title(self, name: str) -> str:
-        """Return a category's name for people."""
         found = self.info.category(name) if self.info else None
         return found.title if found else name.replace("-", " ").replace("_", " ").capitalize()
 
@@ -191,12 +185,10 @@ class BenchmarkView:
         return None
 
     def protocol(self, track: Track) -> ProtocolInfo | None:
-        """Return the description of a track's protocol."""
         protocols = self.info.protocols if self.info else ()
         return next((each for each in protocols if each.name == track.protocol), None)
 
     def shown_metrics(self, track: Track) -> tuple[MetricInfo, ...]:
-        """Return the metrics with a column in a track's table."""
         protocol = self.protocol(track)
         found = (self.metric(name) for name in protocol.shown) if protocol else ()
         return tuple(metric for metric in found if metric is not None)
@@ -223,18 +215,14 @@ class FailureCache:
 
 @dataclass(frozen=True)
 class SiteModel:
-    """The content of the site."""
-
     board: Board
     benchmarks: Mapping[str, BenchmarkView]
     releases: tuple[Release, ...]
     version: str | None
     audits: tuple[AuditFolder, ...] = ()
-    """Audits of judges."""
     conformance: Mapping[str, Conformance] = field(default_factory=dict)
     """The latest conformance report of each system, by slug."""
     matrices: tuple[MatrixFolder, ...] = ()
-    """Stored matrices."""
     findings: FindingsReport | None = None
     """Published scores, counted again; ``None`` if the board has none."""
     regraded: tuple[RegradedFile, ...] = ()
@@ -246,13 +234,11 @@ class SiteModel:
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     """The ``submission.toml`` of a system or a variant, by slug; other systems have no entry."""
     settings: BoardSettings = field(default_factory=BoardSettings)
-    """The settings of the board."""
     headline: frozenset[str] = frozenset()
     """Ids of the headline tracks that the settings choose."""
     own_scores: Mapping[Path, Composite] = field(default_factory=dict)
     """Composites with the board's own weights, by the folder of the run; empty for benchmarks without such weights."""
     failure_cache: FailureCache = field(default_factory=FailureCache, compare=False, repr=False)
-    """Failure analyses computed so far."""
     trend_cache: dict[object, SeriesTrend] = field(default_factory=dict, compare=False, repr=False)
     """Trends computed so far, by the identities of their runs and by measure."""
 
@@ -281,7 +267,6 @@ class SiteModel:
         return {slug: tuple(rows) for slug, rows in found.items()}
 
     def benchmark_of(self, track: Track) -> BenchmarkView:
-        """Return the benchmark of a track."""
         return self.benchmarks[track.benchmark]
 
     def own_weights(self, track: Track) -> str | None:
@@ -311,7 +296,6 @@ def read_site(
     """Read the content of the site.
 
     Args:
-        version: the published version of the site.
         releases: frozen leaderboards; ``None`` reads them from the results folder.
         ledger: the ledger; ``None`` for all of that in the results folder.
         find: returns a benchmark by id; ``None`` uses memeval's registry.
@@ -409,7 +393,6 @@ def judge_label(track: Track) -> str:
 
 
 def asks_judge(track: Track) -> bool:
-    """Return whether a track's grades need verdicts of a judge."""
     return not track.categories or bool(judged_graders(track))
 
 

@@ -24,7 +24,6 @@ STATE = ("st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
 """The state of a file: with another one, it is read again. No program can set the time of the last change of state."""
 
 DIGESTS = "digests"
-"""The name and the kind of the kept digests of files."""
 
 _digests: ContextVar[tuple[dict[str, Digest], dict[str, Digest]] | None] = ContextVar("_digests", default=None)
 """The digests of files by their state: those of earlier builds, and those of this one, while it lasts."""
@@ -49,7 +48,6 @@ def files_read_once() -> Iterator[None]:
 
 
 def digest_file(path: Path) -> Digest:
-    """Return the digest of a file's bytes."""
     known = _digests.get()
     if known is None:
         return _digest(path)

@@ -74,12 +74,9 @@ SHARD_BYTES = 200_000
 
 @dataclass(frozen=True)
 class Heading:
-    """A section of a page, for its table of contents."""
-
     id: str
     title: str
     parts: tuple[Heading, ...] = ()
-    """Sections inside of it."""
 
 
 @dataclass(frozen=True)
@@ -95,17 +92,13 @@ class Page:
     description: str
     """One sentence, as plain text."""
     headings: tuple[Heading, ...] = ()
-    """Sections to list beside the page."""
     searchable: bool = True
-    """Whether the search index includes it."""
     wide: bool = False
     """Whether it uses the full width of the window."""
 
 
 @dataclass(frozen=True)
 class Asset:
-    """A file, written unchanged."""
-
     path: str
     """Relative to the site's root."""
     content: bytes | Path | Callable[[], bytes]
@@ -125,37 +118,25 @@ class KeptPage:
     inputs: Digest
     """Digest of all that it depends on besides memeval's code."""
     make: Callable[[], Iterable[Page | Asset]] = field(compare=False)
-    """Makes the page and its files."""
 
 
 GeneratedFile = Page | Asset | KeptPage
 
 
 def shared(content: bytes | Path, suffix: str) -> Asset:
-    """Return a file that is named by its digest, so that all releases can share it.
-
-    Args:
-        content: its bytes, or the file to copy.
-        suffix: the end of its name, such as ``.json``.
-    """
+    """Return a file that is named by its digest, so that all releases can share it."""
     digest = digest_bytes(content) if isinstance(content, bytes) else digest_file(content)
     name = digest.removeprefix("sha256:")
     return Asset(f"{SHARED}{name[:2]}/{name}{suffix}", content, digest)
 
 
 def shared_again(path: str, content: Callable[[], bytes]) -> Asset:
-    """Return a file of :func:`shared` that an earlier build has made.
-
-    Args:
-        path: its path, with its digest.
-        content: returns its bytes if they are needed.
-    """
+    """Return a file of :func:`shared` that an earlier build has made."""
     name = path.removeprefix(SHARED).partition("/")[2]
     return Asset(path, content, f"sha256:{name[:64]}")
 
 
 def file_bytes(asset: Asset) -> bytes:
-    """Return the bytes of a file of a site."""
     content = asset.content
     return content if isinstance(content, bytes) else content.read_bytes() if isinstance(content, Path) else content()
 

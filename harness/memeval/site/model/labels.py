@@ -113,7 +113,6 @@ _COST_REASONS = {
 
 
 def cost_reason(reason: str | None) -> str | None:
-    """Return why a cost is unknown, in few words for a table cell; ``None`` without a reason."""
     return _COST_REASONS.get(reason, reason) if reason else None
 
 
@@ -156,15 +155,12 @@ def reader_label(reader: str) -> str:
 
 
 def reader_meaning(reader: str) -> str:
-    """Return the same as a sentence."""
     known = READERS.get(reader.partition("@")[0])
     return known[1] if known else f"The system only retrieves. The model {reader} writes each answer."
 
 
 @dataclass(frozen=True)
 class SliceLabel:
-    """A slice for readers."""
-
     title: str
     meaning: str = ""
     """A sentence; empty if the title says everything."""
@@ -235,7 +231,6 @@ def slice_value(name: str, value: str) -> str:
 
 
 SLICE_LABELS = {name: {"title": found.title, "values": found.values} for name, found in _SLICES.items()}
-"""The labels that the page of questions and answers needs."""
 
 
 def told_apart(board: Board) -> Board:

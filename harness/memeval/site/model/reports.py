@@ -24,13 +24,10 @@ from memeval.site.model.files import encode
 from memeval.statistics.ranks import RankRange
 
 KIND = "reports"
-"""The kind of the kept content."""
 
 
 @dataclass(frozen=True)
 class Reports:
-    """What a board says about published answers and about labels."""
-
     findings: FindingsReport | None
     """Published scores, counted again; ``None`` if the board has none."""
     ranks: Mapping[str, RankRange]
@@ -61,7 +58,6 @@ def read_reports(results: Path, regraded: Sequence[RegradedFile], keeps: bool) -
 
 
 def _files(folder: Path) -> list[tuple[str, Digest]]:
-    """Return the paths in a folder with the digests of the files."""
     return sorted(
         (path.relative_to(folder).as_posix(), digest_file(path)) for path in folder.rglob("*") if path.is_file()
     )

@@ -24,7 +24,6 @@ def visible(value: Any) -> Any:
 
 
 def percent(value: float | None, digits: int = 1) -> str:
-    """Return a share as percent, without the sign."""
     return ABSENT if value is None else f"{100 * value:.{digits}f}"
 
 
@@ -58,12 +57,10 @@ def fraction(tally: Tally) -> str:
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """Return a number with a fixed count of digits."""
     return ABSENT if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
 def probability(p: float) -> str:
-    """Return a p-value in words for a table."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
@@ -73,7 +70,6 @@ def counted(number: int, noun: str) -> str:
 
 
 def count(value: float | None) -> str:
-    """Return a count with thin separators."""
     if value is None:
         return ABSENT
     whole = f"{value:,.0f}" if value >= 100 or float(value).is_integer() else f"{value:,.1f}"
@@ -101,7 +97,6 @@ def dollars(value: float | None) -> str:
 
 
 def day(moment: str) -> str:
-    """Return the date of an ISO 8601 time."""
     return moment[:10]
 
 
@@ -112,5 +107,4 @@ def minute(moment: str) -> str:
 
 
 def short(digest: str) -> str:
-    """Return the first digits of a digest."""
     return digest.removeprefix("sha256:")[:12]

@@ -19,12 +19,10 @@ def segment(name: str) -> str:
 
 
 def system_url(slug: str) -> str:
-    """Return the page of a system."""
     return f"systems/{segment(slug)}/"
 
 
 def run_url(run_id: str) -> str:
-    """Return the page of a run."""
     return f"runs/{segment(run_id)}/"
 
 
@@ -36,17 +34,14 @@ def items_url(run_id: str, item_id: str | None = None, **filters: str) -> str:
 
 
 def benchmark_url(benchmark: str) -> str:
-    """Return the page of a benchmark."""
     return f"benchmarks/{segment(benchmark)}/"
 
 
 def samples_url(benchmark: str) -> str:
-    """Return the page of a benchmark's samples."""
     return f"{benchmark_url(benchmark)}samples/"
 
 
 def track_url(track_id: str) -> str:
-    """Return the address of a track's description."""
     return f"tracks/#{segment(track_id)}"
 
 
@@ -57,7 +52,6 @@ def compare_url(track_id: str, *run_ids: str) -> str:
 
 
 def trade_offs_url(track_id: str) -> str:
-    """Return the page of a table's trade-offs."""
     return f"trade-offs/{segment(track_id)}/"
 
 

@@ -38,8 +38,6 @@ FOLDER = "api/v1/"
 
 
 class ApiFiles(Publisher):
-    """``index.json``, ``boards.json``, ``systems.json`` and ``runs.json``."""
-
     name = "api"
     order = 76
 
@@ -58,7 +56,6 @@ def _content(record: Stored) -> bytes:
 
 
 def _files(site: SiteModel) -> Iterable[ApiFile]:
-    """Yield the files that programs can read."""
     for name, what in (
         ("boards", "All tables, with the paths of their rows as JSON and CSV."),
         ("systems", "All systems, with their rank and score in each table."),
@@ -158,15 +155,12 @@ def _run(row: BoardRow) -> ApiRun:
 FEED = "feed.xml"
 
 MOST = 100
-"""Number of entries: the newest ones."""
 
 NO_TIME = "2026-01-01T00:00:00+00:00"
 """Time of a feed without any data, which must have one."""
 
 
 class FeedFile(Publisher):
-    """The feed."""
-
     name = "feed"
     order = 61
 

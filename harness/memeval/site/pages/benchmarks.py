@@ -34,8 +34,6 @@ from memeval.systems.controls import controls_of
 
 
 class BenchmarkPages(Publisher):
-    """Pages of benchmarks."""
-
     name = "benchmarks"
     order = 40
 
@@ -143,23 +141,16 @@ TURNS = 12
 
 @dataclass(frozen=True)
 class ShownTurn:
-    """A turn of the evidence."""
-
     date: str
-    """The date of its session."""
     speaker: str
     text: str
 
 
 @dataclass(frozen=True)
 class Sample:
-    """An item to read."""
-
     item_id: str
     question: Question
-    """Its first question."""
     further: int
-    """Number of its other questions."""
     right: tuple[str, ...]
     """Right answers, or the facts of one."""
     traps: tuple[str, ...]
@@ -167,12 +158,9 @@ class Sample:
     evidence: tuple[ShownTurn, ...]
     """The turns that the right answer follows from."""
     left_out: int
-    """Number of turns of the evidence that are not shown."""
 
 
 class SamplesPages(Publisher):
-    """A page of samples for each generated benchmark whose text may be published."""
-
     name = "samples"
     order = 41
 
@@ -225,11 +213,7 @@ def sampled_data(benchmark: BenchmarkView) -> BenchmarkData | None:
 
 
 def samples(dataset: Dataset) -> dict[str, list[Sample]]:
-    """Return items to read by category, the first one of each category and others at equal distances.
-
-    Args:
-        dataset: the data.
-    """
+    """Return items to read by category, the first one of each category and others at equal distances."""
     keys: dict[str, list[ItemKey]] = defaultdict(list)
     for key in dataset.answer_keys():
         keys[key.category].append(key)

@@ -15,8 +15,6 @@ COLOURS_FILE = "assets/board.css"
 
 
 class BoardFiles(Publisher):
-    """``board.json`` and ``assets/board.css``."""
-
     name = "board-files"
     order = 5
 
@@ -27,7 +25,6 @@ class BoardFiles(Publisher):
 
 
 def has_colours(settings: BoardSettings) -> bool:
-    """Return whether a board has colours of its own."""
     return settings.colours != Colours()
 
 
@@ -57,8 +54,6 @@ def _rule(selector: str, properties: dict[str, str]) -> str:
 
 
 class ChartLibrary(Publisher):
-    """Vega and its dependencies, as one module."""
-
     name = "library"
     order = 90
 

@@ -19,8 +19,6 @@ MESSAGE = (
 
 @dataclass(frozen=True)
 class Citation:
-    """What is cited, besides the works that it rests on."""
-
     title: str
     authors: tuple[str, ...]
     """As in :class:`~memeval.records.benchmark.CitedWork`; at least one."""
@@ -35,11 +33,9 @@ class Citation:
     licence: str | None = None
     """SPDX id; ``None`` if no licence is stated."""
     repository: str | None = None
-    """Address of the source repository."""
 
 
 def works_of(infos: Iterable[BenchmarkInfo]) -> tuple[CitedWork, ...]:
-    """Return the works of benchmarks, each once, in order."""
     return tuple(dict.fromkeys(work for info in infos for work in info.works))
 
 

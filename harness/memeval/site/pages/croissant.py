@@ -58,8 +58,6 @@ JSON_LINES = "application/jsonlines"
 
 @dataclass(frozen=True)
 class DataField:
-    """A column of a table, or a field of every line of a JSON Lines file."""
-
     name: str
     type: str
     """A type of schema.org: ``Text``, ``Float``, ``Integer``, ``Boolean``."""
@@ -68,8 +66,6 @@ class DataField:
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file of a data set, with a table."""
-
     name: str
     """Its file name, unique in the data set."""
     link: str
@@ -85,12 +81,9 @@ class DataFile:
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set."""
-
     name: str
     description: str
     url: str
-    """Its page, relative to the description."""
     authors: tuple[str, ...]
     version: str
     date: str

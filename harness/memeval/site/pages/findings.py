@@ -22,7 +22,6 @@ BADGES = {
     ClaimVerdict.FILE_ABSENT: "note",
     ClaimVerdict.NOT_ATTRIBUTABLE: "note",
 }
-"""The kind of badge of each verdict."""
 
 NOTICE_DAYS = 14
 """Days between the notice to authors and the first mention of a finding on the front page (``site/notice.md``)."""
@@ -59,8 +58,6 @@ def notice_sentence(report: FindingsReport) -> str | None:
 
 
 class FindingsPages(Publisher):
-    """The pages *Findings* and *Judges on trial*, and ``findings.json``."""
-
     name = "findings"
     order = 46
 
@@ -114,6 +111,5 @@ class FindingsPages(Publisher):
 
 
 def _verdicts(report: FindingsReport | None) -> list[tuple[ClaimVerdict, int]]:
-    """Return how many findings have each verdict."""
     counts = Counter(finding.verdict for finding in report.findings) if report else Counter()
     return [(verdict, counts[verdict]) for verdict in ClaimVerdict]

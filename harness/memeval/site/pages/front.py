@@ -29,7 +29,6 @@ HEADING = "Memory systems for AI agents, measured"
 DEFAULT_TITLE = BoardSettings().title
 
 NEWS = 7
-"""Number of lines under "What is new"."""
 
 _EVENTS = {
     LedgerEvent.ACCEPTED: "accepted",
@@ -42,20 +41,15 @@ _EVENTS = {
 
 @dataclass(frozen=True)
 class News:
-    """A line under "What is new"."""
-
     day: str
     what: str
     name: str
     url: str | None
-    """Address of the run or system; ``None`` without one."""
     where: str
     """The benchmarks, with what joins them to the name."""
 
 
 class FrontPage(Publisher):
-    """The overview."""
-
     name = "front"
     order = 10
 

@@ -20,15 +20,11 @@ LARGEST_FALSE_ACCEPT = 0.02
 """If the interval of the false accepts ends here or below, the share that a grader calls right is a lower bound."""
 
 ORDERS = {"labels": "labels", "judge": "judges", "rules": "rules"}
-"""Names of the orders."""
 
 
 @dataclass(frozen=True)
 class ErrorTable:
-    """The errors of all graders in some parts of a sample."""
-
     title: str
-    """What the parts are."""
     lines: tuple[tuple[str, GraderErrors], ...]
     """Name of each part, with the errors of one grader."""
 
@@ -62,12 +58,10 @@ def _place(part: str, styles: Sequence[str]) -> tuple[int, str]:
 
 
 def part_name(report: LabelReport, part: str) -> str:
-    """Return the name of a part of a sample for readers."""
     return next((system.label for system in report.systems if system.file == part), part)
 
 
 def grader_name(grader: str) -> str:
-    """Return the name of a grader for readers."""
     return "judge" if grader == JUDGE else f"rules ({grader})"
 
 
@@ -77,7 +71,6 @@ def is_lower_bound(false_accepts: SampleShare | None) -> bool:
 
 
 def whole(report: LabelReport) -> list[GraderErrors]:
-    """Return the errors of each grader in all answers."""
     return [each for each in report.errors if each.part == ALL]
 
 
@@ -113,8 +106,6 @@ def labelled_tests(findings: FindingsReport, reports: Iterable[LabelReport]) -> 
 
 
 class GradersPage(Publisher):
-    """The page *What the graders are worth*, and ``graders.json``."""
-
     name = "graders"
     order = 47
 

@@ -42,13 +42,10 @@ SIGNS = {
     "same answer": "Answers that several questions share",
     "cut": "Answers that end without a full stop, all at the same length",
 }
-"""What each sign of a broken run counts."""
 
 
 @dataclass(frozen=True)
 class RegradedLine:
-    """A file of published answers."""
-
     file: RegradedFile
     ranks: RankRange | None
     """Its rank range among the files of its group; ``None`` if it is ranked with no other."""
@@ -59,7 +56,6 @@ class RegradedLine:
 
     @property
     def flags(self) -> int:
-        """Number of signs of a broken run."""
         return sum(sign.flagged for sign in self.file.signs)
 
 
@@ -68,15 +64,11 @@ class RegradedTable:
     """The files of one benchmark: those with answers, and those with retrieved ids only."""
 
     benchmark: str
-    """Id of the benchmark."""
     answers: tuple[RegradedLine, ...]
-    """Files with answers."""
     retrieval: tuple[RegradedLine, ...]
-    """Files with retrieved ids only."""
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Names of all metrics of the files with retrieved ids only."""
         return tuple(sorted({name for line in self.retrieval for name in line.file.figures.metrics}, key=_by_depth))
 
     @property
@@ -114,7 +106,6 @@ def regraded_tables(
 
     Args:
         ranks: the rank ranges of those that are ranked, by ``source/file``.
-        report: the findings, for the claimed scores.
     """
     claims: dict[str, list[PublishedClaim]] = {}
     for finding in report.findings if report else ():
@@ -158,8 +149,6 @@ def _order(file: RegradedFile) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class Score:
-    """A share of points, with its denominator."""
-
     share: float
     interval: Interval
     points: float
@@ -168,8 +157,6 @@ class Score:
 
 @dataclass(frozen=True)
 class ImportedLine:
-    """A run of imported answers."""
-
     row: BoardRow
     origin: Imported
     benchmark: BenchmarkView
@@ -178,17 +165,13 @@ class ImportedLine:
     """Our value of the claimed metric over all planned questions; missing answers count as wrong. Without a claim: the
     composite if the benchmark weighs its categories, else the accuracy."""
     metric: ClaimMetric
-    """The metric of this value."""
     answered: Score | None
-    """Our value over the questions with an answer."""
     answers: int
     """Planned items with an answer."""
     errors: int
-    """Number of these items without a verdict."""
 
     @property
     def claimed(self) -> Claim | None:
-        """The published score of the answers."""
         return self.origin.claims[0] if self.origin.claims else None
 
     @property
@@ -203,8 +186,6 @@ class ImportedLine:
 
 
 class ImportedPage(Publisher):
-    """The tables of all imported answers, and a page for each regraded file."""
-
     name = "imported"
     order = 45
 

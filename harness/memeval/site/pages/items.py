@@ -30,8 +30,6 @@ INDEX, FILES = "index", "item-files"
 
 
 class ItemsPage(Publisher):
-    """The drill-down page and its shards."""
-
     name = "items"
     order = 80
 

@@ -16,7 +16,6 @@ from memeval.site.model.files import Asset, Heading, Page
 from memeval.site.pages.rendering import templates_digest
 
 KIND = "files"
-"""The kind of the kept content."""
 
 
 def kept_files(name: str, inputs: object, make: Callable[[], Iterable[Page | Asset]]) -> list[Page | Asset]:
@@ -25,7 +24,6 @@ def kept_files(name: str, inputs: object, make: Callable[[], Iterable[Page | Ass
     Args:
         name: what the files belong to, such as the address of a page.
         inputs: all that the files depend on besides memeval's code and templates, as plain data.
-        make: makes the files; the content of an asset is bytes.
     """
     depends: Digest = digest_of([inputs, templates_digest()])
     content = kept_by_name(name, KIND, depends, lambda: json.dumps([_data(file) for file in make()]).encode())

@@ -24,8 +24,6 @@ TOKENS = "tokens_per_question"
 
 @dataclass(frozen=True)
 class MatrixGroup:
-    """The cells of one table: one benchmark, protocol and reader."""
-
     anchor: str
     benchmark: MatrixBenchmark
     title: str
@@ -42,15 +40,12 @@ class MatrixGroup:
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """Names of all other metrics, those of the benchmark first."""
         done = [cell for cell in self.cells if cell.state is CellState.DONE]
         names = [name for cell in done for name in cell.metrics] + [name for cell in done for name in cell.figures]
         return tuple(dict.fromkeys(names))
 
 
 class MatrixPages(Publisher):
-    """Pages of matrices."""
-
     name = "matrices"
     order = 35
 
@@ -91,7 +86,6 @@ class MatrixPages(Publisher):
 
 
 def matrix_url(matrix: Matrix) -> str:
-    """Return the page of a matrix."""
     return f"matrices/{segment(matrix.matrix_id)}/"
 
 

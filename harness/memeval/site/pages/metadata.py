@@ -37,8 +37,6 @@ _SCENARIOS = (DataField("scenario_id", "Text", "Id of the scenario."),)
 
 
 class MetadataFiles(Publisher):
-    """``CITATION.cff`` and the files under ``metadata``."""
-
     name = "metadata"
     order = 75
 
@@ -57,7 +55,6 @@ class MetadataFiles(Publisher):
 
 
 def board_citation(site: SiteModel) -> Citation:
-    """Return how to cite a board."""
     settings = site.settings
     infos = [view.info for view in site.benchmarks.values() if view.info is not None and view.tables]
     return Citation(
@@ -77,7 +74,6 @@ def board_citation(site: SiteModel) -> Citation:
 
 
 def croissant_path(benchmark: str) -> str:
-    """Return the path of the description of a benchmark's generated data."""
     return f"{FOLDER}{segment(benchmark)}.croissant.json"
 
 

@@ -26,14 +26,10 @@ DOWNLOAD = "downloads/overall"
 
 @dataclass(frozen=True)
 class SuiteView:
-    """A suite as the page shows it."""
-
     table: Overall
     anchor: str
     titles: tuple[str, ...]
-    """Titles of the benchmarks, in the order of the suite."""
     protocols: tuple[str, ...]
-    """Titles of their protocols."""
     strip: Chart | None
     """The chart of ranks; ``None`` with fewer than two ranked systems."""
     weights: Asset | None
@@ -41,29 +37,23 @@ class SuiteView:
 
     @property
     def placed(self) -> list[OverallRow]:
-        """The rows with an index."""
         return [row for row in self.table.rows if row.index is not None]
 
     @property
     def ranked(self) -> list[OverallRow]:
-        """The rows with a rank."""
         return [row for row in self.table.rows if row.rank is not None]
 
     @property
     def rest(self) -> list[OverallRow]:
-        """The rows without an index."""
         return [row for row in self.table.rows if row.index is None]
 
     @property
     def share_of_weights(self) -> list[float]:
-        """The share of each benchmark in the index."""
         weights = [each.weight for each in self.table.suite.benchmarks]
         return [weight / sum(weights) for weight in weights]
 
 
 class OverallPage(Publisher):
-    """The page of the overall index."""
-
     name = "overall"
     order = 52
 

@@ -36,17 +36,13 @@ PRIMARY, ACCENT, NEUTRAL = "#123b49", "#0a6c7c", "#555c60"
 
 @dataclass(frozen=True)
 class Badge:
-    """The badge of a system on a track."""
-
     path: str
     """Its address, relative to the root of the site."""
     alt: str
     """Its text for a Markdown image: no character that means something in Markdown."""
     svg: Markup
-    """The image."""
 
     def asset(self) -> Asset:
-        """Return the image as a file."""
         return Asset(self.path, str(self.svg).encode())
 
 
@@ -95,7 +91,6 @@ def _drawn(parts: tuple[tuple[str, str], ...], name: str, address: str) -> Marku
     """Draw a badge.
 
     Args:
-        parts: each text with the colour behind it, from left to right.
         name: the whole content in words, for screen readers.
         address: the page that it links to if it is opened as a page; relative to the image.
     """
@@ -120,7 +115,6 @@ PICTURE_WIDTH, PICTURE_HEIGHT = 1200, 630
 """Size in pixels, as the Open Graph protocol's users recommend."""
 
 MOST = 8
-"""Number of systems: the first ones."""
 
 PICTURE_NAME_LENGTH = 27
 """Longest name, in characters."""
@@ -132,23 +126,17 @@ _FONT = Markup('font-family="Liberation Sans"')
 """A font that vl-convert carries: the fonts of a machine would change the picture."""
 
 _LEFT, _RIGHT = 560, 1050
-"""Ends of the bars, in pixels."""
 
 
 @dataclass(frozen=True)
 class PictureLine:
-    """A system in the picture."""
-
     rank: str
     name: str
     value: float
     ends: tuple[float, float] | None
-    """The ends of the interval of the value."""
 
 
 class PictureFile(Publisher):
-    """``assets/preview.png``."""
-
     name = "picture"
     order = 77
 
@@ -158,12 +146,10 @@ class PictureFile(Publisher):
 
 
 def has_picture(site: SiteModel) -> bool:
-    """Return whether there is something to show."""
     return any(_lines(each) for each in overviews(site)[:1])
 
 
 def drawing(site: SiteModel) -> str:
-    """Return the picture as SVG."""
     overview = overviews(site)[0]
     lines = _lines(overview)[:MOST]
     title = (

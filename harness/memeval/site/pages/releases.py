@@ -24,8 +24,6 @@ from memeval.site.pages.rendering import render
 
 
 class ReleasesPage(Publisher):
-    """The page of releases."""
-
     name = "releases"
     order = 70
 
@@ -67,8 +65,6 @@ def _metadata(site: SiteModel) -> list[tuple[str, str]]:
 
 
 class LedgerPage(Publisher):
-    """The ledger."""
-
     name = "ledger"
     order = 60
 
@@ -83,8 +79,6 @@ class LedgerPage(Publisher):
 
 
 class TracksPage(Publisher):
-    """The page of tracks."""
-
     name = "tracks"
     order = 50
 

@@ -35,10 +35,8 @@ GRADES = "grades.jsonl"
 """The file of grades, from which a browser computes the scores again."""
 
 FAILURES = "failures.json"
-"""The file of a run's failure analysis, beside its page."""
 
 LOG = "log.jsonl"
-"""The file of a run's log."""
 
 LOG_TAIL = 20
 """Lines of a run's log shown on its page; the whole log is among its files."""
@@ -62,19 +60,14 @@ UNRANKED = {
 
 @dataclass(frozen=True)
 class VerifiedFiles:
-    """The files with which a browser verifies a run."""
-
     files: str
     """Paths and the digest of ``run.json``, as JSON."""
     number: int
-    """Number of files."""
     size: int
     """Bytes to load."""
 
 
 class RunPages(Publisher):
-    """Pages of runs."""
-
     name = "runs"
     order = 30
 
@@ -119,16 +112,12 @@ class RunPages(Publisher):
 
 @dataclass(frozen=True)
 class RunPage:
-    """All that the page of a run shows."""
-
     row: BoardRow
     benchmark: BenchmarkView
     version: str | None
-    """The version of the site."""
     words: bool
     """Whether the page may hold the benchmark's words."""
     offered: bool
-    """Whether the rows of the run can be downloaded."""
     verified: VerifiedFiles | None
     files: Mapping[str, str]
     """Paths of the row files, by name."""
@@ -151,7 +140,6 @@ class RunPage:
         return [[name, known[name] if name in known else repr(value)] for name, value in shown.items()]
 
     def made(self) -> Iterator[Page]:
-        """Yield the page."""
         row, run, benchmark, url = self.row, self.row.run, self.benchmark, run_url(self.row.run.run_id)
         counts = _in_order(run, self.failures.summary) if self.failures else None
         shown = {
@@ -235,7 +223,6 @@ def _marks(site: SiteModel, row: BoardRow) -> tuple[RowFlag, ...]:
 
 
 def _flags(run: Run) -> list[tuple[Flag, str]]:
-    """Return the flags of a run's grades, with their meanings."""
     found = {count.flag for category in run.scores.categories for count in category.flags}
     return [(flag, FLAG_MEANINGS[flag]) for flag in Flag if flag in found]
 
@@ -251,7 +238,6 @@ def _took_place(run: Run, phase: Phase) -> bool:
 
 
 def _row_files(row: BoardRow) -> Iterator[tuple[str, Asset]]:
-    """Yield the files of rows by name, as files that all releases share."""
     for name in sorted(row.run.files):
         path = row.folder.file(name)
         if path.is_file() and not path.is_symlink() and segment(name) == name:

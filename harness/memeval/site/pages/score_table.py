@@ -19,8 +19,6 @@ from memeval.site.table.spending import SPENDING, total_cost
 
 @dataclass(frozen=True)
 class ScoreColumn:
-    """A column of the table."""
-
     field: DataField
     read: Callable[[BoardRow], Any]
 

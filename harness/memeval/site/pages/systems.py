@@ -69,7 +69,6 @@ class SystemResult:
     table: BoardTable
     row: BoardRow
     better: tuple[CategoryDifference, ...]
-    """Categories in which it is significantly better than the baseline, the largest difference first."""
     worse: tuple[CategoryDifference, ...]
     """Categories in which it is significantly worse, the largest difference first."""
     untested: str | None
@@ -79,7 +78,6 @@ class SystemResult:
 
     @property
     def spent(self) -> tuple[TableCell, ...]:
-        """Tokens, cost and latency."""
         return tuple(column.cell(self.row) for column in SPENT)
 
 
@@ -91,7 +89,6 @@ _SHOWN = (
     "take_in_total_seconds",
 )
 SPENT = tuple(column for column in SPENDING if column.name in _SHOWN)
-"""The columns of the table of costs."""
 
 METHODS = frozenset({"bm25", "full", "last", "persona", "rag", "reflection", "vector"})
 """First words of names in claims that name a method, not a product."""
@@ -173,9 +170,6 @@ def claims_about(site: SiteModel, name: str) -> list[RecountedClaim]:
     """Return the published scores of a product.
 
     The first word of both names must be equal: a claim about “Mem0, run by MIRIX” belongs to “mem0 (open source)”.
-
-    Args:
-        name: the name of the system.
     """
     product = _first_word(name)
     if not product or product in METHODS or site.findings is None:
@@ -189,8 +183,6 @@ def _first_word(name: str) -> str:
 
 
 class SystemPages(Publisher):
-    """Pages of systems."""
-
     name = "systems"
     order = 20
 
@@ -225,8 +217,6 @@ class SystemPages(Publisher):
 
 @dataclass(frozen=True)
 class SystemPage:
-    """All that the page of a system shows."""
-
     site: SiteModel
     """Of the site itself, only what :meth:`inputs` names."""
     slug: str
@@ -260,7 +250,6 @@ class SystemPage:
         }
 
     def made(self) -> Iterator[Page | Asset]:
-        """Yield the page, its charts and its badges."""
         site, rows, standings, results = self.site, self.rows, self.standings, self.results
         url, system, submission = system_url(self.slug), rows[0].run.system, site.submissions.get(self.slug)
         control = all_controls().get(self.slug) if system.kind is SystemKind.CONTROL else None

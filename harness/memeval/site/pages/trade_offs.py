@@ -16,8 +16,6 @@ from memeval.site.table.tables import TableView, view
 
 
 class TradeOffPages(Publisher):
-    """The page of trade-offs, and one for each table."""
-
     name = "trade-offs"
     order = 54
 

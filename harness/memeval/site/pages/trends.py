@@ -28,8 +28,6 @@ DOWNLOAD = "downloads/trends.csv"
 
 
 class TrendsPage(Publisher):
-    """The page of trends."""
-
     name = "trends"
     order = 55
 

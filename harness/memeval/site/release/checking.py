@@ -46,7 +46,6 @@ def check_published(target: Target, results: Path, signers: Signers, version: st
     copy's own word unless a known key signed it or the ledger of the checkout has its digest.
 
     Args:
-        target: what is published.
         results: the results folder of the checkout that verifies; it may lack the releases.
         version: check only this version; ``None`` for all versions.
 
@@ -95,9 +94,7 @@ def differences(
     """Yield each file that differs from a release: changed or added, missing, then shared files.
 
     Args:
-        target: what is published.
         release: the release; no path of it is opened that the target does not list.
-        entries: what the target has.
         folder: the folder of its pages; ``None`` for that of its version.
         known: the digests of shared files that were read already; new ones are added.
     """

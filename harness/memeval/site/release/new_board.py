@@ -63,8 +63,6 @@ def create_board(folder: Path, board: NewBoard, schema: Mapping[str, object]) ->
 
     Args:
         folder: a new folder, or one that is empty or contains only ``.git``.
-        board: the choices.
-        schema: the JSON Schema of ``memeval.toml``.
 
     Raises:
         BadInput: the folder contains something else, or cannot be written.

@@ -47,8 +47,6 @@ def publish(
     The same call completes an interrupted publication. Publishing the same state again writes nothing.
 
     Args:
-        results: folder of stored runs.
-        target: where to publish.
         version: version of the release; ``None`` for today's date, or the earlier release of the same board.
         dry_run: verify and build, yield the plan, and publish nothing.
         key: file of an SSH key that signs the release and its line in the ledger; ``None`` to sign nothing.

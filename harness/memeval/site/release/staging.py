@@ -73,10 +73,7 @@ def stage_new(results: Path, folder: Path, draft: Release, key: Path | None, tra
     """Build the site of a new release, and complete the release with its files.
 
     Args:
-        folder: the folder of built releases.
-        draft: the release without files.
         key: file of an SSH key that signs the release; ``None`` to sign nothing.
-        traces: what is known of the runs' responses already.
     """
     site = folder / draft.version
     build(results, site, version=draft.version, releases=[*releases(results), draft], traces=traces)

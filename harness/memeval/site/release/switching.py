@@ -38,7 +38,6 @@ def complete_releases(target: Target, results: Path, entries: Mapping[str, Entry
 
     Args:
         results: the results folder; a release that it has is not read from the target.
-        entries: what the target has.
 
     Raises:
         BadInput: a published release cannot be read, and the results folder does not have it.

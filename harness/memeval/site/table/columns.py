@@ -52,7 +52,6 @@ class ColumnReader:
     note: str | None = None
     """A second, smaller line: the count behind a share, or the reason for a missing value."""
     interval: Interval | None = None
-    """Drawn as a bar."""
     badges: tuple[tuple[str, str], ...] = ()
     """Badges beside the value: kind (a class of the style sheet) and text."""
     url: str | None = None
@@ -65,14 +64,10 @@ class ColumnReader:
 
 @dataclass(frozen=True)
 class Column:
-    """One column."""
-
     name: str
     """Its name in downloads and addresses."""
     title: str
-    """Its heading."""
     group: ColumnGroup
-    """Its group."""
     help: str
     """Its meaning, in a sentence or two."""
     read: Callable[[BoardRow], ColumnReader]
@@ -84,7 +79,6 @@ class Column:
     range: tuple[float, float] | None = None
     """Lowest and highest possible value; shading needs it."""
     unit: str | None = None
-    """Unit of the written value."""
     shaded: bool = False
     """Whether cells are shaded by value."""
     code: bool = False
@@ -134,7 +128,6 @@ def overall(row: BoardRow, metric: MetricInfo) -> float | None:
     """Return a metric over all items of a run that have it; ``None`` if no item has it, or the rows are missing.
 
     Args:
-        row: the run.
         metric: the description of the metric; with ``root``, the value is the square root of the mean.
     """
     mean = _means(row.folder.path).get(metric.name) if row.folder.has_rows else None

@@ -37,12 +37,9 @@ FULL_CONTEXT = "full-context"
 
 @dataclass(frozen=True)
 class RowFlag:
-    """A warning."""
-
     name: str
     """Shown beside the name of the system."""
     sentence: str
-    """The reason, as a sentence."""
 
 
 def marks(site: SiteModel, table: BoardTable, row: BoardRow) -> tuple[RowFlag, ...]:
@@ -50,7 +47,6 @@ def marks(site: SiteModel, table: BoardTable, row: BoardRow) -> tuple[RowFlag, .
 
     Args:
         site: all runs; the full-context control on the same items gives the tokens of the history.
-        row: the run.
     """
     benchmark = site.benchmark_of(row.run.track)
     found = [RowFlag(mark.name.value, mark.sentence) for mark in row.marks]

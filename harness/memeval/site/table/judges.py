@@ -27,9 +27,7 @@ class JudgeName:
     """A judge as pages name it."""
 
     name: str
-    """Name and version."""
     endpoint: str | None
-    """Its endpoint; ``None`` for the rule set."""
     label: str | None
     """Its label, if the endpoint is not that of its maker."""
     prompts: str | None = None
@@ -38,23 +36,16 @@ class JudgeName:
 
 @dataclass(frozen=True)
 class JudgeNote:
-    """The judge of a score, with the result of its audit."""
-
     judge: JudgeName
     audit: Audit | None
-    """Its latest audit on the benchmark."""
     result: str
-    """Result of the audit, as a phrase."""
     url: str
-    """Address of the audit."""
     asked: bool = True
     """Whether the protocol uses a judge."""
 
 
 @dataclass(frozen=True)
 class JudgeAudits:
-    """The audits of one judge on one version of the data of a benchmark."""
-
     latest: AuditFolder
     older: tuple[AuditFolder, ...]
     """Newest first."""
@@ -65,7 +56,6 @@ class ResponseSet:
     """Responses graded by several judges, with the run of each; ``None`` if a judge did not grade them."""
 
     name: str
-    """The system's name."""
     slug: str
     rows: tuple[BoardRow | None, ...]
 

@@ -36,8 +36,6 @@ def columns(table: BoardTable, benchmark: BenchmarkView, marks: Marks, own: Colu
     """Return the columns of a track's table, in order.
 
     Args:
-        table: the track and its rows.
-        marks: returns the warnings of a row.
         own: the column of the board's own score; ``None`` if the board has no own weights.
     """
     alternates = sorted({name for row in table.rows for name in row.run.scores.alternates})
@@ -106,12 +104,7 @@ def _composite(row: BoardRow) -> ColumnReader:
 
 
 def own_column(weights: str, own: OwnScore) -> Column:
-    """Return the column of the board's own score.
-
-    Args:
-        weights: the weights, as text.
-        own: returns the score of a row.
-    """
+    """Return the column of the board's own score."""
 
     def read(row: BoardRow) -> ColumnReader:
         score = own(row)

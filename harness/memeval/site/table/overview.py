@@ -93,7 +93,6 @@ class OverviewColumn:
 
     @property
     def protocol(self) -> str:
-        """What the score is."""
         return self.benchmark.headline(self.table.track)
 
     @property
@@ -111,14 +110,11 @@ class OverviewColumn:
 
 @dataclass(frozen=True)
 class OverviewCell:
-    """The score of a system on a benchmark."""
-
     row: BoardRow
     against: Against
 
     @property
     def ranked(self) -> bool:
-        """Whether the run has a rank."""
         return self.row.rank is not None
 
 
@@ -131,7 +127,6 @@ class OverviewRow:
     summary: str | None
     """What of a product ran, or what it is in a sentence, from its submission."""
     index: OverallRow | None
-    """Its index; ``None`` without one."""
     cells: tuple[OverviewCell | None, ...]
     """Its scores; ``None`` where it has no run."""
     tokens: float | None
@@ -143,11 +138,9 @@ class OverviewRow:
     accepted: bool
     """Whether a maintainer accepted all of them."""
     needs: Needs
-    """What it needs to run."""
 
     @property
     def ranks(self) -> tuple[int, int] | None:
-        """Best and worst rank by the index."""
         return self.index.ranks if self.index else None
 
     @property
@@ -176,11 +169,9 @@ class Overview:
     columns: tuple[OverviewColumn, ...]
     rows: tuple[OverviewRow, ...]
     table: Overall | None
-    """The index of the systems; ``None`` if there is none."""
 
     @cached_property
     def baseline(self) -> OverallRow | None:
-        """The simple baseline with the highest index."""
         if self.table is None:
             return None
         found = (row for row in self.table.rows if row.is_control and row.system == self.table.baseline)
@@ -203,12 +194,10 @@ class Overview:
 
     @property
     def indexed(self) -> list[OverviewRow]:
-        """The systems with an index."""
         return [row for row in self.rows if row.index is not None]
 
     @property
     def worse(self) -> list[OverviewRow]:
-        """The systems that are significantly worse than the simple baseline."""
         return [row for row in self.rows if row.stands(Against.WORSE)]
 
     @property

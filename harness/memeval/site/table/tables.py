@@ -57,16 +57,12 @@ def _is_open(run: Run) -> bool:
 
 @dataclass(frozen=True)
 class TableLine:
-    """A row of a table."""
-
     row: BoardRow
     cells: tuple[TableCell, ...]
     needs: Needs
-    """What the system needs to run."""
 
     @property
     def control(self) -> bool:
-        """Whether the row is a control."""
         return self.row.run.system.kind is SystemKind.CONTROL
 
     @property
@@ -77,16 +73,12 @@ class TableLine:
 
 @dataclass(frozen=True)
 class TableView:
-    """A track's table."""
-
     id: str
-    """The track's id, the name of the table in addresses."""
     table: BoardTable
     benchmark: BenchmarkView
     columns: tuple[Column, ...]
     lines: tuple[TableLine, ...]
     judge: JudgeNote
-    """The judge, with the result of its audit."""
     own_weights: str | None
     """The board's own weights, as text; ``None`` without."""
     headline: bool
@@ -96,7 +88,6 @@ class TableView:
 
     @property
     def title(self) -> str:
-        """Heading of the table; no two tables of a benchmark share it unless they differ in technical parts only."""
         return self.benchmark.track_title(self.table.track)
 
     @property
@@ -106,7 +97,6 @@ class TableView:
 
     @property
     def summary(self) -> str:
-        """The track in plain words."""
         return self.benchmark.track_summary(self.table.track)
 
     @property
@@ -131,12 +121,10 @@ class TableView:
 
     @property
     def spans(self) -> list[tuple[ColumnGroup, int]]:
-        """Groups of columns, with how many each heads."""
         return spans(self.columns)
 
     @property
     def download(self) -> str:
-        """Address of the table's files, without the ending."""
         return f"downloads/{self.id}"
 
 
@@ -172,7 +160,6 @@ def board_views(site: SiteModel, benchmark: BenchmarkView, front: Collection[str
     """Return the tables of a benchmark: the headline tracks, then the one with the most ranked systems.
 
     Args:
-        site: all runs.
         front: the tracks that the front page shows. They come after the headline track of the settings.
     """
     views = [view(site, table) for table in benchmark.tables]

@@ -15,13 +15,10 @@ from memeval.statistics.intervals import wilson
 
 @dataclass(frozen=True)
 class TierPower:
-    """The power of one tier."""
-
     tier: TierInfo
     half_width: float
     """Half of the 95 % interval of a score of one half, if its items are independent."""
     clusters: int | None
-    """Number of clusters; ``None`` if unknown without the data."""
     difference: float | None
     """Minimum detectable difference; ``None`` if unknown, or if no difference can be shown."""
     note: str
@@ -41,7 +38,6 @@ def tier_powers(info: BenchmarkInfo, tables: Sequence[BoardTable] = ()) -> tuple
 
 
 def _runs(table: BoardTable) -> int:
-    """Return the number of tested runs of a table."""
     return 0 if table.tests is None else len(table.tests.runs)
 
 

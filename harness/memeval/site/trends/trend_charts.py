@@ -13,8 +13,17 @@ from markupsafe import Markup
 from memeval.leaderboard.releases import by_number
 from memeval.leaderboard.trend_measures import RANK, MeasuredValue, Unit
 from memeval.leaderboard.trends import NeighbourTest, SeriesTrend, Trend, TrendPoint, TrendStep
-from memeval.site.charts.axes import Axis, time_axis, value_axis
-from memeval.site.charts.line_charts import BreakMark, Level, Line, LineChart, LinePoint, draw_lines
+from memeval.site.charts.line_charts import (
+    Axis,
+    BreakMark,
+    Level,
+    Line,
+    LineChart,
+    LinePoint,
+    draw_lines,
+    time_axis,
+    value_axis,
+)
 from memeval.site.model.text import minute
 from memeval.site.trends.trend_files import write_range, write_value
 
@@ -22,7 +31,6 @@ Place = Callable[[TrendPoint], float]
 """Returns where a point stands on the axis of times."""
 
 MOST_RELEASES = 8
-"""Maximum number of labelled releases on an axis."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +50,6 @@ class NumberedBreak:
 
 @dataclass(frozen=True)
 class TrendView:
-    """One chart with its text."""
-
     title: str
     trends: tuple[SeriesTrend, ...]
     names: tuple[str, ...]
@@ -53,7 +59,6 @@ class TrendView:
 
     @property
     def drawing(self) -> Markup:
-        """The chart as SVG."""
         return draw_lines(self.chart)
 
     @property
@@ -123,7 +128,6 @@ def trend_view(title: str, trends: Sequence[SeriesTrend], names: Sequence[str], 
 
 
 def key(line: int) -> str:
-    """Return the name of a line in the page."""
     return f"s{line + 1}"
 
 

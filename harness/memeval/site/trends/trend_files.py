@@ -13,21 +13,8 @@ from memeval.site.model import text
 from memeval.site.table.downloads import safe_cell
 
 COLUMNS = (
-    "benchmark",
-    "system",
-    "measure",
-    "unit",
-    "at",
-    "version",
-    "value",
-    "low",
-    "high",
-    "note",
-    "superseded",
-    "break",
-    "step_p",
-    "track_id",
-    "run_id",
+    *("benchmark", "system", "measure", "unit", "at", "version", "value", "low", "high", "note"),
+    *("superseded", "break", "step_p", "track_id", "run_id"),
 )
 
 
@@ -89,7 +76,6 @@ def as_csv(trends: Iterable[SeriesTrend]) -> str:
 
 
 def as_data(trends: Sequence[SeriesTrend]) -> list[dict[str, Any]]:
-    """Return trends as plain JSON data, one object a series."""
     return [
         {
             "system": each.series.system,

@@ -29,8 +29,6 @@ TABLE_RUNS = 100
 
 @dataclass(frozen=True)
 class TrendCell:
-    """A value in the table of a group."""
-
     value: str
     range: str
     note: str | None
@@ -38,8 +36,6 @@ class TrendCell:
 
 @dataclass(frozen=True)
 class TrendRow:
-    """A run in the table of a group."""
-
     place: int
     """Index of the series."""
     name: str
@@ -52,8 +48,6 @@ class TrendRow:
 
 @dataclass(frozen=True)
 class TrendGroup:
-    """The charts of one benchmark and settings."""
-
     anchor: str
     track: Track
     """The track of the latest run."""
@@ -67,9 +61,7 @@ class TrendGroup:
     rows: tuple[TrendRow, ...]
     """All runs, oldest first, system by system."""
     shown: int = SHOWN
-    """Number of systems that the charts show first."""
     table_runs: int = TABLE_RUNS
-    """Number of runs of a system in the table."""
 
     @property
     def latest_rows(self) -> tuple[TrendRow, ...]:
@@ -80,8 +72,6 @@ class TrendGroup:
 
 @dataclass(frozen=True)
 class Trends:
-    """All trends of a site, or those of one system."""
-
     groups: tuple[TrendGroup, ...]
     """Groups with a system that has at least two runs."""
     single: tuple[tuple[str, tuple[str, ...]], ...]

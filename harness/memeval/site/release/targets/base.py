@@ -61,7 +61,6 @@ class Entry:
     """What a target tells about a path without sending its content."""
 
     size: int
-    """Its size in bytes."""
     kind: EntryKind = EntryKind.FILE
     tag: str | None = None
     """A value that changes with the bytes: the entity tag of a bucket, the object id of Git; ``None`` in a folder."""
@@ -71,10 +70,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class NewFile:
-    """A file to publish."""
-
     path: str
-    """Relative to the root of the board."""
     content: bytes | Path
     """Its bytes, or the file that has them."""
     immutable: bool = True
@@ -82,12 +78,10 @@ class NewFile:
 
     @property
     def data(self) -> bytes:
-        """Its bytes."""
         return self.content if isinstance(self.content, bytes) else self.content.read_bytes()
 
     @property
     def size(self) -> int:
-        """Its size in bytes."""
         return len(self.content) if isinstance(self.content, bytes) else self.content.stat().st_size
 
     @property
@@ -106,9 +100,7 @@ class Target(Protocol):
     """Whether reading costs no network: then every file is compared before something counts as published."""
 
     @property
-    def url(self) -> str:
-        """The target, as a user names it."""
-        ...
+    def url(self) -> str: ...
 
     def check_place(self, results: Path) -> None:
         """Check that a board may be published here. Writes nothing.
@@ -162,9 +154,5 @@ class Target(Protocol):
         ...
 
     def finish(self, message: str) -> list[str]:
-        """Make everything public that is not public yet; return what was done, as lines for the user.
-
-        Args:
-            message: what was published, as one line.
-        """
+        """Make everything public that is not public yet; return what was done, as lines for the user."""
         ...

@@ -28,7 +28,6 @@ class FolderTarget(StoredTarget):
         self._root = root
 
     def check_place(self, results: Path) -> None:
-        """Check that a board may be published here."""
         if self._root.resolve().is_relative_to(results.resolve()):
             raise BadInput(
                 "this is inside the results folder.", where=self._root, remedy="Name a folder outside of it."
@@ -39,7 +38,6 @@ class FolderTarget(StoredTarget):
         raise BadInput(f"'{LATEST}' exists and is not a symlink.", where=latest, remedy="Name another folder.")
 
     def prepare(self) -> list[str]:
-        """Create the folder."""
         try:
             self._root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -49,7 +47,6 @@ class FolderTarget(StoredTarget):
         return []
 
     def entries(self) -> Mapping[str, Entry]:
-        """Return what is published now."""
         if not self._root.exists():
             return {}
         if not self._root.is_dir():
@@ -57,7 +54,6 @@ class FolderTarget(StoredTarget):
         return dict(_walk(self._root))
 
     def holds(self, file: NewFile, entry: Entry) -> bool:
-        """Return whether a file has these bytes."""
         return entry.kind is EntryKind.FILE and entry.size == file.size and self.read(file.path) == file.data
 
     def point(self, version: str) -> None:

@@ -19,11 +19,7 @@ from memeval.site.release.targets.base import Entry, EntryKind, NewFile
 
 
 class GitObjects:
-    """The contents of files in a Git repository, by object id.
-
-    Args:
-        folder: a folder inside the repository.
-    """
+    """The contents of files in a Git repository, by object id."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -108,8 +104,6 @@ class GitTarget:
     """Published files on a branch. They become public together: with the commit, or with its push.
 
     Args:
-        folder: a folder inside the repository.
-        branch: the name of the branch; the first publication creates it.
         remote: the remote to push to; ``None`` to push nothing.
     """
 
@@ -128,7 +122,6 @@ class GitTarget:
         return f"git:{self._branch}"
 
     def check_place(self, results: Path) -> None:
-        """Check that the branch can hold a board."""
         for line in self._git("worktree", "list", "--porcelain").decode(errors="replace").splitlines():
             if line == f"branch {self._ref}":
                 raise BadInput(
@@ -147,27 +140,22 @@ class GitTarget:
         return []
 
     def entries(self) -> Mapping[str, Entry]:
-        """Return the files of the last commit and the new ones."""
         return {**self._published, **self._new}
 
     def read(self, path: str) -> bytes:
-        """Return the bytes of a file."""
         entry = self._new.get(path) or self._published[path]
         return self._objects.read(str(entry.tag))
 
     def create(self, file: NewFile) -> bool:
-        """Add a file to the next commit unless its path is taken."""
         if file.path in self._new or file.path in self._published:
             return False
         self._store(file)
         return True
 
     def holds(self, file: NewFile, entry: Entry) -> bool:
-        """Return whether a file has the bytes of a new one."""
         return entry.size == file.size and self._objects.write(file.content) == entry.tag
 
     def swap(self, file: NewFile, before: bytes | None) -> bool:
-        """Replace a file in the next commit."""
         try:
             now: bytes | None = self.read(file.path)
         except KeyError:
@@ -284,8 +272,6 @@ def run_git(folder: Path, words: Sequence[str], given: bytes, more: Mapping[str,
     """Return what a command of Git prints.
 
     Args:
-        folder: a folder inside the repository.
-        words: the command and its arguments.
         given: its standard input.
         more: variables of its environment.
         where: what errors call the target.

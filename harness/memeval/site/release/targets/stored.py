@@ -12,11 +12,7 @@ from memeval.site.release.targets.base import Entry, NewFile
 
 
 class StoredTarget:
-    """Published files as objects.
-
-    Args:
-        store: the folder or the bucket.
-    """
+    """Published files as objects."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
@@ -27,15 +23,12 @@ class StoredTarget:
         return self._store.url
 
     def read(self, path: str) -> bytes:
-        """Return the bytes of a published file."""
         return self._store.read(path)
 
     def create(self, file: NewFile) -> bool:
-        """Publish a file unless its path is taken."""
         return self._store.create(file.path, file.content, file.headers)
 
     def swap(self, file: NewFile, before: bytes | None) -> bool:
-        """Replace a file atomically."""
         if before is None:
             return self.create(file)
         found = self._store.info(file.path)
@@ -62,11 +55,7 @@ class StoredTarget:
 
 
 class BucketTarget(StoredTarget):
-    """Published files as objects of a bucket. A bucket has no links: ``latest`` is a page.
-
-    Args:
-        store: the bucket.
-    """
+    """Published files as objects of a bucket. A bucket has no links: ``latest`` is a page."""
 
     reads_locally = False
 
@@ -80,11 +69,9 @@ class BucketTarget(StoredTarget):
         return [f"warning: {self.url}: this service overwrites objects. Publish from one machine at a time."]
 
     def entries(self) -> Mapping[str, Entry]:
-        """Return what is published now."""
         return {each.key: Entry(each.size, tag=each.etag) for each in self._store.list()}
 
     def holds(self, file: NewFile, entry: Entry) -> bool:
-        """Return whether a file has these bytes."""
         if entry.size != file.size:
             return False
         if entry.tag == hashlib.md5(file.data, usedforsecurity=False).hexdigest():
