@@ -1,5 +1,7 @@
 """A release is a board under a version that is never used for another one."""
 
+from __future__ import annotations
+
 import json
 from datetime import datetime
 from pathlib import Path
