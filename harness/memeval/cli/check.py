@@ -56,7 +56,9 @@ def check(
         bool, typer.Option("--power", help="Compare nothing. Print the smallest drop that the check usually finds.")
     ] = False,
 ) -> None:
-    """Check a run for regressions: against its baseline, the last release, the best run, and over the last runs.
+    """Check a run for regressions against earlier runs.
+
+    It is compared with its baseline, the last release and the best run. A drift over the last runs is searched for.
 
     A metric is a regression if it is worse than its limit, and a one-sided paired test over the same items shows a
     loss. The p-values are corrected for the number of tests. A metric beyond its limit without such a test result is

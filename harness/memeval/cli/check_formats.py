@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from memeval.evaluation.submit.commenting import harmless
+from memeval.evaluation.submit.proposed_results import harmless
 from memeval.leaderboard.regressions import points_of
 from memeval.records.check import (
     CheckedMetric,

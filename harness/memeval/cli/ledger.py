@@ -272,6 +272,32 @@ def reply(
     _append(LedgerEvent.REPLIED, run, None, reason, by, results, sign_with)
 
 
+@app.command("merge")
+def merge(
+    other: Annotated[
+        Path, typer.Argument(metavar="LEDGER", help="The ledger of another clone: ledger.jsonl, or its results folder.")
+    ],
+    results: Results = DEFAULT_RESULTS,
+) -> None:
+    """Add the lines of another clone's ledger to this one.
+
+    No line is changed, so signatures stay valid. The next entry follows the last lines of both clones. A ledger with a
+    lost, doubled, moved or altered line is refused.
+
+    Example: memeval ledger merge ../other-clone/results
+    """
+    from memeval.archive.ledger import Ledger
+
+    folder = other if other.is_dir() else other.parent
+    theirs = Ledger(folder)
+    if theirs.path != other and not other.is_dir():
+        theirs.path = other
+    if not theirs.path.is_file():
+        raise BadInput("there is no ledger here.", where=theirs.path, remedy="Name a file ledger.jsonl, or its folder.")
+    added = Ledger(results).merge(theirs)
+    print(f"{Ledger(results).path}: {added} new {'line' if added == 1 else 'lines'}.")
+
+
 def warn_of_incomplete_line(results: Path) -> None:
     """Warn on standard error if the last line of a ledger is incomplete."""
     from memeval.archive.ledger import Ledger

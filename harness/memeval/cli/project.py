@@ -34,6 +34,9 @@ def init(
     repository: Annotated[
         str | None, typer.Option("--repository", metavar="URL", help="Web address of its repository.")
     ] = None,
+    contact: Annotated[
+        str | None, typer.Option("--contact", metavar="ADDRESS", help="E-mail or web address for messages about it.")
+    ] = None,
 ) -> None:
     """Create a leaderboard in an empty folder.
 
@@ -46,7 +49,7 @@ def init(
     from memeval.site.release.new_board import NewBoard, create_board, first_slug
     from memeval.systems.channel import visible
 
-    board = NewBoard(title, repository)
+    board = NewBoard(title, repository, contact)
     create_board(folder, board, json_schema(Settings, "validation"))
     is_current = folder == Path()
     print(f"created a board in {'this folder' if is_current else visible(str(folder))}. Next steps:")

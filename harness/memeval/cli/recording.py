@@ -12,7 +12,7 @@ from memeval.records.errors import CheckFailed
 from memeval.records.ledger import LedgerEvent
 
 if TYPE_CHECKING:
-    from memeval.evaluation.verify.checks.sessions import Sessions
+    from memeval.evaluation.verify.checks.subject import Sessions
 
 
 def verify_and_record(results: Path, folders: Sequence[RunFolder], by: str, sessions: Sessions | None = None) -> None:
@@ -26,7 +26,7 @@ def verify_and_record(results: Path, folders: Sequence[RunFolder], by: str, sess
     """
     from memeval import api
     from memeval.evaluation.run.provenance import memeval_version
-    from memeval.evaluation.verify.checks.sessions import Sessions
+    from memeval.evaluation.verify.checks.subject import Sessions
     from memeval.evaluation.verify.verification import verify_run
 
     ledger, sessions = Ledger(results), sessions or Sessions()

@@ -37,6 +37,7 @@ COMMANDS = (
     ("ledger",),
     ("ledger", "show"),
     ("ledger", "accept"),
+    ("ledger", "merge"),
     ("ledger", "reproduce"),
     ("ledger", "repeat"),
     ("ledger", "re-ask"),

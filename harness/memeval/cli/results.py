@@ -22,7 +22,7 @@ from memeval.records.errors import BadInput, CheckFailed, ExitCode, MemevalError
 
 if TYPE_CHECKING:
     from memeval.evaluation.plan.executing import PlannedRun, RunOutcome
-    from memeval.evaluation.verify.checks.sessions import Sessions
+    from memeval.evaluation.verify.checks.subject import Sessions
     from memeval.execution.progress import Progress
 
 FILE = Path("results.toml")
@@ -235,7 +235,7 @@ def results(
     Example: python -m memeval.cli.results --only locomo
     """
     from memeval.evaluation.plan.reading import matrix_files, planned_runs
-    from memeval.evaluation.verify.checks.sessions import Sessions
+    from memeval.evaluation.verify.checks.subject import Sessions
     from memeval.execution.progress import Bar
 
     chosen = {"benchmark": only or (), "protocol": protocol or (), "tier": tier or (), "system": system or ()}

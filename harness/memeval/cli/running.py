@@ -78,8 +78,7 @@ def run(
     from memeval.benchmarks import all_benchmarks
     from memeval.cli.outcomes import conclude, print_runs, print_skipped
     from memeval.cli.reporting import print_estimate
-    from memeval.evaluation.plan.choosing import left_out
-    from memeval.evaluation.plan.executing import PlannedRun, RunOutcome, RunState, execute
+    from memeval.evaluation.plan.executing import PlannedRun, RunOutcome, RunState, execute, left_out
     from memeval.execution.progress import Bar
     from memeval.records.errors import MemevalError
     from memeval.systems.channel import visible

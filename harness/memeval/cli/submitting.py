@@ -156,7 +156,7 @@ def _print_note(sentence: str) -> None:
 
 def _print(report: SubmissionCheck) -> None:
     """Print a report as a table of steps, with problems and failed checks below their step."""
-    from memeval.evaluation.submit.commenting import lines_of
+    from memeval.evaluation.submit.proposed_results import lines_of
     from memeval.systems.channel import visible
 
     print(visible(report.folder))
@@ -201,7 +201,7 @@ def comment(
 
     Example: memeval submit comment report.json
     """
-    from memeval.evaluation.submit.commenting import comment_text
+    from memeval.evaluation.submit.proposed_results import comment_text
 
     sys.stdout.write(comment_text([report for path in reports for report in _reports(path)]))
 

@@ -40,7 +40,7 @@ def verify(
     """
     from memeval import api
     from memeval.cli.checks import data_of, lines_of
-    from memeval.evaluation.verify.batches import processes
+    from memeval.evaluation.verify.many_runs import processes
     from memeval.systems.channel import visible
 
     if release is not None:
@@ -89,8 +89,7 @@ def reproduce(
     Example: memeval reproduce results/beliefs/bm25
     """
     from memeval import api
-    from memeval.evaluation.verify.batches import processes
-    from memeval.evaluation.verify.many_runs import reproduced_runs
+    from memeval.evaluation.verify.many_runs import processes, reproduced_runs
     from memeval.systems.channel import visible
 
     folders = [folder for named in runs for folder in api.load_runs(named, results)]

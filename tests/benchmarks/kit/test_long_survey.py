@@ -22,7 +22,7 @@ from memeval.benchmarks.kit.long.history import LongSource
 from memeval.benchmarks.kit.long.included import COMMAND, datasets
 from memeval.benchmarks.kit.long.survey import Survey, code_files, included, made_by, survey, surveyed
 from memeval.benchmarks.kit.talk import DraftTurn
-from memeval.evaluation.run.disk_space import disk_space_warning
+from memeval.evaluation.run.runtime import disk_space_warning
 from tests.support.calling import Call
 
 WORDING = wording("full")

@@ -17,7 +17,7 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks import session
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import RunOptions, run_system
-from memeval.evaluation.verify.checks import sessions
+from memeval.evaluation.verify.checks import subject
 from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.evaluation.verify.verification import verify_run
 from memeval.records.errors import BadInput
@@ -39,7 +39,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def stored(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a copy of the run."""
-    for module in (session, sessions):
+    for module in (session, subject):
         monkeypatch.setattr(module, "find", lambda name: TinyBenchmark())
     return copied(finished, tmp_path)
 

@@ -17,9 +17,8 @@ from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.verify.checks import contexts as verified_contexts
 from memeval.evaluation.verify.checks import rows as verified_rows
-from memeval.evaluation.verify.checks import scores as verified_scores
-from memeval.evaluation.verify.checks.sessions import Sessions
-from memeval.evaluation.verify.checks.subject import Subject
+from memeval.evaluation.verify.checks import rows as verified_scores
+from memeval.evaluation.verify.checks.subject import Sessions, Subject
 from memeval.evaluation.verify.findings import CheckStatus
 from memeval.evaluation.verify.verification import CHECKS, MOST, checks_of_run
 from memeval.execution.contexts import digest_of_text

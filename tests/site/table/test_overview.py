@@ -12,11 +12,13 @@ import pytest
 from memeval.leaderboard.board import RankStatus
 from memeval.leaderboard.suites import read_suites
 from memeval.records.overall import Overall, OverallRow
-from memeval.site.model.content import read_site
+from memeval.records.track import CategoryPlan, Redistribution
+from memeval.site.model.content import BenchmarkView, read_site
 from memeval.site.pages.rendering import environment
 from memeval.site.table.overview import Against, Measure, Overview, OverviewRow, overviews, verdict
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark
+from tests.support.runs import make_track
 
 
 @pytest.fixture(scope="module")
@@ -197,3 +199,18 @@ def test_the_front_page_leads_to_categories_trade_offs_and_a_comparison(built: B
         "benchmarks/fake@1/#judges",
     ):
         assert f'href="{address}' in part
+
+
+def test_a_score_is_a_composite_unless_every_item_counts_alike() -> None:
+    benchmark = FakeBenchmark()
+    view = BenchmarkView("fake@1", benchmark.info, None, {}, (), Redistribution.FULL, benchmark)
+    track = make_track()
+    plans = [CategoryPlan(name=name, weight=weight, items=items, grader="g@1") for name, weight, items in PLANS]
+    assert view.score_name(track.model_copy(update={"categories": tuple(plans)})) == "Composite of accuracy"
+    alike = [plan.model_copy(update={"weight": plan.items / 40}) for plan in plans]
+    assert view.score_name(track.model_copy(update={"categories": tuple(alike)})) == "Accuracy"
+    shared = [plan.model_copy(update={"shared": True}) for plan in plans]
+    assert view.score_name(track.model_copy(update={"categories": tuple(shared)})) == "Accuracy"
+
+
+PLANS = (("update", 0.5, 10), ("noise", 0.5, 30))

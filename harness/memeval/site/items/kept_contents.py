@@ -15,7 +15,7 @@ from memeval.archive.run_cache import KeptRun, is_kept
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.base import Benchmark
-from memeval.evaluation.verify.batches import Workload, batches_of, shares_of
+from memeval.evaluation.verify.many_runs import Workload, batches_of, shares_of
 from memeval.execution.contexts import TurnTexts
 from memeval.leaderboard.samples import graded_items
 from memeval.leaderboard.traces import Traces

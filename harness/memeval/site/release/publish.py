@@ -17,6 +17,7 @@ from memeval.leaderboard.releases import (
     ReleaseFile,
     file_bytes,
     frozen,
+    is_of_board,
     keep,
     release_files,
     release_path,
@@ -70,9 +71,15 @@ def publish(
         raise CheckFailed(f"{findings[0]}{others} Nothing was published.")
     yield f"verified: {len(folders)}."
     board = build_board(folders, Ledger(results), traces)
-    yield from _unaccepted(board)
-    _refuse_doubtful(board)
     release, is_new = frozen(board, results, version, memeval_version())
+    if is_new or is_of_board(release, board, results, memeval_version()):
+        yield from _unaccepted(board)
+        _refuse_doubtful(board)
+    else:
+        yield (
+            f"note: release {release.version} is frozen, and the board has changed since. The frozen release is "
+            "published. Publish the change under another version."
+        )
     _refuse_bad_releases(results, release.version, traces)
     entries = target.entries()
     if not is_new and _is_complete(target, release, results, entries):

@@ -93,7 +93,7 @@ class OverviewColumn:
 
     @property
     def protocol(self) -> str:
-        return self.benchmark.headline(self.table.track)
+        return self.benchmark.score_name(self.table.track)
 
     @property
     def baseline(self) -> float | None:
