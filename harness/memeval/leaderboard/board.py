@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
@@ -25,15 +28,17 @@ from memeval.leaderboard.marks import (
     marks_within,
     not_above_no_memory,
 )
-from memeval.leaderboard.ranking import PairTest, TrackTests, track_tests
+from memeval.leaderboard.ranking import PairTest, TrackTests, tied_apart, track_tests
 from memeval.leaderboard.samples import GRADES
 from memeval.leaderboard.traces import Traces
 from memeval.records.errors import BadInput
 from memeval.records.imported import Imported
 from memeval.records.ledger import LedgerEntry, LedgerEvent, Sample
+from memeval.records.overall import TiedPair
 from memeval.records.run import BLIND_CONTROLS, ContextSource, Run, SystemKind
 from memeval.records.scores import ERROR_GATE
 from memeval.records.track import Track
+from memeval.statistics.flips import Tested
 from memeval.statistics.ranks import RankRange
 
 NO_MEMORY = "no-memory"
@@ -136,6 +141,18 @@ class BoardTable:
     @property
     def ranked(self) -> int:
         return sum(row.rank is not None for row in self.rows)
+
+    @cached_property
+    def tied_apart(self) -> tuple[TiedPair, ...]:
+        """The pairs of ranked systems that are tied although their intervals do not overlap, each with the reason."""
+        if self.tests is None:
+            return ()
+        places = {self.tests.runs[row.folder.path]: row.run for row in self.rows if row.rank is not None}
+        runs = [places[place] for place in range(len(places))]
+        found = [run.scores.composite.interval for run in runs]
+        ends = [(None, None) if each is None else (each.low, each.high) for each in found]
+        tested = Tested(self.tests.tested.p[0], self.tests.tested.corrected[0])
+        return tied_apart([run.system.slug for run in runs], ends, *np.triu_indices(len(self.tests.runs), 1), tested)
 
 
 @dataclass(frozen=True)

@@ -189,8 +189,8 @@ def tied_apart(
         if low > other_high or other_low > high:
             higher, lower = (one, two) if low > other_high else (two, one)
             reason = (
-                f"Their difference alone has p = {p:.2g}. Corrected for all {len(first)} pairs that are tested, "
-                f"it has p = {corrected:.2g}, and only p below {ALPHA:g} separates two systems."
+                f"Their difference alone has p = {p:.2g}. Corrected for all tests of the table, it has "
+                f"p = {corrected:.2g}, and only p below {ALPHA:g} separates two systems."
             )
             found.append(
                 TiedPair(
