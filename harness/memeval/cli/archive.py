@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memeval.cli import trends
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, megabytes, print_json
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, megabytes, print_json, visible
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
 
 if TYPE_CHECKING:
@@ -198,7 +198,6 @@ def list_runs(place: From = None, results: Results = DEFAULT_RESULTS, as_json: A
     from memeval.archive.remote.index import ArchivedRun, archived_runs, listed_heads
     from memeval.archive.remote.layout import ROWS, row_key
     from memeval.archive.remote.opening import open_archive
-    from memeval.systems.channel import visible
 
     store = open_archive(results, place, to_read=True)
     sizes = {each.key: each.size for each in store.list(ROWS)}
@@ -235,7 +234,7 @@ def list_runs(place: From = None, results: Results = DEFAULT_RESULTS, as_json: A
     _raise_for(problems)
 
 
-trends.add_to(app)
+app.command("trajectory")(trends.trajectory)
 
 
 @app.command("verify")
@@ -248,7 +247,6 @@ def verify(place: From = None, results: Results = DEFAULT_RESULTS, as_json: AsJs
     """
     from memeval.archive.remote.opening import open_archive
     from memeval.archive.remote.verifying import verify_archive
-    from memeval.systems.channel import visible
 
     store = open_archive(results, place, to_read=True)
     report = verify_archive(store)
@@ -340,7 +338,6 @@ def warn_of_overwriting(store: ObjectStore) -> None:
 def fetch_for(folders: Sequence[RunFolder]) -> None:
     """Fetch the rows that runs lack from the archive, and print a warning for what is still missing."""
     from memeval.archive.remote.automatic import fetch_missing
-    from memeval.systems.channel import visible
 
     for warning in fetch_missing(folders):
         print(visible(f"memeval: {warning}"), file=sys.stderr)
@@ -370,8 +367,6 @@ def _problem(error: MemevalError) -> dict[str, str | None]:
 
 def _print_problem(error: BadInput | None) -> int:
     """Print a problem on standard error, and return the number of problems: 0 or 1."""
-    from memeval.systems.channel import visible
-
     if error is None:
         return 0
     print(visible(f"memeval: {error}"), file=sys.stderr)

@@ -9,17 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, print_json
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, print_json, visible
 from memeval.records.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
     from memeval.cli.hooks import Hook
     from memeval.records.check import RegressionCheck
     from memeval.records.settings import CheckSettings
-
-
-def add_to(app: typer.Typer) -> None:
-    app.command("check")(check)
 
 
 def check(
@@ -75,7 +71,6 @@ def check(
     from memeval.cli.hooks import hook_of
     from memeval.records.check import GateStatus
     from memeval.settings import SETTINGS, read_settings
-    from memeval.systems.channel import visible
 
     if annotations not in (None, "github"):
         raise BadInput(f"unknown annotations '{annotations}'.", remedy="Use --annotations github.")
@@ -110,7 +105,6 @@ def check(
 def _print_power(run: str, results: Path, settings: CheckSettings, as_json: bool) -> None:
     from memeval import api
     from memeval.leaderboard.check_power import power_of
-    from memeval.systems.channel import visible
 
     found = power_of(api.load_run(run, results), settings)
     if as_json:
@@ -146,7 +140,6 @@ def append_summary(path: Path, text: str) -> None:
 def tell(hook: Hook, checked: RegressionCheck) -> None:
     """Send a regression to a hook; a failure is one warning."""
     from memeval.cli.hooks import NotTold
-    from memeval.systems.channel import visible
 
     body = json.dumps(checked.data(), sort_keys=True, ensure_ascii=False).encode()
     try:

@@ -11,8 +11,18 @@ import typer
 
 from memeval.cli.archive import fetch_for
 from memeval.cli.ledger import warn_of_incomplete_line
-from memeval.cli.options import OldTo, SignersFile, SignWith, renamed
-from memeval.cli.shared import DEFAULT_RESULTS, Jobs, Results, counted, print_json
+from memeval.cli.shared import (
+    DEFAULT_RESULTS,
+    Jobs,
+    OldTo,
+    Results,
+    SignersFile,
+    SignWith,
+    counted,
+    print_json,
+    renamed,
+    visible,
+)
 from memeval.records.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
@@ -24,11 +34,6 @@ DEFAULT_SITE = Path("build/site")
 
 SHOWN = 10
 """Maximum number of printed problems per check."""
-
-
-def add_to(app: typer.Typer) -> None:
-    app.add_typer(site, name="site")
-    app.command("publish")(publish)
 
 
 @site.command("build")
@@ -152,8 +157,6 @@ def report(checks: Sequence[Check], as_json: bool = False) -> None:
 
     Raises ``CheckFailed`` if a check failed.
     """
-    from memeval.systems.channel import visible
-
     problems = 0
     if as_json:
         print_json(
