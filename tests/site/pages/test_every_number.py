@@ -680,12 +680,16 @@ def _verdicts(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> Sequ
     return found[1], sum(finding.verdict.value == found[1] for finding in stored.findings.findings)
 
 
-@rule(rf"^({THIN})$")
-def _rows_of_file(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
-    """The rows of a file behind a finding."""
-    (finding,) = (one for one in stored.findings.findings if one.claim.id == sentence.section)
-    rows = {str(stored.files[name]["counts"]["rows"]) for name in finding.claim.recount.files}
-    return (found[1] if plain(found[1]) in rows else rows,)
+@rule(rf"^({THIN}|[\d.]+ %)$")
+def _alone(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
+    """A number alone: the rows of a file behind a finding, or the published score of a file."""
+    if sentence.page == "findings/index.html":
+        (finding,) = (one for one in stored.findings.findings if one.claim.id == sentence.section)
+        known = {str(stored.files[name]["counts"]["rows"]) for name in finding.claim.recount.files}
+    else:
+        assert sentence.page == "imported/index.html", sentence
+        known = {f"{one.claim.claimed} %" for one in stored.findings.findings}
+    return (found[1] if plain(found[1]) in set(map(plain, known)) else known,)
 
 
 @rule(r"^([\d.]+)accuracy, (\d+) questions, judge: ")
@@ -700,13 +704,6 @@ def _other_claim(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> S
 def _without_answer(stored: Stored, _sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
     (run,) = (row.run.imported for row in stored.rows.values() if row.run.imported)
     return (len(run.missing),)
-
-
-@rule(r"^([\d.]+ ?%?)$")
-def _claimed(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
-    """The published score of a file."""
-    claims = {one.claim.claimed for one in stored.findings.findings}
-    return (found[1] if found[1].removesuffix(" %") in claims and "imported" in sentence.page else claims,)
 
 
 @rule(r"^([\d.]+?\.\d)([\d.]+)–([\d.]+\.\d)(\D.*)$")
