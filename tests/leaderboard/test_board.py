@@ -16,6 +16,7 @@ from memeval.leaderboard.measured import read_measured
 from memeval.leaderboard.regressions import check_metrics
 from memeval.records.comparison import Sign
 from memeval.records.errors import BadInput
+from memeval.records.grade import Grade
 from memeval.records.ledger import GradeTrust, LedgerEvent
 from memeval.records.run import SystemKind
 from memeval.records.settings import CheckSettings
@@ -565,3 +566,20 @@ def test_a_run_is_not_compared_with_itself(tmp_path: Path) -> None:
     assert tests is not None
     with pytest.raises(ValueError, match="itself"):
         tests.pair(run.path, run.path)
+
+
+def test_a_tie_against_intervals_that_do_not_overlap_has_its_reason(tmp_path: Path) -> None:
+    def one_of_four(grade: Grade) -> Grade:
+        return grade.model_copy(update={"cluster": f"person-{int(grade.item_id[-3:]) % 4}"})
+
+    folders = [
+        make_run(tmp_path, slug, {"kept": right, "changed": right}, regraded=one_of_four)
+        for slug, right in (("acme", 50), ("blue", 5), ("cyan", 4))
+    ]
+    (table,) = build_board(folders, Ledger(tmp_path)).tables
+    assert [row.rank for row in table.rows] == [RankRange(1, 3)] * 3
+    assert [(tie.higher, tie.lower) for tie in table.tied_apart] == [("acme", "blue"), ("acme", "cyan")]
+    assert table.tied_apart[0].reason == (
+        "Their difference alone has p = 0.12. Corrected for all tests of the table, it has p = 0.12, and only p below "
+        "0.05 separates two systems."
+    )

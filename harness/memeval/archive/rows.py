@@ -8,7 +8,7 @@ import io
 import json
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from memeval.records.base import Digest, Stored, misfit
 from memeval.records.errors import BadInput
 from memeval.records.run import FileDigest
-from memeval.storage import cache_home
+from memeval.storage import cache_home, unwritable, write_whole
 
 T = TypeVar("T", bound=Stored)
 
@@ -150,6 +150,20 @@ def _row_file(path: Path) -> Iterator[BinaryIO | io.BufferedReader]:
 def _opened(path: Path) -> BinaryIO | io.BufferedReader:
     """Open a row file. A buffer around ``GzipFile`` needs no call of Python code for each line."""
     return io.BufferedReader(gzip.GzipFile(path, "rb"), BUFFER) if path.suffix == ".gz" else path.open("rb")
+
+
+def indented(data: Mapping[str, Any]) -> bytes:
+    return (json.dumps(data, sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+
+
+def write_files(files: Mapping[Path, bytes]) -> None:
+    """Write files in their order, each atomically, with their folders. Raises BadInput: one cannot be written."""
+    for path, content in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(path.parent, error) from None
+        write_whole(path, content)
 
 
 def pack(rows: Iterable[Stored]) -> tuple[bytes, FileDigest]:

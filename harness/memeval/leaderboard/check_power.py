@@ -20,7 +20,6 @@ from memeval.statistics.composite import Layout, Sample, composite
 from memeval.statistics.flips import TOLERANCE, Array, sign_patterns
 
 NOISE = 0.1
-"""Share of items whose score changes from run to run, in the second simulation."""
 
 
 def power_of(folder: RunFolder, settings: CheckSettings) -> CheckPower:
@@ -75,7 +74,6 @@ def _parts(run: MeasuredRun, settings: CheckSettings) -> Iterator[tuple[str, Lay
 
 
 STEP = 0.005
-"""Drops are multiples of half a point."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,6 @@ class Simulation:
     """Earlier runs; the paired value is their mean."""
     repeats: int = 400
     power: float = 0.8
-    """Share of the repeats in which the drop must be found."""
     seed: int = 15
 
 

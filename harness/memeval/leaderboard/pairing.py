@@ -11,7 +11,6 @@ from memeval.leaderboard.board import Board, BoardRow
 from memeval.records.track import Track
 
 Alike = dict[str, object]
-"""The track parts that must be equal for two rows to be paired."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,6 @@ class TrackPair:
     system: str
     first: BoardRow
     second: BoardRow
-    """The run on the fresh seed, or with one memory for all items."""
     first_value: float
     second_value: float
 

@@ -69,7 +69,6 @@ def detectable_differences(samples: TrackSamples) -> DetectableDifferences:
 @dataclass(frozen=True)
 class PairTest:
     difference: float
-    """First minus second."""
     p: float
     """Two-sided p-value of no difference."""
     corrected: float
@@ -86,7 +85,6 @@ class TrackTests:
 
     ranks: Mapping[Path, RankRange]
     runs: Mapping[Path, int]
-    """Index of each run: the ranked runs, then the baseline."""
     names: tuple[str, ...]
     values: Array
     """Each value of each run, shape (runs, values)."""
@@ -191,8 +189,8 @@ def tied_apart(
         if low > other_high or other_low > high:
             higher, lower = (one, two) if low > other_high else (two, one)
             reason = (
-                f"Their difference alone has p = {p:.2g}. Corrected for all {len(first)} pairs that are tested, "
-                f"it has p = {corrected:.2g}, and only p below {ALPHA:g} separates two systems."
+                f"Their difference alone has p = {p:.2g}. Corrected for all tests of the table, it has "
+                f"p = {corrected:.2g}, and only p below {ALPHA:g} separates two systems."
             )
             found.append(
                 TiedPair(

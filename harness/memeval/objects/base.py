@@ -52,8 +52,6 @@ class BadStore(BadInput):
 
 @dataclass(frozen=True)
 class ObjectInfo:
-    """What a store tells about an object without sending it."""
-
     key: str
     size: int
     etag: str | None
@@ -64,8 +62,6 @@ class ObjectInfo:
 
 @dataclass(frozen=True)
 class Headers:
-    """How a web server delivers an object; a folder ignores it."""
-
     content_type: str = "application/octet-stream"
     cache: str | None = None
     """The value of ``Cache-Control``; ``None`` to send none."""

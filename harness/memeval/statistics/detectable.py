@@ -19,7 +19,6 @@ from memeval.statistics.ranks import ALPHA
 POWER = 0.8
 
 STEP = 0.001
-"""Detectable differences are multiples of a tenth of a point."""
 
 LEAST_CLUSTERS = 6
 
@@ -40,7 +39,6 @@ class Disagreement:
     spread: float
     """Standard deviation, between clusters, of the true difference of the two systems."""
     is_partial: bool = False
-    """Whether scores between 0 and 1 occur, and the systems differ."""
 
     def __post_init__(self) -> None:
         if not (0 <= self.share < math.inf and 0 <= self.spread < math.inf):
@@ -52,8 +50,6 @@ ASSUMED = Disagreement(share=0.25, spread=0.05)
 
 @dataclass(frozen=True)
 class Clustering:
-    """Weights and clusters of the items of one value, such as the composite or a category."""
-
     shares: tuple[float, ...]
     """Sum of the weights of the items of each cluster."""
     squares: tuple[float, ...]
@@ -250,7 +246,6 @@ def _needed(degrees: int) -> float:
 
 
 def _variances(clustering: Clustering, differs: Disagreement, difference: float) -> Array:
-    """Return the variance of each cluster's part in a difference."""
     within = differs.share if differs.is_partial else max(0.0, max(differs.share, difference) - difference**2)
     variances: Array = within * np.array(clustering.squares) + differs.spread**2 * np.array(clustering.shares) ** 2
     return variances

@@ -21,20 +21,16 @@ Signs = NDArray[np.int8]
 Places = NDArray[np.intp]
 
 ALL_PATTERNS = 12
-"""Up to this number of clusters, all patterns of signs are used."""
 
 DRAWN_PATTERNS = 4096
-"""Number of patterns for more clusters; the first is the observed one."""
 
 OTHER_WEIGHT = 0.8
 """Factor of ``T`` for all but the main value. Without it, six categories take most of the power from the main
 value; with it, about a tenth."""
 
 COMMON_WEIGHT = 10
-"""Weight of the scale of the group, in clusters."""
 
 SEED = "memeval signs 1"
-"""Seed of the drawn patterns."""
 
 TOLERANCE = 1e-9
 """Values that differ by less are equal: the order of a sum must not change a result."""

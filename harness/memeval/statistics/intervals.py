@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 Z = 1.959963984540054
-"""The 97.5 % quantile of the normal distribution."""
 
 
 def wilson(correct: float, n: float) -> tuple[float, float]:

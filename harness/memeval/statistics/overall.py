@@ -28,8 +28,6 @@ LEAST_VARIANCE = 1e-9
 
 @dataclass(frozen=True)
 class ClusterScores:
-    """The scores of some runs of one track, by category and cluster."""
-
     items: Array
     """Share of a category's items that each cluster has, shape (categories, clusters)."""
     parts: Array
@@ -52,7 +50,6 @@ class ClusterScores:
 @dataclass(frozen=True)
 class Lead:
     first: float
-    """Share of the weightings under which the first system leads."""
     second: float
     tied: float
 
@@ -203,7 +200,6 @@ def leave_one_out(shares: Array, weights: Array) -> Array:
 
 
 def lead_of(first: Array, second: Array, weightings: Array) -> Lead:
-    """Return how often one system leads another."""
     difference = weightings @ (first - second)
     leads, trails = (float(np.mean(sign * difference > TOLERANCE)) for sign in (1, -1))
     return Lead(first=leads, second=trails, tied=float(np.mean(np.abs(difference) <= TOLERANCE)))

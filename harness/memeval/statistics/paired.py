@@ -13,7 +13,6 @@ from memeval.statistics.intervals import critical
 @dataclass(frozen=True)
 class PairedDifference:
     difference: float
-    """First minus second."""
     low: float
     high: float
     parts: Mapping[str, float]

@@ -1,7 +1,5 @@
 """Pages of other packages, found by entry point and installed as an installer would."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
+from memeval.archive.rows import indented
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.run.provenance import memeval_version
 from memeval.evaluation.verify.stored_results import checks_of_results
@@ -15,7 +16,6 @@ from memeval.leaderboard.board_settings import board_settings, shown_runs
 from memeval.leaderboard.release_checks import file_checks
 from memeval.leaderboard.releases import (
     ReleaseFile,
-    file_bytes,
     frozen,
     is_of_board,
     keep,
@@ -245,7 +245,7 @@ def _finish(
 def _claim(results: Path, release: Release) -> NewFile:
     """Return the published copy of a release. It is uploaded first: a second release of its version is then refused."""
     path = release_path(results, release.version)
-    content = ReleaseFile.read(path).content if path.exists() else file_bytes(release.data())
+    content = ReleaseFile.read(path).content if path.exists() else indented(release.data())
     return NewFile(f"{release.version}/{RELEASE_FILE}", content)
 
 
