@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from memeval.archive.runs import RunFolder
 from memeval.execution.contexts import TurnTexts
 from memeval.records.base import canonical_json
+from memeval.records.call import Call
 from memeval.records.scenario import Ingest, Scenario, Session, Turn, dated_line
 from memeval.site.items.calls import PROMPT_CHARACTERS, REPLY_CHARACTERS, PromptTable, _encoded
 from memeval.site.items.run_shards import run_shards
@@ -85,6 +86,11 @@ def turned(text: str) -> str:
     return "".join("\ufffd" if ord(letter) in BIDI else letter for letter in text)
 
 
+def sent(call: Call) -> list[str]:
+    messages: Any = call.request.body["messages"]
+    return [turned(message["content"]) for message in messages]
+
+
 def test_a_judgment_shows_request_reply_and_what_was_read(tmp_path: Path) -> None:
     folder = make_run(tmp_path, Made("acme", "Acme", judge=MODEL), FakeBenchmark())
     stored = {call.key: call for call in folder.judgments()}
@@ -92,7 +98,7 @@ def test_a_judgment_shows_request_reply_and_what_was_read(tmp_path: Path) -> Non
         item = items(folder)[grade.item_id]
         [call] = item["judged"]
         kept = stored[call["key"]]
-        assert [said(item, call)] == [turned(message["content"]) for message in kept.request.body["messages"]]
+        assert [said(item, call)] == sent(kept)
         assert call["reply"] == ("yes" if grade.verdict else "no") and call["read"] is grade.verdict
         assert call["body"] == kept.reply
         break
@@ -119,7 +125,7 @@ def test_a_reader_shows_its_request_and_reply(tmp_path: Path) -> None:
     item = items(folder)["belief-update-03"]
     call = item["responses"][0]["read"]
     [kept] = [stored for stored in folder.calls() if stored.key == call["key"]]
-    assert [said(item, call)] == [turned(message["content"]) for message in kept.request.body["messages"]]
+    assert [said(item, call)] == sent(kept)
     assert call["reply"] == turned(next(folder.responses()).answer)
 
 
