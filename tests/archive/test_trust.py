@@ -146,3 +146,9 @@ def test_spaces_added_to_a_head_are_an_edit(tmp_path: Path) -> None:
     edited = RunFolder(folder.path)
     assert edited.run == folder.run
     assert trust_of(edited, said) == Trust(CLAIMED, AnswerTrust.SELF_RUN)
+
+
+def test_a_system_that_reaches_files_is_never_repeated(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, "acme", isolation=Isolation.FILES_REACHABLE)
+    said = entries(folder, ((LedgerEvent.ACCEPTED, Runner.MAINTAINER), (LedgerEvent.REPEATED, None)))
+    assert trust_of(folder, said).answers is AnswerTrust.MAINTAINER_RUN

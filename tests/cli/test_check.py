@@ -1,7 +1,5 @@
 """``memeval check`` as its users call it: exit codes, formats, hooks, and what a ledger accepts."""
 
-from __future__ import annotations
-
 import json
 import sys
 import threading

@@ -134,3 +134,26 @@ def test_what_is_damaged_on_its_way_to_the_bucket_is_not_stored(bucket: Bucket, 
             store.create("a", b"x" * size)
         faulty.faults.clear()
         assert store.info("a") is None
+
+
+def test_a_large_object_that_finds_its_key_taken_leaves_no_parts(bucket: Bucket, tmp_path: Path) -> None:
+    store = open_store(parse_place(f"s3://{BUCKET}/{tmp_path.name}"))
+    content = b"x" * (PART_BYTES + 1)
+    assert [store.create("large", content) for _ in range(2)] == [True, False]
+    assert bucket.client().list_multipart_uploads(Bucket=BUCKET).get("Uploads", []) == []
+
+
+def test_a_probe_that_was_left_behind_is_no_object(bucket: Bucket, tmp_path: Path) -> None:
+    store = open_store(parse_place(f"s3://{BUCKET}/{tmp_path.name}"))
+    store.create("a", b"x")
+    bucket.client().put_object(Bucket=BUCKET, Key=f"{tmp_path.name}/.memeval-probe-{'0' * 32}", Body=b"1")
+    assert [each.key for each in store.list()] == ["a"]
+
+
+def test_a_service_that_overwrites_is_asked_before_an_object_is_created(bucket: Bucket, tmp_path: Path) -> None:
+    with faulty_bucket(bucket) as faulty:
+        faulty.overwrites = True
+        store = open_store(parse_place(f"s3://{BUCKET}/{tmp_path.name}", endpoint=faulty.endpoint))
+        assert not store.refuses_overwriting
+        assert [store.create("a", content) for content in (b"one", b"two")] == [True, False]
+        assert store.read("a") == b"one"

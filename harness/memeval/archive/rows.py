@@ -9,7 +9,7 @@ import json
 import stat
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from memeval.records.base import Digest, Stored, misfit
 from memeval.records.errors import BadInput
 from memeval.records.run import FileDigest
-from memeval.storage import cache_home
+from memeval.storage import cache_home, unwritable, write_whole
 
 T = TypeVar("T", bound=Stored)
 
@@ -167,6 +167,20 @@ def _opened(path: Path) -> BinaryIO | io.BufferedReader:
     return io.BufferedReader(gzip.GzipFile(path, "rb"), BUFFER) if path.suffix == ".gz" else path.open("rb")
 
 
+def indented(data: Mapping[str, Any]) -> bytes:
+    return (json.dumps(data, sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+
+
+def write_files(files: Mapping[Path, bytes]) -> None:
+    """Write files in their order, each atomically, with their folders. Raises BadInput: one cannot be written."""
+    for path, content in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(path.parent, error) from None
+        write_whole(path, content)
+
+
 def pack(rows: Iterable[Stored]) -> tuple[bytes, FileDigest]:
     """Return rows as gzipped bytes, equal for equal rows, with the digest of the uncompressed bytes."""
     packed = io.BytesIO()
@@ -233,12 +247,7 @@ def _is_checked(path: Path, stated: FileDigest, _modified: int, _size: int) -> b
 def check_rows(path: Path, stated: FileDigest, shown: object | None = None) -> None:
     """Check that a gzipped file has the stated rows. It reads no further than one row too many.
 
-    Args:
-        stated: the digest of its uncompressed bytes, and its number of rows.
-        shown: what errors call the file; ``None`` for its path.
-
-    Raises:
-        BadInput: the file is missing, damaged, or has other rows.
+    Errors call the file ``shown``, or name its path. Raises BadInput: it is missing, damaged, or has other rows.
     """
     inside, count = hashlib.sha256(), 0
     try:

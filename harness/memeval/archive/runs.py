@@ -109,7 +109,6 @@ class RunFolder:
         return read_rows(self.file("grades.jsonl"), Grade)
 
     def judgments(self) -> Iterator[Call]:
-        """Yield the calls to a model judge, by key; empty if the run has no such file."""
         return self._rows("judgments.jsonl", Call)
 
     def calls(self) -> Iterator[Call]:
@@ -120,7 +119,6 @@ class RunFolder:
         return self._rows("prompts.jsonl", Prompt)
 
     def traffic(self) -> Iterator[Traffic]:
-        """Yield the requests to hosts by scenario, in order of completion; empty if the system declares no host."""
         return self._rows("traffic.jsonl", Traffic)
 
     def failures(self) -> Iterator[Failure]:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
-from memeval.cli.recording import verify_and_record
-from memeval.cli.results import FILE
+from memeval.cli.results import FILE, verify_and_record
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, MemevalError
 

@@ -7,7 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
+from functools import cached_property
 from itertools import chain
+
+import numpy as np
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
@@ -25,22 +28,23 @@ from memeval.leaderboard.marks import (
     marks_within,
     not_above_no_memory,
 )
-from memeval.leaderboard.ranking import PairTest, TrackTests, track_tests
+from memeval.leaderboard.ranking import PairTest, TrackTests, tied_apart, track_tests
 from memeval.leaderboard.samples import GRADES
 from memeval.leaderboard.standing import catalogue_of, has_answers_run, has_source, is_rebuilt
 from memeval.leaderboard.traces import Traces
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEntry, LedgerEvent, Sample
+from memeval.records.overall import TiedPair
 from memeval.records.run import BLIND_CONTROLS, ContextSource, Run, SystemKind
 from memeval.records.scores import ERROR_GATE
 from memeval.records.track import Track
+from memeval.statistics.flips import Tested
 from memeval.statistics.ranks import RankRange
 
 NO_MEMORY = "no-memory"
 """The control that stores nothing. A system that scores no higher is probably broken."""
 
 NOTICE = timedelta(days=14)
-"""Notice period of a vendor before its product is ranked."""
 
 PLUMBING = "plumbing"
 """The label of a judge that only tests the software: its runs are never ranked and never published. A track whose data
@@ -94,7 +98,6 @@ class BoardRow:
     gap: float | None
     """Composite minus that of the best control that never sees the history; ``None`` if either is missing."""
     entries: tuple[LedgerEntry, ...]
-    """Ledger entries of the run, oldest first."""
     place: int | None = None
     """Rank by score alone among the ranked runs; equal scores share it."""
     ranked: int = 0
@@ -108,7 +111,6 @@ class BoardRow:
 
     @property
     def doubtful(self) -> bool:
-        """Whether a ranked run scores no higher than the no-memory control, and no maintainer has reviewed it."""
         return any(mark.name is MarkName.NOT_ABOVE_NO_MEMORY for mark in self.marks)
 
     @property
@@ -120,7 +122,6 @@ class BoardRow:
 
     @property
     def samples(self) -> dict[LedgerEvent, Sample]:
-        """The last drawn sample of each kind that a maintainer asked again."""
         return last_samples(entry for entry in self.entries if entry.run_digest == self.folder.digest)
 
     @property
@@ -150,12 +151,23 @@ class BoardTable:
     def ranked(self) -> int:
         return sum(row.rank is not None for row in self.rows)
 
+    @cached_property
+    def tied_apart(self) -> tuple[TiedPair, ...]:
+        """The pairs of ranked systems that are tied although their intervals do not overlap, each with the reason."""
+        if self.tests is None:
+            return ()
+        places = {self.tests.runs[row.folder.path]: row.run for row in self.rows if row.rank is not None}
+        runs = [places[place] for place in range(len(places))]
+        found = [run.scores.composite.interval for run in runs]
+        ends = [(None, None) if each is None else (each.low, each.high) for each in found]
+        tested = Tested(self.tests.tested.p[0], self.tests.tested.corrected[0])
+        return tied_apart([run.system.slug for run in runs], ends, *np.triu_indices(len(self.tests.runs), 1), tested)
+
 
 @dataclass(frozen=True)
 class Board:
     tables: tuple[BoardTable, ...]
     runs: tuple[BoardRow, ...]
-    """Every run, including superseded and invalidated ones, newest first."""
     ledger: tuple[LedgerEntry, ...]
 
     def of_system(self, slug: str) -> tuple[BoardRow, ...]:
@@ -211,7 +223,6 @@ def _age(row: BoardRow) -> tuple[str, str]:
 
 
 def _table_order(table: BoardTable) -> tuple[str, bool, int, str]:
-    """Return the sort key of a table: benchmark, systems that answer first, then the number of rows."""
     track = table.track
     return track.benchmark, track.reader != NATIVE, -len(table.rows), track.id
 
@@ -399,7 +410,6 @@ def _compared(row: BoardRow, rows: Sequence[BoardRow], baseline: BoardRow | None
 
 
 def _baseline(rows: Iterable[BoardRow]) -> BoardRow | None:
-    """Return the simple baseline with the highest composite; of equal ones, the first by slug."""
     simple = [
         row
         for row in rows

@@ -25,29 +25,22 @@ RESPONSES = "responses.jsonl"
 NEARLY_ALL = 0.95
 
 WHOLE = 0.99
-"""The share of correct items from which a category counts as answered without errors."""
 
 FEWEST = 20
-"""Fewest items of such a category."""
 
 MOST_WEIGHT = 0.5
-"""A run is marked if such categories have this share of the weight."""
 
 
 class MarkName(StrEnum):
     COPIED_RESPONSES = "copied responses"
     COPIED_RUN = "copied run"
     ALIKE = "same answers as another system"
-    """Answers and retrieved texts equal those of another system."""
     ABOVE_ORACLE = "above oracle"
     EQUAL_TO_ORACLE = "equal to oracle"
     HARDLY_ANY_ERRORS = "hardly any errors"
     JUDGE_DISAGREES = "judge disagrees"
-    """The judge, asked again by a maintainer, gives other verdicts."""
     RERUN_DIFFERS = "other answers when run again"
-    """The system, run again by a maintainer, gives other answers."""
     NOT_ABOVE_NO_MEMORY = "not above no-memory baseline"
-    """The score is no higher than that of the control that stores nothing."""
 
 
 BARRING = frozenset({MarkName.COPIED_RESPONSES, MarkName.COPIED_RUN, MarkName.JUDGE_DISAGREES, MarkName.RERUN_DIFFERS})
@@ -70,7 +63,6 @@ class AcrossRuns:
     copies: Set[frozenset[str]]
 
     def void(self, entry: LedgerEntry) -> bool:
-        """Return whether an entry calls a run and its copy independent repetitions."""
         return entry.event is LedgerEvent.REPEATED and {entry.run_id, entry.other_run_id} in self.copies
 
 

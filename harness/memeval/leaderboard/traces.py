@@ -35,7 +35,6 @@ from memeval.statistics.flips import Places
 FEWEST = 10
 
 SELDOM = 2
-"""An answer that a run gives at most so often tells it apart."""
 
 COPIED = 0.5
 """A run is a copy if at least this share of its responses equals another system's, with what was retrieved."""
@@ -63,10 +62,8 @@ Seconds = tuple[float | None, ...]
 @dataclass(frozen=True)
 class Repeats:
     original: Run
-    """The run with the same responses, which was accepted or started first."""
     equal: int
     compared: int
-    """Number of telling responses."""
     is_copy: bool
     """Whether honest systems cannot agree like this; else only the texts are equal, not scores and clocks."""
 

@@ -1,7 +1,5 @@
 """The frame of every page: what it says of a page, and which pages are made again."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

@@ -270,6 +270,7 @@ def _shape() -> Spec:
     }
     spots = of(*kinds).mark_circle(strokeWidth=1, opacity=1, **sizes)
     names = {"x": alt.X("label_x:Q"), "y": alt.Y("label_y:Q"), "text": "label:N"}
+    named = of("front", having="label")
     align, stairs = {"expr": "datum.align"}, {"interpolate": "step-after", "strokeDash": [2, 3]}
     drawing = alt.layer(
         of("level").mark_rule(color=CONTROL, strokeDash=[5, 4]).encode(y=y),
@@ -284,7 +285,8 @@ def _shape() -> Spec:
             tooltip=[alt.Tooltip("system:N"), alt.Tooltip("y:Q", title="score", format=".1%"), alt.Tooltip("cost:N")],
         ),
         of("front").mark_text(fontSize=10, fontWeight="bold", fill=PAPER).encode(x=x, y=y, text="number:N"),
-        of("front", having="label").mark_text(align=align, fontWeight="bold", fill=INK).encode(**names),
+        named.mark_text(align=align, fontWeight="bold", stroke=PAPER, strokeWidth=4).encode(**names),
+        named.mark_text(align=align, fontWeight="bold", fill=INK).encode(**names),
         data=alt.Data(values=[]),
     )
     return finish(drawing.properties(width=WIDTH, height=HEIGHT), [])

@@ -52,7 +52,7 @@ def generate(site: SiteModel, folder: SiteFolder) -> None:
                 folder.write(file)
 
     own = (each.publish(site) for each in publishers())
-    for made in chain(chain.from_iterable(own), guide_files(), theme_style_sheets()):
+    for made in chain(chain.from_iterable(own), guide_files(site.is_memevals), theme_style_sheets()):
         write(made)
     for brought in brought_files(site, taken):
         write(brought)

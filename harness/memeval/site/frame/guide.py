@@ -14,6 +14,7 @@ from importlib.metadata import version
 
 from memeval.project import project
 from memeval.records.errors import BadInput
+from memeval.site.frame.navigation import STATUS
 from memeval.site.model.file_digests import digest_file
 from memeval.site.model.files import Asset, Page, assets_root, entries_of
 from memeval.site.pages.kept_files import kept_files
@@ -21,8 +22,11 @@ from memeval.site.pages.kept_files import kept_files
 PACKAGES = ("markdown", "mkdocs", "mkdocs-material", "pygments", "pymdown-extensions")
 
 
-def guide_files() -> Iterator[Page | Asset]:
+def guide_files(own: bool) -> Iterator[Page | Asset]:
     """Yield the hand-written pages, and the hand-written files that are published unchanged.
+
+    Args:
+        own: whether the board is that of memeval's repository.
 
     Raises:
         BadInput: MkDocs rejects its configuration or a page.
@@ -38,7 +42,9 @@ def guide_files() -> Iterator[Page | Asset]:
         project().install_steps(),
         {name: version(name) for name in PACKAGES},
     ]
-    yield from kept_files("guide", inputs, _converted)
+    for made in kept_files("guide", inputs, _converted):
+        if own or not isinstance(made, Page) or made.url != STATUS:
+            yield made
     for path in paths:
         if not path.endswith(".md"):
             yield Asset(path, folder / path, digest_file(folder / path))

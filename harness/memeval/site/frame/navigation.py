@@ -51,9 +51,16 @@ MORE = (
 )
 
 
+STATUS = "status/"
+"""What was tried of memeval itself: a page of memeval's own board only."""
+
+
 @cache
-def guide() -> Entry:
+def guide(own: bool) -> Entry:
     """Return the guide.
+
+    Args:
+        own: whether the board is that of memeval's repository.
 
     Raises:
         BadInput: ``mkdocs.yml`` has no list of pages.
@@ -67,15 +74,15 @@ def guide() -> Entry:
         raise BadInput(
             "'nav' lists no page of the guide.", where=path, remedy="Write lines such as '- Title: page.md'."
         )
-    return Entry("Guide", lines[0].url, tuple(lines))
+    return Entry("Guide", lines[0].url, tuple(line for line in lines if own or line.url != STATUS))
 
 
-def navigation() -> tuple[Entry, ...]:
+def navigation(own: bool) -> tuple[Entry, ...]:
     brought = tuple(Entry(page.publisher.title, f"{page.name}/") for page in brought_pages() if page.publisher.title)
     findings, more = (
         Entry(title, pages[0].url, pages) for title, pages in (("Findings", FINDINGS), ("More results", MORE + brought))
     )
-    return *BOARD, findings, guide(), more
+    return *BOARD, findings, guide(own), more
 
 
 def _pages(lines: list[dict[str, Any]]) -> Iterator[Entry]:

@@ -19,7 +19,7 @@ from memeval.archive.run_cache import kept_by_name
 from memeval.project import project
 from memeval.records.base import digest_bytes, digest_of
 from memeval.records.errors import BadInput
-from memeval.site.frame.csp import policy
+from memeval.site.frame.csp import POLICY
 from memeval.site.frame.navigation import guide, navigation
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, KeptPage, Page, encode, file_bytes
@@ -62,6 +62,7 @@ class Frame:
         self._site_wide: dict[str, Any] = {
             "site_name": site.settings.title,
             "version": site.version,
+            "own": site.is_memevals,
             "address": site.address,
             "repository": site.settings.repository or project().repository,
             "picture": site.address + PICTURE if site.address is not None and has_picture(site) else None,
@@ -71,12 +72,12 @@ class Frame:
                 *([COLOURS_FILE] if has_colours(site.settings) else []),
             ],
         }
-        self._navigation, self._guide = navigation(), guide()
+        self._navigation, self._guide = navigation(site.is_memevals), guide(site.is_memevals)
         self.digest = digest_of([templates_digest(), self._site_wide, repr(self._navigation)])
         self._template = environment().get_template("frame/page.html")
         script = environment().get_template("frame/scheme.js").render()
         self._site_wide |= {
-            "policy": Markup(policy(script)),  # noqa: S704 - our own text
+            "policy": Markup(POLICY),  # noqa: S704 - our own text
             "scheme": Markup(script),  # noqa: S704 - our own text
             "navigation": self._navigation,
         }

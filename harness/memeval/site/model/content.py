@@ -18,7 +18,8 @@ from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.base import Benchmark
 from memeval.benchmarks.registry import known_ids, origin
-from memeval.claims.store import stored_regraded
+from memeval.claims.embargo import Embargo
+from memeval.claims.store import file_name, stored_regraded
 from memeval.evaluation.judge.judges import judged_graders
 from memeval.execution.readers import NATIVE
 from memeval.judging.rules import RulesJudge
@@ -48,6 +49,7 @@ from memeval.records.settings import BoardSettings
 from memeval.records.submission import Submission
 from memeval.records.track import Redistribution, Track
 from memeval.site.model.benchmark_data import BenchmarkData, data_of
+from memeval.site.model.files import assets_root
 from memeval.site.model.labels import reader_label, reader_meaning, told_apart
 from memeval.site.model.reports import read_reports
 from memeval.statistics.ranks import RankRange
@@ -55,6 +57,13 @@ from memeval.systems.manifest import MANIFEST, examined_manifest
 
 FindBenchmark = Callable[[str], Benchmark]
 """Returns the benchmark of an id, or raises ``BadInput``."""
+
+
+def package_of(benchmark: str) -> str | None:
+    """Return the package that has a benchmark, with its version; ``None`` for memeval's own and unknown ones."""
+    if benchmark not in known_ids() or origin(benchmark).is_own:
+        return None
+    return str(origin(benchmark))
 
 
 @dataclass(frozen=True)
@@ -88,10 +97,7 @@ class BenchmarkView:
 
     @property
     def package(self) -> str | None:
-        """The package that has the benchmark, with its version; ``None`` for memeval's own and unknown benchmarks."""
-        if self.id not in known_ids() or origin(self.id).is_own:
-            return None
-        return str(origin(self.id))
+        return package_of(self.id)
 
     @property
     def title(self) -> str:
@@ -193,6 +199,14 @@ class BenchmarkView:
         found = (self.metric(name) for name in protocol.shown) if protocol else ()
         return tuple(metric for metric in found if metric is not None)
 
+    def score_name(self, track: Track) -> str:
+        """Return what the score of a run is: the headline metric if every item counts alike, else a composite of it."""
+        weighed = [plan for plan in track.categories if not plan.shared]
+        total = sum(plan.items for plan in track.categories)
+        alike = all(abs(plan.weight * total - plan.items) < 1e-6 for plan in weighed)
+        title = self.headline(track)
+        return title if alike else f"Composite of {title[:1].lower()}{title[1:]}"
+
     def headline(self, track: Track) -> str:
         """Return the title of the metric whose mean is the track's composite."""
         protocol = self.protocol(track)
@@ -229,11 +243,15 @@ class SiteModel:
     """Published answers, graded again."""
     regraded_ranks: Mapping[str, RankRange] = field(default_factory=dict)
     """The rank ranges of those that are ranked, by ``source/file``."""
+    waits: Embargo = field(default_factory=Embargo)
+    """The findings that wait for a notice to their authors. A published site has nothing of them."""
     labels: tuple[LabelReport, ...] = ()
     """What readers' labels say about graders, by sample."""
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     """The ``submission.toml`` of a system or a variant, by slug; other systems have no entry."""
     settings: BoardSettings = field(default_factory=BoardSettings)
+    is_memevals: bool = False
+    """Whether it is the board of memeval's own repository. Only that one shows what memeval itself was tested for."""
     headline: frozenset[str] = frozenset()
     """Ids of the headline tracks that the settings choose."""
     own_scores: Mapping[Path, Composite] = field(default_factory=dict)
@@ -310,10 +328,14 @@ def read_site(
     if runs is None:
         runs = shown_runs(_runs(results, keeps), file.settings)
     regraded = tuple(stored_regraded(results))
-    reports = read_reports(results, regraded, keeps)
-    board = build_board(runs, Ledger(results) if ledger is None else ledger, traces)
     if releases is None:
         releases = stored_releases(results)
+    releases = list(releases)
+    published = None if version is None else next((each.date for each in releases if each.version == version), "")
+    reports = read_reports(results, regraded, keeps, published)
+    if published is not None:
+        regraded = tuple(file for file in regraded if file_name(file) not in reports.waits.files)
+    board = build_board(runs, Ledger(results) if ledger is None else ledger, traces)
     places = {each.info.id: number for number, each in enumerate(all_benchmarks())}
 
     def place(benchmark: str) -> tuple[int, str]:
@@ -327,7 +349,7 @@ def read_site(
     return SiteModel(
         board=board,
         benchmarks={name: _benchmark(name, board, find or _shipped) for name in sorted(names, key=place)},
-        releases=tuple(reversed(list(releases))),
+        releases=tuple(reversed(releases)),
         version=version,
         audits=tuple(stored_audits(results)),
         matrices=tuple(
@@ -338,10 +360,12 @@ def read_site(
         findings=reports.findings,
         regraded=regraded,
         regraded_ranks=reports.ranks,
+        waits=reports.waits,
         labels=reports.labels,
         conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
         submissions=_submissions(results.absolute().parent / "submissions"),
         settings=page_settings(file.settings),
+        is_memevals=results.absolute().parent == assets_root(),
         headline=headline_tracks(board.tables, file),
         own_scores={
             folder.path: score

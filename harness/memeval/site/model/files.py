@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,6 +19,7 @@ import memeval
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.site.model.file_digests import digest_file
+from memeval.site.model.text import BIDI
 
 Data = dict[str, Any]
 
@@ -33,9 +35,24 @@ def withheld(text: str) -> Data:
     return {"digest": digest_bytes(data), "bytes": len(data)}
 
 
+_TURNS = re.compile("|".join(rf"\\u{code:04x}" for code in BIDI))
+
+
 def encode(data: Any) -> bytes:
-    """Return the canonical JSON text of ``data``, in ASCII, so that untrusted text cannot break it."""
-    return json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode()
+    """Return the canonical JSON text of ``data``, in ASCII, so that untrusted text cannot break it.
+
+    Pages show these texts, so they have no characters that turn the direction of a text.
+    """
+    text = json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    if _TURNS.search(text):  # seldom; the search also finds an escaped backslash before the letters
+        text = _TURNS.sub(_plain, text)
+    return text.encode()
+
+
+def _plain(found: re.Match[str]) -> str:
+    before = found.string[: found.start()]
+    escaped = (len(before) - len(before.rstrip("\\"))) % 2
+    return found[0] if escaped else "\\ufffd"
 
 
 def joined(name: str, values: Iterable[bytes], others: Data | None = None) -> bytes:

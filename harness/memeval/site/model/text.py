@@ -13,11 +13,15 @@ ABSENT = "–"
 """Shown for an unknown value, beside the reason."""
 
 _CONTROL = {code: 0x2400 + code for code in range(32) if code not in (9, 10, 13)} | {127: 0x2421}
+BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+"""Characters that turn the direction of a text, so that it reads as another one."""
+
+_CONTROL |= dict.fromkeys(BIDI, 0xFFFD)
 _CONTROL |= dict.fromkeys((*range(0x80, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF), 0xFFFD)
 
 
 def visible(value: Any) -> Any:
-    """Return text with visible control characters; any other value unchanged."""
+    """Return text with visible controls, also those of direction; any other value unchanged."""
     if isinstance(value, Markup):
         return value
     return value.translate(_CONTROL) if isinstance(value, str) else value

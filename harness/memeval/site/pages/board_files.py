@@ -1,4 +1,6 @@
-"""Files beside the pages: the settings of the board, its colours as a style sheet, and the chart library."""
+"""What follows from the settings of a board: its page *Contact*, the settings as a file, and its colours; and the chart
+library.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,10 @@ from memeval.leaderboard.board_settings import BOARD_FILE, board_file
 from memeval.records.settings import BoardSettings, Colours
 from memeval.site.charts.charts import library
 from memeval.site.model.content import SiteModel
-from memeval.site.model.files import Asset, GeneratedFile
+from memeval.site.model.files import Asset, GeneratedFile, Page
+from memeval.site.model.urls import issue_form
 from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.rendering import render
 
 COLOURS_FILE = "assets/board.css"
 
@@ -51,6 +55,26 @@ def style_sheet(colours: Colours) -> str:
 def _rule(selector: str, properties: dict[str, str]) -> str:
     lines = "".join(f"  {name}: {value};\n" for name, value in properties.items())
     return f"{selector} {{\n{lines}}}\n" if lines else ""
+
+
+class ContactPage(Publisher):
+    name = "contact"
+    order = 75
+
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        repository = site.settings.repository
+        yield Page(
+            url="contact/",
+            title="Contact",
+            description="How to submit a system, report an error or object to a decision.",
+            body=render(
+                "pages/contact.html",
+                "contact/",
+                repository=repository,
+                issues=issue_form(repository),
+                contact=site.settings.contact,
+            ),
+        )
 
 
 class ChartLibrary(Publisher):

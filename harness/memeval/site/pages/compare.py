@@ -45,7 +45,7 @@ def comparison_files(view: TableView) -> Iterator[Asset]:
 
 
 SETTINGS: tuple[tuple[str, Callable[[SystemIdentity], str | None]], ...] = (
-    ("Configuration", lambda system: system.configured),
+    ("Product", lambda system: system.configured),
     ("Product’s licence", lambda system: licence_text(system.product)),
     ("Storage", lambda system: system.product.storage if system.product else None),
     ("Replaced or left out", lambda system: "; ".join(system.configuration.replaced) if system.configuration else None),

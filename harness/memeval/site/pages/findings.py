@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from datetime import date, timedelta
 from decimal import Decimal
 
+from memeval.claims.embargo import NOTICE_DAYS
 from memeval.records.finding import ClaimUnit, ClaimVerdict, FindingsReport, PublishedClaim, RecountedClaim
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
@@ -22,9 +22,6 @@ BADGES = {
     ClaimVerdict.FILE_ABSENT: "note",
     ClaimVerdict.NOT_ATTRIBUTABLE: "note",
 }
-
-NOTICE_DAYS = 14
-"""Days between the notice to authors and the first mention of a finding on the front page (``site/notice.md``)."""
 
 
 def claimed_text(claim: PublishedClaim) -> str:
@@ -42,21 +39,6 @@ def counted_text(finding: RecountedClaim) -> str:
     return f"{finding.recount.value * (100 if percent else 1):.{digits}f}" + (" %" if percent else "")
 
 
-def notice_sentence(report: FindingsReport) -> str | None:
-    """Return why findings that do not hold are not on the front page, with the day of the first notice that ends.
-
-    ``None`` if all hold: those need no notice.
-    """
-    open_findings = [finding for finding in report.findings if finding.verdict is not ClaimVerdict.HOLDS]
-    if not open_findings:
-        return None
-    rule = f"Findings may appear here {NOTICE_DAYS} days after the notice to their authors."
-    sent = [date.fromisoformat(day) for finding in open_findings if (day := finding.claim.notice.sent)]
-    if not sent:
-        return f"{rule} No notice has been sent yet."
-    return f"{rule} The first notice ends on {(min(sent) + timedelta(days=NOTICE_DAYS)).isoformat()}."
-
-
 class FindingsPages(Publisher):
     name = "findings"
     order = 46
@@ -71,6 +53,8 @@ class FindingsPages(Publisher):
                 "pages/findings.html",
                 "findings/",
                 report=report,
+                waits=site.waits.claims,
+                days=NOTICE_DAYS,
                 verdicts=_verdicts(report),
                 badges=BADGES,
                 claimed=claimed_text,

@@ -19,7 +19,6 @@ from memeval.site.model import text
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.model.urls import run_url, system_url
-from memeval.site.pages.findings import notice_sentence
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
 from memeval.site.table.downloads import safe_cell
@@ -85,7 +84,6 @@ class FrontPage(Publisher):
                 news=_news(site),
                 by_category=_with_categories(shown),
                 compared=_compared(shown),
-                notice=notice_sentence(site.findings) if site.findings else None,
             ),
             headings=tuple(Heading(each.measure.value, each.measure.heading) for each in shown),
             wide=True,

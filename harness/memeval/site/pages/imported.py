@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from memeval.claims.store import file_name
 from memeval.leaderboard.board import BoardRow, RankStatus
-from memeval.records.finding import ClaimVerdict, CountedValue, FindingsReport, PublishedClaim
+from memeval.records.finding import ClaimVerdict, CountedValue, PublishedClaim
 from memeval.records.imported import Claim, ClaimMetric, Imported
 from memeval.records.regraded import RegradedFile
 from memeval.records.run import Run
@@ -53,6 +53,8 @@ class RegradedLine:
     """Published scores that are linked to this file or hold in it, and are counted from no other."""
     is_test: bool = False
     """Whether the answers were written to test a judge."""
+    waits: str | None = None
+    """Why it is not published yet, such as ``notice not sent``."""
 
     @property
     def flags(self) -> int:
@@ -99,21 +101,15 @@ def metric_label(name: str) -> str:
     return LABELS.get(measure, measure.replace("_", " ")) + (f", first {depth}" if depth else "")
 
 
-def regraded_tables(
-    files: Iterable[RegradedFile], ranks: Mapping[str, RankRange], report: FindingsReport | None = None
-) -> list[RegradedTable]:
-    """Return the tables, by benchmark. Lines are sorted by source and group, then by score.
-
-    Args:
-        ranks: the rank ranges of those that are ranked, by ``source/file``.
-    """
+def regraded_tables(site: SiteModel) -> list[RegradedTable]:
+    """Return the tables, by benchmark. Lines are sorted by source and group, then by score."""
     claims: dict[str, list[PublishedClaim]] = {}
-    for finding in report.findings if report else ():
+    for finding in site.findings.findings if site.findings else ():
         recipe = finding.claim.recount
         attributable = finding.verdict in (ClaimVerdict.HOLDS, ClaimVerdict.DIFFERS)
         if attributable and recipe and len(recipe.files) == 1:
             claims.setdefault(recipe.files[0], []).append(finding.claim)
-    known = sorted(files, key=_order)
+    known = sorted(site.regraded, key=_order)
     tables = []
     for benchmark in sorted({file.benchmark for file in known}):
         lines: tuple[list[RegradedLine], list[RegradedLine]] = ([], [])
@@ -123,9 +119,10 @@ def regraded_tables(
                 stated = claims.get(file_name(file), [])
                 line = RegradedLine(
                     file,
-                    ranks.get(file_name(file)),
+                    site.regraded_ranks.get(file_name(file)),
                     tuple(claim for claim in stated if graded == _is_share(claim)),
                     any(claim.test_set for claim in stated),
+                    site.waits.files.get(file_name(file)),
                 )
                 lines[not graded].append(line)
         tables.append(RegradedTable(benchmark, tuple(lines[0]), tuple(lines[1])))
@@ -206,7 +203,7 @@ class ImportedPage(Publisher):
                 "imported/",
                 lines=lines,
                 titles={name: each.title for name, each in site.benchmarks.items()},
-                regraded=regraded_tables(site.regraded, site.regraded_ranks, site.findings),
+                regraded=regraded_tables(site),
                 claimed_text=claimed_text,
                 regraded_url=regraded_url,
                 metric_label=metric_label,
@@ -222,7 +219,13 @@ class ImportedPage(Publisher):
                 title=f"{file.label}: published answers",
                 description="Answers that were published elsewhere, graded again here.",
                 body=render(
-                    "pages/regraded.html", url, file=file, metric_label=metric_label, address=part_address, signs=SIGNS
+                    "pages/regraded.html",
+                    url,
+                    file=file,
+                    waits=site.waits.files.get(file_name(file)),
+                    metric_label=metric_label,
+                    address=part_address,
+                    signs=SIGNS,
                 ),
             )
 

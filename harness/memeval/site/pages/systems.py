@@ -112,7 +112,7 @@ def system_results(site: SiteModel, tables: Iterable[BoardTable], slug: str, kin
 
 def _result(site: SiteModel, table: BoardTable, row: BoardRow) -> SystemResult:
     benchmark = site.benchmark_of(table.track)
-    untested = _untested(table, row)
+    untested = _untested(benchmark, table, row)
     apart = [] if untested else _apart(benchmark, table, row)
     return SystemResult(
         benchmark=benchmark,
@@ -125,11 +125,13 @@ def _result(site: SiteModel, table: BoardTable, row: BoardRow) -> SystemResult:
     )
 
 
-def _untested(table: BoardTable, row: BoardRow) -> str | None:
+def _untested(benchmark: BenchmarkView, table: BoardTable, row: BoardRow) -> str | None:
     if row.rank is None:
         return f"not compared: the run has no rank ({label(row.standing)})"
     if table.baseline is None:
-        return "not compared: no simple baseline ran here"
+        protocol = benchmark.protocol(table.track)
+        calls = f", and the protocol needs {' and '.join(protocol.needs)}" if protocol and protocol.needs else ""
+        return f"not compared: no simple baseline ran here{calls}"
     return "not compared: there are no tests" if row.against_baseline is None else None
 
 
@@ -226,6 +228,11 @@ class SystemPage:
     results: list[SystemResult]
     claims: list[RecountedClaim]
 
+    def _waits(self) -> dict[str, str]:
+        """Return why claims are not published yet, by id."""
+        found = self.site.waits.claims
+        return {one.claim.id: found[one.claim.id] for one in self.claims if one.claim.id in found}
+
     def inputs(self) -> dict[str, object]:
         """Return all that the page depends on, as plain data: runs by their digests."""
         site, runs = self.site, {row.run.run_id for row in self.rows}
@@ -237,7 +244,7 @@ class SystemPage:
                 + [repr(part) for part in (each.better, each.worse, each.untested, each.evidence)]
                 for each in self.results
             ],
-            "claims": repr(self.claims),
+            "claims": repr([self.claims, self._waits()]),
             "submission": repr(site.submissions.get(self.slug)),
             "conformance": repr(site.conformance.get(self.slug)),
             "benchmarks": sorted({site.benchmark_of(row.run.track).described for row in self.rows}),
@@ -297,6 +304,7 @@ class SystemPage:
                 results=results,
                 spent=SPENT,
                 claims=self.claims,
+                waits=self._waits(),
                 claimed=claimed_text,
                 counted_value=counted_text,
                 verdict_badges=BADGES,

@@ -32,6 +32,7 @@ FILES: Mapping[str, str] = {
     "README.md": "README.md",
     "requirements.txt": "requirements.txt",
     ".gitignore": "gitignore",
+    ".gitattributes": "gitattributes",
     ".github/CODEOWNERS": "CODEOWNERS",
     ".github/dependabot.yml": "dependabot.yml",
     ".github/workflows/submission.yml": "workflows/submission.yml",
@@ -49,9 +50,11 @@ class NewBoard:
     """Title of the board."""
     repository: str | None = None
     """Web address of its repository; ``None`` if there is none yet."""
+    contact: str | None = None
+    """E-mail or web address for messages; ``None`` if there is none yet."""
 
     def __post_init__(self) -> None:
-        for name in ("title", "repository"):
+        for name in ("title", "repository", "contact"):
             try:
                 BoardSettings.model_validate({name: getattr(self, name)})
             except ValidationError as error:
@@ -105,6 +108,7 @@ def _write(draft: Path, board: NewBoard, schema: Mapping[str, object]) -> None:
     values = {
         "title": board.title,
         "repository": board.repository,
+        "contact": board.contact,
         "package": project().package,
         "version": memeval_version(),
         "first": first_slug(),

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
+from memeval.archive.rows import indented
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.run.provenance import memeval_version
 from memeval.evaluation.verify.checks.track import NAME as TRACK
@@ -18,8 +19,8 @@ from memeval.leaderboard.board_settings import board_settings, shown_runs
 from memeval.leaderboard.release_checks import file_checks
 from memeval.leaderboard.releases import (
     ReleaseFile,
-    file_bytes,
     frozen,
+    is_of_board,
     keep,
     release_files,
     release_path,
@@ -74,9 +75,15 @@ def publish(
         raise CheckFailed(f"{findings[0]}{others} Nothing was published.")
     yield from _verified(len(folders), checks)
     board = build_board(folders, Ledger(results), traces)
-    yield from _unaccepted(board)
-    _refuse_doubtful(board)
     release, is_new = frozen(board, results, version, memeval_version())
+    if is_new or is_of_board(release, board, results, memeval_version()):
+        yield from _unaccepted(board)
+        _refuse_doubtful(board)
+    else:
+        yield (
+            f"note: release {release.version} is frozen, and the board has changed since. The frozen release is "
+            "published. Publish the change under another version."
+        )
     _refuse_bad_releases(results, release.version, traces)
     entries = target.entries()
     if not is_new and _is_complete(target, release, results, entries):
@@ -251,7 +258,7 @@ def _finish(
 def _claim(results: Path, release: Release) -> NewFile:
     """Return the published copy of a release. It is uploaded first: a second release of its version is then refused."""
     path = release_path(results, release.version)
-    content = ReleaseFile.read(path).content if path.exists() else file_bytes(release.data())
+    content = ReleaseFile.read(path).content if path.exists() else indented(release.data())
     return NewFile(f"{release.version}/{RELEASE_FILE}", content)
 
 

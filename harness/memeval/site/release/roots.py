@@ -53,6 +53,11 @@ def latest_page(version: str) -> bytes:
     return _redirect(f"../{escape(version)}/", f"Release {escape(version)}").encode()
 
 
+def root_pages(version: str) -> dict[str, bytes]:
+    """Return the pages beside the versions that depend on memeval alone, if a version is the newest."""
+    return {INDEX: ROOT_PAGE, NOT_FOUND: NOT_FOUND_PAGE, LATEST_PAGE: latest_page(version)}
+
+
 def selector(versions: Iterable[str]) -> bytes:
     """Return ``versions.json``, given the versions, latest first."""
     entries = [

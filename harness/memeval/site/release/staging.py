@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
+from memeval.archive.runs import sealed_runs
 from memeval.leaderboard.releases import before, completed, releases
 from memeval.leaderboard.traces import Traces
-from memeval.records.base import Digest
+from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.release import Release
 from memeval.site.frame.building import build, make_folder
 from memeval.site.model.files import SHARED
+from memeval.site.release.roots import root_pages
 from memeval.site.release.targets.base import NewFile
 from memeval.storage import locked
 
@@ -78,7 +80,8 @@ def stage_new(results: Path, folder: Path, draft: Release, key: Path | None, tra
     site = folder / draft.version
     build(results, site, version=draft.version, releases=[*releases(results), draft], traces=traces)
     pages, data = _split(manifest(site))
-    return Stage(site, completed(draft, pages, key, data))
+    roots = {path: digest_bytes(content) for path, content in root_pages(draft.version).items()}
+    return Stage(site, completed(draft, pages, key, data, roots))
 
 
 def stage_again(results: Path, folder: Path, release: Release, traces: Traces) -> Stage:
@@ -100,7 +103,8 @@ def stage_again(results: Path, folder: Path, release: Release, traces: Traces) -
         return Stage(site, release)
     ledger = Ledger(results).until(release.ledger_digest)
     known = [*before(release, results), release]
-    build(results, site, version=release.version, releases=known, ledger=ledger, traces=traces)
+    sealed = [each for each in sealed_runs(results) if release.runs.get(each.path.name) == each.digest]
+    build(results, site, version=release.version, releases=known, ledger=ledger, traces=traces, sealed=sealed)
     if _split(manifest(site)) != wanted:
         shutil.rmtree(site)
         raise refusal

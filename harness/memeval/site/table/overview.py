@@ -19,7 +19,7 @@ from memeval.records.run import SystemKind
 from memeval.records.track import Track
 from memeval.site.model.content import BenchmarkView, SiteModel, has_llm_judge
 from memeval.site.table.spending import COST_PER_QUESTION, TOKENS
-from memeval.site.table.standings import MOST_NAMED
+from memeval.site.table.standings import MOST_NAMED, tie_sentence
 from memeval.site.table.tables import Needs, needs
 
 
@@ -93,7 +93,7 @@ class OverviewColumn:
 
     @property
     def protocol(self) -> str:
-        return self.benchmark.headline(self.table.track)
+        return self.benchmark.score_name(self.table.track)
 
     @property
     def baseline(self) -> float | None:
@@ -191,6 +191,18 @@ class Overview:
     def linked(self) -> bool:
         """Whether each score is a link to its run: thousands of links make a page slow."""
         return len(self.rows) <= MOST_LINKED
+
+    @property
+    def tied(self) -> set[str]:
+        """Slugs of the systems that are tied with another one although their intervals do not overlap."""
+        pairs = self.table.tied_apart if self.table else ()
+        return {slug for pair in pairs for slug in (pair.higher, pair.lower)}
+
+    @property
+    def ties(self) -> list[str]:
+        """A sentence for each such pair."""
+        names = {row.slug: row.name for row in self.rows}
+        return [tie_sentence(pair, names) for pair in (self.table.tied_apart if self.table else ())]
 
     @property
     def indexed(self) -> list[OverviewRow]:

@@ -20,7 +20,7 @@ from memeval.site.table.downloads import as_csv, as_json
 from memeval.site.table.flags import marks
 from memeval.site.table.judges import JudgeNote, judge_note
 from memeval.site.table.metrics import columns, own_column
-from memeval.site.table.standings import reader_ceiling, verdict
+from memeval.site.table.standings import reader_ceiling, ties, verdict
 
 _OPEN = re.compile(
     r"\b(mit|apache|[al]?gplv?|gnu|bsd|mpl|mozilla|isc|epl|eclipse|eupl|unlicense|zlib|psf|python|postgresql|cc0)\b",
@@ -113,6 +113,10 @@ class TableView:
     def verdict(self) -> Markup | None:
         """What the tests show, in a sentence or two."""
         return verdict(self.table)
+
+    @property
+    def ties(self) -> list[str]:
+        return ties(self.table)
 
     @property
     def ceiling(self) -> Markup | None:
