@@ -1,7 +1,5 @@
 """Charts of scores against costs."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -186,7 +184,7 @@ class _Box:
     width: float
     height: float
 
-    def meets(self, other: _Box) -> bool:
+    def meets(self, other: "_Box") -> bool:
         return (
             2 * abs(self.x - other.x) < self.width + other.width
             and 2 * abs(self.y - other.y) < self.height + other.height

@@ -1,7 +1,5 @@
 """Charts of other metrics of a benchmark, and of ranks under other weights."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Builds a site: puts the pages of the board and of the guide into their frame, and writes all files."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterable, Sequence
 from itertools import chain

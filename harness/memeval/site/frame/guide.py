@@ -3,8 +3,6 @@
 Another generator would replace this module and its plugin, and nothing else: the frame is that of all pages.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """What MkDocs calls while it converts the guide: its plugin, and an extension of Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from html import unescape
 from xml.etree.ElementTree import Element

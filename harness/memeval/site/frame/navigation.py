@@ -1,7 +1,5 @@
 """The pages that the header of every page links: those of the board, and the guide in the order of ``mkdocs.yml``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +17,7 @@ class Entry:
     title: str
     url: str
     """Address relative to the site's root; of a section: that of its first page."""
-    pages: tuple[Entry, ...] = ()
+    pages: "tuple[Entry, ...]" = ()
 
     def leads_to(self, url: str) -> bool:
         """Return whether a page is this one, or in this section, or below one of them."""

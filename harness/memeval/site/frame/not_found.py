@@ -1,7 +1,5 @@
 """The page for an address that does not exist, with ways back. It works at any depth, with or without versions."""
 
-from __future__ import annotations
-
 from html import escape
 
 from memeval.site.frame.csp import POLICY

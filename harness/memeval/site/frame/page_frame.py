@@ -4,8 +4,6 @@ What is kept of the pages of runs, most of a large board, are the digests of the
 a page is not even read.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial

@@ -3,8 +3,6 @@
 On a board of a thousand runs, one run more changes a tenth of the files. The others stay as they are on the disk.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

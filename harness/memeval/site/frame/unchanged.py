@@ -1,7 +1,5 @@
 """Whether a built site is current: all that it was built from is as it was, and so are its own files."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Sequence

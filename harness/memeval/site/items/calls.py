@@ -4,8 +4,6 @@ Prompts share many lines, and a reader's prompt contains the history. A prompt i
 turn of the scenario, or as an index into a table that all calls of a shard share.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

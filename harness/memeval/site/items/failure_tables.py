@@ -1,7 +1,5 @@
 """The failure analysis of a run, for its page and its items."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

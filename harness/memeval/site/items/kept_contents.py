@@ -4,8 +4,6 @@ The rows of a run are read once, and what is computed is kept in the cache of th
 is missing there, it computes itself.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -6,8 +6,6 @@ contains only ids, digests, lengths and scores. The code lists allowed fields on
 until someone adds it.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """The data of a benchmark as the site needs it: opened only by what is not kept from an earlier build."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field

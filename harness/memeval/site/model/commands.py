@@ -1,7 +1,5 @@
 """The commands that reproduce what a page shows."""
 
-from __future__ import annotations
-
 import shlex
 
 from memeval.records.imported import Imported

@@ -1,7 +1,5 @@
 """The content of the site, read once."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Files of a site: pages without their frame, plain files, digests of private texts, hand-written files."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -93,7 +91,7 @@ SHARD_BYTES = 200_000
 class Heading:
     id: str
     title: str
-    parts: tuple[Heading, ...] = ()
+    parts: "tuple[Heading, ...]" = ()
 
 
 @dataclass(frozen=True)

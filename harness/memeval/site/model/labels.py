@@ -1,7 +1,5 @@
 """What pages call the values and slices that records hold, and how systems of one name are told apart."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass, field, replace

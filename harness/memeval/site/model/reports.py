@@ -3,8 +3,6 @@
 It is computed from the rows of regraded files and from labels, which takes 3 s and changes seldom.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

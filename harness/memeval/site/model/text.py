@@ -1,7 +1,5 @@
 """Formats of text and numbers on pages. An unknown number is a dash, never a zero."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

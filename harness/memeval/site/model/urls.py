@@ -1,7 +1,5 @@
 """Addresses inside the site, all relative, and untrusted addresses from outside."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from urllib.parse import quote, urlsplit

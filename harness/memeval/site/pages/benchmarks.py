@@ -1,7 +1,5 @@
 """A page for each benchmark: purpose, data, grading and known problems, and items of it to read."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """How to cite a board: a ``CITATION.cff`` in the Citation File Format 1.2.0, and metadata for a deposit at Zenodo."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 (http://mlcommons.org/croissant/1.0, http://mlcommons.org/croissant/RAI/1.0).
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Findings: published scores counted again, judges on trial, our own corrections, and how their values are written."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The front page: who leads, how sure that is, and systems by benchmarks."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Sequence

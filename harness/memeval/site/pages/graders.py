@@ -1,7 +1,5 @@
 """What the graders are worth: the errors of rules and judges, by readers' labels."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

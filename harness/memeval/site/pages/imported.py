@@ -1,7 +1,5 @@
 """Answers made elsewhere: the published score beside the score computed here, and published answers graded again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import quote

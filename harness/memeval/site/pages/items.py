@@ -1,7 +1,5 @@
 """The page that shows every question of a run, and the data it loads."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial

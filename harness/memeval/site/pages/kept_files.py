@@ -1,7 +1,5 @@
 """Pages and small files that a publisher makes, kept from build to build."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import fields

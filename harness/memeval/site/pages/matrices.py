@@ -1,7 +1,5 @@
 """A page for each stored matrix: configurations side by side, with significant differences and cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby

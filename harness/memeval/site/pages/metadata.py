@@ -1,7 +1,5 @@
 """Files that make a release citable and findable: citation, deposit metadata, Croissant descriptions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 

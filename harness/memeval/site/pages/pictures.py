@@ -1,7 +1,5 @@
 """Badges: a small SVG for each system and track, to show in another page or a README."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass

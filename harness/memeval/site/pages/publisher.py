@@ -4,8 +4,6 @@ memeval's own are the classes in the modules of ``memeval.site.pages``. Those of
 group ``memeval.pages``: ``freshness = "memeval_freshness:FreshnessPage"``. The name is the folder of their files.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

@@ -1,7 +1,5 @@
 """The public record: tracks, the ledger, and releases."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from memeval.exchange.parquet import has_pyarrow

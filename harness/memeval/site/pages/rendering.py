@@ -1,7 +1,5 @@
 """Templates: all values are escaped, undefined names are errors, and outside text is never a template."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache, partial
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """A page for each run: scores, settings, files, and the commands that reproduce it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """A page for each system, and a list of all systems."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Trends as a page, and as chart files of ``memeval archive trajectory``, which need nothing else."""
 
-from __future__ import annotations
-
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

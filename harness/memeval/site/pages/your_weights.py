@@ -1,7 +1,5 @@
 """The data behind "Your weights" on tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from memeval.leaderboard.board import BoardRow

@@ -1,7 +1,5 @@
 """Checks a published or downloaded copy of the site against its releases, byte for byte."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

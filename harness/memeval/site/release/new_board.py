@@ -1,7 +1,5 @@
 """Creates a board in an empty folder: settings, workflows and a first submission that works."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

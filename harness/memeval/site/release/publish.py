@@ -1,7 +1,5 @@
 """Publishing: verify, build, freeze, upload the version, and switch ``latest`` as the last step."""
 
-from __future__ import annotations
-
 import getpass
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

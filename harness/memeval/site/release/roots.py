@@ -1,7 +1,5 @@
 """The files at the root of a board, beside its versions: they follow from the releases, and lead to the newest one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from html import escape

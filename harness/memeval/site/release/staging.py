@@ -1,7 +1,5 @@
 """Builds the site of a release in a folder of this machine, before anything is published."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Switches a board to its newest release: the list of versions, ``latest``, then the pages at the root."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 

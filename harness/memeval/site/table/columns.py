@@ -1,7 +1,5 @@
 """Columns of a table: one entry says how its value is read from a run, written, shaded and explained."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -86,7 +84,7 @@ class Column:
     first: bool = False
     """Whether a table shows it before the reader asks for more columns."""
 
-    def cell(self, row: BoardRow) -> TableCell:
+    def cell(self, row: BoardRow) -> "TableCell":
         """Return the cell of a row."""
         reading = self.read(row)
         heat = None

@@ -1,7 +1,5 @@
 """Tables as CSV and JSON files."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Warnings about a row, samples that a maintainer asked again, and who observed its times and environment."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

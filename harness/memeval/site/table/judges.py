@@ -1,7 +1,5 @@
 """Judges on pages: audits, and scores of the same responses by several judges."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 

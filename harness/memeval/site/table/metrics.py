@@ -1,7 +1,5 @@
 """All columns of the leaderboard. Tables, downloads and charts use this list and know no metric by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The overview of the front page: systems by benchmarks, one table for each thing that is measured."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Columns of tokens, cost and latency."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from memeval.execution.readers import NATIVE

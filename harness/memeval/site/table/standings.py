@@ -1,7 +1,5 @@
 """Where the runs of a table stand: ranks, ties, the best simple baseline, and the ceiling of the reader."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The tables of a track and of a benchmark, ready for the templates, with their downloads."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

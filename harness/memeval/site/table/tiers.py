@@ -1,7 +1,5 @@
 """What the tiers and tables of a benchmark can show: width of the intervals, and minimum detectable difference."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The trends of a site: one group of charts for each benchmark and settings, over all systems or of one."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

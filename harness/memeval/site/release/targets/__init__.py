@@ -1,7 +1,5 @@
 """Where a board is published: a folder, an S3-compatible bucket, or a Git branch."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from memeval.objects import open_store, parse_place

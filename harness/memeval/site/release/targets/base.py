@@ -1,7 +1,5 @@
 """The interface of a target (a folder, a bucket or a Git branch), and how a web server delivers its files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

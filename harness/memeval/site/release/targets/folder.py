@@ -1,7 +1,5 @@
 """A board in a folder."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator, Mapping

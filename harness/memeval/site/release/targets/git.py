@@ -1,7 +1,5 @@
 """A board on a Git branch, for GitHub Pages and others: one commit a publication, made without a checkout."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile

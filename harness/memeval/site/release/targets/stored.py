@@ -1,7 +1,5 @@
 """Targets in object stores: what they share, and a board in an S3-compatible bucket that is served as a website."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
