@@ -268,11 +268,7 @@ def value_axis(values: Sequence[float], unit: Unit) -> Axis:
 
 
 def time_axis(times: Sequence[datetime], most: int = 6) -> Axis:
-    """Return an axis for at least one time in UTC, in seconds since 1970.
-
-    Args:
-        most: maximum number of ticks.
-    """
+    """Return an axis for at least one time in UTC, in seconds since 1970. ``most``: maximum number of ticks."""
     first, last = min(times), max(times)
     margin = max((last - first) * 0.03, timedelta(minutes=30) if last > first else timedelta(hours=12))
     start, end = first - margin, last + margin

@@ -58,9 +58,7 @@ class PlotAxis:
 def cost_axis(values: Sequence[float], *, seconds: bool = False) -> PlotAxis:
     """Return the axis of costs that are at least 0; logarithmic where they spread widely.
 
-    Args:
-        values: at least one cost.
-        seconds: whether they are times, with ticks at round seconds, minutes and hours.
+    ``values``: at least one cost. ``seconds``: whether they are times, with ticks at round seconds, minutes and hours.
     """
     positive = [value for value in values if value > 0]
     if positive and max(positive) > LOG_SPREAD * min(positive):

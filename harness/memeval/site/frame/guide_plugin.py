@@ -16,7 +16,6 @@ from memeval.project import project
 from memeval.site.model.files import Heading, Page
 
 INSTALL_MARK = "<!-- install -->"
-"""Placeholder for the installation commands in a hand-written page."""
 
 
 class GuideOptions(Config):  # type: ignore[no-untyped-call]
@@ -53,8 +52,6 @@ def _headings(entries: Iterable[AnchorLink]) -> tuple[Heading, ...]:
 
 
 class TableRegions(Extension):
-    """Tables that a keyboard can scroll, as on the pages of the board; named in ``mkdocs.yml``."""
-
     def extendMarkdown(self, md: Markdown) -> None:
         md.treeprocessors.register(_Regions(md), "memeval-table-regions", 0)
 

@@ -20,7 +20,6 @@ class Entry:
     pages: "tuple[Entry, ...]" = ()
 
     def leads_to(self, url: str) -> bool:
-        """Return whether a page is this one, or in this section, or below one of them."""
         return (
             url == self.url or (self.url != "" and url.startswith(self.url)) or any(p.leads_to(url) for p in self.pages)
         )
@@ -57,11 +56,8 @@ STATUS = "status/"
 def guide(own: bool) -> Entry:
     """Return the guide.
 
-    Args:
-        own: whether the board is that of memeval's repository.
-
-    Raises:
-        BadInput: ``mkdocs.yml`` has no list of pages.
+    ``own``: whether the board is that of memeval's repository. Raises ``BadInput`` if ``mkdocs.yml`` has no list of
+    pages.
     """
     path = assets_root() / "mkdocs.yml"
     try:

@@ -37,7 +37,6 @@ class PromptTable:
         """Characters in the table."""
 
     def place(self, line: str) -> int:
-        """Return the index of a line in the table."""
         if line not in self._places:
             self._places[line] = len(self._places)
             self.size += len(line)
@@ -51,8 +50,7 @@ class PromptTable:
 class CallTables:
     """The calls behind a run's answers and grades.
 
-    Args:
-        turns: the scenarios' turns, by scenario; empty if the data is not on this machine.
+    ``turns``: the scenarios' turns, by scenario; empty if the data is not on this machine.
     """
 
     def __init__(self, folder: RunFolder, turns: Mapping[str, TurnTexts], words: bool) -> None:

@@ -22,9 +22,7 @@ class Citation:
     """As in :class:`~memeval.records.benchmark.CitedWork`; at least one."""
     abstract: str
     kind: str
-    """``dataset`` or ``software``."""
     works: tuple[CitedWork, ...]
-    """The works to cite first."""
     version: str | None = None
     date: str | None = None
     """UTC date of its release, ``2026-11-22``; ``None`` before a release."""

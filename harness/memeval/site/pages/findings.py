@@ -23,7 +23,6 @@ BADGES = {
 
 
 def claimed_text(claim: PublishedClaim) -> str:
-    """Return a claimed value as it was printed, with its margin and unit."""
     margin = f" ± {claim.margin}" if claim.margin else ""
     return f"{claim.claimed}{margin}" + (" %" if claim.unit is ClaimUnit.PERCENT else "")
 

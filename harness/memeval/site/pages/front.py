@@ -43,7 +43,6 @@ class News:
     name: str
     url: str | None
     where: str
-    """The benchmarks, with what joins them to the name."""
 
 
 class FrontPage(Publisher):
@@ -89,7 +88,6 @@ class FrontPage(Publisher):
 
 
 def _with_categories(shown: Sequence[Overview]) -> list[OverviewColumn]:
-    """Return the columns of the overviews that have scores by category, the first one of each benchmark."""
     columns = [column for each in shown for column in each.columns if len(column.table.track.categories) > 1]
     return list({column.benchmark.id: column for column in reversed(columns)}.values())[::-1]
 

@@ -174,7 +174,6 @@ def _generated_data(site: SiteModel, date: str) -> Iterator[Asset]:
 
 
 def _kept_rows(data: BenchmarkData, name: str, rows: Callable[[Dataset], Iterator[str]]) -> bytes:
-    """Return a file of a benchmark's data, kept from build to build."""
 
     def made() -> bytes:
         return b"" if data.dataset is None else "".join(f"{row}\n" for row in rows(data.dataset)).encode()

@@ -39,7 +39,6 @@ def safe_cell(value: object) -> object:
 
 
 def as_json(table: BoardTable, columns: tuple[Column, ...]) -> bytes:
-    """Return a table as JSON: the columns, the track and the rows, with intervals and ranges."""
     data = {
         "schema_version": 1,
         "track_id": table.track.id,

@@ -27,7 +27,6 @@ def rank_text(row: BoardRow) -> str | None:
 
 
 MOST_NAMED = 4
-"""Most leaders that are named."""
 
 
 def verdict(table: BoardTable) -> Markup | None:

@@ -78,11 +78,7 @@ class Trends:
 
 
 def trends_of(site: SiteModel, slug: str | None = None) -> Trends:
-    """Return the trends of a site.
-
-    Args:
-        slug: the system; ``None`` for all.
-    """
+    """Return the trends of a site. ``slug``: the system; ``None`` for all."""
     rows = {row.run.run_id: row for row in site.board.runs if slug in (None, row.run.system.slug)}
     history = history_of([row.run for row in rows.values()], site.board.ledger)
     grouped: dict[tuple[str, ...], list[RunSeries]] = defaultdict(list)

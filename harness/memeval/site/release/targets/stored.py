@@ -17,7 +17,6 @@ class StoredTarget:
 
     @property
     def url(self) -> str:
-        """The folder, or the bucket with its prefix."""
         return self._store.url
 
     def read(self, path: str) -> bytes:
@@ -39,7 +38,6 @@ class StoredTarget:
         return self._store.replace(file.path, file.content, file.headers, seen=found.etag)
 
     def finish(self, message: str) -> list[str]:
-        """Do nothing: every file is public at once."""
         return []
 
     def _put(self, file: NewFile) -> None:
@@ -61,7 +59,6 @@ class BucketTarget(StoredTarget):
         """Do nothing: a bucket is never inside the results folder."""
 
     def prepare(self) -> list[str]:
-        """Write a probe."""
         if self._store.refuses_overwriting:
             return []
         return [f"warning: {self.url}: this service overwrites objects. Publish from one machine at a time."]
