@@ -5,8 +5,6 @@ shard contains only ids, digests, lengths and scores. The code lists allowed fie
 excluded until someone adds it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from memeval.archive.run_cache import kept_by_name

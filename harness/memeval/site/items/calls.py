@@ -4,8 +4,6 @@ Prompts share many lines, and a reader's prompt contains the history. A prompt i
 turn of the scenario, or as an index into a table that all calls of a shard share.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -39,7 +37,6 @@ class PromptTable:
         """Characters in the table."""
 
     def place(self, line: str) -> int:
-        """Return the index of a line in the table."""
         if line not in self._places:
             self._places[line] = len(self._places)
             self.size += len(line)
@@ -53,8 +50,7 @@ class PromptTable:
 class CallTables:
     """The calls behind a run's answers and grades.
 
-    Args:
-        turns: the scenarios' turns, by scenario; empty if the data is not on this machine.
+    ``turns``: the scenarios' turns, by scenario; empty if the data is not on this machine.
     """
 
     def __init__(self, folder: RunFolder, turns: Mapping[str, TurnTexts], words: bool) -> None:

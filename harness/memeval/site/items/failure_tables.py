@@ -1,7 +1,5 @@
 """The failure analysis of a run, for its page and its items."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,9 +34,7 @@ MEANINGS = {
 @dataclass(frozen=True)
 class RunFailures:
     head: bytes
-    """Digest and counts of the analysis, as JSON text."""
     read: Callable[[], bytes]
-    """Returns the analysis as a file, ``failures.json``."""
 
     @cached_property
     def digest(self) -> Digest:
@@ -62,7 +58,6 @@ class RunFailures:
         )
 
     def by_item(self) -> dict[str, dict[str, Any]]:
-        """Return its rows by item, as plain data."""
         return {row["item_id"]: row for row in json.loads(self.read())["items"]}
 
 
@@ -126,11 +121,7 @@ def _analysed(folder: RunFolder, view: BenchmarkView) -> bytes:
 
 
 def _benchmark_session(view: BenchmarkView, run: Run) -> BenchmarkSession:
-    """Return the data that a run used.
-
-    Raises:
-        BadInput: the data is not on this machine.
-    """
+    """Return the data that a run used. Raises ``BadInput`` if the data is not on this machine."""
     data = view.data[run.track.data_digest]
     if view.benchmark is None or data.dataset is None:
         raise BadInput(data.missing or "the data is not on this machine.")

@@ -4,8 +4,6 @@ The rows of a run are read once, and what is computed is kept in the cache of th
 is missing there, it computes itself.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -34,8 +32,7 @@ from memeval.site.model.content import BenchmarkView
 def keep_contents(folders: Sequence[RunFolder], jobs: int) -> None:
     """Compute what the cache does not have: traces, failure analyses and shards of runs, and the shards of their data.
 
-    Raises:
-        CheckFailed: a process was killed.
+    Raises ``CheckFailed`` if a process was killed.
     """
     allowed = _allowed(folders)
     new = [folder for folder in folders if _is_new(folder, allowed)]
@@ -90,7 +87,6 @@ class _ReadOnce(KeptRun):
 
 
 def _keep(task: tuple[Workload, bool], allowed: frozenset[str]) -> None:
-    """Keep the contents of some runs on the same data, and the data's own if they are the first ones."""
     share, is_first = task
     for path in (path for batch in share for path in batch.paths):
         # A run that cannot be read is left to the build, which says so.
@@ -111,12 +107,10 @@ def _keep(task: tuple[Workload, bool], allowed: frozenset[str]) -> None:
 
 @lru_cache(maxsize=1)
 def _view_of(_data: str) -> list[tuple[BenchmarkView, dict[str, TurnTexts]]]:
-    """Return a place for the data of the latest batches."""
     return []
 
 
 def _opened(data: str, folder: RunFolder) -> tuple[BenchmarkView, dict[str, TurnTexts]]:
-    """Return the benchmark of a run with its data, and a place for the turns of its scenarios."""
     place = _view_of(data)
     if not place:
         track = folder.run.track
