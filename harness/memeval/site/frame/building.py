@@ -14,7 +14,7 @@ from memeval.records.errors import BadInput
 from memeval.records.release import Release
 from memeval.site.frame.guide import guide_files
 from memeval.site.frame.not_found import not_found_page
-from memeval.site.frame.page_frame import Frame, theme_style_sheets
+from memeval.site.frame.page_frame import PageFrame, theme_style_sheets
 from memeval.site.frame.search_index import SearchIndex, sitemap
 from memeval.site.frame.site_folder import SiteFolder
 from memeval.site.frame.unchanged import inputs_of, is_current, remember
@@ -31,7 +31,7 @@ def generate(site: SiteModel, folder: SiteFolder) -> None:
 
     Raises ``BadInput`` if a page of the guide cannot be converted, or a page of another package cannot be used.
     """
-    frame, index, urls = Frame(site), SearchIndex(), []
+    frame, index, urls = PageFrame(site), SearchIndex(), []
     taken: set[str] = set()
 
     def write(made: GeneratedFile) -> None:

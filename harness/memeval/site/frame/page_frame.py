@@ -49,7 +49,7 @@ KIND = "framed-files"
 """The kind of the kept content: the digest of each file."""
 
 
-class Frame:
+class PageFrame:
     """The frame of the pages of a site."""
 
     def __init__(self, site: SiteModel) -> None:

@@ -15,7 +15,7 @@ from memeval.records.base import canonical_json
 from memeval.records.call import Call, Caller, ModelRequest
 from memeval.records.grade import Grade
 from memeval.records.response import Response
-from memeval.site.model.files import Data, lean, withheld
+from memeval.site.model.files import Data, lean, text_reference
 
 PROMPT_CHARACTERS = 20_000
 """Maximum characters of a message without turns; its middle is left out. The run's files contain it."""
@@ -94,7 +94,7 @@ class CallTables:
                 "fingerprint": call.fingerprint,
                 "settings": {name: body[name] for name in SETTINGS if isinstance(body.get(name), int | float)},
                 "messages": [
-                    {"role": role, "text": _encoded(text, turns, lines) if self._words else withheld(text)}
+                    {"role": role, "text": _encoded(text, turns, lines) if self._words else text_reference(text)}
                     for role, text in _messages(call.request)
                 ],
                 "reply": self._shown(text_of(call)),
@@ -111,7 +111,7 @@ class CallTables:
 
     def _shown(self, text: str | None) -> Data | str | None:
         if text is None or not self._words:
-            return None if text is None else withheld(text)
+            return None if text is None else text_reference(text)
         over = len(text) - REPLY_CHARACTERS
         return text if over <= 0 else {"text": text[:REPLY_CHARACTERS], "left_out": over}
 

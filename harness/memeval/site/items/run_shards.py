@@ -20,7 +20,7 @@ from memeval.records.grade import Grade
 from memeval.records.response import Response
 from memeval.site.items.calls import CallTables, PromptTable
 from memeval.site.model.benchmark_data import BenchmarkData
-from memeval.site.model.files import SHARD_BYTES, SHARD_ITEMS, Asset, Data, encode, joined, lean, packed, withheld
+from memeval.site.model.files import SHARD_BYTES, SHARD_ITEMS, Asset, Data, encode, joined, lean, packed, text_reference
 
 TEXT_CHARACTERS = 20_000
 """Maximum characters of a text in a context or among the retrieved items; its end is left out. The run's files contain
@@ -230,13 +230,13 @@ class _Shard:
         return place
 
     def _text(self, text: str | None) -> Data | str | None:
-        return text if self._words or text is None else withheld(text)
+        return text if self._words or text is None else text_reference(text)
 
     def _shown(self, text: str) -> Data | str:
         """Return a text of a table, cut if it is long."""
         over = len(text) - TEXT_CHARACTERS
         if not self._words or over <= 0:
-            return text if self._words else withheld(text)
+            return text if self._words else text_reference(text)
         return {"text": text[:TEXT_CHARACTERS], "left_out": over}
 
 

@@ -27,7 +27,7 @@ def lean(data: Data) -> Data:
     return {name: value for name, value in data.items() if value is not None}
 
 
-def withheld(text: str) -> Data:
+def text_reference(text: str) -> Data:
     """Return the publishable data of a private text."""
     data = text.encode("utf-8", "surrogatepass")
     return {"digest": digest_bytes(data), "bytes": len(data)}
