@@ -230,12 +230,7 @@ def _is_checked(path: Path, stated: FileDigest, _modified: int, _size: int) -> b
 def check_rows(path: Path, stated: FileDigest, shown: object | None = None) -> None:
     """Check that a gzipped file has the stated rows. It reads no further than one row too many.
 
-    Args:
-        stated: the digest of its uncompressed bytes, and its number of rows.
-        shown: what errors call the file; ``None`` for its path.
-
-    Raises:
-        BadInput: the file is missing, damaged, or has other rows.
+    Errors call the file ``shown``, or name its path. Raises BadInput: it is missing, damaged, or has other rows.
     """
     inside, count = hashlib.sha256(), 0
     try:

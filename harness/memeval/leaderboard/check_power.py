@@ -96,18 +96,11 @@ class Simulation:
 
 
 def smallest_drop(layout: Layout, sample: Sample, rule: DropRule, simulation: Simulation) -> float | None:
-    """Return the smallest drop of a composite that is found in most repeats.
+    """Return the smallest drop of a composite that is found in most repeats, a multiple of ``STEP``.
 
     In each repeat, every item loses its whole credit with the same probability, so that the expected drop is the wanted
-    one. The test is that of :func:`memeval.statistics.flips.family_tests`, one-sided.
-
-    Args:
-        layout: categories, weights and clusters.
-        sample: the scores of a real run.
-        simulation: noise, repeats and seed.
-
-    Returns:
-        A multiple of ``STEP``; ``None`` if not even the loss of all credits is found.
+    one. The test is that of :func:`memeval.statistics.flips.family_tests`, one-sided. Returns ``None`` if not even the
+    loss of all credits is found.
     """
     steps = math.floor(_total(layout, sample) / STEP + 1e-9)
     if steps < 1 or share_found(layout, sample, steps * STEP, rule, simulation) < simulation.power:

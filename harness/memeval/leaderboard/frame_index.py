@@ -52,14 +52,10 @@ class IndexedRows:
 
 @dataclass(frozen=True)
 class RunIndex:
-    """One table of the index.
+    """One table of the index. Without pyarrow, nothing is stored, and every use reads all runs.
 
-    Without pyarrow, nothing is stored, and every use reads all runs.
-
-    Args:
-        results: the results folder; the files are in a folder of the cache that belongs to it.
-        columns: columns that it always has, with their types.
-        other: returns the type of a column that only some runs have.
+    The files are in a folder of the cache that belongs to the results folder. ``columns`` are always there; ``other``
+    returns the type of a column that only some runs have.
     """
 
     results: Path

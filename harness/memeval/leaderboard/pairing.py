@@ -35,10 +35,6 @@ def old_and_fresh(board: Board, known: str, fresh: str) -> tuple[TrackPair, ...]
     """Pair each system's run on the public seed with its run on a fresh seed, best fresh score first.
 
     Only runs with equal protocol, tier, size, reader, judge and limits are paired.
-
-    Args:
-        known: the benchmark with the public seed: ``beliefs@2``.
-        fresh: the edition: ``beliefs-fresh-202701@2``.
     """
 
     def alike(track: Track) -> Alike:

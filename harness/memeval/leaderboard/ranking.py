@@ -97,15 +97,7 @@ class TrackTests:
         return detectable_differences(self.samples)
 
     def pair(self, first: Path, second: Path, name: str = COMPOSITE) -> PairTest:
-        """Return the test of two runs.
-
-        Args:
-            second: folder of another run.
-
-        Raises:
-            KeyError: a run is not one of the tested runs.
-            ValueError: there is no such value, or both runs are the same.
-        """
+        """Return the test of two runs. Raises KeyError: a run is not tested. Raises ValueError: both are the same."""
         one, two = self.runs[first], self.runs[second]
         low, high = sorted((one, two))
         if low == high:
@@ -172,12 +164,7 @@ def tied_apart(
 ) -> tuple[TiedPair, ...]:
     """Return the pairs of systems that no test separates although their intervals do not overlap.
 
-    Args:
-        systems: the slugs.
-        intervals: the ends of their intervals.
-        first: index of the first run of each pair. Pairs with runs behind the systems are left out.
-        second: index of the second run of each pair.
-        tested: the p-values of the pairs, in one value.
+    The pairs have the indexes ``first`` and ``second``; those with runs behind the systems are left out.
     """
     found = []
     for one, two, p, corrected in zip(first, second, tested.p, tested.corrected, strict=True):

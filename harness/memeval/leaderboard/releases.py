@@ -157,12 +157,8 @@ def completed(
 ) -> Release:
     """Return a new release with its published files, its state, and a signature if there is a key.
 
-    Args:
-        key: file of an SSH key; ``None`` to sign nothing.
-        data_files: the shared files that its pages load.
-
-    Raises:
-        BadInput: the key cannot sign.
+    ``files`` and ``root_files`` have digests by path; the pages load the shared ``data_files``. Raises BadInput: the
+    key cannot sign.
     """
     data = release.data() | {
         "files": dict(files),

@@ -57,14 +57,9 @@ class Clustering:
 
     @classmethod
     def of(cls, weights: Array, cluster: Places) -> Clustering:
-        """Return the clustering of items.
+        """Return the clustering of items. Raises ValueError: no item counts.
 
-        Args:
-            weights: weight of each item in the value, shape (items,); they sum to 1. Items of weight 0 do not count.
-            cluster: number of the cluster of each item, shape (items,).
-
-        Raises:
-            ValueError: no item counts.
+        Weights and numbers of clusters have the shape (items,). Weights sum to 1; items of weight 0 do not count.
         """
         used = weights > 0
         if not used.any():
@@ -191,13 +186,9 @@ def simulated_power(clustering: Clustering, differs: Disagreement, difference: f
 def t_power(noncentrality: float, degrees: int) -> float:
     """Return the probability that a noncentral t variable is significant at 5 %, two-sided.
 
-    ``∫ [Φ(μ - c s) + Φ(-μ - c s)] f(s) ds``, where ``c`` is the critical value and ``s √ν`` has the chi distribution
-    with ``ν`` degrees of freedom (Johnson, Kotz and Balakrishnan 1995, Continuous Univariate Distributions 2, chapter
-    31), by the midpoint rule.
-
-    Args:
-        noncentrality: ``μ``, the difference in standard errors.
-        degrees: ``ν``, at least 1.
+    ``∫ [Φ(μ - c s) + Φ(-μ - c s)] f(s) ds`` by the midpoint rule, where ``μ`` is the noncentrality, ``c`` the critical
+    value, and ``s √ν`` has the chi distribution with ``ν`` degrees of freedom (Johnson, Kotz and Balakrishnan 1995,
+    Continuous Univariate Distributions 2, chapter 31).
     """
     scale, density = _chi(degrees)
     limit = critical(degrees, ALPHA) * scale

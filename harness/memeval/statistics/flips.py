@@ -161,15 +161,8 @@ def families_of_pairs(parts: Array, clusters: tuple[str, ...], first: Places, se
     """Return the p-values of the differences between pairs of rows, each pair as a family of its own.
 
     For each pair equal to :func:`family_tests` of its differences with a group per value, the first of them the main
-    one. The patterns are summed once for each row, not once for each pair.
-
-    Args:
-        parts: parts of each value, shape (rows, values, clusters). A value is the sum of its parts.
-        first: index of the first row of each pair, shape (pairs,).
-        second: index of the second row of each pair, shape (pairs,).
-
-    Returns:
-        Arrays of shape (values, pairs).
+    one. The patterns are summed once for each row, not once for each pair. Arguments and result are those of
+    :func:`pair_tests`.
     """
     values = parts.shape[1]
     signs = sign_patterns(clusters).astype(np.float64)

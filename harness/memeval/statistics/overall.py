@@ -66,14 +66,9 @@ def gap_share(score: Array, floor: Array | float, ceiling: Array | float) -> Arr
 
 
 def weighted_mean(shares: Array, weights: Array) -> Array:
-    """Return ``Σ w_b s_b / Σ w_b`` over the last axis of the shares.
+    """Return ``Σ w_b s_b / Σ w_b`` over the last axis of the shares, shape (..., benchmarks).
 
-    Args:
-        shares: share of the gap, shape (..., benchmarks).
-        weights: weights of the benchmarks, shape (benchmarks,) or (weightings, benchmarks); at least 0.
-
-    Returns:
-        Shape (...) or (..., weightings).
+    Weights are at least 0, shape (benchmarks,) or (weightings, benchmarks). Returns shape (...) or (..., weightings).
     """
     scaled = weights / weights.sum(axis=-1, keepdims=True)
     return np.asarray(shares @ scaled.T)
@@ -186,14 +181,9 @@ def ranks_by(values: Array) -> Array:
 
 
 def leave_one_out(shares: Array, weights: Array) -> Array:
-    """Return the ranks of the systems without each of the benchmarks in turn.
+    """Return the ranks of the systems without each of the benchmarks in turn, shape (benchmarks, systems).
 
-    Args:
-        shares: share of the gap, shape (systems, benchmarks), at least two benchmarks.
-        weights: weights of the benchmarks, shape (benchmarks,).
-
-    Returns:
-        Shape (benchmarks, systems): row ``b`` leaves out benchmark ``b``.
+    Shares have the shape (systems, benchmarks), with at least two benchmarks; weights (benchmarks,).
     """
     kept = np.tile(weights, (len(weights), 1)) * (1 - np.eye(len(weights)))
     return ranks_by(weighted_mean(shares, kept).T)
