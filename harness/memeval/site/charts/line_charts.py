@@ -5,8 +5,6 @@ one takes 37 ms if its kind is compiled already, 70 ms if not: 20 to 37 s of pro
 Here all 531 take 0.05 s. Readers also hide single lines, which would need a whole chart library in their browser.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -81,8 +79,8 @@ class BreakMark:
 class LineChart:
     title: str
     description: str
-    x: Axis
-    y: Axis
+    x: "Axis"
+    y: "Axis"
     lines: tuple[Line, ...]
     breaks: tuple[BreakMark, ...] = ()
 
@@ -270,11 +268,7 @@ def value_axis(values: Sequence[float], unit: Unit) -> Axis:
 
 
 def time_axis(times: Sequence[datetime], most: int = 6) -> Axis:
-    """Return an axis for at least one time in UTC, in seconds since 1970.
-
-    Args:
-        most: maximum number of ticks.
-    """
+    """Return an axis for at least one time in UTC, in seconds since 1970. ``most``: maximum number of ticks."""
     first, last = min(times), max(times)
     margin = max((last - first) * 0.03, timedelta(minutes=30) if last > first else timedelta(hours=12))
     start, end = first - margin, last + margin
