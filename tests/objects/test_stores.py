@@ -180,11 +180,3 @@ def test_on_a_disk_without_links_the_faster_of_two_writers_stores(
     monkeypatch.setattr("os.link", no_links)
     assert store.create("one", b"mine") and store.read("one") == b"mine"
     assert not store.create("both", b"mine") and store.read("both") == b"faster"
-
-
-def test_parts_of_what_the_bucket_refuses_are_not_left_there(bucket: Bucket, tmp_path: Path) -> None:
-    store = open_store(parse_place(f"s3://{BUCKET}/{tmp_path.name}"))
-    large = b"x" * (PART_BYTES + 1)
-    assert store.create("large", b"small")
-    assert not store.create("large", large)
-    assert not bucket.client().list_multipart_uploads(Bucket=BUCKET).get("Uploads")
