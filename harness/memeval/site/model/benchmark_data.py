@@ -25,6 +25,7 @@ class BenchmarkData:
     """Why the data is missing, as a sentence."""
     open: Callable[[], Dataset] | None = field(compare=False)
     """Opens the data, which can take seconds; ``None`` if it is not on this machine."""
+    benchmark: Benchmark | None = field(default=None, compare=False)
     is_shipped: bool = False
     """Whether memeval's own code makes or reads the data, so that the digest tells what follows from it."""
     asked: str = ""
@@ -61,6 +62,7 @@ def data_of(track: Track, benchmark: Benchmark | None, missing: str | None) -> B
     return BenchmarkData(
         key=key,
         digest=track.data_digest,
+        benchmark=benchmark,
         missing=missing,
         open=None if opened is None else opened.dataset,
         is_shipped=benchmark is not None and _is_shipped(benchmark),

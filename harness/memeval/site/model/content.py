@@ -59,6 +59,13 @@ FindBenchmark = Callable[[str], Benchmark]
 """Returns the benchmark of an id, or raises ``BadInput``."""
 
 
+def package_of(benchmark: str) -> str | None:
+    """Return the package that has a benchmark, with its version; ``None`` for memeval's own and unknown ones."""
+    if benchmark not in known_ids() or origin(benchmark).is_own:
+        return None
+    return str(origin(benchmark))
+
+
 @dataclass(frozen=True)
 class BenchmarkView:
     id: str
@@ -90,10 +97,7 @@ class BenchmarkView:
 
     @property
     def package(self) -> str | None:
-        """The package that has the benchmark, with its version; ``None`` for memeval's own and unknown benchmarks."""
-        if self.id not in known_ids() or origin(self.id).is_own:
-            return None
-        return str(origin(self.id))
+        return package_of(self.id)
 
     @property
     def title(self) -> str:
