@@ -94,12 +94,6 @@ def test_each_axis_rests_on_its_own_deeds(runs: dict[SystemKind, RunFolder]) -> 
         assert trust == trust_of(folder, entries(folder, said)[::-1]), "the order of entries does not matter"
 
 
-@pytest.mark.parametrize("isolation", sorted(set(Isolation) - {Isolation.SANDBOXED}))
-def test_a_system_that_can_reach_files_is_repeated_by_nobody(tmp_path: Path, isolation: Isolation) -> None:
-    folder = make_run(tmp_path, "acme", isolation=isolation)
-    assert trust_of(folder, entries(folder, ((LedgerEvent.REPEATED, None),))).answers is AnswerTrust.SELF_RUN
-
-
 def test_of_two_drawn_samples_the_later_one_counts(runs: dict[SystemKind, RunFolder]) -> None:
     entry = entries(runs[SystemKind.SUBMISSION], ((LedgerEvent.RE_ASKED, None),))[0]
     good, bad = (entry.model_copy(update={"sample": Sample(asked=100, agreed=agreed)}) for agreed in (99, 10))
