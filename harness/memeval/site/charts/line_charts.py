@@ -6,8 +6,6 @@ processor time if its kind is compiled already, and 70 ms if not: 4 to 6 % of a 
 browser, since each line is a group with a name; Vega's drawings name no marks.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -82,8 +80,8 @@ class BreakMark:
 class LineChart:
     title: str
     description: str
-    x: Axis
-    y: Axis
+    x: "Axis"
+    y: "Axis"
     lines: tuple[Line, ...]
     breaks: tuple[BreakMark, ...] = ()
 
@@ -271,11 +269,7 @@ def value_axis(values: Sequence[float], unit: Unit) -> Axis:
 
 
 def time_axis(times: Sequence[datetime], most: int = 6) -> Axis:
-    """Return an axis for at least one time in UTC, in seconds since 1970.
-
-    Args:
-        most: maximum number of ticks.
-    """
+    """Return an axis for at least one time in UTC, in seconds since 1970. ``most``: maximum number of ticks."""
     first, last = min(times), max(times)
     margin = max((last - first) * 0.03, timedelta(minutes=30) if last > first else timedelta(hours=12))
     start, end = first - margin, last + margin
