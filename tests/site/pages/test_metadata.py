@@ -263,7 +263,7 @@ def test_a_board_that_is_built_without_pyarrow_offers_no_parquet(built: Built) -
     page = built.read("index.html")
     assert f'href="{SCORES}" download' in page
     assert not (built.out / SCORES_PARQUET).exists()
-    assert all("parquet" not in built.read(name) for name in ("index.html", "api/index.json", "releases/index.html"))
+    assert all("parquet" not in built.read(name) for name in ("index.html", "api/v1/index.json", "releases/index.html"))
 
 
 def test_the_score_table_says_who_is_better_than_the_best_simple_baseline(built: Built) -> None:

@@ -1,7 +1,5 @@
 """Charts of scores against costs."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -60,9 +58,7 @@ class PlotAxis:
 def cost_axis(values: Sequence[float], *, seconds: bool = False) -> PlotAxis:
     """Return the axis of costs that are at least 0; logarithmic where they spread widely.
 
-    Args:
-        values: at least one cost.
-        seconds: whether they are times, with ticks at round seconds, minutes and hours.
+    ``values``: at least one cost. ``seconds``: whether they are times, with ticks at round seconds, minutes and hours.
     """
     positive = [value for value in values if value > 0]
     if positive and max(positive) > LOG_SPREAD * min(positive):
@@ -186,7 +182,7 @@ class _Box:
     width: float
     height: float
 
-    def meets(self, other: _Box) -> bool:
+    def meets(self, other: "_Box") -> bool:
         return (
             2 * abs(self.x - other.x) < self.width + other.width
             and 2 * abs(self.y - other.y) < self.height + other.height

@@ -3,8 +3,6 @@
 Nothing is computed from a page: a script that came into it in another way does not run.
 """
 
-from __future__ import annotations
-
 SCRIPTS = (
     "P4x3W+CyIKCj9aSki11oe8XWg1S9rFALP78c0dnN3ME=",  # templates/frame/scheme.js
     "98/oELPEo86Nmo2CtN3fG+YjdwNYcW6SUQ/oyBBe8rY=",  # the page for an address that does not exist

@@ -1,7 +1,5 @@
 """The failure analysis of a run, for its page and its items."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,9 +35,7 @@ MEANINGS = {
 @dataclass(frozen=True)
 class RunFailures:
     head: bytes
-    """Digest and counts of the analysis, as JSON text."""
     read: Callable[[], bytes]
-    """Returns the analysis as a file, ``failures.json``."""
 
     @cached_property
     def digest(self) -> Digest:
@@ -63,7 +59,6 @@ class RunFailures:
         )
 
     def by_item(self) -> dict[str, dict[str, Any]]:
-        """Return its rows by item, as plain data."""
         return {row["item_id"]: row for row in json.loads(self.read())["items"]}
 
 
@@ -127,11 +122,7 @@ def _analysed(folder: RunFolder, opened: BenchmarkData) -> bytes:
 
 
 def _benchmark_session(data: BenchmarkData, run: Run) -> BenchmarkSession:
-    """Return the data that a run used.
-
-    Raises:
-        BadInput: the data is not on this machine.
-    """
+    """Return the data that a run used. Raises ``BadInput`` if the data is not on this machine."""
     if data.benchmark is None or data.dataset is None:
         raise BadInput(data.missing or "the data is not on this machine.")
     return BenchmarkSession(data.benchmark, data.dataset, run.track.protocol, run.track.tier)

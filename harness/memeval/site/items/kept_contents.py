@@ -4,8 +4,6 @@ The rows of a run are read once, and what is computed is kept in the cache of th
 is missing there, it computes itself.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -32,8 +30,7 @@ from memeval.site.model.benchmark_data import BenchmarkData, data_of
 def keep_contents(folders: Sequence[RunFolder], jobs: int) -> None:
     """Compute what the cache does not have: traces, failure analyses and shards of runs, and the shards of their data.
 
-    Raises:
-        CheckFailed: a process was killed.
+    Raises ``CheckFailed`` if a process was killed.
     """
     allowed = _allowed(folders)
     new = [folder for folder in folders if _is_new(folder, allowed)]
@@ -88,7 +85,6 @@ class _ReadOnce(KeptRun):
 
 
 def _keep(task: tuple[Workload, bool], allowed: frozenset[str]) -> None:
-    """Keep the contents of some runs on the same data, and the data's own if they are the first ones."""
     share, is_first = task
     for path in (path for batch in share for path in batch.paths):
         # A run that cannot be read is left to the build, which says so.

@@ -1,7 +1,5 @@
 """The compare page: two to four runs of a table, side by side, with a data file of the table and of each run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ memeval's own are the classes in the modules of ``memeval.site.pages``. Those of
 group ``memeval.pages``: ``freshness = "memeval_freshness:FreshnessPage"``. The name is the folder of their files.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re
@@ -55,8 +53,7 @@ class BroughtPage:
     def files(self, site: SiteModel) -> Iterator[Page | Asset]:
         """Yield its files with their contents, all of them in its folder.
 
-        Raises:
-            BadInput: the page raises, or wants to write outside its folder.
+        Raises ``BadInput`` if the page raises, or wants to write outside its folder.
         """
         try:
             for made in self.publisher.publish(site):
@@ -94,8 +91,7 @@ def publishers() -> list[Publisher]:
 def brought_pages() -> tuple[BroughtPage, ...]:
     """Return the publishers of other packages, by name.
 
-    Raises:
-        BadInput: one of them cannot be imported, is no publisher, or has an invalid name or that of another.
+    Raises ``BadInput`` if one of them cannot be imported, is no publisher, or has an invalid name or that of another.
     """
     found: dict[str, BroughtPage] = {}
     for extension in extensions(GROUP, "page"):
@@ -109,11 +105,8 @@ def brought_pages() -> tuple[BroughtPage, ...]:
 def brought_files(site: SiteModel, taken: Collection[str]) -> Iterator[Page | Asset]:
     """Yield the files of other packages' pages.
 
-    Args:
-        taken: the folders and files at the root of the site that memeval makes.
-
-    Raises:
-        BadInput: a page cannot be used, raises, or wants to write outside its folder.
+    ``taken``: the folders and files at the root of the site that memeval makes. Raises ``BadInput`` if a page cannot be
+    used, raises, or wants to write outside its folder.
     """
     for page in brought_pages():
         if page.name in taken:

@@ -1,7 +1,5 @@
 """A page for each run: scores, settings, files, and the commands that reproduce it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -32,7 +30,6 @@ from memeval.site.table.judges import JudgeNote, judge_note
 from memeval.site.table.spending import total_cost
 
 GRADES = "grades.jsonl"
-"""The file of grades, from which a browser computes the scores again."""
 
 FAILURES = "failures.json"
 
@@ -61,10 +58,8 @@ UNRANKED = {
 @dataclass(frozen=True)
 class VerifiedFiles:
     files: str
-    """Paths and the digest of ``run.json``, as JSON."""
     number: int
     size: int
-    """Bytes to load."""
 
 
 class RunPages(Publisher):
@@ -120,7 +115,6 @@ class RunPage:
     offered: bool
     verified: VerifiedFiles | None
     files: Mapping[str, str]
-    """Paths of the row files, by name."""
     judge: JudgeNote
     marks: tuple[RowFlag, ...]
     has_origin: bool
@@ -206,12 +200,10 @@ class RunPage:
 
 
 def _measured(run: Run) -> list[str]:
-    """Return the names of all other metrics, in the order of the categories."""
     return list(dict.fromkeys(name for category in run.scores.categories for name in category.metrics))
 
 
 def _in_order(run: Run, counts: FailureSummary) -> FailureSummary:
-    """Return a failure analysis with its categories in the benchmark's order."""
     order = {category.name: place for place, category in enumerate(run.scores.categories)}
     known = sorted(counts.categories, key=lambda one: order.get(one.category, len(order)))
     return counts.model_copy(update={"categories": tuple(known)})
@@ -228,7 +220,6 @@ def _flags(run: Run) -> list[tuple[Flag, str]]:
 
 
 def _properties(run: Run) -> list[SliceLabel]:
-    """Return the slices of a run that need an explanation, by title."""
     found = {slice_label(score.slice).title: slice_label(score.slice) for score in run.scores.slices}
     return [found[title] for title in sorted(found) if found[title].meaning]
 

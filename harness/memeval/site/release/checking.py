@@ -1,7 +1,5 @@
 """Checks a published or downloaded copy of the site against its releases, byte for byte."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -34,7 +32,6 @@ from memeval.site.release.targets.base import Entry, EntryKind, Target
 AGAIN = "Download it again, or publish it again."
 
 HOST_FILES = frozenset({"CNAME", ".nojekyll"})
-"""Files at the root that a host reads; memeval does not check them."""
 
 Entries = Mapping[str, Entry]
 
@@ -129,13 +126,11 @@ def _shared_findings(
 
 
 def _has_name(path: str, digest: Digest) -> bool:
-    """Return whether a shared file has the name that follows from its bytes."""
     value = digest.removeprefix("sha256:")
     return re.fullmatch(rf"{SHARED}{value[:2]}/{value}[.-][0-9A-Za-z._-]+", path) is not None
 
 
 def _versions(entries: Entries, results: Path) -> list[str]:
-    """Return the folders that have a release, here or in the results folder."""
     folders = {path.partition("/")[0] for path in entries if "/" in path} - TAKEN
     return sorted(
         name for name in folders if f"{name}/{RELEASE_FILE}" in entries or release_path(results, name).is_file()
@@ -202,7 +197,6 @@ def _check_version(
 def _root_findings(
     target: Target, entries: Entries, files: Mapping[str, ReleaseFile], folders: Iterable[str]
 ) -> Iterator[Finding]:
-    """Check the files next to the versions: they follow from the releases."""
     newest_first = sorted(files.values(), key=lambda file: age(file.release), reverse=True)
     versions = [file.release.version for file in newest_first]
     wanted = {VERSIONS_FILE: selector(versions), INDEX: ROOT_PAGE}
@@ -255,7 +249,6 @@ def _latest_findings(target: Target, newest: ReleaseFile, entries: Entries) -> I
 
 
 def _digests(target: Target, paths: Sequence[str], entries: Entries) -> Iterator[tuple[str, Digest | Finding]]:
-    """Yield the digest of each published file, or a finding if it is no plain file."""
 
     def digest_of(path: str) -> tuple[str, Digest | Finding]:
         found = _content(target, path, entries)

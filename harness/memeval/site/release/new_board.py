@@ -1,7 +1,5 @@
 """Creates a board in an empty folder: settings, workflows and a first submission that works."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile
@@ -22,10 +20,8 @@ from memeval.settings import REMEDIES, SETTINGS
 from memeval.site.model.files import assets_root
 
 FIRST = ScaffoldAnswers(name="First memory", summary="Sample system: finds turns that share words with the question.")
-"""The first submission."""
 
 SCHEMA = "memeval.schema.json"
-"""Where the JSON Schema of ``memeval.toml`` is, for editors."""
 
 FILES: Mapping[str, str] = {
     SETTINGS: "memeval.toml",
@@ -47,7 +43,6 @@ class NewBoard:
     """The choices for a new board."""
 
     title: str
-    """Title of the board."""
     repository: str | None = None
     """Web address of its repository; ``None`` if there is none yet."""
     contact: str | None = None
@@ -64,11 +59,8 @@ class NewBoard:
 def create_board(folder: Path, board: NewBoard, schema: Mapping[str, object]) -> None:
     """Create a board. If it fails, the folder stays as it was.
 
-    Args:
-        folder: a new folder, or one that is empty or contains only ``.git``.
-
-    Raises:
-        BadInput: the folder contains something else, or cannot be written.
+    ``folder``: a new folder, or one that is empty or contains only ``.git``. Raises ``BadInput`` if the folder contains
+    something else, or cannot be written.
     """
     _refuse(folder)
     is_new = not folder.exists()
@@ -88,7 +80,6 @@ def create_board(folder: Path, board: NewBoard, schema: Mapping[str, object]) ->
 
 
 def first_slug() -> str:
-    """Return the slug of the first submission."""
     return slug_of(FIRST.name)
 
 
@@ -143,7 +134,6 @@ def _environment(folder: Path) -> Environment:
 
 
 def _toml(text: str) -> str:
-    """Return text as a TOML string; its escapes are those of JSON."""
     return json.dumps(text, ensure_ascii=False)
 
 

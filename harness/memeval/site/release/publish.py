@@ -1,7 +1,5 @@
 """Publishing: verify, build, freeze, upload the version, and switch ``latest`` as the last step."""
 
-from __future__ import annotations
-
 import getpass
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -111,7 +109,6 @@ def _publish_stage(
     key: Path | None,
     by: str | None,
 ) -> Iterator[str]:
-    """Publish a built release, and yield one line per action."""
     release = stage.release
     data, pages = list(stage.data_files()), list(stage.pages())
     claim, kept = _claim(results, release), release_path(results, release.version)
@@ -146,11 +143,7 @@ def _publish_stage(
 
 
 def _runs(results: Path) -> list[RunFolder]:
-    """Return the runs to publish.
-
-    Raises:
-        BadInput: there is none, or one only tests the software.
-    """
+    """Return the runs to publish. Raises ``BadInput`` if there is none, or one only tests the software."""
     folders = shown_runs(sealed_runs(results), board_settings(results).settings)
     if not folders:
         raise BadInput("no finished run to publish.", where=results, remedy="Run a system first: memeval run SYSTEM.")
@@ -165,7 +158,6 @@ def _runs(results: Path) -> list[RunFolder]:
 
 
 def _unaccepted(board: Board) -> Iterator[str]:
-    """Yield a warning with the runs that no maintainer accepted."""
     counted = [row for row in board.runs if row.standing not in (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)]
     if unaccepted := [row for row in counted if not row.accepted]:
         yield (
@@ -178,8 +170,7 @@ def _unaccepted(board: Board) -> Iterator[str]:
 def _refuse_doubtful(board: Board) -> None:
     """Check that no run scores as low as the no-memory control.
 
-    Raises:
-        CheckFailed: a run does, and no maintainer has reviewed it.
+    Raises ``CheckFailed`` if a run does, and no maintainer has reviewed it.
     """
     for row in board.runs:
         if row.doubtful:
@@ -192,9 +183,8 @@ def _refuse_doubtful(board: Board) -> None:
 def _refuse_bad_releases(results: Path, completed: str, traces: Traces) -> None:
     """Check the releases that the site shows.
 
-    Raises:
-        CheckFailed: a release failed. The release ``completed`` may lack its line in the ledger: its publication was
-            interrupted.
+    Raises ``CheckFailed`` if a release failed. The release ``completed`` may lack its line in the ledger, after an
+    interrupted publication.
     """
     for file in release_files(results):
         for check in file_checks(file, results, traces):
@@ -282,7 +272,6 @@ def _only(files: Sequence[NewFile], paths: set[str]) -> list[NewFile]:
 
 
 def _sizes(files: Sequence[NewFile], missing: set[str]) -> str:
-    """Return how many files and bytes are new, and how many are there."""
     new = _only(files, missing)
     size, whole = sum(file.size for file in new), sum(file.size for file in files)
     return (
