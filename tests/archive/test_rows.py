@@ -195,3 +195,9 @@ def test_only_so_many_bytes_of_files_stay_in_memory(tmp_path: Path) -> None:
     rows.read(written(tmp_path, shorter, "short.jsonl.gz"), LogLine, its_digest)
     assert rows.read(path, LogLine, DIGEST) is not first
     assert SharedRows(most=10).read(path, LogLine, DIGEST).rows == LINES
+
+
+def test_a_digest_is_of_whole_lines_only(tmp_path: Path) -> None:
+    path = written(tmp_path, gzip.compress(RAW[:-1]))
+    with pytest.raises(BadInput, match=rf"log.jsonl.gz:{len(LINES)}: the last line is cut off"):
+        inner_digest(path)
