@@ -102,7 +102,6 @@ def published(tmp_path: Path) -> BuildSite:
 
 
 def contents(site: Path) -> dict[str, str]:
-    """Return the text of every file of a site, paths included."""
     found = {}
     for path in site.rglob("*"):
         if path.is_file():
@@ -114,7 +113,6 @@ def contents(site: Path) -> dict[str, str]:
 
 
 def places(site: Path, words: list[str]) -> dict[str, list[str]]:
-    """Return the files of a site that hold one of these words."""
     found = contents(site)
     return {word: [name for name, text in found.items() if word.lower() in text.lower()] for word in words}
 

@@ -75,7 +75,6 @@ def site_of(folder: Path, benchmark: FakeBenchmark, settings: str = "", version:
 
 
 def written(site: SiteModel, folder: Path) -> dict[str, Path]:
-    """Write the metadata as a build does, and return the files by path."""
     found = {}
     root = folder / "site" / (site.version or "")
     for made in MetadataFiles().publish(site):
@@ -89,7 +88,6 @@ def written(site: SiteModel, folder: Path) -> dict[str, Path]:
 
 
 def opened(file: Path, caplog: pytest.LogCaptureFixture) -> Any:
-    """Return a data set as mlcroissant reads it, without any error or warning."""
     import mlcroissant  # takes a second, in each process that collects the tests
 
     with caplog.at_level(logging.WARNING):
