@@ -25,6 +25,7 @@ from memeval.records.failure import Failure
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.imported import Claim, Imported
 from memeval.records.journal import LogLine
+from memeval.records.release import Release
 from memeval.records.response import Context, ContextPart, Outcome, Response, RetrievedItem, Timings
 from memeval.records.run import (
     Cost,
@@ -511,3 +512,20 @@ def make_board(results: Path, benchmark: FakeBenchmark, board: Sequence[Made] = 
     if any(run.run.answers_from for run in runs):
         make_audits(results, benchmark, runs)
     return runs
+
+
+def release_of(day: str, version: str) -> Release:
+    return Release(
+        version=version,
+        date=day,
+        memeval="0.1.0",
+        rows=(),
+        ranks_method="ranks@2",
+        weights={},
+        price_lists=(),
+        runs={},
+        ledger_digest=None,
+        files={},
+        data_files=(),
+        state="sha256:" + "0" * 64,
+    )
