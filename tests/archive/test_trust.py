@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memeval.archive.runs import RunFolder
-from memeval.archive.trust import Trust, holds, trust_of
+from memeval.archive.trust import Trust, holds, last_samples, trust_of
 from memeval.records.ledger import AnswerTrust, GradeTrust, LedgerEntry, LedgerEvent, Runner, Sample
 from memeval.records.run import Isolation, SystemKind
 from tests.support.runs import edit_head, make_run, make_track
@@ -92,6 +92,13 @@ def test_each_axis_rests_on_its_own_deeds(runs: dict[SystemKind, RunFolder]) -> 
         by_maintainer = (LedgerEvent.ACCEPTED, Runner.MAINTAINER) in said and (LedgerEvent.REPEATED, None) not in said
         assert (trust.answers is AnswerTrust.MAINTAINER_RUN) == by_maintainer, said
         assert trust == trust_of(folder, entries(folder, said)[::-1]), "the order of entries does not matter"
+
+
+def test_of_two_drawn_samples_the_later_one_counts(runs: dict[SystemKind, RunFolder]) -> None:
+    entry = entries(runs[SystemKind.SUBMISSION], ((LedgerEvent.RE_ASKED, None),))[0]
+    good, bad = (entry.model_copy(update={"sample": Sample(asked=100, agreed=agreed)}) for agreed in (99, 10))
+    assert holds(last_samples([bad, good])[LedgerEvent.RE_ASKED])
+    assert not holds(last_samples([good, bad])[LedgerEvent.RE_ASKED])
 
 
 @pytest.mark.parametrize("behind", ["judge", "reader"])

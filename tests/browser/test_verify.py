@@ -55,6 +55,11 @@ def test_an_honest_run_is_equal_and_its_composite_is_named(wide: Visit, site: Bu
     expect(result).to_contain_text(f"Composite: {site.runs[0].run.scores.composite.value}.")
 
 
+def test_what_nobody_checked_is_named_beside_the_verdict(wide: Visit, site: Built) -> None:
+    result = verified(page_of(wide, site))
+    expect(result).to_contain_text("Not checked: The grades: no maintainer reproduced them.")
+
+
 def flipped(row: dict[str, Any]) -> None:
     row["verdict"] = not row["verdict"]
 

@@ -49,6 +49,7 @@ from tests.support.audits import (
     make_judgment,
     make_probe,
 )
+from tests.support.standing import made_up
 
 HOSTILE = "<script>alert(1)</script> {{ config }} [x](javascript:1) ](`</div> &lt; \u202eRTL \x00 🙂"
 """A name that tries every door."""
@@ -243,6 +244,11 @@ class Made:
     """What becomes of each response, by its number."""
 
 
+def shown(name: str) -> str:
+    """Return a name without what no file can have in one."""
+    return name.replace("\u202e", "").replace("\x00", "")
+
+
 def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
     dice = random.Random(f"{made.slug} {made.started}")
     where = track(benchmark, made.reader, made.judge, made.endpoint, made.label).model_copy(update={"tier": made.tier})
@@ -299,8 +305,8 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
         responses = [made.responses(number, response) for number, response in enumerate(responses)]
     identity = SystemIdentity(
         slug=made.slug,
-        name=made.name,
-        version=made.version,
+        name=shown(made.name),
+        version=shown(made.version),
         kind=made.kind,
         adapter_class="Adapter",
         submission_digest=digest_of(made.slug),
@@ -372,6 +378,7 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
         files=files,
     )
     (folder / "run.json").write_text(json.dumps(run.data(), sort_keys=True, ensure_ascii=False, indent=1) + "\n")
+    made_up(run)
     return RunFolder(folder)
 
 

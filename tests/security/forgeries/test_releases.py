@@ -458,3 +458,11 @@ def test_the_command_line_checks_a_release_and_a_copy(published: Published) -> N
         "2            failed: 1 problem",
         "  public/2/index.html: differs from the release. Download it again, or publish it again.",
     ]
+
+
+def test_a_domain_that_is_not_the_boards_is_found(published: Published) -> None:
+    (published.to / "CNAME").write_text("evil.example\n")
+    assert "/CNAME: has 'evil.example', but the board's address has" in said(published.check()["versions"])
+    (published.to / "CNAME").unlink()
+    (published.to / ".nojekyll").write_text("{% include evil %}")
+    assert said(published.check()["versions"]).startswith(f"{published.to}/.nojekyll: has")

@@ -217,9 +217,13 @@ READ = """
 import io, sys
 from pathlib import Path
 import pandas
+from memeval.archive.runs import RunFolder
 from memeval.site.model.content import read_site
 from memeval.site.pages.score_table import score_parquet, score_rows
 from tests.site.factory import FakeBenchmark
+from tests.support.standing import made_up
+for head in Path(sys.argv[2]).glob("*/*/*/run.json"):
+    made_up(RunFolder(head.parent).run)
 site = read_site(Path(sys.argv[2]), find=lambda _name: FakeBenchmark())
 content = score_parquet(score_rows(site.board))
 written, kept = pandas.read_csv(sys.argv[1]), pandas.read_parquet(io.BytesIO(content))

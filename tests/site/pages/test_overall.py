@@ -21,7 +21,7 @@ from memeval.site.model.content import read_site
 from memeval.site.model.files import Asset, Page, file_bytes
 from memeval.site.model.text import visible
 from memeval.site.pages.overall import OverallPage
-from tests.site.factory import HOSTILE
+from tests.site.factory import HOSTILE, shown
 from tests.support.runs import make_run, make_track
 
 (RETRIEVAL,) = (suite for suite in read_suites() if suite.id == "retrieval@1")
@@ -60,7 +60,7 @@ def results(tmp_path: Path) -> Path:
         results, "oracle", tuple(16 if e.ceiling is Ceiling.ORACLE else 0 for e in RETRIEVAL.benchmarks), control=True
     )
     score(results, "acme", (12, 12, 5))
-    score(results, "blue", (4, 8, 15), version=HOSTILE)
+    score(results, "blue", (4, 8, 15), version=shown(HOSTILE))
     score(results, "cyan", (4,))
     return results
 
@@ -92,7 +92,7 @@ def test_the_files_have_what_the_page_has(results: Path) -> None:
 def test_hostile_text_is_escaped(results: Path) -> None:
     page, _files = published(results)
     assert "<script>" not in str(page.body)
-    assert str(escape(visible(HOSTILE))) in str(page.body)
+    assert str(escape(visible(shown(HOSTILE)))) in str(page.body)
 
 
 def test_a_board_without_a_suite_says_so(tmp_path: Path) -> None:

@@ -46,6 +46,8 @@ MOST_WORDS = 4
 LONGEST_NAME = 8
 """Largest number of words in a system's name. A longer one may be benchmark text; the slug and a digest replace it."""
 
+LONGEST_SHOWN = 200
+
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -206,7 +208,7 @@ def _refuse_taken(answers: ImportedAnswers, results: Path) -> None:
 def _name(answers: ImportedAnswers) -> str:
     """Return the system's name for the record; the slug and a digest replace one that may be benchmark text."""
     if len(_WORD.findall(answers.system)) <= LONGEST_NAME:
-        return answers.system
+        return visible(answers.system)[:LONGEST_SHOWN]
     return f"{answers.slug} {digest_bytes(answers.system.encode())[7:15]}"
 
 

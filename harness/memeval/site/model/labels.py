@@ -22,6 +22,7 @@ _LABELS: tuple[tuple[StrEnum, str], ...] = (
     (RankStatus.UNRELEASED, "not the released data"),
     (RankStatus.AWAITING_VENDOR, "waiting for the vendor"),
     (RankStatus.ROWS_ELSEWHERE, "grades not available here"),
+    (RankStatus.NO_ANSWERS_RUN, "answers’ run not stored"),
     (Isolation.FILES_REACHABLE, "not sandboxed"),
     (Isolation.ELSEWHERE, "unknown (imported)"),
     (Network.OPEN, "unrestricted"),

@@ -6,13 +6,14 @@ from dataclasses import dataclass, fields
 from functools import partial
 
 from memeval.archive.rows import read_rows
-from memeval.leaderboard.board import BoardRow
+from memeval.leaderboard.board import BoardRow, RankStatus
 from memeval.records.base import Digest, digest_of
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
 from memeval.records.failure import FailureSummary
 from memeval.records.grade import Flag, GradeState
 from memeval.records.journal import LogLine
+from memeval.records.ledger import AnswerTrust, GradeTrust
 from memeval.records.run import Run
 from memeval.records.track import Redistribution
 from memeval.site.items.failure_tables import MEANINGS, RunFailures, run_failures
@@ -48,7 +49,11 @@ UNRANKED = {
     "no composite": "At least one category has no score.",
     "not the released data": "Its data differs from what the authors of the benchmark released.",
     "unverified data": "The authors of the benchmark publish no digest, so the data cannot be verified.",
-    "imported": "Its answers were produced outside memeval, with another reader or other limits.",
+    "imported": "Its answers were produced outside memeval. Reader and limits are what their file says.",
+    "not accepted": "It is newer than an accepted run of this system, and no maintainer has accepted it.",
+    "source not stored": "The files of its system are neither stored here nor shipped with memeval.",
+    "run of its answers missing": "It grades the answers of another run, which is not stored here.",
+    "track not rebuilt": "Benchmark not installed, other data than the catalogue’s, or not reproduced by a maintainer.",
     "waiting for review": "It has a warning that honest runs do not get, and no maintainer has reviewed it yet.",
     "rows in the archive": "Its grades are not stored here, so it cannot be compared item by item.",
 }
@@ -60,6 +65,8 @@ class VerifiedFiles:
     files: str
     number: int
     size: int
+    unchecked: tuple[str, ...]
+    """What nobody checked, as sentences."""
 
 
 class RunPages(Publisher):
@@ -235,13 +242,28 @@ def _row_files(row: BoardRow) -> Iterator[tuple[str, Asset]]:
             yield name, shared(path, f"-{name}.gz")
 
 
+def unchecked(row: BoardRow) -> tuple[str, ...]:
+    """Return what nobody checked of a run, as sentences: what its standing and the ledger say."""
+    found = []
+    if row.standing is RankStatus.NOT_REBUILT:
+        found.append("The track: nobody rebuilt it from the benchmark.")
+    if row.trust.grades is GradeTrust.CLAIMED:
+        found.append("The grades: no maintainer reproduced them.")
+    if row.trust.grades is GradeTrust.REPLAYED:
+        found.append("The replies of the models: whoever ran it recorded them.")
+    if row.trust.answers in (AnswerTrust.SELF_RUN, AnswerTrust.IMPORTED):
+        found.append("The system’s answers, clocks and isolation: they are the word of whoever ran it.")
+    return tuple(found)
+
+
 def _verified(row: BoardRow, files: Mapping[str, Asset]) -> VerifiedFiles | None:
     """Return what a browser needs to verify a run; ``None`` if its grades are not published."""
     if GRADES not in files:
         return None
     head, paths = f"{run_url(row.run.run_id)}files/run.json", {name: asset.path for name, asset in files.items()}
     return VerifiedFiles(
-        files=json.dumps({"run": head, "digest": row.folder.digest, "files": paths}),
+        files=json.dumps({"run": head, "digest": row.folder.digest, "files": paths, "unchecked": unchecked(row)}),
+        unchecked=unchecked(row),
         number=1 + len(files),
         size=len(row.folder.head_bytes) + sum(row.folder.file(name).stat().st_size for name in files),
     )

@@ -1,13 +1,16 @@
 """Publishing: verify, build, freeze, upload the version, and switch ``latest`` as the last step."""
 
 import getpass
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.rows import indented
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.run.provenance import memeval_version
+from memeval.evaluation.verify.checks.track import NAME as TRACK
+from memeval.evaluation.verify.findings import Check
 from memeval.evaluation.verify.stored_results import checks_of_results
 from memeval.leaderboard.board import Board, RankStatus, build_board, is_plumbing
 from memeval.leaderboard.board_settings import board_settings, shown_runs
@@ -63,11 +66,12 @@ def publish(
     folders = _runs(results)
     target.check_place(results)
     traces = Traces()
-    findings = [finding for check in checks_of_results(results, traces) for finding in check.findings]
+    checks = checks_of_results(results, traces)
+    findings = [finding for check in checks for finding in check.findings]
     if findings:
         others = f" {len(findings) - 1} more: memeval verify shows all." if len(findings) > 1 else ""
         raise CheckFailed(f"{findings[0]}{others} Nothing was published.")
-    yield f"verified: {len(folders)}."
+    yield from _verified(len(folders), checks)
     board = build_board(folders, Ledger(results), traces)
     release, is_new = frozen(board, results, version, memeval_version())
     if is_new or is_of_board(release, board, results, memeval_version()):
@@ -155,6 +159,15 @@ def _runs(results: Path) -> list[RunFolder]:
                 remedy="Move the run out of the results folder, and publish again.",
             )
     return folders
+
+
+def _verified(runs: int, checks: Iterable[Check]) -> Iterator[str]:
+    """Yield how many runs were verified with the data of their benchmark, and what was not checked in the others."""
+    reasons = Counter((check.name, check.not_checked) for check in checks if check.not_checked is not None)
+    partly = sum(count for (name, _reason), count in reasons.items() if name == TRACK)
+    yield f"verified: {runs - partly}." + (f" Not checked against their benchmark: {partly}." if partly else "")
+    for (name, reason), count in reasons.items():
+        yield f"  not checked: {name} of {count}: {reason}"
 
 
 def _unaccepted(board: Board) -> Iterator[str]:
