@@ -23,7 +23,6 @@ def run_id(site: Built) -> str:
 
 
 def grades(site: Built) -> str:
-    """Return the path of the first run's grades."""
     page = site.read(f"runs/{run_id(site)}/index.html")
     path = next(part for part in page.split('"') if part.endswith("-grades.jsonl.gz"))
     return path[path.index("data/sha256/") :]
@@ -70,7 +69,6 @@ def renamed(row: dict[str, Any]) -> None:
 
 
 def with_first_row(change: Callable[[dict[str, Any]], None]) -> Change:
-    """Return a change of the first grade of a file."""
 
     def changed(data: bytes) -> bytes:
         first, *others = gzip.decompress(data).decode().splitlines()
