@@ -21,7 +21,7 @@ from memeval.site.pages.systems import SystemPages
 from memeval.site.pages.trends import DOWNLOAD, TrendsPage
 from memeval.site.trends import trend_groups
 from memeval.site.trends.trend_groups import SHOWN, trends_of
-from tests.site.factory import HOSTILE
+from tests.site.factory import HOSTILE, shown
 from tests.support.runs import edit_head, make_run, make_track
 
 
@@ -188,8 +188,8 @@ def test_a_long_table_is_cut_and_says_so(tmp_path: Path) -> None:
 
 def test_hostile_names_and_versions_are_text(tmp_path: Path) -> None:
     for day in (1, 2):
-        run = make_run(tmp_path, "acme", {"kept": day}, started=started(day), version=f"{HOSTILE}{day}")
-        edit_head(run, system=run.run.system.data() | {"name": HOSTILE})
+        run = make_run(tmp_path, "acme", {"kept": day}, started=started(day), version=f"{shown(HOSTILE)}{day}")
+        edit_head(run, system=run.run.system.data() | {"name": shown(HOSTILE)})
     page = body(tmp_path)
     assert "<script" not in page
     assert "onerror" not in re.sub(r"&lt;.*?&gt;", "", page)
