@@ -57,27 +57,22 @@ def kinds(site: Built) -> dict[str, int]:
 
 
 def board(page: Page) -> Locator:
-    """Return the table with every kind of row."""
     return page.locator("table.mv-board").filter(has_text="Halfway")
 
 
 def names(page: Page) -> list[str]:
-    """Return the systems of that table, as shown."""
     return board(page).locator("tbody tr:visible th .mv-value").all_inner_texts()
 
 
 def shown(site: Built, slug: str) -> str:
-    """Return the id of a system's first run."""
     return next(run.run.run_id for run in site.runs if run.run.system.slug == slug)
 
 
 def judged(site: Built) -> str:
-    """Return the id of the run of old answers that a model judged."""
     return next(run.run.run_id for run in site.runs if run.run.answers_from)
 
 
 def replayed(site: Built) -> str:
-    """Return the id of the run with a model reader."""
     return next(run.run.run_id for run in site.runs if run.run.replayed)
 
 

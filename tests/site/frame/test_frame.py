@@ -113,7 +113,6 @@ def test_a_theme_without_its_style_sheets_is_refused(monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with an earlier site, which has one page with its chart."""
     monkeypatch.setattr(run_cache, "cache_home", lambda: tmp_path / "cache")
     (tmp_path / "out").mkdir()
     written(tmp_path, page("<p>1</p>"))

@@ -31,7 +31,6 @@ SCENARIO = Scenario(scenario_id="sc", steps=(Ingest(session=SESSION, source_id="
 
 
 def whole(encoded: list[Any], lines: list[str]) -> str:
-    """Return a text put together as the page does it."""
     turns = {
         (turn.turn_id, dated): dated_line(SESSION, turn) if dated else turn.content
         for turn in TURNS

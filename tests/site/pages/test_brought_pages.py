@@ -119,7 +119,6 @@ def test_files_and_kept_pages_are_written_and_the_title_is_escaped(install: Inst
 
 @pytest.fixture
 def files(tmp_path: Path) -> Files:
-    """Return a function that makes the files of the installed pages."""
     benchmark = FakeBenchmark()
     make_run(tmp_path / "results", Made("acme", "Acme Memory"), benchmark)
     site = read_site(tmp_path / "results", find=lambda _name: benchmark)

@@ -487,13 +487,8 @@ def _log(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[
     return (min(20, stored.run(sentence.page).run.files["log.jsonl"].rows),)
 
 
-@rule(r"^Concurrency: (\d+)\.?$")
+@rule(r"Concurrency: (\d+)")
 def _concurrency(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
-    return (stored.run(sentence.page).run.timing.concurrency,)
-
-
-@rule(r"Concurrency: (\d+)\.")
-def _concurrency_too(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
     return (stored.run(sentence.page).run.timing.concurrency,)
 
 

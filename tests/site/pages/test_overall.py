@@ -42,7 +42,6 @@ def score(results: Path, slug: str, rights: tuple[int, ...], *, version: str = "
 
 
 def published(results: Path) -> tuple[Page, Mapping[str, bytes]]:
-    """Return the page and the files beside it."""
     files = list(OverallPage().publish(read_site(results)))
     (page,) = (each for each in files if isinstance(each, Page))
     return page, {each.path: file_bytes(each) for each in files if isinstance(each, Asset)}

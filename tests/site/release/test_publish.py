@@ -24,7 +24,6 @@ from tests.support.boards import add_run, small_build
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A results folder with one run in it."""
     results = tmp_path_factory.mktemp("stored") / "results"
     add_run(results, "no-memory")
     return results
@@ -32,7 +31,6 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def whole(stored: Path, tmp_path: Path) -> Path:
-    """A copy of it that a test may add to."""
     return Path(shutil.copytree(stored, tmp_path / "results"))
 
 
@@ -44,7 +42,6 @@ def results(whole: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def tree(folder: Path) -> dict[str, tuple[float, bytes]]:
-    """Return every file below a folder with its time and bytes."""
     return {
         str(path.relative_to(folder)): (path.stat().st_mtime, path.read_bytes())
         for path in sorted(folder.rglob("*"))

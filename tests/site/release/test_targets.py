@@ -330,7 +330,6 @@ def test_a_full_disk_leaves_the_old_board_and_the_same_call_finishes(
 
 
 def content_of_old(public: Path) -> dict[str, bytes]:
-    """Return the files of the first release and of the root."""
     names = [*(public / "1").rglob("*"), *public.glob("*.*")]
     return {str(path): path.read_bytes() for path in names if path.is_file()}
 

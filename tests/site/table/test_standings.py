@@ -29,7 +29,6 @@ def bm25(tmp_path: Path) -> RunFolder:
 
 
 def said(table: BoardTable) -> str:
-    """Return the verdict as a person reads it."""
     found = verdict(table)
     assert found is not None
     return found.striptags()
