@@ -25,7 +25,7 @@ def _shipped(digest: str) -> Any:
 
 
 def _catalogue(benchmark: str) -> Any:
-    return SimpleNamespace(generated=True) if benchmark in _benchmarks else _catalogue_of(benchmark)
+    return SimpleNamespace(generated=True, unverified=False) if benchmark in _benchmarks else _catalogue_of(benchmark)
 
 
 # For good, since boards of tests are also built in fixtures of a whole module.
