@@ -46,7 +46,11 @@ class Step:
         """The function in its file."""
         found: ast.AST = ast.parse((PACKAGE / self.path).read_text("utf-8"))
         for part in self.name.split("."):
-            found = next(each for each in ast.iter_child_nodes(found) if getattr(each, "name", None) == part)
+            inside = {getattr(each, "name", None): each for each in ast.iter_child_nodes(found)}
+            assert part in inside, (
+                f"CONTRIBUTING.md: {self.name} is not in {self.path}. Name the function that took its place."
+            )
+            found = inside[part]
         return found
 
     @property

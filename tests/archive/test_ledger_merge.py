@@ -22,6 +22,7 @@ from memeval.site.release import staging
 from memeval.site.release.publish import publish
 from memeval.site.release.targets import FolderTarget
 from tests.support.boards import add_run, small_build
+from tests.support.calling import Call
 from tests.support.commands import ROOT
 
 LINES = 40
@@ -220,3 +221,16 @@ def test_lines_cut_off_after_a_release_of_a_merged_ledger_are_noticed(clones: tu
     lines = Ledger(results).path.read_bytes().splitlines(keepends=True)
     Ledger(results).path.write_bytes(b"".join(lines[:-2]))
     assert "lines that release 1 depends on were changed or removed" in "".join(map(str, api.verify(results)))
+
+
+def test_the_command_merges_a_file_or_a_folder_and_says_how_many_lines(
+    clones: tuple[Path, Path], tmp_path: Path, call: Call
+) -> None:
+    for board, name in zip(clones, ("Ada", "Bob"), strict=True):
+        add_lines(board, name, 3)
+    results = str(clones[0] / "results")
+    shutil.copyfile(clones[1] / "results" / "ledger.jsonl", tmp_path / "theirs.jsonl")
+    for other, added in ((tmp_path / "theirs.jsonl", "3 new lines"), (clones[1] / "results", "0 new lines")):
+        assert call("ledger", "merge", str(other), "--results", results).out.endswith(f"ledger.jsonl: {added}.\n")
+    said = call("ledger", "merge", str(tmp_path / "nothing.jsonl"), "--results", results)
+    assert said.code == 2 and "there is no ledger here" in said.err

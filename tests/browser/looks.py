@@ -38,7 +38,6 @@ TOO_WIDE = """() => {
 
 
 def too_wide(page: Page) -> list[str]:
-    """Return what reaches beyond the window."""
     found: Any = page.evaluate(TOO_WIDE)
     return [f"{page.url}: {found[0]} px too wide: {found[1]}"] if found else []
 

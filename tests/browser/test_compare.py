@@ -16,7 +16,6 @@ BOARD = "benchmarks/fake@1/"
 
 
 def printed(site: Built, *runs: str) -> list[list[str]]:
-    """Return the lines of the composite and the categories that the command prints."""
     found = CliRunner().invoke(app, ["compare", *runs, "--results", str(site.results)])
     lines = [re.split(r"\s{2,}", line.strip()) for line in found.stdout.splitlines()]
     return [line[:8] for line in lines if line[0] in ("composite", "belief-update", "noise-resistance")]

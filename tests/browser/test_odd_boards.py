@@ -46,7 +46,6 @@ SMALL = {
 
 @pytest.fixture(scope="module")
 def odd(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """Return a site over systems with such names."""
     folder, benchmark = tmp_path_factory.mktemp("odd"), FakeBenchmark()
     runs = make_board(folder / "results", benchmark, SYSTEMS)
     known = {benchmark.id: benchmark}

@@ -23,7 +23,6 @@ def run_id(site: Built) -> str:
 
 
 def grades(site: Built) -> str:
-    """Return the path of the first run's grades."""
     page = site.read(f"runs/{run_id(site)}/index.html")
     path = next(part for part in page.split('"') if part.endswith("-grades.jsonl.gz"))
     return path[path.index("data/sha256/") :]
@@ -56,6 +55,13 @@ def test_an_honest_run_is_equal_and_its_composite_is_named(wide: Visit, site: Bu
     expect(result).to_contain_text(f"Composite: {site.runs[0].run.scores.composite.value}.")
 
 
+def test_what_nobody_checked_is_named_beside_the_verdict(wide: Visit, site: Built) -> None:
+    claimed = site.runs[2].run.run_id
+    result = verified(wide.go(f"runs/{claimed}/"))
+    expect(result).to_contain_text("Not checked: The grades: no maintainer reproduced them.")
+    expect(verified(page_of(wide, site))).not_to_contain_text("Not checked")
+
+
 def flipped(row: dict[str, Any]) -> None:
     row["verdict"] = not row["verdict"]
 
@@ -65,7 +71,6 @@ def renamed(row: dict[str, Any]) -> None:
 
 
 def with_first_row(change: Callable[[dict[str, Any]], None]) -> Change:
-    """Return a change of the first grade of a file."""
 
     def changed(data: bytes) -> bytes:
         first, *others = gzip.decompress(data).decode().splitlines()

@@ -11,7 +11,6 @@ from tests.site.conftest import Built
 
 
 def track(site: Built) -> str:
-    """Return the table with every kind of row."""
     return next(run.run.track_id for run in site.runs if run.run.system.slug == "halfway")
 
 

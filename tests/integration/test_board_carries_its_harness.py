@@ -124,7 +124,7 @@ def test_a_run_that_does_not_match_its_digests_is_refused(board: Path, tmp_path:
     head = (run_page(board) / "files" / "run.json").read_bytes()
     (files / "run.json").write_bytes(head)
     run = RunFolder(files).run
-    with pytest.raises(BadInput, match="cannot be read|is missing"):
+    with pytest.raises(BadInput, match=r"cannot be read|is missing"):
         published_run(str(files.parent))
     (files / "files.json").write_text('{"files": []}')
     with pytest.raises(BadInput, match="is not a list of a run's files"):

@@ -1,7 +1,5 @@
 """Which runs are the baseline of a check, and which are refused."""
 
-from __future__ import annotations
-
 import gzip
 import random
 from collections.abc import Callable

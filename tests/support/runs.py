@@ -18,6 +18,7 @@ from memeval.records.journal import LogLine, Plan
 from memeval.records.response import Context, ContextPart, Outcome, Response, Timings
 from memeval.records.run import FileDigest, Harness, Inputs, Isolation, SystemIdentity, SystemKind
 from memeval.records.track import CategoryPlan, Limits, Redistribution, Track
+from tests.support.standing import made_up
 
 ITEMS = 50
 """Items of a category, unless a track says otherwise."""
@@ -63,6 +64,7 @@ def make_run(
     version: str = "1.0",
     isolation: Isolation = Isolation.FILES_REACHABLE,
     regraded: Callable[[Grade], Grade] = lambda grade: grade,
+    shipped: bool = True,
     **told: Any,
 ) -> RunFolder:
     """Write a sealed run under ``results`` and return it.
@@ -73,6 +75,7 @@ def make_run(
         done: how many items, from the first on, have rows; ``None`` for all.
         shuffled: whether the rows are in another order than the plan's.
         regraded: returns the grade of an item, given its usual one.
+        shipped: whether a board may rank it, as a run of a shipped system on built-in data.
         told: further fields of the system's identity.
     """
     track = track or make_track()
@@ -104,6 +107,8 @@ def make_run(
     run = head(plan, Rows(responses, [context], grades), files, concurrency=1)
     run = run.model_copy(update={"timing": run.timing.model_copy(update={"ended": started})})
     (folder / "run.json").write_text(run.to_json() + "\n", encoding="utf-8")
+    if shipped:
+        made_up(run)
     return RunFolder(folder)
 
 

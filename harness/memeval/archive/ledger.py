@@ -73,7 +73,6 @@ class _History:
 
     @property
     def ends(self) -> list[Digest]:
-        """The lines that no line follows, in order of their digests."""
         return sorted(self._ends)
 
     def problem(self, line: bytes, entry: LedgerEntry) -> str | None:
@@ -104,7 +103,6 @@ class _History:
         self._ends[digest] = None
 
     def lines(self) -> list[bytes]:
-        """Return all lines in their order."""
         lines, count, _so_far = self._joined(self.ends)
         return lines[:count]
 
@@ -146,7 +144,6 @@ _EQUAL_BY: Mapping[LedgerEvent, tuple[str, ...]] = {
     LedgerEvent.SUPERSEDED: ("other_run_id",),
     LedgerEvent.RELEASED: ("release_version", "release_digest"),
 }
-"""The fields that make two entries about one run equal, by event."""
 
 
 class Ledger:

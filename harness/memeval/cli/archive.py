@@ -59,8 +59,7 @@ def push(
 
     Example: memeval archive push --all --to s3://my-bucket/runs
     """
-    from memeval.archive.remote.automatic import name_of, push_and_index, queued_runs
-    from memeval.archive.remote.opening import open_archive
+    from memeval.archive.remote.automatic import name_of, open_archive, push_and_index, queued_runs
     from memeval.archive.remote.pushing import PushState, push_releases
 
     if not (runs or every or queued):
@@ -151,8 +150,8 @@ def pull(
 
     Example: memeval archive pull --system bm25 --since 2026-11-01
     """
+    from memeval.archive.remote.automatic import open_archive
     from memeval.archive.remote.index import listed_heads
-    from memeval.archive.remote.opening import open_archive
     from memeval.archive.remote.pulling import PullState, Selection, pull_runs, released_runs
 
     ids = tuple(runs or ())
@@ -195,9 +194,9 @@ def list_runs(place: From = None, results: Results = DEFAULT_RESULTS, as_json: A
 
     Example: memeval archive list
     """
+    from memeval.archive.remote.automatic import open_archive
     from memeval.archive.remote.index import ArchivedRun, archived_runs, listed_heads
     from memeval.archive.remote.layout import ROWS, row_key
-    from memeval.archive.remote.opening import open_archive
 
     store = open_archive(results, place, to_read=True)
     sizes = {each.key: each.size for each in store.list(ROWS)}
@@ -245,7 +244,7 @@ def verify(place: From = None, results: Results = DEFAULT_RESULTS, as_json: AsJs
 
     Example: memeval archive verify
     """
-    from memeval.archive.remote.opening import open_archive
+    from memeval.archive.remote.automatic import open_archive
     from memeval.archive.remote.verifying import verify_archive
 
     store = open_archive(results, place, to_read=True)
@@ -293,8 +292,8 @@ def prune(
 
     Example: memeval archive prune --older-than 90
     """
+    from memeval.archive.remote.automatic import open_archive
     from memeval.archive.remote.index import refresh_index
-    from memeval.archive.remote.opening import open_archive
     from memeval.archive.remote.pruning import plan_pruning
     from memeval.archive.remote.pruning import prune as delete
 
@@ -344,7 +343,7 @@ def fetch_for(folders: Sequence[RunFolder]) -> None:
 
 
 def archive_state(results: Path = DEFAULT_RESULTS) -> str | None:
-    from memeval.archive.remote.opening import archive_place
+    from memeval.archive.remote.automatic import archive_place
     from memeval.objects import open_store
 
     try:

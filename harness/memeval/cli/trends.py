@@ -85,8 +85,8 @@ def _local(results: Path, systems: Sequence[str] | None, benchmark: str | None) 
 
 
 def _archived(results: Path, place: str) -> list[Run]:
+    from memeval.archive.remote.automatic import open_archive
     from memeval.archive.remote.index import ArchivedRun, archived_runs, listed_heads
-    from memeval.archive.remote.opening import open_archive
 
     store = open_archive(results, place, to_read=True)
     runs = []

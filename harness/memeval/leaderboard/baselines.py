@@ -24,7 +24,6 @@ from memeval.records.track import differing_parts
 LAST = re.compile(r"last-([1-9][0-9]{0,2})")
 
 REGRESSED = "regression accepted ("
-"""Start of the reason of an acceptance with ``--regressed``."""
 
 LEAST_DRIFT = 8
 """Fewest runs in which a drift is searched for, the checked one included: six are in the baseline anyway."""
@@ -85,8 +84,6 @@ def check_run(
 
 @dataclass(frozen=True)
 class _Other:
-    """A further comparison, before the rows are read."""
-
     kind: str
     runs: Sequence[RunFolder]
     release: str | None = None
@@ -243,7 +240,6 @@ def _counts(run: Run) -> bool:
 
 
 def _named(folder: RunFolder, other: RunFolder, entries: Sequence[LedgerEntry], notes: list[str]) -> RunFolder:
-    """Return a named baseline run."""
     run, base = folder.run, other.run
     if base.run_id == run.run_id:
         raise BadInput(f"run {run.run_id} is its own baseline.", remedy="Name another run with --baseline.")

@@ -30,7 +30,6 @@ class ItemScore:
 
 
 Items = Mapping[str, ItemScore]
-"""The scores of a run, by item."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,6 @@ from memeval.statistics.overall import (
 from memeval.statistics.ranks import ALPHA, rank_ranges
 
 JUDGE_PARTS = frozenset({"judge", "judge_endpoint", "judge_label", "prompts"})
-"""Parts of a track in which it may differ if only the judge is another one."""
 
 
 def overall(board: Board, suite: BenchmarkSuite) -> Overall:

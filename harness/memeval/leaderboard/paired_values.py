@@ -50,7 +50,6 @@ class PairedValue:
     only_warns: bool = False
     """Whether it never fails the check; its test is then outside the family."""
     skipped: bool = False
-    """Whether it cannot be compared; ``note`` says why."""
 
     @property
     def loss(self) -> Mapping[str, float]:
@@ -67,12 +66,10 @@ class Mix:
     divisor: float = 1.0
 
     def of(self, runs: Sequence[Items], names: Sequence[str]) -> list[float]:
-        """Return the value of each item. A missing item is wrong."""
         used = [(weight, run) for weight, run in zip(self.weights, runs, strict=True) if weight]
         return [fsum(weight * run[name].score for weight, run in used if name in run) / self.divisor for name in names]
 
     def has(self, runs: Sequence[Items], names: Sequence[str]) -> bool:
-        """Whether one of the runs that count has one of the items."""
         return any(name in run for weight, run in zip(self.weights, runs, strict=True) if weight for name in names)
 
 
@@ -141,7 +138,6 @@ def _subject(
 
 
 def _places(runs: Iterable[Items]) -> Mapping[str, tuple[str, str]]:
-    """Return category and cluster by item."""
     places: dict[str, tuple[str, str]] = {}
     for run in runs:
         for item, score in run.items():

@@ -69,7 +69,6 @@ def detectable_differences(samples: TrackSamples) -> DetectableDifferences:
 @dataclass(frozen=True)
 class PairTest:
     difference: float
-    """First minus second."""
     p: float
     """Two-sided p-value of no difference."""
     corrected: float
@@ -86,7 +85,6 @@ class TrackTests:
 
     ranks: Mapping[Path, RankRange]
     runs: Mapping[Path, int]
-    """Index of each run: the ranked runs, then the baseline."""
     names: tuple[str, ...]
     values: Array
     """Each value of each run, shape (runs, values)."""
@@ -99,15 +97,7 @@ class TrackTests:
         return detectable_differences(self.samples)
 
     def pair(self, first: Path, second: Path, name: str = COMPOSITE) -> PairTest:
-        """Return the test of two runs.
-
-        Args:
-            second: folder of another run.
-
-        Raises:
-            KeyError: a run is not one of the tested runs.
-            ValueError: there is no such value, or both runs are the same.
-        """
+        """Return the test of two runs. Raises KeyError: a run is not tested. Raises ValueError: both are the same."""
         one, two = self.runs[first], self.runs[second]
         low, high = sorted((one, two))
         if low == high:
@@ -174,12 +164,7 @@ def tied_apart(
 ) -> tuple[TiedPair, ...]:
     """Return the pairs of systems that no test separates although their intervals do not overlap.
 
-    Args:
-        systems: the slugs.
-        intervals: the ends of their intervals.
-        first: index of the first run of each pair. Pairs with runs behind the systems are left out.
-        second: index of the second run of each pair.
-        tested: the p-values of the pairs, in one value.
+    The pairs have the indexes ``first`` and ``second``; those with runs behind the systems are left out.
     """
     found = []
     for one, two, p, corrected in zip(first, second, tested.p, tested.corrected, strict=True):
@@ -191,8 +176,8 @@ def tied_apart(
         if low > other_high or other_low > high:
             higher, lower = (one, two) if low > other_high else (two, one)
             reason = (
-                f"Their difference alone has p = {p:.2g}. Corrected for all {len(first)} pairs that are tested, "
-                f"it has p = {corrected:.2g}, and only p below {ALPHA:g} separates two systems."
+                f"Their difference alone has p = {p:.2g}. Corrected for all tests of the table, it has "
+                f"p = {corrected:.2g}, and only p below {ALPHA:g} separates two systems."
             )
             found.append(
                 TiedPair(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from memeval.archive.ledger import Details, Ledger
+from memeval.archive.rows import indented, write_files
 from memeval.archive.signatures import RELEASE_NAMESPACE, sign, signed_bytes
 from memeval.leaderboard.board import Board
 from memeval.leaderboard.board_settings import BOARD_FILE, board_file, page_settings
@@ -20,12 +21,11 @@ from memeval.records.ledger import LedgerEvent
 from memeval.records.release import Release, ReleaseRow
 from memeval.records.settings import BoardSettings
 from memeval.settings import read_settings
-from memeval.storage import package_digest, unwritable, write_whole
+from memeval.storage import package_digest
 
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,63}")
 
 LARGEST = 64_000_000
-"""Maximum size of a release file in bytes: a release lists thousands of published files."""
 
 RANKS_METHOD = "ranks@2"
 """Name of the method of :mod:`memeval.leaderboard.board`. A better method gets the next name."""
@@ -70,11 +70,6 @@ class ReleaseFile:
         if (state := state_of(self.data)) == self.release.state:
             return None
         return f"is {self.release.state}, but the file gives {state}: the release was edited."
-
-
-def file_bytes(data: Mapping[str, Any]) -> bytes:
-    """Return the file of a release, given its plain JSON data: one value a line, for review."""
-    return (json.dumps(data, sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
 
 
 def release_path(results: Path, version: str) -> Path:
@@ -164,12 +159,8 @@ def completed(
 ) -> Release:
     """Return a new release with its published files, its state, and a signature if there is a key.
 
-    Args:
-        key: file of an SSH key; ``None`` to sign nothing.
-        data_files: the shared files that its pages load.
-
-    Raises:
-        BadInput: the key cannot sign.
+    ``files`` and ``root_files`` have digests by path; the pages load the shared ``data_files``. Raises BadInput: the
+    key cannot sign.
     """
     data = release.data() | {
         "files": dict(files),
@@ -214,7 +205,6 @@ def _parts(board: Board, memeval: str) -> dict[str, Any]:
 
 
 def _is_of(release: Release, parts: Mapping[str, Any], results: Path) -> bool:
-    """Return whether a release has these parts and the settings, and the ledger got only lines about releases since."""
     shown = digest_bytes(board_file(page_settings(read_settings(results.absolute().parent))))
     data, ledger = release.data(), Ledger(results)
     if _settings_digest(release) != shown or any(data[name] != value for name, value in parts.items()):
@@ -229,19 +219,15 @@ def keep(release: Release, results: Path, key: Path | None = None, by: str = "me
     Raises BadInput: the folder or the ledger cannot be written, or another release has this version.
     """
     path = release_path(results, release.version)
-    content = file_bytes(release.data())
+    content = indented(release.data())
     if path.exists() and ReleaseFile.read(path).release != release:
         raise BadInput(
             f"release {release.version} is frozen, and this board differs from it.",
             where=path,
             remedy="Publish the change under another version with --release.",
         )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(path.parent, error) from None
     if not path.exists():
-        write_whole(path, content)
+        write_files({path: content})
     ledger = Ledger(results, key)
     reason = f"{len(release.rows)} rows, {len(release.runs)} runs, {len(release.files)} files"
     named = Details(release_version=release.version, release_digest=digest_bytes(content))

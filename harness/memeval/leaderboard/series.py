@@ -21,12 +21,9 @@ class LeftOut(StrEnum):
 
 @dataclass(frozen=True)
 class RunSeries:
-    """The runs of one system on one track, oldest first: their scores can be compared."""
-
     system: str
     is_control: bool
     benchmark: str
-    """Name of the benchmark, without its version."""
     runs: tuple[Run, ...]
     superseded: frozenset[str] = frozenset()
     """Ids of the runs that were superseded by a run on another track."""
@@ -45,7 +42,6 @@ class RunSeries:
 class History:
     series: tuple[RunSeries, ...]
     left_out: Mapping[LeftOut, int] = field(default_factory=dict)
-    """Number of runs that are in no series, by reason."""
 
 
 def started_at(run: Run) -> datetime | None:

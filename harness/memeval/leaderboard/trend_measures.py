@@ -15,7 +15,6 @@ from memeval.records.scores import Interval
 
 COMPOSITE = "composite"
 CATEGORY = "category_"
-"""Prefix of the names of categories, as in the downloads of a table."""
 RANK = "rank"
 
 _QUESTION = (Phase.ASK, Phase.SEARCH)
@@ -28,7 +27,6 @@ class Unit(StrEnum):
     DOLLARS = "dollars"
     SECONDS = "seconds"
     PLACE = "place"
-    """A rank: 1 is the best."""
 
 
 @dataclass(frozen=True)
@@ -173,4 +171,3 @@ _COSTS = (
     ),
 )
 RANK_MEASURE = TrendMeasure(RANK, "Rank in each release", Unit.PLACE, Direction.LOWER, lambda _run: MeasuredValue(None))
-"""Read from releases: see :func:`memeval.leaderboard.trends.rank_trend`."""

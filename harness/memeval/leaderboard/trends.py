@@ -37,13 +37,10 @@ class TrendPoint:
 class TrendBreak:
     index: int
     changes: tuple[str, ...]
-    """What changed, as sentences."""
 
 
 @dataclass(frozen=True)
 class TrendStep:
-    """A change of the mean that is unlikely to be chance."""
-
     index: int
     before: float
     after: float
@@ -81,8 +78,6 @@ class NeighbourTest:
 
 @dataclass(frozen=True)
 class SeriesTrend:
-    """A trend with the series it is of, and the paired tests between its runs."""
-
     series: RunSeries
     trend: Trend
     tests: tuple[NeighbourTest, ...] = ()

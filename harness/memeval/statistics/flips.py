@@ -21,20 +21,16 @@ Signs = NDArray[np.int8]
 Places = NDArray[np.intp]
 
 ALL_PATTERNS = 12
-"""Up to this number of clusters, all patterns of signs are used."""
 
 DRAWN_PATTERNS = 4096
-"""Number of patterns for more clusters; the first is the observed one."""
 
 OTHER_WEIGHT = 0.8
 """Factor of ``T`` for all but the main value. Without it, six categories take most of the power from the main
 value; with it, about a tenth."""
 
 COMMON_WEIGHT = 10
-"""Weight of the scale of the group, in clusters."""
 
 SEED = "memeval signs 1"
-"""Seed of the drawn patterns."""
 
 TOLERANCE = 1e-9
 """Values that differ by less are equal: the order of a sum must not change a result."""
@@ -165,15 +161,8 @@ def families_of_pairs(parts: Array, clusters: tuple[str, ...], first: Places, se
     """Return the p-values of the differences between pairs of rows, each pair as a family of its own.
 
     For each pair equal to :func:`family_tests` of its differences with a group per value, the first of them the main
-    one. The patterns are summed once for each row, not once for each pair.
-
-    Args:
-        parts: parts of each value, shape (rows, values, clusters). A value is the sum of its parts.
-        first: index of the first row of each pair, shape (pairs,).
-        second: index of the second row of each pair, shape (pairs,).
-
-    Returns:
-        Arrays of shape (values, pairs).
+    one. The patterns are summed once for each row, not once for each pair. Arguments and result are those of
+    :func:`pair_tests`.
     """
     values = parts.shape[1]
     signs = sign_patterns(clusters).astype(np.float64)

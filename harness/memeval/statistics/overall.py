@@ -28,8 +28,6 @@ LEAST_VARIANCE = 1e-9
 
 @dataclass(frozen=True)
 class ClusterScores:
-    """The scores of some runs of one track, by category and cluster."""
-
     items: Array
     """Share of a category's items that each cluster has, shape (categories, clusters)."""
     parts: Array
@@ -52,7 +50,6 @@ class ClusterScores:
 @dataclass(frozen=True)
 class Lead:
     first: float
-    """Share of the weightings under which the first system leads."""
     second: float
     tied: float
 
@@ -69,14 +66,9 @@ def gap_share(score: Array, floor: Array | float, ceiling: Array | float) -> Arr
 
 
 def weighted_mean(shares: Array, weights: Array) -> Array:
-    """Return ``Σ w_b s_b / Σ w_b`` over the last axis of the shares.
+    """Return ``Σ w_b s_b / Σ w_b`` over the last axis of the shares, shape (..., benchmarks).
 
-    Args:
-        shares: share of the gap, shape (..., benchmarks).
-        weights: weights of the benchmarks, shape (benchmarks,) or (weightings, benchmarks); at least 0.
-
-    Returns:
-        Shape (...) or (..., weightings).
+    Weights are at least 0, shape (benchmarks,) or (weightings, benchmarks). Returns shape (...) or (..., weightings).
     """
     scaled = weights / weights.sum(axis=-1, keepdims=True)
     return np.asarray(shares @ scaled.T)
@@ -189,21 +181,15 @@ def ranks_by(values: Array) -> Array:
 
 
 def leave_one_out(shares: Array, weights: Array) -> Array:
-    """Return the ranks of the systems without each of the benchmarks in turn.
+    """Return the ranks of the systems without each of the benchmarks in turn, shape (benchmarks, systems).
 
-    Args:
-        shares: share of the gap, shape (systems, benchmarks), at least two benchmarks.
-        weights: weights of the benchmarks, shape (benchmarks,).
-
-    Returns:
-        Shape (benchmarks, systems): row ``b`` leaves out benchmark ``b``.
+    Shares have the shape (systems, benchmarks), with at least two benchmarks; weights (benchmarks,).
     """
     kept = np.tile(weights, (len(weights), 1)) * (1 - np.eye(len(weights)))
     return ranks_by(weighted_mean(shares, kept).T)
 
 
 def lead_of(first: Array, second: Array, weightings: Array) -> Lead:
-    """Return how often one system leads another."""
     difference = weightings @ (first - second)
     leads, trails = (float(np.mean(sign * difference > TOLERANCE)) for sign in (1, -1))
     return Lead(first=leads, second=trails, tied=float(np.mean(np.abs(difference) <= TOLERANCE)))

@@ -49,6 +49,7 @@ async function checkedRun(files) {
   return [
     verdict(!wrong, wrong ? `Not equal: ${wrong} ${wrong === 1 ? "check" : "checks"} failed.` : "Equal: the files match their digests, and every score follows from the grades."),
     make("div", { role: "list" }, checks.map(({ fine, text }) => make("p", { role: "listitem" }, mark(fine), " ", text))),
+    files.unchecked.length ? make("p", {}, make("strong", {}, "Not checked: "), files.unchecked.join(" ")) : "",
     make("p", { class: "mv-note" }, "The grades themselves are taken as they are. The commands under “Reproduce this run” grade the answers again."),
   ];
 }

@@ -174,7 +174,7 @@ def test_a_head_that_cannot_be_read_is_a_finding(stored: Path) -> None:
     (stored / "run.json").unlink()
     (stored / "run.json").mkdir()
     found = problems_in(stored.parents[2])
-    assert [each.problem for each in found] == ["the file cannot be read (Is a directory)."]
+    assert [each.problem for each in found] == ["is not a regular file of at most 64,000,000 bytes."]
 
 
 def test_a_file_that_does_not_belong_is_named(stored: Path) -> None:

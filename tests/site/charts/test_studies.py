@@ -41,7 +41,6 @@ RATING = ProtocolInfo(
 
 
 def rated(errors: tuple[float | None, ...]) -> Made:
-    """Return a run whose items are off by these errors, in turn."""
 
     def edited(number: int, grade: Grade) -> Grade:
         error = errors[number % len(errors)]

@@ -1,7 +1,5 @@
 """Boards of one run and of five hundred systems: what their pages say and weigh."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from pathlib import Path

@@ -15,7 +15,6 @@ from tests.site.factory import SECRET, FakeBenchmark, Made, make_run
 
 
 def told(grade: Grade) -> Failure:
-    """Return a failure row as a run may have been sealed with it."""
     right = grade.verdict is True
     return Failure(
         item_id=grade.item_id,

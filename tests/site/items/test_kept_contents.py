@@ -30,7 +30,6 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def kept_of_runs(folder: Path) -> dict[str, bytes]:
-    """Return what is kept of runs, by the names of the files."""
     kinds = {"failures", "scores", "shards", "trace"}
     files = (folder / "cache/site").iterdir()
     return {path.name: path.read_bytes() for path in files if path.name.partition("-")[2] in kinds}

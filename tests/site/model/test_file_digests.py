@@ -16,7 +16,6 @@ REAL = file_digests.JUST_BEFORE
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file, and a cache folder; no time passes before its digest is kept."""
     monkeypatch.setattr(run_cache, "cache_home", lambda: tmp_path / "cache")
     monkeypatch.setattr(file_digests, "JUST_BEFORE", 0)
     path = tmp_path / "file"

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from memeval.records.errors import BadInput
 from memeval.site.charts import charts
 from memeval.site.frame import building, csp, not_found
-from memeval.site.frame.page_frame import Frame
+from memeval.site.frame.page_frame import PageFrame
 from memeval.site.model import files, text, urls
 from memeval.site.model.content import read_site
 from memeval.site.model.files import Page
@@ -118,7 +118,7 @@ def test_the_policy_allows_two_scripts_by_fixed_hashes_and_nothing_from_outside(
 def test_a_script_that_came_into_a_page_is_not_allowed_by_its_policy(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     page = Page("", "x", Markup("<script>alert(1)</script>"), "Words")
-    whole = Frame(read_site(tmp_path / "results")).around(page)
+    whole = PageFrame(read_site(tmp_path / "results")).around(page)
     allowed = re.findall(r"'sha256-([^']+)'", html.unescape(whole))
     scripts = re.findall(r"<script>(.*?)</script>", whole, re.S)
     hashes = [base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in scripts]

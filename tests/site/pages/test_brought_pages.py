@@ -1,13 +1,14 @@
 """Pages of other packages, found by entry point and installed as an installer would."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from memeval.archive.runs import RunFolder
+from memeval.benchmarks import registry
+from memeval.evaluation.verify.verification import checks_of_run
 from memeval.records.errors import BadInput
 from memeval.site import build
 from memeval.site.frame.unchanged import inputs_of
@@ -16,6 +17,7 @@ from memeval.site.model.files import Asset, Page
 from memeval.site.pages.publisher import brought_files, brought_pages
 from tests.site.factory import FakeBenchmark, Made, make_run
 from tests.support.packages import with_package
+from tests.support.runs import edit_head
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "extension-package"
 
@@ -41,6 +43,11 @@ Build = Callable[[], Path]
 Files = Callable[[], "list[Page | Asset]"]
 
 
+def forget() -> None:
+    brought_pages.cache_clear()
+    registry._extending.cache_clear()
+
+
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
     """Return a function that installs a package with a page; the lines are those of its ``publish``."""
@@ -50,7 +57,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         with_package(folder, metadata)
         monkeypatch.syspath_prepend(str(folder))
         monkeypatch.syspath_prepend(str(metadata))
-        brought_pages.cache_clear()
+        forget()
 
     def make(*lines: str, name: str = "extra", package: str = "acme-extra", value: str = "{module}:Extra") -> None:
         folder = tmp_path / package
@@ -66,7 +73,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
     make.put = put  # type: ignore[attr-defined]
     yield make
     monkeypatch.undo()
-    brought_pages.cache_clear()
+    forget()
 
 
 @pytest.fixture
@@ -112,7 +119,6 @@ def test_files_and_kept_pages_are_written_and_the_title_is_escaped(install: Inst
 
 @pytest.fixture
 def files(tmp_path: Path) -> Files:
-    """Return a function that makes the files of the installed pages."""
     benchmark = FakeBenchmark()
     make_run(tmp_path / "results", Made("acme", "Acme Memory"), benchmark)
     site = read_site(tmp_path / "results", find=lambda _name: benchmark)
@@ -190,4 +196,19 @@ def test_two_packages_with_a_page_of_one_name_are_both_named(install: Install, f
     with pytest.raises(BadInput) as caught:
         files()
     said = f"{caught.value.problem} {caught.value.remedy}"
-    assert "acme-extra 1.2" in said and "other-extra 1.2" in said and "Uninstall one" in said
+    assert "acme-extra 1.2" in said and "other-extra 1.2" in said and "uninstall" in said
+
+
+def test_the_check_of_the_example_package_finds_a_run_that_ends_before_it_starts(
+    install: Install, tmp_path: Path
+) -> None:
+    install.put(EXAMPLE)  # type: ignore[attr-defined]
+    run = make_run(tmp_path / "results", Made("acme", "Acme Memory"), FakeBenchmark())
+
+    def found() -> list[str]:
+        (check,) = (check for check in checks_of_run(RunFolder(run.path)) if check.name == "times")
+        return [finding.problem for finding in check.findings]
+
+    assert found() == []
+    edit_head(run, timing=run.run.timing.data() | {"ended": "2020-01-01T00:00:00+00:00"})
+    assert found() == ["the run ended at 2020-01-01T00:00:00+00:00, before it started."]

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from memeval.records.errors import BadInput
 from memeval.site.frame.guide import guide_files
-from memeval.site.frame.page_frame import Frame
+from memeval.site.frame.page_frame import PageFrame
 from memeval.site.model.content import SiteModel, read_site
 from memeval.site.model.files import Page, assets_root
 from memeval.site.pages.board_files import ContactPage
@@ -66,7 +66,7 @@ def test_another_address_is_refused_with_its_remedy(tmp_path: Path, address: str
 
 
 def test_every_page_links_to_it(tmp_path: Path) -> None:
-    page = Frame(site(tmp_path)).around(Page("faq/", "x", Markup(""), "Words"))
+    page = PageFrame(site(tmp_path)).around(Page("faq/", "x", Markup(""), "Words"))
     assert '<a href="../contact/">Contact</a>' in page
 
 
@@ -77,7 +77,9 @@ def test_the_status_of_memeval_and_its_demo_are_on_its_own_board_only(tmp_path: 
     mine = replace(board, is_memevals=True)
     pages = {own: {page.url for page in guide_files(own) if isinstance(page, Page)} for own in (True, False)}
     assert pages[True] - pages[False] == {"status/"}
-    frames = {each.is_memevals: Frame(each).around(Page("faq/", "x", Markup(""), "Words")) for each in (board, mine)}
+    frames = {
+        each.is_memevals: PageFrame(each).around(Page("faq/", "x", Markup(""), "Words")) for each in (board, mine)
+    }
     for own, frame in frames.items():
         assert ("status/" in frame) is own and ("make demo" in frame) is own
 

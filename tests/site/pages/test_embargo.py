@@ -14,10 +14,9 @@ import pytest
 from memeval.claims.embargo import Embargo, embargo
 from memeval.claims.findings import read_findings
 from memeval.claims.store import stored_regraded
-from memeval.records.release import Release
 from memeval.site import build
 from tests.claims.test_findings import board
-from tests.site.factory import FakeBenchmark, Made, make_run
+from tests.site.factory import FakeBenchmark, Made, make_run, release_of
 from tests.site.items.test_failure_tables import text_of
 
 ROOT = Path(__file__).parents[3]
@@ -64,23 +63,6 @@ CASES = {
 BuildSite = Callable[..., Path]
 
 
-def release_of(day: str) -> Release:
-    return Release(
-        version=VERSION,
-        date=day,
-        memeval="0.1.0",
-        rows=(),
-        ranks_method="ranks@2",
-        weights={},
-        price_lists=(),
-        runs={},
-        ledger_digest=None,
-        files={},
-        data_files=(),
-        state="sha256:" + "0" * 64,
-    )
-
-
 @pytest.fixture
 def published(tmp_path: Path) -> BuildSite:
     """Return a function that builds the site of a release of a day, or with no day a site of this machine."""
@@ -93,7 +75,7 @@ def published(tmp_path: Path) -> BuildSite:
                 shutil.copy(ROOT / f"results/imported/mirix/{name}.{end}", results / "imported/mirix")
         benchmark = FakeBenchmark()
         make_run(results, Made("mem0", "Mem0 of our own"), benchmark)
-        release = () if day is None else (release_of(day),)
+        release = () if day is None else (release_of(day, VERSION),)
         version = None if day is None else VERSION
         build(results, tmp_path / "site", version=version, releases=release, find=lambda _name: benchmark)
         return tmp_path / "site"
@@ -102,7 +84,6 @@ def published(tmp_path: Path) -> BuildSite:
 
 
 def contents(site: Path) -> dict[str, str]:
-    """Return the text of every file of a site, paths included."""
     found = {}
     for path in site.rglob("*"):
         if path.is_file():
@@ -114,7 +95,6 @@ def contents(site: Path) -> dict[str, str]:
 
 
 def places(site: Path, words: list[str]) -> dict[str, list[str]]:
-    """Return the files of a site that hold one of these words."""
     found = contents(site)
     return {word: [name for name, text in found.items() if word.lower() in text.lower()] for word in words}
 

@@ -65,7 +65,6 @@ def add(results: Path, name: str, reads: Reads, model: str | None, *, decides: b
 
 
 def board(folder: Path) -> Path:
-    """Return a folder of results with the stored samples, and without their readers."""
     shutil.copytree(ROOT / "results/imported", folder / "results/imported")
     shutil.copytree(ROOT / "sources/findings", folder / "sources/findings")
     for sample in stored_samples(ROOT / "results"):

@@ -15,7 +15,6 @@ from memeval.benchmarks import all_benchmarks
 from memeval.exchange.parquet import has_pyarrow
 from memeval.records.base import digest_bytes
 from memeval.records.benchmark import CitedWork, WorkKind
-from memeval.records.release import Release
 from memeval.records.track import Redistribution
 from memeval.site.model.content import SiteModel, read_site
 from memeval.site.model.files import Asset, Page
@@ -31,7 +30,7 @@ from memeval.site.pages.metadata import (
 )
 from memeval.site.pages.releases import ReleasesPage
 from tests.site.conftest import Built
-from tests.site.factory import HOSTILE, SECRET, FakeBenchmark, Made, make_run
+from tests.site.factory import HOSTILE, SECRET, FakeBenchmark, Made, make_run, release_of
 from tests.support.products import PYARROW, run_with
 from tests.tools.citation import ROOT, memeval_citation
 
@@ -57,25 +56,11 @@ def site_of(folder: Path, benchmark: FakeBenchmark, settings: str = "", version:
     results = folder / "results"
     make_run(results, Made("ours", "Ours"), benchmark)
     (folder / "memeval.toml").write_text(settings, encoding="utf-8")
-    release = Release(
-        version="2026.9",
-        date="2026-09-03",
-        memeval="0.1.0",
-        rows=(),
-        ranks_method="ranks@2",
-        weights={},
-        price_lists=(),
-        runs={},
-        ledger_digest=None,
-        files={},
-        data_files=(),
-        state="sha256:" + "0" * 64,
-    )
+    release = release_of("2026-09-03", "2026.9")
     return read_site(results, version=version, releases=[release], find=lambda _name: benchmark)
 
 
 def written(site: SiteModel, folder: Path) -> dict[str, Path]:
-    """Write the metadata as a build does, and return the files by path."""
     found = {}
     root = folder / "site" / (site.version or "")
     for made in MetadataFiles().publish(site):
@@ -89,7 +74,6 @@ def written(site: SiteModel, folder: Path) -> dict[str, Path]:
 
 
 def opened(file: Path, caplog: pytest.LogCaptureFixture) -> Any:
-    """Return a data set as mlcroissant reads it, without any error or warning."""
     import mlcroissant  # takes a second, in each process that collects the tests
 
     with caplog.at_level(logging.WARNING):
@@ -233,9 +217,13 @@ READ = """
 import io, sys
 from pathlib import Path
 import pandas
+from memeval.archive.runs import RunFolder
 from memeval.site.model.content import read_site
 from memeval.site.pages.score_table import score_parquet, score_rows
 from tests.site.factory import FakeBenchmark
+from tests.support.standing import made_up
+for head in Path(sys.argv[2]).glob("*/*/*/run.json"):
+    made_up(RunFolder(head.parent).run)
 site = read_site(Path(sys.argv[2]), find=lambda _name: FakeBenchmark())
 content = score_parquet(score_rows(site.board))
 written, kept = pandas.read_csv(sys.argv[1]), pandas.read_parquet(io.BytesIO(content))
@@ -263,7 +251,7 @@ def test_a_board_that_is_built_without_pyarrow_offers_no_parquet(built: Built) -
     page = built.read("index.html")
     assert f'href="{SCORES}" download' in page
     assert not (built.out / SCORES_PARQUET).exists()
-    assert all("parquet" not in built.read(name) for name in ("index.html", "api/index.json", "releases/index.html"))
+    assert all("parquet" not in built.read(name) for name in ("index.html", "api/v1/index.json", "releases/index.html"))
 
 
 def test_the_score_table_says_who_is_better_than_the_best_simple_baseline(built: Built) -> None:

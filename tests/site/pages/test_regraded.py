@@ -48,6 +48,16 @@ def test_the_table_has_both_shares_with_intervals_and_the_two_way_count(site: Pa
     assert "<i>" not in raw and "&lt;i&gt;" in raw
 
 
+def test_a_number_whose_answers_are_not_published_says_whose_word_it_is(site: Path) -> None:
+    assert not stored("zep").with_text
+    word = "as stored by the maintainer; not recomputable from published files"
+    for page in ("imported/index.html", "imported/mirix/zep/index.html"):
+        raw = (site / page).read_text()
+        assert re.search(
+            rf'<td><span class="mv-num">[^/]*</span><span class="mv-note">[^/]*</span><span class="mv-note">{word}', raw
+        )
+
+
 def test_each_file_has_a_page_with_counts_signs_and_its_command(site: Path) -> None:
     said = html.unescape(text_of((site / "imported/mirix/zep/index.html").read_text()))
     assert "memeval sources import mirix --file zep --check" in said

@@ -20,7 +20,6 @@ from tests.support.runs import edit_head
 
 
 def strong_in(category: str) -> Made:
-    """Return a system that is right in one category only."""
 
     def graded(_number: int, grade: Grade) -> Grade:
         return grade.model_copy(update={"verdict": grade.category == category})

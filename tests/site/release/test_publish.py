@@ -24,7 +24,6 @@ from tests.support.boards import add_run, small_build
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A results folder with one run in it."""
     results = tmp_path_factory.mktemp("stored") / "results"
     add_run(results, "no-memory")
     return results
@@ -32,7 +31,6 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def whole(stored: Path, tmp_path: Path) -> Path:
-    """A copy of it that a test may add to."""
     return Path(shutil.copytree(stored, tmp_path / "results"))
 
 
@@ -44,7 +42,6 @@ def results(whole: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def tree(folder: Path) -> dict[str, tuple[float, bytes]]:
-    """Return every file below a folder with its time and bytes."""
     return {
         str(path.relative_to(folder)): (path.stat().st_mtime, path.read_bytes())
         for path in sorted(folder.rglob("*"))
@@ -75,8 +72,11 @@ def test_runs_that_nobody_accepted_are_counted_and_marked(whole: Path, tmp_path:
         else:
             other = run
     said = list(publish(whole, FolderTarget(tmp_path / "public"), version="1"))
-    assert said[2] == f"  not accepted: {other.path}"
-    assert said[1] == (
+    assert said[0] == "verified: 0. Not checked against their benchmark: 2."
+    assert "  not checked: track of 2: the benchmark tiny@1 is not installed here" in said[1]
+    warned = next(number for number, line in enumerate(said) if line.startswith("warning"))
+    assert said[warned + 1] == f"  not accepted: {other.path}"
+    assert said[warned] == (
         "warning: 1 of 2 runs are not accepted, and are published with that mark. "
         "Accept a run: memeval ledger accept RUN --reason TEXT"
     )

@@ -29,7 +29,6 @@ def bm25(tmp_path: Path) -> RunFolder:
 
 
 def said(table: BoardTable) -> str:
-    """Return the verdict as a person reads it."""
     found = verdict(table)
     assert found is not None
     return found.striptags()
@@ -145,5 +144,5 @@ def test_a_tie_against_intervals_that_do_not_overlap_has_its_reason(tmp_path: Pa
     weak = Tested(np.full_like(tested.p, 0.01), np.full_like(tested.p, 0.2))
     assert ties(replace(table, tests=replace(table.tests, tested=weak))) == [
         "Acme and Blue are tied although their intervals do not overlap. Their difference alone has p = 0.01. "
-        "Corrected for all 1 pairs that are tested, it has p = 0.2, and only p below 0.05 separates two systems."
+        "Corrected for all tests of the table, it has p = 0.2, and only p below 0.05 separates two systems."
     ]

@@ -46,6 +46,8 @@ MOST_WORDS = 4
 LONGEST_NAME = 8
 """Largest number of words in a system's name. A longer one may be benchmark text; the slug and a digest replace it."""
 
+LONGEST_SHOWN = 200
+
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -137,7 +139,6 @@ def import_file(
 
 
 def _matched(answers: ImportedAnswers, benchmark_session: BenchmarkSession, origin: Origin) -> ImportedAnswers:
-    """Match answers to the benchmark: list missing and unknown questions, and add the caller's origin."""
     slug = answers.slug if origin.slug is None else origin.slug
     if len(slug) > SLUG_LENGTH or not SLUG.fullmatch(slug):
         raise BadInput(
@@ -206,7 +207,7 @@ def _refuse_taken(answers: ImportedAnswers, results: Path) -> None:
 def _name(answers: ImportedAnswers) -> str:
     """Return the system's name for the record; the slug and a digest replace one that may be benchmark text."""
     if len(_WORD.findall(answers.system)) <= LONGEST_NAME:
-        return answers.system
+        return visible(answers.system)[:LONGEST_SHOWN]
     return f"{answers.slug} {digest_bytes(answers.system.encode())[7:15]}"
 
 

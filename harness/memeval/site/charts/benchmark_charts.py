@@ -1,7 +1,5 @@
 """The charts that a catalogue declares: bars of a score beside published values, and lines over a slice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

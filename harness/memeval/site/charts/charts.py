@@ -5,8 +5,6 @@ processor time. Two kinds of drawing are written as SVG of our own, because they
 cells of tables (12,000 on a board of 340 runs), and the lines of trends (see ``line_charts``).
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import json

@@ -1,7 +1,5 @@
 """Charts of scores against costs."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -60,9 +58,7 @@ class PlotAxis:
 def cost_axis(values: Sequence[float], *, seconds: bool = False) -> PlotAxis:
     """Return the axis of costs that are at least 0; logarithmic where they spread widely.
 
-    Args:
-        values: at least one cost.
-        seconds: whether they are times, with ticks at round seconds, minutes and hours.
+    ``values``: at least one cost. ``seconds``: whether they are times, with ticks at round seconds, minutes and hours.
     """
     positive = [value for value in values if value > 0]
     if positive and max(positive) > LOG_SPREAD * min(positive):
@@ -186,7 +182,7 @@ class _Box:
     width: float
     height: float
 
-    def meets(self, other: _Box) -> bool:
+    def meets(self, other: "_Box") -> bool:
         return (
             2 * abs(self.x - other.x) < self.width + other.width
             and 2 * abs(self.y - other.y) < self.height + other.height
@@ -270,6 +266,7 @@ def _shape() -> Spec:
     }
     spots = of(*kinds).mark_circle(strokeWidth=1, opacity=1, **sizes)
     names = {"x": alt.X("label_x:Q"), "y": alt.Y("label_y:Q"), "text": "label:N"}
+    named = of("front", having="label")
     align, stairs = {"expr": "datum.align"}, {"interpolate": "step-after", "strokeDash": [2, 3]}
     drawing = alt.layer(
         of("level").mark_rule(color=CONTROL, strokeDash=[5, 4]).encode(y=y),
@@ -284,7 +281,8 @@ def _shape() -> Spec:
             tooltip=[alt.Tooltip("system:N"), alt.Tooltip("y:Q", title="score", format=".1%"), alt.Tooltip("cost:N")],
         ),
         of("front").mark_text(fontSize=10, fontWeight="bold", fill=PAPER).encode(x=x, y=y, text="number:N"),
-        of("front", having="label").mark_text(align=align, fontWeight="bold", fill=INK).encode(**names),
+        named.mark_text(align=align, fontWeight="bold", stroke=PAPER, strokeWidth=4).encode(**names),
+        named.mark_text(align=align, fontWeight="bold", fill=INK).encode(**names),
         data=alt.Data(values=[]),
     )
     return finish(drawing.properties(width=WIDTH, height=HEIGHT), [])

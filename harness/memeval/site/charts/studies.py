@@ -4,8 +4,6 @@ length of history, and what its catalogue declares.
 A study is drawn if the runs hold the data for it; none depends on the name of a benchmark.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

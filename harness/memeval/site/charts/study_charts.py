@@ -1,7 +1,5 @@
 """Charts of other metrics of a benchmark, and of ranks under other weights."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -50,9 +48,8 @@ def curves(
 ) -> Chart:
     """Chart curves over a logarithmic axis, each labelled at its end.
 
-    Args:
-        axes: titles of the two axes.
-        shares: whether the values are shares of 1; otherwise their axis is logarithmic.
+    ``axes``: titles of the two axes. ``shares``: whether the values are shares of 1; otherwise their axis is
+    logarithmic.
     """
     alt = altair()
     ends: dict[tuple[str, str], float] = {}
@@ -102,8 +99,7 @@ class ValuePair:
 def two_looks(name: str, title: str, description: str, ends: Sequence[ValuePair], names: tuple[str, str]) -> Chart:
     """Chart pairs of values joined by a line: an open point for the first, a filled one for the second.
 
-    Args:
-        names: names of the first and the second values.
+    ``names``: names of the first and the second values.
     """
     alt = altair()
     rows: list[Spec] = [{"label": visible(e.label), "first": e.first, "second": e.second} for e in ends]
@@ -131,8 +127,7 @@ class Slice:
 def parts(name: str, title: str, description: str, slices: Sequence[Slice]) -> Chart:
     """Chart shares of a whole as stacked bars, from the darkest part to the lightest; the last part is separate.
 
-    Args:
-        slices: the parts, those of each bar in order.
+    ``slices``: the parts, those of each bar in order.
     """
     alt = altair()
     order = list(dict.fromkeys(piece.part for piece in slices))
@@ -178,9 +173,8 @@ def declared(
 ) -> Chart:
     """Chart the values of a catalogue's chart: bars, or lines if the axis has values.
 
-    Args:
-        axis: title of the horizontal axis, and its values in order; none for bars.
-        share: whether the values are shares of 1.
+    ``axis``: title of the horizontal axis, and its values in order; none for bars. ``share``: whether the values are
+    shares of 1.
     """
     alt = altair()
     heading, values = axis
@@ -216,8 +210,7 @@ RANKS_SHOWN = 40
 def rank_ranges(name: str, title: str, found: Sequence[OverallRow]) -> Chart:
     """Chart the rank of each system, with its range over drawn weightings and its ranks without each benchmark.
 
-    Args:
-        found: systems with a rank, in order. The first ``RANKS_SHOWN`` are drawn.
+    ``found``: systems with a rank, in order. The first ``RANKS_SHOWN`` are drawn.
     """
     alt = altair()
     rows: list[Spec] = []

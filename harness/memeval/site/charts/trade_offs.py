@@ -1,7 +1,5 @@
 """Score against cost: which systems of a table no other system beats in both."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Builds a site: puts the pages of the board and of the guide into their frame, and writes all files."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -16,7 +14,7 @@ from memeval.records.errors import BadInput
 from memeval.records.release import Release
 from memeval.site.frame.guide import guide_files
 from memeval.site.frame.not_found import not_found_page
-from memeval.site.frame.page_frame import Frame, theme_style_sheets
+from memeval.site.frame.page_frame import PageFrame, theme_style_sheets
 from memeval.site.frame.search_index import SearchIndex, sitemap
 from memeval.site.frame.site_folder import SiteFolder
 from memeval.site.frame.unchanged import inputs_of, is_current, remember
@@ -31,10 +29,9 @@ from memeval.storage import unwritable
 def generate(site: SiteModel, folder: SiteFolder) -> None:
     """Write the whole site.
 
-    Raises:
-        BadInput: a page of the guide cannot be converted, or a page of another package cannot be used.
+    Raises ``BadInput`` if a page of the guide cannot be converted, or a page of another package cannot be used.
     """
-    frame, index, urls = Frame(site), SearchIndex(), []
+    frame, index, urls = PageFrame(site), SearchIndex(), []
     taken: set[str] = set()
 
     def write(made: GeneratedFile) -> None:
@@ -129,9 +126,8 @@ def build(
 def refuse_place(results: Path, out: Path) -> None:
     """Check that a site may be built into a folder.
 
-    Raises:
-        BadInput: the folder is inside the results folder, where copied runs would count as runs; or it contains
-            something else.
+    Raises ``BadInput`` if the folder is inside the results folder, where copied runs would count; or it contains
+    something else.
     """
     if out.resolve().is_relative_to(results.resolve()):
         raise BadInput("this is inside the results folder.", where=out, remedy="Name a folder outside of it.")
@@ -142,11 +138,7 @@ def refuse_place(results: Path, out: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder and its parents.
-
-    Raises:
-        BadInput: the folder cannot be created.
-    """
+    """Create a folder and its parents. Raises ``BadInput`` if the folder cannot be created."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -3,8 +3,6 @@
 Nothing is computed from a page: a script that came into it in another way does not run.
 """
 
-from __future__ import annotations
-
 SCRIPTS = (
     "0i4RhMHaljA7YRXqTnaW+6PgwSo+oyvNEno4Q84T8CI=",  # templates/frame/scheme.js
     "98/oELPEo86Nmo2CtN3fG+YjdwNYcW6SUQ/oyBBe8rY=",  # the page for an address that does not exist

@@ -3,8 +3,6 @@
 Another generator would replace this module and its plugin, and nothing else: the frame is that of all pages.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import tempfile
@@ -25,11 +23,7 @@ PACKAGES = ("markdown", "mkdocs", "mkdocs-material", "pygments", "pymdown-extens
 def guide_files(own: bool) -> Iterator[Page | Asset]:
     """Yield the hand-written pages, and the hand-written files that are published unchanged.
 
-    Args:
-        own: whether the board is that of memeval's repository.
-
-    Raises:
-        BadInput: MkDocs rejects its configuration or a page.
+    ``own``: whether the board is that of memeval's repository. Raises ``BadInput`` if MkDocs rejects the guide.
     """
     root = assets_root()
     folder = root / "site"

@@ -1,7 +1,5 @@
 """The pages that the header of every page links: those of the board, and the guide in the order of ``mkdocs.yml``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -19,10 +17,9 @@ class Entry:
     title: str
     url: str
     """Address relative to the site's root; of a section: that of its first page."""
-    pages: tuple[Entry, ...] = ()
+    pages: "tuple[Entry, ...]" = ()
 
     def leads_to(self, url: str) -> bool:
-        """Return whether a page is this one, or in this section, or below one of them."""
         return (
             url == self.url or (self.url != "" and url.startswith(self.url)) or any(p.leads_to(url) for p in self.pages)
         )
@@ -59,11 +56,8 @@ STATUS = "status/"
 def guide(own: bool) -> Entry:
     """Return the guide.
 
-    Args:
-        own: whether the board is that of memeval's repository.
-
-    Raises:
-        BadInput: ``mkdocs.yml`` has no list of pages.
+    ``own``: whether the board is that of memeval's repository. Raises ``BadInput`` if ``mkdocs.yml`` has no list of
+    pages.
     """
     path = assets_root() / "mkdocs.yml"
     try:

@@ -1,7 +1,5 @@
 """The page for an address that does not exist, with ways back. It works at any depth, with or without versions."""
 
-from __future__ import annotations
-
 from html import escape
 
 from memeval.site.frame.csp import POLICY
@@ -68,8 +66,7 @@ link("more").hidden = false;
 def not_found_page(title: str = "memeval", home: str = "/") -> str:
     """Return the page.
 
-    Args:
-        home: path of the site's root; ``/`` if it is not known. A script then finds it in the address.
+    ``home``: path of the site's root; ``/`` if it is not known. A script then finds it in the address.
     """
     return f"""<!doctype html>
 <html lang="en">

@@ -4,8 +4,6 @@ What is kept of the pages of runs, most of a large board, are the digests of the
 a page is not even read.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
@@ -34,11 +32,7 @@ _FOLDER = Path("assets", "stylesheets")
 
 @cache
 def theme_style_sheets() -> Sequence[Asset]:
-    """Return Material's style sheets for text and for colours, unchanged.
-
-    Raises:
-        BadInput: a file is missing.
-    """
+    """Return Material's style sheets for text and for colours, unchanged. Raises ``BadInput`` if a file is missing."""
     spec = find_spec("material")
     folder = Path(spec.origin).parent / "templates" / _FOLDER if spec is not None and spec.origin else Path()
     found = [path for name in ("main", "palette") for path in folder.glob(f"{name}.*.min.css")]
@@ -55,7 +49,7 @@ KIND = "framed-files"
 """The kind of the kept content: the digest of each file."""
 
 
-class Frame:
+class PageFrame:
     """The frame of the pages of a site."""
 
     def __init__(self, site: SiteModel) -> None:

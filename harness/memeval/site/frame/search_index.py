@@ -4,8 +4,6 @@ Charts and long tables are left out: nobody searches for their numbers, and on a
 of the index, which each reader who searches loads.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Whether a built site is current: all that it was built from is as it was, and so are its own files."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -65,14 +63,12 @@ def remember(out: Path, inputs: Digest, contents: Sequence[tuple[str, Digest]]) 
 def contents_of(place: Path) -> list[tuple[str, Digest]]:
     """Return the paths of all files in a folder, or of a file, with the digests of their bytes.
 
-    Raises:
-        _UnknownError: the folder has a link or a special file.
+    Raises ``_UnknownError`` if the folder has a link or a special file.
     """
     return [(name, digest_file(path)) for name, path in _files(place)]
 
 
 def _packages() -> Iterator[str]:
-    """Yield the folders in which installed packages describe themselves, which have their names and versions."""
     return (
         each.name
         for place in sys.path
@@ -82,7 +78,6 @@ def _packages() -> Iterator[str]:
 
 
 def _states(place: Path) -> list[tuple[str, int, int]]:
-    """Return the paths of all files in a folder, with their sizes and times."""
     states = ((name, path.stat()) for name, path in _files(place))
     return [(name, state.st_size, state.st_mtime_ns) for name, state in states]
 
@@ -90,8 +85,7 @@ def _states(place: Path) -> list[tuple[str, int, int]]:
 def _files(place: Path) -> Iterator[tuple[str, Path]]:
     """Yield all files in a folder, or a file itself, with their relative paths.
 
-    Raises:
-        _UnknownError: the folder has a link or a special file.
+    Raises ``_UnknownError`` if the folder has a link or a special file.
     """
     if place.is_file():
         yield "", place

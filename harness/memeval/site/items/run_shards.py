@@ -6,8 +6,6 @@ contains only ids, digests, lengths and scores. The code lists allowed fields on
 until someone adds it.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile
@@ -22,7 +20,7 @@ from memeval.records.grade import Grade
 from memeval.records.response import Response
 from memeval.site.items.calls import CallTables, PromptTable
 from memeval.site.model.benchmark_data import BenchmarkData
-from memeval.site.model.files import SHARD_BYTES, SHARD_ITEMS, Asset, Data, encode, joined, lean, packed, withheld
+from memeval.site.model.files import SHARD_BYTES, SHARD_ITEMS, Asset, Data, encode, joined, lean, packed, text_reference
 
 TEXT_CHARACTERS = 20_000
 """Maximum characters of a text in a context or among the retrieved items; its end is left out. The run's files contain
@@ -63,8 +61,7 @@ class RunShards:
     def index(self, head: Data, failures: Mapping[str, Data]) -> Asset:
         """Return the index of the shards and items.
 
-        Args:
-            failures: rows of its failure analysis, by item; empty without one.
+        ``failures``: rows of its failure analysis, by item; empty without one.
         """
         items = []
         for item in self.items:
@@ -76,8 +73,7 @@ class RunShards:
 def kept_shards(folder: RunFolder, words: bool, data: BenchmarkData, turns: dict[str, TurnTexts]) -> RunShards:
     """Return a run's answers and grades, kept from build to build.
 
-    Args:
-        turns: the turns of the data's scenarios, by scenario; filled when the first run needs them.
+    ``turns``: the turns of the data's scenarios, by scenario; filled when the first run needs them.
     """
 
     def made() -> bytes:
@@ -96,8 +92,7 @@ def depends_on(words: bool, has_data: bool) -> str:
 def run_shards(folder: RunFolder, words: bool, turns: Mapping[str, TurnTexts]) -> RunShards:
     """Return a run's answers and grades.
 
-    Args:
-        turns: the scenarios' turns, by scenario; empty if the data is not on this machine.
+    ``turns``: the scenarios' turns, by scenario; empty if the data is not on this machine.
     """
     responses: dict[str, list[Response]] = {}
     for response in folder.responses():
@@ -132,7 +127,6 @@ def _line(grade: Grade, answers: Iterable[Response]) -> Data:
 
 
 def _times(answer: Response) -> list[float | None]:
-    """Return the durations that the page shows, in its order."""
     times = answer.timings
     shown = (times.ask_seconds, times.search_seconds, times.read_seconds, times.take_in_seconds, times.settle_seconds)
     return [None if seconds is None else _shown_number(seconds) for seconds in shown]
@@ -236,13 +230,13 @@ class _Shard:
         return place
 
     def _text(self, text: str | None) -> Data | str | None:
-        return text if self._words or text is None else withheld(text)
+        return text if self._words or text is None else text_reference(text)
 
     def _shown(self, text: str) -> Data | str:
         """Return a text of a table, cut if it is long."""
         over = len(text) - TEXT_CHARACTERS
         if not self._words or over <= 0:
-            return text if self._words else withheld(text)
+            return text if self._words else text_reference(text)
         return {"text": text[:TEXT_CHARACTERS], "left_out": over}
 
 

@@ -1,7 +1,5 @@
 """The commands that reproduce what a page shows."""
 
-from __future__ import annotations
-
 import shlex
 
 from memeval.records.imported import Imported
@@ -50,7 +48,6 @@ def _judge(run: Run) -> list[str]:
 
 
 def _at_endpoints(run: Run, words: list[str]) -> str:
-    """Return a command preceded by the endpoints that are not the default, as environment variables."""
     endpoints = {
         "MEMEVAL_JUDGE_BASE_URL": run.track.judge_endpoint,
         "MEMEVAL_READER_BASE_URL": run.track.reader_endpoint,

@@ -1,7 +1,5 @@
 """The content of the site, read once."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -59,15 +57,20 @@ FindBenchmark = Callable[[str], Benchmark]
 """Returns the benchmark of an id, or raises ``BadInput``."""
 
 
+def package_of(benchmark: str) -> str | None:
+    """Return the package that has a benchmark, with its version; ``None`` for memeval's own and unknown ones."""
+    if benchmark not in known_ids() or origin(benchmark).is_own:
+        return None
+    return str(origin(benchmark))
+
+
 @dataclass(frozen=True)
 class BenchmarkView:
     id: str
     info: BenchmarkInfo | None
     """Its description; ``None`` if this memeval does not know the benchmark."""
     missing: str | None
-    """Why the description is missing, as a sentence."""
     data: Mapping[str, BenchmarkData]
-    """The data of all runs on the board, by digest."""
     tables: tuple[BoardTable, ...]
     redistribution: Redistribution
     """Whether its text may be published: the strictest value of the benchmark and its runs."""
@@ -90,14 +93,10 @@ class BenchmarkView:
 
     @property
     def package(self) -> str | None:
-        """The package that has the benchmark, with its version; ``None`` for memeval's own and unknown benchmarks."""
-        if self.id not in known_ids() or origin(self.id).is_own:
-            return None
-        return str(origin(self.id))
+        return package_of(self.id)
 
     @property
     def title(self) -> str:
-        """Its name for people."""
         return self.info.title if self.info else self.id
 
     def track_title(self, track: Track) -> str:
@@ -151,7 +150,6 @@ class BenchmarkView:
         return "stored memories" if "export_memories" in needs else "retrieval only, no written answers"
 
     def reader_meaning(self, track: Track) -> str:
-        """Return who writes the answers on a track, as a sentence."""
         answers = self.answers(track)
         if answers == "stored memories":
             return "No answers are written. The stored memories are graded."
@@ -160,7 +158,6 @@ class BenchmarkView:
         return reader_meaning(track.reader)
 
     def rule_meaning(self, name: str) -> str:
-        """Return what another scoring rule counts, as a sentence."""
         described = self.info.alternates if self.info else {}
         return described.get(name, f"Composite score of the same answers by the rule “{name}”.")
 
@@ -204,7 +201,6 @@ class BenchmarkView:
         return title if alike else f"Composite of {title[:1].lower()}{title[1:]}"
 
     def headline(self, track: Track) -> str:
-        """Return the title of the metric whose mean is the track's composite."""
         protocol = self.protocol(track)
         metric = self.metric(protocol.headline) if protocol else None
         return metric.title if metric else "Accuracy"
@@ -217,7 +213,6 @@ class FailureCache:
         self._files: dict[Path, bytes | None] = {}
 
     def get(self, path: Path, make: Callable[[], bytes | None]) -> bytes | None:
-        """Return digest and counts of the analysis of a run; ``make`` is called only the first time."""
         if path not in self._files:
             self._files[path] = make()
         return self._files[path]
@@ -244,12 +239,10 @@ class SiteModel:
     labels: tuple[LabelReport, ...] = ()
     """What readers' labels say about graders, by sample."""
     submissions: Mapping[str, Submission] = field(default_factory=dict)
-    """The ``submission.toml`` of a system or a variant, by slug; other systems have no entry."""
     settings: BoardSettings = field(default_factory=BoardSettings)
     is_memevals: bool = False
     """Whether it is the board of memeval's own repository. Only that one shows what memeval itself was tested for."""
     headline: frozenset[str] = frozenset()
-    """Ids of the headline tracks that the settings choose."""
     own_scores: Mapping[Path, Composite] = field(default_factory=dict)
     """Composites with the board's own weights, by the folder of the run; empty for benchmarks without such weights."""
     failure_cache: FailureCache = field(default_factory=FailureCache, compare=False, repr=False)
@@ -375,12 +368,8 @@ def read_site(
 def runs_of(results: Path, keeps: bool, sealed: Sequence[RunFolder] | None = None) -> list[RunFolder]:
     """Return the runs that the board of a results folder shows.
 
-    Args:
-        keeps: whether what an earlier build found of the runs may be used.
-        sealed: all sealed runs of the folder, if they were read already.
-
-    Raises:
-        BadInput: ``memeval.toml`` cannot be read.
+    ``keeps``: whether what an earlier build found of the runs may be used. ``sealed``: all sealed runs of the folder,
+    if they were read already. Raises ``BadInput`` if ``memeval.toml`` cannot be read.
     """
     return shown_runs(_runs(results, keeps, sealed), board_settings(results, _shipped).settings)
 

@@ -1,7 +1,5 @@
 """Digests of files, kept from build to build: a file is read again only if its state has changed, as in Git's index."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

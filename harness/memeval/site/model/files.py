@@ -1,7 +1,5 @@
 """Files of a site: pages without their frame, plain files, digests of private texts, hand-written files."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -29,7 +27,7 @@ def lean(data: Data) -> Data:
     return {name: value for name, value in data.items() if value is not None}
 
 
-def withheld(text: str) -> Data:
+def text_reference(text: str) -> Data:
     """Return the publishable data of a private text."""
     data = text.encode("utf-8", "surrogatepass")
     return {"digest": digest_bytes(data), "bytes": len(data)}
@@ -65,8 +63,7 @@ def joined(name: str, values: Iterable[bytes], others: Data | None = None) -> by
 def assets_root() -> Path:
     """Return the folder with ``mkdocs.yml``, ``site`` and ``templates``.
 
-    Raises:
-        BadInput: neither the package nor a checkout contains them.
+    Raises ``BadInput`` if neither the package nor a checkout contains them.
     """
     package = Path(memeval.__file__).resolve().parent
     for root in (package / "_assets", package.parents[1]):
@@ -93,7 +90,7 @@ SHARD_BYTES = 200_000
 class Heading:
     id: str
     title: str
-    parts: tuple[Heading, ...] = ()
+    parts: "tuple[Heading, ...]" = ()
 
 
 @dataclass(frozen=True)
@@ -119,9 +116,7 @@ class Asset:
     path: str
     """Relative to the site's root."""
     content: bytes | Path | Callable[[], bytes]
-    """Its bytes, the file to copy, or what returns the bytes if they are needed."""
     digest: Digest | None = field(default=None, compare=False)
-    """Digest of the content, if it is known: a file of an earlier site that has it is used again."""
 
 
 @dataclass(frozen=True)

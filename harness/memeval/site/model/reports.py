@@ -3,8 +3,6 @@
 It is computed from the rows of regraded files and from labels, which takes 3 s and changes seldom.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,12 +39,9 @@ class Reports:
 def read_reports(results: Path, regraded: Sequence[RegradedFile], keeps: bool, published: str | None = None) -> Reports:
     """Return the reports of a board.
 
-    Args:
-        keeps: whether what an earlier build kept may be used.
-        published: the day of the release that is published; ``None`` for a site of this machine.
-
-    Raises:
-        BadInput: a finding, a label or a row of a regraded file cannot be read.
+    ``keeps``: whether what an earlier build kept may be used. ``published``: the day of the release that is published;
+    ``None`` for a site of this machine. Raises ``BadInput`` if a finding, a label or a row of a regraded file cannot be
+    read.
     """
 
     def made() -> bytes:

@@ -1,7 +1,5 @@
 """Formats of text and numbers on pages. An unknown number is a dash, never a zero."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -37,12 +35,10 @@ def bounded(value: float) -> str:
 
 
 def signed_percent(value: float | None) -> str:
-    """Return a difference of shares in percentage points, with its sign."""
     return ABSENT if value is None else f"{100 * value:+.1f}".replace("-", "−")
 
 
 def capitalize_first(words: str) -> str:
-    """Return text with its first letter in upper case and the rest as it is."""
     return words[:1].upper() + words[1:]
 
 
@@ -69,7 +65,6 @@ def probability(p: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: ``1 run``, ``2 runs``."""
     return f"{count(number)} {noun}" + ("" if number == 1 else "s")
 
 
@@ -81,7 +76,6 @@ def count(value: float | None) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Return a duration in a fitting unit, from µs to hours."""
     if value is None:
         return ABSENT
     if value < 0.001:

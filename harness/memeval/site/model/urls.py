@@ -1,7 +1,5 @@
 """Addresses inside the site, all relative, and untrusted addresses from outside."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from urllib.parse import quote, urlsplit
@@ -12,7 +10,6 @@ _SAFE = re.compile(r"[0-9A-Za-z][0-9A-Za-z._@-]*")
 
 
 def segment(name: str) -> str:
-    """Return ``name`` as one path segment: unchanged if it is safe, else digits of its digest."""
     if len(name) <= 96 and _SAFE.fullmatch(name):
         return name
     return "x" + digest_bytes(name.encode("utf-8", "replace"))[7:31]
@@ -46,7 +43,6 @@ def track_url(track_id: str) -> str:
 
 
 def compare_url(track_id: str, *run_ids: str) -> str:
-    """Return the address of the page that compares runs of a table; the others are compared with the first."""
     runs = f"&runs={','.join(map(segment, run_ids))}" if run_ids else ""
     return f"compare/?board={segment(track_id)}{runs}"
 
@@ -58,9 +54,8 @@ def trade_offs_url(track_id: str) -> str:
 def relative(page: str, target: str) -> str:
     """Return the relative link from ``page`` to ``target``; both are relative to the site's root.
 
-    Args:
-        page: a page's address: empty, or with a slash at the end.
-        target: an address, optionally with query and fragment.
+    ``page``: a page's address: empty, or with a slash at the end. ``target``: an address, optionally with query and
+    fragment.
     """
     path, mark, rest = _split(target)
     here = posixpath.relpath("/" + path, "/" + page) if path or page else "."

@@ -1,7 +1,5 @@
 """JSON files for programs, under ``api/v1/``: they list the pages and downloads of the site."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, indent, tostring

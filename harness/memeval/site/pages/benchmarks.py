@@ -1,7 +1,5 @@
 """A page for each benchmark: purpose, data, grading and known problems, and items of it to read."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -133,10 +131,8 @@ def _files(url: str, folder: AuditFolder, words: bool) -> Iterator[tuple[str, st
 
 
 EACH = 30
-"""Items of each category."""
 
 TURNS = 12
-"""Most turns of evidence that are shown for an item."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +148,6 @@ class Sample:
     question: Question
     further: int
     right: tuple[str, ...]
-    """Right answers, or the facts of one."""
     traps: tuple[str, ...]
     """What else the history says about it, and is wrong."""
     evidence: tuple[ShownTurn, ...]
@@ -181,7 +176,6 @@ class SamplesPages(Publisher):
 
 
 def _kept_page(benchmark: BenchmarkView, data: BenchmarkData, url: str) -> tuple[str, list[str]]:
-    """Return the body of a page and its categories, kept from build to build."""
 
     def made() -> bytes:
         shown = {} if data.dataset is None else samples(data.dataset)

@@ -2,8 +2,6 @@
 library.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from memeval.leaderboard.board_settings import BOARD_FILE, board_file

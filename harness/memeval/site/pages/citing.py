@@ -1,7 +1,5 @@
 """How to cite a board: a ``CITATION.cff`` in the Citation File Format 1.2.0, and metadata for a deposit at Zenodo."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,9 +22,7 @@ class Citation:
     """As in :class:`~memeval.records.benchmark.CitedWork`; at least one."""
     abstract: str
     kind: str
-    """``dataset`` or ``software``."""
     works: tuple[CitedWork, ...]
-    """The works to cite first."""
     version: str | None = None
     date: str | None = None
     """UTC date of its release, ``2026-11-22``; ``None`` before a release."""

@@ -1,7 +1,5 @@
 """The compare page: two to four runs of a table, side by side, with a data file of the table and of each run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -45,7 +43,7 @@ def comparison_files(view: TableView) -> Iterator[Asset]:
 
 
 SETTINGS: tuple[tuple[str, Callable[[SystemIdentity], str | None]], ...] = (
-    ("Configuration", lambda system: system.configured),
+    ("Product", lambda system: system.configured),
     ("Product’s licence", lambda system: licence_text(system.product)),
     ("Storage", lambda system: system.product.storage if system.product else None),
     ("Replaced or left out", lambda system: "; ".join(system.configuration.replaced) if system.configuration else None),

@@ -1,7 +1,5 @@
 """Findings: published scores counted again, judges on trial, our own corrections, and how their values are written."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable
@@ -25,7 +23,6 @@ BADGES = {
 
 
 def claimed_text(claim: PublishedClaim) -> str:
-    """Return a claimed value as it was printed, with its margin and unit."""
     margin = f" ± {claim.margin}" if claim.margin else ""
     return f"{claim.claimed}{margin}" + (" %" if claim.unit is ClaimUnit.PERCENT else "")
 

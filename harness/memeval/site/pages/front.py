@@ -1,7 +1,5 @@
 """The front page: who leads, how sure that is, and systems by benchmarks."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Sequence
@@ -45,7 +43,6 @@ class News:
     name: str
     url: str | None
     where: str
-    """The benchmarks, with what joins them to the name."""
 
 
 class FrontPage(Publisher):
@@ -91,7 +88,6 @@ class FrontPage(Publisher):
 
 
 def _with_categories(shown: Sequence[Overview]) -> list[OverviewColumn]:
-    """Return the columns of the overviews that have scores by category, the first one of each benchmark."""
     columns = [column for each in shown for column in each.columns if len(column.table.track.categories) > 1]
     return list({column.benchmark.id: column for column in reversed(columns)}.values())[::-1]
 

@@ -1,7 +1,5 @@
 """What the graders are worth: the errors of rules and judges, by readers' labels."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,11 +24,9 @@ ORDERS = {"labels": "labels", "judge": "judges", "rules": "rules"}
 class ErrorTable:
     title: str
     lines: tuple[tuple[str, GraderErrors], ...]
-    """Name of each part, with the errors of one grader."""
 
 
 def error_tables(report: LabelReport) -> list[ErrorTable]:
-    """Return the errors in all answers, by category, by length of the answer, and by file."""
     names = {system.file: system.label for system in report.systems}
     styles = [name for _most, name in STYLES]
     groups: dict[str, list[tuple[str, GraderErrors]]] = {
@@ -85,7 +81,6 @@ def rules_do_not_rank(reports: Iterable[LabelReport]) -> list[str]:
 
 
 def _newest(report: LabelReport) -> float | None:
-    """Return the p-value of equal false rejects of the newest rules about a sample."""
     found = report.equal_rejects.get(report.sample.judge)
     for versions in report.versions:
         found = versions.equal_rejects.get(versions.verdicts[-1].judge, found)

@@ -1,7 +1,5 @@
 """Answers made elsewhere: the published score beside the score computed here, and published answers graded again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -30,7 +28,6 @@ LABELS = {
     "session_recall": "recall of sessions",
     "turn_recall": "recall of turns",
 }
-"""Names of the metrics, without their cut-off rank."""
 
 
 SIGNS = {
@@ -75,12 +72,10 @@ class RegradedTable:
 
     @property
     def has_verdicts(self) -> bool:
-        """Whether any file with retrieved ids only has verdicts of its own."""
         return any(line.file.figures.judges for line in self.retrieval)
 
     @property
     def has_evidence(self) -> bool:
-        """Whether any of these files names the evidence itself."""
         return any(line.file.figures.recall is not None for line in self.retrieval)
 
 
@@ -96,7 +91,6 @@ def part_address(file: RegradedFile, path: str) -> str:
 
 
 def metric_label(name: str) -> str:
-    """Return the name of a metric in words, such as ``recall of sessions, first 10``."""
     measure, _at, depth = name.partition("@")
     return LABELS.get(measure, measure.replace("_", " ")) + (f", first {depth}" if depth else "")
 
@@ -135,7 +129,6 @@ def _by_depth(metric: str) -> tuple[str, int]:
 
 
 def _is_share(claim: PublishedClaim) -> bool:
-    """Return whether a claim is a share of right answers, not a recall."""
     return claim.recount is not None and claim.recount.value in (CountedValue.JUDGE, CountedValue.JUDGES)
 
 
@@ -164,7 +157,6 @@ class ImportedLine:
     metric: ClaimMetric
     answered: Score | None
     answers: int
-    """Planned items with an answer."""
     errors: int
 
     @property
@@ -173,12 +165,10 @@ class ImportedLine:
 
     @property
     def others(self) -> tuple[Claim, ...]:
-        """The reported scores of other judges."""
         return self.origin.claims[1:]
 
     @property
     def cost(self) -> float | None:
-        """Cost in dollars, according to the file."""
         return self.origin.cost_usd
 
 

@@ -1,7 +1,5 @@
 """A page for each stored matrix: configurations side by side, with significant differences and cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -30,9 +28,7 @@ class MatrixGroup:
     reader: str | None
     cells: tuple[MatrixCell, ...]
     differences: dict[str, Difference]
-    """How each configuration differs from the first in its composite."""
     first: str | None
-    """The configuration that the others are compared with."""
     best: frozenset[str]
     """Configurations on the Pareto front of cost and score; empty if costs are unknown."""
     chart: Chart | None
@@ -116,7 +112,6 @@ def _groups(site: SiteModel, matrix: Matrix) -> Iterator[MatrixGroup]:
 
 
 def _chart(name: str, title: str, cells: Iterable[MatrixCell]) -> Chart | None:
-    """Return a chart of score by context size, if that of at least two configurations is known."""
     spots = []
     for cell in cells:
         composite, tokens = cell.composite, cell.figures.get(TOKENS)

@@ -1,7 +1,5 @@
 """Files that make a release citable and findable: citation, deposit metadata, Croissant descriptions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 
@@ -176,7 +174,6 @@ def _generated_data(site: SiteModel, date: str) -> Iterator[Asset]:
 
 
 def _kept_rows(data: BenchmarkData, name: str, rows: Callable[[Dataset], Iterator[str]]) -> bytes:
-    """Return a file of a benchmark's data, kept from build to build."""
 
     def made() -> bytes:
         return b"" if data.dataset is None else "".join(f"{row}\n" for row in rows(data.dataset)).encode()

@@ -1,7 +1,5 @@
 """The overall index: one number for each system over a suite of benchmarks, on a page and as CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence

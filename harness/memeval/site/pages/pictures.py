@@ -1,7 +1,5 @@
 """Badges: a small SVG for each system and track, to show in another page or a README."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,7 +26,6 @@ CHARACTER = 6.6
 """Mean width of a character at a font size of 11 pixels."""
 
 NAME_LENGTH = 40
-"""Longest name in a badge, in characters."""
 
 PRIMARY, ACCENT, NEUTRAL = "#123b49", "#0a6c7c", "#555c60"
 """Colours of the parts unless the board has its own: the benchmark, the score, and the track. Text on them is white."""
@@ -37,9 +34,7 @@ PRIMARY, ACCENT, NEUTRAL = "#123b49", "#0a6c7c", "#555c60"
 @dataclass(frozen=True)
 class Badge:
     path: str
-    """Its address, relative to the root of the site."""
     alt: str
-    """Its text for a Markdown image: no character that means something in Markdown."""
     svg: Markup
 
     def asset(self) -> Asset:
@@ -90,9 +85,8 @@ def _width(text: str) -> int:
 def _drawn(parts: tuple[tuple[str, str], ...], name: str, address: str) -> Markup:
     """Draw a badge.
 
-    Args:
-        name: the whole content in words, for screen readers.
-        address: the page that it links to if it is opened as a page; relative to the image.
+    ``name``: the whole content in words, for screen readers. ``address``: the page that it links to if it is opened as
+    a page; relative to the image.
     """
     boxes, texts, left = [], [], 0
     for shown, colour in ((visible(text), colour) for text, colour in parts):
@@ -117,7 +111,6 @@ PICTURE_WIDTH, PICTURE_HEIGHT = 1200, 630
 MOST = 8
 
 PICTURE_NAME_LENGTH = 27
-"""Longest name, in characters."""
 
 _DRAWN = 0x530
 """Below this code point, the font has every letter; other names are shown as their slugs."""

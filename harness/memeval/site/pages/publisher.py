@@ -4,8 +4,6 @@ memeval's own are the classes in the modules of ``memeval.site.pages``. Those of
 group ``memeval.pages``: ``freshness = "memeval_freshness:FreshnessPage"``. The name is the folder of their files.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re
@@ -13,10 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from typing import ClassVar
 
-from memeval.benchmarks.registry import Origin
+from memeval.benchmarks.registry import Extension, extensions
 from memeval.records.errors import BadInput
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, KeptPage, Page, file_bytes
@@ -45,22 +42,24 @@ class Publisher(ABC):
 class BroughtPage:
     """A publisher of another package."""
 
-    name: str
-    """Its folder in the site."""
-    package: str
+    extension: Extension
     publisher: Publisher
+
+    @property
+    def name(self) -> str:
+        """Its folder in the site."""
+        return self.extension.name
 
     def files(self, site: SiteModel) -> Iterator[Page | Asset]:
         """Yield its files with their contents, all of them in its folder.
 
-        Raises:
-            BadInput: the page raises, or wants to write outside its folder.
+        Raises ``BadInput`` if the page raises, or wants to write outside its folder.
         """
         try:
             for made in self.publisher.publish(site):
                 yield from self._confined(made)
         except (Exception, SystemExit) as error:  # foreign code may raise anything
-            raise _unusable(self.name, self.package, error) from error
+            raise self.extension.unusable(error) from error
 
     def _confined(self, made: object) -> Iterator[Page | Asset]:
         if isinstance(made, KeptPage):  # what is kept would outlive another version of the package
@@ -92,51 +91,37 @@ def publishers() -> list[Publisher]:
 def brought_pages() -> tuple[BroughtPage, ...]:
     """Return the publishers of other packages, by name.
 
-    Raises:
-        BadInput: one of them cannot be imported, is no publisher, or has an invalid name or that of another.
+    Raises ``BadInput`` if one of them cannot be imported, is no publisher, or has an invalid name or that of another.
     """
     found: dict[str, BroughtPage] = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
-        made = _brought(entry)
-        other = found.setdefault(entry.name, made)
-        if type(other.publisher) is not type(made.publisher):
-            fault = BadInput(f"{other.package} has a page of this name.", remedy="Uninstall one of the packages.")
-            raise _unusable(made.name, made.package, fault)
+    for extension in extensions(GROUP, "page"):
+        made = BroughtPage(extension, _publisher(extension))
+        other = found.setdefault(made.name, made)
+        if other.extension.entry.value != extension.entry.value:
+            raise extension.unusable(BadInput(f"{other.extension.package} has a page of this name."))
     return tuple(found.values())
 
 
 def brought_files(site: SiteModel, taken: Collection[str]) -> Iterator[Page | Asset]:
     """Yield the files of other packages' pages.
 
-    Args:
-        taken: the folders and files at the root of the site that memeval makes.
-
-    Raises:
-        BadInput: a page cannot be used, raises, or wants to write outside its folder.
+    ``taken``: the folders and files at the root of the site that memeval makes. Raises ``BadInput`` if a page cannot be
+    used, raises, or wants to write outside its folder.
     """
     for page in brought_pages():
         if page.name in taken:
-            fault = BadInput(f"memeval has a page {page.name}/.", remedy="Its authors have to rename it.")
-            raise _unusable(page.name, page.package, fault)
+            raise page.extension.unusable(BadInput(f"memeval has a page {page.name}/."))
         yield from page.files(site)
 
 
-def _brought(entry: EntryPoint) -> BroughtPage:
-    package = str(Origin("", "") if entry.dist is None else Origin(entry.dist.name, entry.dist.version))
+def _publisher(extension: Extension) -> Publisher:
+    kind = extension.load()
     try:
-        made = entry.load()()
+        made = kind() if callable(kind) else kind
         if not isinstance(made, Publisher):
-            raise BadInput(f"{entry.value} makes {type(made).__name__}, and not a Publisher.")
-        if not _NAME.fullmatch(entry.name):
+            raise BadInput(f"{extension.entry.value} makes {type(made).__name__}, and not a Publisher.")
+        if not _NAME.fullmatch(extension.name):
             raise BadInput("its name has other characters than a-z, 0-9 and -, or more than 40.")
     except (Exception, SystemExit) as error:
-        raise _unusable(entry.name, package, error) from error
-    return BroughtPage(entry.name, package, made)
-
-
-def _unusable(name: str, package: str, error: BaseException) -> BadInput:
-    said = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}."
-    remedy = "Ask its authors, or uninstall the package."
-    if isinstance(error, BadInput):
-        said, remedy = error.problem, error.remedy or remedy
-    return BadInput(f"the page {name} of {package} cannot be used: {said}", remedy=remedy)
+        raise extension.unusable(error) from error
+    return made

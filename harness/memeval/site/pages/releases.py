@@ -1,7 +1,5 @@
 """The public record: tracks, the ledger, and releases."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from memeval.exchange.parquet import has_pyarrow
@@ -51,7 +49,6 @@ class ReleasesPage(Publisher):
 
 
 def _metadata(site: SiteModel) -> list[tuple[str, str]]:
-    """Return the paths of the files for citation and reuse, each with its meaning."""
     files = [(CITATION, "the citation, in the Citation File Format"), (ZENODO, "metadata of a deposit at Zenodo")]
     if site.latest is not None:
         files.append((SCORES, "all scores as one table"))

@@ -1,7 +1,5 @@
 """Templates: all values are escaped, undefined names are errors, and outside text is never a template."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache, partial
 from importlib.metadata import version
@@ -106,8 +104,7 @@ def templates_digest() -> Digest:
 def render(template: str, url: str, **values: Any) -> Markup:
     """Render a page's body, from the path of a template.
 
-    Args:
-        url: address of the page; ``link`` makes links relative to it.
+    ``url``: address of the page; ``link`` makes links relative to it.
     """
     return _rendered(environment().get_template(template), url, values)
 

@@ -1,7 +1,5 @@
 """All scores of a board as one table, with a description of every column."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A page for each system, and a list of all systems."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -42,7 +40,6 @@ class CategoryDifference:
     title: str
     test: PairTest
     tally: Tally
-    """The system's own score in the category."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +47,9 @@ class EvidenceCounts:
     """How many items were answered correctly, by whether their evidence was found."""
 
     right: int
-    """All evidence found, answer correct."""
     wrong: int
-    """All evidence found, but answer wrong or missing."""
     some: int
-    """Only part of the evidence found."""
     none: int
-    """No evidence found."""
     unknown: int
     """Items without known evidence, or of a system that does not say what it retrieved."""
 
@@ -70,7 +63,6 @@ class SystemResult:
     row: BoardRow
     better: tuple[CategoryDifference, ...]
     worse: tuple[CategoryDifference, ...]
-    """Categories in which it is significantly worse, the largest difference first."""
     untested: str | None
     """Why it was not compared with a baseline; ``None`` if it was."""
     evidence: EvidenceCounts | None
@@ -95,13 +87,11 @@ METHODS = frozenset({"bm25", "full", "last", "persona", "rag", "reflection", "ve
 
 
 def headline_tables(overviews: Iterable[Overview]) -> list[BoardTable]:
-    """Return the tables that the front page shows, each once."""
     found = {column.table.track.id: column.table for overview in overviews for column in overview.columns}
     return list(found.values())
 
 
 def system_results(site: SiteModel, tables: Iterable[BoardTable], slug: str, kind: SystemKind) -> list[SystemResult]:
-    """Return the results of a system, or of a control, on the headline tracks."""
     return [
         _result(site, table, row)
         for table in tables
@@ -136,7 +126,6 @@ def _untested(benchmark: BenchmarkView, table: BoardTable, row: BoardRow) -> str
 
 
 def _apart(benchmark: BenchmarkView, table: BoardTable, row: BoardRow) -> list[CategoryDifference]:
-    """Return the categories that differ significantly from the baseline, the largest difference first."""
     if table.tests is None or table.baseline is None:
         return []
     base = next(each for each in table.rows if each.run is table.baseline)
@@ -223,7 +212,6 @@ class SystemPage:
     """Of the site itself, only what :meth:`inputs` names."""
     slug: str
     rows: tuple[BoardRow, ...]
-    """Its runs, newest first."""
     standings: list[tuple[BoardTable, BoardRow]]
     results: list[SystemResult]
     claims: list[RecountedClaim]
@@ -234,7 +222,6 @@ class SystemPage:
         return {one.claim.id: found[one.claim.id] for one in self.claims if one.claim.id in found}
 
     def inputs(self) -> dict[str, object]:
-        """Return all that the page depends on, as plain data: runs by their digests."""
         site, runs = self.site, {row.run.run_id for row in self.rows}
         return {
             "rows": [[*row_inputs(row), row.folder.has_rows] for row in self.rows],

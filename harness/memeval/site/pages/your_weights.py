@@ -1,7 +1,5 @@
 """The data behind "Your weights" on tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from memeval.leaderboard.board import BoardRow
@@ -20,7 +18,6 @@ def weights_path(name: str) -> str:
 
 
 def board_weights(view: TableView) -> Asset:
-    """Return the category scores of a table's complete runs, with the published weights."""
     plan = view.table.track.categories
     rows = [line.row for line in view.lines if line.row.run.coverage.full]
     return _file(

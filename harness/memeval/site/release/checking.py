@@ -1,14 +1,14 @@
 """Checks a published or downloaded copy of the site against its releases, byte for byte."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.signatures import SignatureState, Signers
 from memeval.evaluation.verify.findings import Check, Finding
+from memeval.leaderboard.board_settings import board_settings
 from memeval.leaderboard.release_checks import check_form, check_release_signature, signature_check
 from memeval.leaderboard.releases import ReleaseFile, age, release_path
 from memeval.objects.base import in_threads
@@ -30,11 +30,12 @@ from memeval.site.release.roots import (
     selector,
 )
 from memeval.site.release.targets.base import Entry, EntryKind, Target
+from memeval.systems.channel import visible
 
 AGAIN = "Download it again, or publish it again."
 
-HOST_FILES = frozenset({"CNAME", ".nojekyll"})
-"""Files at the root that a host reads; memeval does not check them."""
+DOMAIN, PLAIN = "CNAME", ".nojekyll"
+"""Files at the root that a host reads: the domain of the board, and an empty file."""
 
 Entries = Mapping[str, Entry]
 
@@ -80,7 +81,13 @@ def check_published(target: Target, results: Path, signers: Signers, version: st
     if version is None or VERSIONS_FILE in entries:
         absent = [path.stem for path in sorted((results / "releases").glob("*.json")) if path.stem not in folders]
         reason = f"not in this copy: {', '.join(absent)}" if absent else None
-        checks.append(Check("versions", tuple(_root_findings(target, entries, files, folders)), reason))
+        checks.append(
+            Check(
+                "versions",
+                (*_root_findings(target, entries, files, folders), *_domain_findings(target, entries, results)),
+                reason,
+            )
+        )
     return [*checks, signature_check(signed, signers)]
 
 
@@ -129,13 +136,11 @@ def _shared_findings(
 
 
 def _has_name(path: str, digest: Digest) -> bool:
-    """Return whether a shared file has the name that follows from its bytes."""
     value = digest.removeprefix("sha256:")
     return re.fullmatch(rf"{SHARED}{value[:2]}/{value}[.-][0-9A-Za-z._-]+", path) is not None
 
 
 def _versions(entries: Entries, results: Path) -> list[str]:
-    """Return the folders that have a release, here or in the results folder."""
     folders = {path.partition("/")[0] for path in entries if "/" in path} - TAKEN
     return sorted(
         name for name in folders if f"{name}/{RELEASE_FILE}" in entries or release_path(results, name).is_file()
@@ -202,7 +207,6 @@ def _check_version(
 def _root_findings(
     target: Target, entries: Entries, files: Mapping[str, ReleaseFile], folders: Iterable[str]
 ) -> Iterator[Finding]:
-    """Check the files next to the versions: they follow from the releases."""
     newest_first = sorted(files.values(), key=lambda file: age(file.release), reverse=True)
     versions = [file.release.version for file in newest_first]
     wanted = {VERSIONS_FILE: selector(versions), INDEX: ROOT_PAGE}
@@ -220,11 +224,25 @@ def _root_findings(
     if versions:
         yield from _latest_findings(target, newest_first[0], entries)
     shared = {path for file in newest_first for path in file.release.data_files}
-    known = {LATEST, *wanted, *HOST_FILES, *folders}
+    known = {LATEST, *wanted, DOMAIN, PLAIN, *folders}
     strays = {path.partition("/")[0] for path in entries if not path.startswith(SHARED)} - known
     strays |= {path for path in entries if path.startswith(SHARED)} - shared
     for name in sorted(strays):
         yield Finding(f"{target.url}/{name}", "is not part of a release.", "Delete it.")
+
+
+def _domain_findings(target: Target, entries: Entries, results: Path) -> Iterator[Finding]:
+    """Check that nothing sends readers to another domain than that of the board's address."""
+    address = board_settings(results).settings.site_url
+    expected = "" if address is None else urlsplit(address).hostname or ""
+    for name, content in ((DOMAIN, expected.encode()), (PLAIN, b"")):
+        found = _content(target, name, entries) if name in entries else content
+        if isinstance(found, Finding):
+            yield found
+        elif found.strip().lower() != content:
+            domain = found[:80].decode("utf-8", "replace").strip()
+            problem = f"has {visible(domain)!r}, but the board's address has {expected or 'not been set'!r}."
+            yield Finding(f"{target.url}/{name}", problem, "Delete it, or set site_url in memeval.toml.")
 
 
 def _latest_findings(target: Target, newest: ReleaseFile, entries: Entries) -> Iterator[Finding]:
@@ -255,7 +273,6 @@ def _latest_findings(target: Target, newest: ReleaseFile, entries: Entries) -> I
 
 
 def _digests(target: Target, paths: Sequence[str], entries: Entries) -> Iterator[tuple[str, Digest | Finding]]:
-    """Yield the digest of each published file, or a finding if it is no plain file."""
 
     def digest_of(path: str) -> tuple[str, Digest | Finding]:
         found = _content(target, path, entries)

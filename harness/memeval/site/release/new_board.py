@@ -1,7 +1,5 @@
 """Creates a board in an empty folder: settings, workflows and a first submission that works."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile
@@ -23,10 +21,8 @@ from memeval.site.model.files import assets_root
 from memeval.site.pages.harness_wheel import FOLDER, wheel, wheel_name
 
 FIRST = ScaffoldAnswers(name="First memory", summary="Sample system: finds turns that share words with the question.")
-"""The first submission."""
 
 SCHEMA = "memeval.schema.json"
-"""Where the JSON Schema of ``memeval.toml`` is, for editors."""
 
 FILES: Mapping[str, str] = {
     SETTINGS: "memeval.toml",
@@ -48,7 +44,6 @@ class NewBoard:
     """The choices for a new board."""
 
     title: str
-    """Title of the board."""
     repository: str | None = None
     """Web address of its repository; ``None`` if there is none yet."""
     contact: str | None = None
@@ -65,11 +60,8 @@ class NewBoard:
 def create_board(folder: Path, board: NewBoard, schema: Mapping[str, object]) -> None:
     """Create a board. If it fails, the folder stays as it was.
 
-    Args:
-        folder: a new folder, or one that is empty or contains only ``.git``.
-
-    Raises:
-        BadInput: the folder contains something else, or cannot be written.
+    ``folder``: a new folder, or one that is empty or contains only ``.git``. Raises ``BadInput`` if the folder contains
+    something else, or cannot be written.
     """
     _refuse(folder)
     is_new = not folder.exists()
@@ -89,7 +81,6 @@ def create_board(folder: Path, board: NewBoard, schema: Mapping[str, object]) ->
 
 
 def first_slug() -> str:
-    """Return the slug of the first submission."""
     return slug_of(FIRST.name)
 
 
@@ -149,7 +140,6 @@ def _environment(folder: Path) -> Environment:
 
 
 def _toml(text: str) -> str:
-    """Return text as a TOML string; its escapes are those of JSON."""
     return json.dumps(text, ensure_ascii=False)
 
 

@@ -1,7 +1,5 @@
 """Builds the site of a release in a folder of this machine, before anything is published."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil
@@ -36,17 +34,13 @@ class Stage:
     """A built release."""
 
     folder: Path
-    """Its site, with the shared files."""
     release: Release
-    """The release, complete."""
 
     def data_files(self) -> Iterator[NewFile]:
-        """Yield the files that releases share."""
         for path in self.release.data_files:
             yield NewFile(path, self.folder / path)
 
     def pages(self) -> Iterator[NewFile]:
-        """Yield the files of the version's folder, without the release itself."""
         for path in self.release.files:
             yield NewFile(f"{self.release.version}/{path}", self.folder / path)
 
@@ -55,8 +49,7 @@ class Stage:
 def stages(results: Path) -> Iterator[Path]:
     """Open the folder of built releases for one process; a finished publication leaves nothing there.
 
-    Raises:
-        BadInput: another process publishes these results, or the folder cannot be created.
+    Raises ``BadInput`` if another process publishes these results, or the folder cannot be created.
     """
     folder = results.absolute().parent / STAGE
     make_folder(folder)
@@ -74,8 +67,7 @@ def forget(results: Path, version: str) -> None:
 def stage_new(results: Path, folder: Path, draft: Release, key: Path | None, traces: Traces) -> Stage:
     """Build the site of a new release, and complete the release with its files.
 
-    Args:
-        key: file of an SSH key that signs the release; ``None`` to sign nothing.
+    ``key``: file of an SSH key that signs the release; ``None`` to sign nothing.
     """
     site = folder / draft.version
     build(results, site, version=draft.version, releases=[*releases(results), draft], traces=traces)
@@ -114,8 +106,7 @@ def stage_again(results: Path, folder: Path, release: Release, traces: Traces) -
 def manifest(folder: Path) -> dict[str, Digest]:
     """Return the digest of each file in a built site, by path; without ``release.json``.
 
-    Raises:
-        BadInput: the folder contains a symlink or another special file, or a file cannot be read.
+    Raises ``BadInput`` if the folder contains a symlink or another special file, or a file cannot be read.
     """
     found: dict[str, Digest] = {}
     for parent, folders, names in os.walk(folder):

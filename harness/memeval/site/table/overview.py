@@ -1,7 +1,5 @@
 """The overview of the front page: systems by benchmarks, one table for each thing that is measured."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -35,12 +33,10 @@ class Measure(StrEnum):
 
     @property
     def heading(self) -> str:
-        """Its name on tabs."""
         return {"retrieval": "Retrieval", "answers": "Written answers", "suites": "Test suites"}[self.value]
 
     @property
     def meaning(self) -> str:
-        """What is measured, in a sentence or two."""
         return {
             "retrieval": "Systems only search. A fixed reader without an LLM answers from what they find, or the "
             "retrieved texts are graded.",
@@ -68,14 +64,11 @@ SUITES = {Measure.RETRIEVAL: "retrieval", Measure.ANSWERS: "answers"}
 """The suite of benchmarks that gives the index of each measure; others have none."""
 
 MOST_LINKED = 100
-"""Most rows of a table whose scores are links."""
 
 _TRUST = tuple(AnswerTrust)
 
 
 class Against(StrEnum):
-    """A score against the best simple baseline."""
-
     BETTER = "better"
     EVEN = "not better"
     WORSE = "worse"
@@ -125,7 +118,6 @@ class OverviewRow:
     slug: str
     name: str
     summary: str | None
-    """What of a product ran, or what it is in a sentence, from its submission."""
     index: OverallRow | None
     cells: tuple[OverviewCell | None, ...]
     """Its scores; ``None`` where it has no run."""
@@ -134,9 +126,7 @@ class OverviewRow:
     cost: float | None
     """Dollars per question: mean over the benchmarks of the index; ``None`` if one is unknown."""
     checked: AnswerTrust | None
-    """The weakest trust of its runs on this table."""
     accepted: bool
-    """Whether a maintainer accepted all of them."""
     needs: Needs
 
     @property
@@ -179,12 +169,10 @@ class Overview:
 
     @property
     def has_cost(self) -> bool:
-        """Whether the cost of a system is known."""
         return any(row.cost is not None for row in self.rows)
 
     @property
     def main_title(self) -> str:
-        """Title of its first column of scores: the index, or a benchmark."""
         return "Overall" if self.table else self.columns[0].benchmark.title
 
     @property
@@ -214,17 +202,14 @@ class Overview:
 
     @property
     def has_judge(self) -> bool:
-        """Whether a language model graded a score of the table."""
         return any(has_llm_judge(column.table.track) for column in self.columns)
 
     @property
     def has_baseline(self) -> bool:
-        """Whether a simple baseline ran on one of the benchmarks."""
         return any(column.baseline is not None for column in self.columns)
 
     @property
     def anchors(self) -> tuple[tuple[str, str], ...]:
-        """The controls at both ends of the scale: slug and name."""
         ends = ((ORACLE, "Ceiling: only the evidence"), (NO_MEMORY, "Floor: no memory"))
         return tuple(end for end in ends if any(column.control(end[0]) is not None for column in self.columns))
 

@@ -1,7 +1,5 @@
 """Where the runs of a table stand: ranks, ties, the best simple baseline, and the ceiling of the reader."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -29,7 +27,6 @@ def rank_text(row: BoardRow) -> str | None:
 
 
 MOST_NAMED = 4
-"""Most leaders that are named."""
 
 
 def verdict(table: BoardTable) -> Markup | None:

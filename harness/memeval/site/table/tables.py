@@ -1,7 +1,5 @@
 """The tables of a track and of a benchmark, ready for the templates, with their downloads."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,8 +29,6 @@ _CLOSED = re.compile(r"proprietary|commercial|commons clause|business source|lic
 
 @dataclass(frozen=True)
 class Needs:
-    """What a system needs, as far as its run says."""
-
     local: bool
     """Whether it needs no network host. Imported answers were made elsewhere: nobody knows where."""
     keyless: bool
@@ -67,7 +63,6 @@ class TableLine:
 
     @property
     def comparable(self) -> bool:
-        """Whether it can be compared with other rows, item by item."""
         return is_comparable(self.row)
 
 
@@ -82,9 +77,7 @@ class TableView:
     own_weights: str | None
     """The board's own weights, as text; ``None`` without."""
     headline: bool
-    """Whether the board chose the track as the benchmark's headline track."""
     withdrawn: tuple[BoardRow, ...]
-    """Invalidated and superseded runs of the track: listed below the table, without a rank."""
 
     @property
     def title(self) -> str:
@@ -92,7 +85,6 @@ class TableView:
 
     @property
     def tab(self) -> str:
-        """Its name on tabs: the title without the benchmark."""
         return text.capitalize_first(self.title.removeprefix(f"{self.benchmark.title}: "))
 
     @property
@@ -101,7 +93,6 @@ class TableView:
 
     @property
     def comparable(self) -> bool:
-        """Whether at least two of the track's runs can be compared."""
         return has_pairs(self.table)
 
     @property
@@ -111,7 +102,6 @@ class TableView:
 
     @property
     def verdict(self) -> Markup | None:
-        """What the tests show, in a sentence or two."""
         return verdict(self.table)
 
     @property
@@ -120,7 +110,6 @@ class TableView:
 
     @property
     def ceiling(self) -> Markup | None:
-        """What the reader earns on perfect evidence, in two sentences."""
         return reader_ceiling(self.table)
 
     @property
@@ -133,7 +122,6 @@ class TableView:
 
 
 def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None = None) -> TableView:
-    """Return a track's table, or some rows of it."""
     benchmark = site.benchmark_of(table.track)
     weights = site.own_weights(table.track)
     own = None if weights is None else own_column(weights, lambda row: site.own_scores.get(row.folder.path))
@@ -163,8 +151,7 @@ def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None =
 def board_views(site: SiteModel, benchmark: BenchmarkView, front: Collection[str]) -> list[TableView]:
     """Return the tables of a benchmark: the headline tracks, then the one with the most ranked systems.
 
-    Args:
-        front: the tracks that the front page shows. They come after the headline track of the settings.
+    ``front``: the tracks that the front page shows. They come after the headline track of the settings.
     """
     views = [view(site, table) for table in benchmark.tables]
 
@@ -175,13 +162,11 @@ def board_views(site: SiteModel, benchmark: BenchmarkView, front: Collection[str
 
 
 def legend(views: Sequence[TableView]) -> list[Column]:
-    """Return the columns of tables, each once, without those of single categories."""
     named = {column.name: column for shown in views for column in shown.columns}
     return [column for column in named.values() if column.group is not ColumnGroup.CATEGORIES]
 
 
 def download_files(views: Sequence[TableView]) -> Iterator[Asset]:
-    """Yield each table as CSV and JSON."""
     for shown in views:
         yield Asset(f"{shown.download}.csv", as_csv(shown.table, shown.columns))
         yield Asset(f"{shown.download}.json", as_json(shown.table, shown.columns))

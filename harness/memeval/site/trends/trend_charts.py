@@ -1,7 +1,5 @@
 """Charts of trends: several systems in one chart, with numbered breaks."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

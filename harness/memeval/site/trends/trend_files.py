@@ -1,7 +1,5 @@
 """Trends as rows of a file: CSV and JSON."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence

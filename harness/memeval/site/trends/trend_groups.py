@@ -1,7 +1,5 @@
 """The trends of a site: one group of charts for each benchmark and settings, over all systems or of one."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -80,11 +78,7 @@ class Trends:
 
 
 def trends_of(site: SiteModel, slug: str | None = None) -> Trends:
-    """Return the trends of a site.
-
-    Args:
-        slug: the system; ``None`` for all.
-    """
+    """Return the trends of a site. ``slug``: the system; ``None`` for all."""
     rows = {row.run.run_id: row for row in site.board.runs if slug in (None, row.run.system.slug)}
     history = history_of([row.run for row in rows.values()], site.board.ledger)
     grouped: dict[tuple[str, ...], list[RunSeries]] = defaultdict(list)

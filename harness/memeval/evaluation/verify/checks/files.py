@@ -68,7 +68,7 @@ def _files(folder: RunFolder, run: Run, head: str, digests: Mapping[str, FileDig
             yield Finding(str(path), "is a symlink.", "Replace it with the file itself.")
             continue
         try:
-            found = digests.get(name) or inner_digest(path)
+            found = digests.get(name) or inner_digest(path, stated.rows)
         except MemevalError as error:
             yield Finding(error.where or str(path), error.problem, error.remedy or REMEDY)
             continue

@@ -30,8 +30,6 @@ from memeval.records.track import CategoryPlan, Redistribution, Track
 
 @dataclass(frozen=True)
 class NoData:
-    """Why the benchmark of a track cannot be opened here."""
-
     reason: str
     """The reason, as a phrase or a sentence."""
     field: str | None = None
@@ -135,6 +133,29 @@ REQUIRED = frozenset({"responses.jsonl", "contexts.jsonl", "grades.jsonl"})
 """Files without which a run cannot be read."""
 
 
+MOST_ROWS = 1_000_000
+"""Maximum number of rows of a file."""
+
+ROWS_AN_ITEM = 200
+"""Maximum number of rows of a file for each planned item: questions, attempts and calls."""
+
+
+def _most_rows(folder: RunFolder, name: str) -> int | None:
+    """Return the number of rows that ``run.json`` states. Raises ``BadInput`` if its plan cannot have as many."""
+    if name not in folder.run.files:
+        return None
+    stated, planned = folder.run.files[name].rows, folder.run.track.planned
+    most = min(MOST_ROWS, ROWS_AN_ITEM * (planned + 100))
+    if stated > most:
+        where = f"{folder.path / 'run.json'}: files.{name}"
+        raise BadInput(
+            f"has {stated:,} rows, but a run of {planned:,} items has at most {most:,}.",
+            where=where,
+            remedy="Restore the file, or record a new run.",
+        )
+    return stated
+
+
 @dataclass(frozen=True)
 class Subject:
     folder: RunFolder
@@ -159,8 +180,8 @@ class Subject:
         def read(name: str, model: type[T], *, shared: bool = False) -> list[T]:
             if name not in files and name not in REQUIRED:
                 return []
-            path = folder.file(name)
-            found = sessions.rows.read(path, model, files.get(name)) if shared else read_file(path, model)
+            path, most = folder.file(name), _most_rows(folder, name)
+            found = sessions.rows.read(path, model, files.get(name)) if shared else read_file(path, model, most)
             digests[name] = found.digest
             return found.rows
 
@@ -198,7 +219,6 @@ class Subject:
 
     @property
     def opened(self) -> BenchmarkSession | NoData:
-        """The benchmark of the track, with the data that is here."""
         opened = self.sessions.of(self.run.track)
         missing = not_installed(self.run) if isinstance(opened, NoData) else None
         return opened if missing is None else NoData(str(missing))

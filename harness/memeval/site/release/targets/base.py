@@ -1,7 +1,5 @@
 """The interface of a target (a folder, a bucket or a Git branch), and how a web server delivers its files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -32,28 +30,18 @@ FOREVER = "public, max-age=31536000, immutable"
 """For files whose bytes never change: those of a version, and those that are named by their digest."""
 
 BRIEFLY = "public, max-age=60"
-"""For ``versions.json``, ``latest`` and the pages at the root."""
 
 
 def headers_of(path: str, *, immutable: bool) -> Headers:
-    """Return the headers of a published file.
-
-    Args:
-        immutable: whether its bytes never change.
-    """
+    """Return the headers of a published file. ``immutable``: whether its bytes never change."""
     kind = CONTENT_TYPES.get(PurePosixPath(path).suffix.lower(), "application/octet-stream")
     return Headers(kind, FOREVER if immutable else BRIEFLY)
 
 
 class EntryKind(StrEnum):
-    """What stands at a path."""
-
     FILE = "file"
-    """A plain file."""
     LINK = "link"
-    """A symlink to a file or a folder."""
     OTHER = "other"
-    """A pipe, a device or a submodule."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +60,6 @@ class Entry:
 class NewFile:
     path: str
     content: bytes | Path
-    """Its bytes, or the file that has them."""
     immutable: bool = True
     """Whether the bytes at this path never change."""
 
@@ -86,7 +73,6 @@ class NewFile:
 
     @property
     def headers(self) -> Headers:
-        """How a web server delivers it."""
         return headers_of(self.path, immutable=self.immutable)
 
 
@@ -105,8 +91,7 @@ class Target(Protocol):
     def check_place(self, results: Path) -> None:
         """Check that a board may be published here. Writes nothing.
 
-        Raises:
-            BadInput: the place is inside the results folder, or contains something else.
+        Raises ``BadInput`` if the place is inside the results folder, or contains something else.
         """
         ...
 
@@ -114,16 +99,10 @@ class Target(Protocol):
         """Check that the target can be written to; return warnings for the user."""
         ...
 
-    def entries(self) -> Mapping[str, Entry]:
-        """Return what is published now, by path; links are not followed."""
-        ...
+    def entries(self) -> Mapping[str, Entry]: ...
 
     def read(self, path: str) -> bytes:
-        """Return the bytes of a published file.
-
-        Raises:
-            KeyError: there is no such file.
-        """
+        """Return the bytes of a published file. Raises ``KeyError`` if there is no such file."""
         ...
 
     def create(self, file: NewFile) -> bool:
@@ -134,9 +113,7 @@ class Target(Protocol):
         """
         ...
 
-    def holds(self, file: NewFile, entry: Entry) -> bool:
-        """Return whether a published file has the bytes of a new one."""
-        ...
+    def holds(self, file: NewFile, entry: Entry) -> bool: ...
 
     def swap(self, file: NewFile, before: bytes | None) -> bool:
         """Replace a file atomically.

@@ -1,7 +1,5 @@
 """A board in a folder."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -17,8 +15,7 @@ from memeval.site.release.targets.stored import StoredTarget
 class FolderTarget(StoredTarget):
     """Published files in a folder. ``latest`` is a symlink, or a page where the file system has no symlinks.
 
-    Args:
-        root: the folder; it is created with the first file.
+    ``root``: the folder; it is created with the first file.
     """
 
     reads_locally = True
@@ -71,7 +68,6 @@ class FolderTarget(StoredTarget):
 
 
 def _is_page(latest: Path) -> bool:
-    """Return whether ``latest`` is a folder with nothing but the page that memeval writes into it."""
     return {path.name for path in latest.iterdir() if not path.name.startswith(PART)} == {INDEX}
 
 

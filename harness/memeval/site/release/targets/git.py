@@ -1,7 +1,5 @@
 """A board on a Git branch, for GitHub Pages and others: one commit a publication, made without a checkout."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile
@@ -26,11 +24,7 @@ class GitObjects:
         self._writing, self._reading = Lock(), Lock()
 
     def write(self, content: bytes | Path) -> str:
-        """Store a content without any filter, and return its object id.
-
-        Raises:
-            BadInput: Git cannot store it.
-        """
+        """Store a content without any filter, and return its object id. Raises ``BadInput`` if Git cannot store it."""
         answer = b""
         if isinstance(content, bytes):
             done = subprocess.run(
@@ -53,11 +47,7 @@ class GitObjects:
         return answer.decode().strip()
 
     def read(self, name: str) -> bytes:
-        """Return the content with an object id.
-
-        Raises:
-            BadInput: the object is missing or damaged.
-        """
+        """Return the content with an object id. Raises ``BadInput`` if the object is missing or damaged."""
         content = None
         with self._reading, suppress(OSError, ValueError):
             stdin, stdout = self._reader
@@ -103,8 +93,7 @@ _NO_COMMIT = "0" * 40
 class GitTarget:
     """Published files on a branch. They become public together: with the commit, or with its push.
 
-    Args:
-        remote: the remote to push to; ``None`` to push nothing.
+    ``remote``: the remote to push to; ``None`` to push nothing.
     """
 
     reads_locally = True
@@ -118,7 +107,6 @@ class GitTarget:
 
     @property
     def url(self) -> str:
-        """The branch, as a user names it."""
         return f"git:{self._branch}"
 
     def check_place(self, results: Path) -> None:
@@ -172,8 +160,7 @@ class GitTarget:
     def finish(self, message: str) -> list[str]:
         """Commit, and push if a remote is named.
 
-        Raises:
-            BadInput: another process has changed the branch meanwhile, or the remote refuses.
+        Raises ``BadInput`` if another process has changed the branch meanwhile, or the remote refuses.
         """
         done = []
         commit = self._commit(message)
@@ -220,7 +207,6 @@ class GitTarget:
 
     @cached_property
     def _published(self) -> Mapping[str, Entry]:
-        """The files of the last commit, by path."""
         found: dict[str, Entry] = {}
         listing = b"" if self._tip is None else self._git("ls-tree", "-r", "-z", "-l", self._tip)
         for line in listing.split(b"\0")[:-1]:
@@ -249,8 +235,7 @@ class GitTarget:
     def _tip(self) -> str | None:
         """The newest commit of the branch, here or at the remote; ``None`` before the first publication.
 
-        Raises:
-            BadInput: both have commits that the other lacks.
+        Raises ``BadInput`` if both have commits that the other lacks.
         """
         local, remote = self._local, self._remote_tip
         if local is None or remote is None or local == remote:

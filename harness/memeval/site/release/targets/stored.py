@@ -1,7 +1,5 @@
 """Targets in object stores: what they share, and a board in an S3-compatible bucket that is served as a website."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +17,6 @@ class StoredTarget:
 
     @property
     def url(self) -> str:
-        """The folder, or the bucket with its prefix."""
         return self._store.url
 
     def read(self, path: str) -> bytes:
@@ -41,7 +38,6 @@ class StoredTarget:
         return self._store.replace(file.path, file.content, file.headers, seen=found.etag)
 
     def finish(self, message: str) -> list[str]:
-        """Do nothing: every file is public at once."""
         return []
 
     def _put(self, file: NewFile) -> None:
@@ -63,7 +59,6 @@ class BucketTarget(StoredTarget):
         """Do nothing: a bucket is never inside the results folder."""
 
     def prepare(self) -> list[str]:
-        """Write a probe."""
         if self._store.refuses_overwriting:
             return []
         return [f"warning: {self.url}: this service overwrites objects. Publish from one machine at a time."]
