@@ -39,10 +39,7 @@ licence = "Apache-2.0"
 """
 RECOUNT = '[claim.recount]\nfiles = ["mirix/mem0"]\n'
 HOLDS = (
-    DIFFERS.replace("97.31", "78.05")
-    .replace("zankhaus", "fair")
-    .replace("Zankhaus", "Fair")
-    .replace("Mem0", "LangMem")
+    DIFFERS.replace("97.31", "78.05").replace("zankhaus", "fair").replace("Zankhaus", "Fair").replace("Mem0", "LangMem")
     + '[claim.recount]\nfiles = ["mirix/langmem"]\n'
 )
 
