@@ -25,6 +25,7 @@ from memeval.site.pages.publisher import Publisher, publishers
 from memeval.storage import locked
 from tests.claims.test_findings import board
 from tests.site.factory import FakeBenchmark, make_board
+from tests.support.standing import made_up
 
 ROOT = Path(__file__).parents[2]
 
@@ -110,6 +111,8 @@ def shared_board(factory: pytest.TempPathFactory) -> Built:
             made = build_board(folder, FakeBenchmark())
             runs.write_text(json.dumps([str(run.path) for run in made.runs]), encoding="utf-8")
     found = [RunFolder(Path(path)) for path in json.loads(runs.read_text(encoding="utf-8"))]
+    for head in (folder / "results").glob("*/*/*/run.json"):  # another process may have made them
+        made_up(RunFolder(head.parent).run)
     return Built(folder / "site", folder / "results", FakeBenchmark(), found)
 
 
