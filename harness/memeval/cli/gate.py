@@ -21,10 +21,11 @@ def is_over_gate(run: Run) -> bool:
     return tally.errors > ERROR_GATE * tally.planned
 
 
-def failed_items(folder: RunFolder) -> str:
-    """Return how many items of a run failed, and the first error."""
+def failed_items(folder: RunFolder, *, quoted: bool = True) -> str:
+    """Return how many items of a run failed, and the first error if it is to be quoted."""
     tally = folder.run.scores.overall
-    return f"{tally.errors} of {tally.planned} items failed (first: {first_error(folder)})"
+    first = f" (first: {first_error(folder)})" if quoted else ""
+    return f"{tally.errors} of {tally.planned} items failed{first}"
 
 
 def first_error(folder: RunFolder) -> str:
