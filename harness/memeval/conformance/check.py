@@ -10,7 +10,7 @@ from memeval.conformance.subject import CheckedMemory, CheckedSystem, Observatio
 
 
 @dataclass(frozen=True)
-class Check:
+class ContractCheck:
     name: str
     title: str
     function: Callable[[CheckedSystem], str]

@@ -204,14 +204,18 @@ async function ask(place, run) {
   place.addEventListener("toggle", (event) => fill(event.target), true);
 }
 
-function costs(table, runs) {
-  const rows = table.facts.map((fact, place) => {
-    const cells = runs.map((run) => make("td", { class: "mv-num" }, run.facts[place][0], run.facts[place][1] ? make("span", { class: "mv-note" }, run.facts[place][1]) : null));
+/** A table of texts about the runs: one row for each of `facts`, with the texts of that name of each run. */
+function texts(title, table, runs, name, note = null) {
+  const rows = table[name].map((fact, place) => {
+    const cells = runs.map((run) => make("td", { class: name === "facts" ? "mv-num" : null }, run[name][place][0], run[name][place][1] ? make("span", { class: "mv-note" }, run[name][place][1]) : null));
     return make("tr", {}, make("th", { scope: "row", title: fact.help }, fact.title), cells);
   });
-  return make("section", {}, make("h2", {}, "Cost and latency"),
-    plainTable("Cost and latency", ["", ...runs.map((run) => make("bdi", {}, run.name))], make("tbody", {}, rows), "mv-compare"),
-    make("p", { class: "mv-under" }, "Latencies of runs with different concurrency or machines are not comparable. A dash means unknown, not free."));
+  return make("section", {}, make("h2", {}, title), plainTable(title, ["", ...runs.map((run) => make("bdi", {}, run.name))], make("tbody", {}, rows), "mv-compare"), note);
+}
+
+function costs(table, runs) {
+  const note = make("p", { class: "mv-under" }, "Latencies of runs with different concurrency or machines are not comparable. A dash means unknown, not free.");
+  return [texts("What ran", table, runs, "settings"), texts("Cost and latency", table, runs, "facts", note)];
 }
 
 /** A p-value with its sign: "p = 0.740", "p < 0.001". */

@@ -19,7 +19,7 @@ from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Recall, Retain, Scenario, Step
 from memeval.systems.channel import visible
-from memeval.words import read_words
+from memeval.toml import read_words
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class StressDataset(Dataset):
         """Yield the only scenario."""
         yield self._made.scenario
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         """Yield the keys, in the order of the steps."""
         return iter(self._made.keys)
 

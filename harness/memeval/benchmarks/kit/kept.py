@@ -155,6 +155,6 @@ class GeneratedDataset(Dataset):
         """See :class:`Dataset`."""
         return self._scenarios.ids()
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         """Yield the keys, as generated."""
         return iter(self._keys)

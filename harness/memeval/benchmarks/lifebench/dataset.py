@@ -177,7 +177,7 @@ class LifeBenchDataset(Dataset):
         """Yield the scenarios by user, loaded one at a time."""
         return map(self.scenario, self._users)
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         """Yield the keys by user, in the order of the files."""
         return (key for keys in self._keys.values() for key in keys)
 

@@ -36,7 +36,7 @@ class LongMemEvalDataset(Dataset):
         """Yield the scenarios in the order of the file, loaded one at a time."""
         return map(self.scenario, self._places)
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         """Yield the keys in the order of the file, without loading histories."""
         return map(_key, self._heads)
 

@@ -145,7 +145,7 @@ class ElsewhereDataset(Dataset):
     def scenarios(self) -> Iterator[Scenario]:
         return iter(self._scenarios)
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         """Yield the keys, in the order of the file."""
         return iter(self._keys)
 

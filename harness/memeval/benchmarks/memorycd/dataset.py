@@ -95,7 +95,7 @@ class MemoryCDDataset(Dataset):
         """Yield the scenarios by domain, then by user in the order of the file."""
         return map(self.scenario, self._asked)
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         """Yield the keys in the order of the scenarios, then by time."""
         return (key for asked in self._asked.values() for key in asked.keys)
 

@@ -16,8 +16,7 @@ from memeval.benchmarks.memorycd.parsing import (
     parsed_rating,
     published_ranking,
 )
-from memeval.grading.base import RuleGrader
-from memeval.grading.rows import first_failure, only, row
+from memeval.grading.base import RuleGrader, first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState

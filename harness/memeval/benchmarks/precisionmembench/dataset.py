@@ -121,7 +121,7 @@ class PrecisionDataset(Dataset):
             steps += [_retain(len(store.beliefs) + place, belief) for place, belief in enumerate(added, 1)]
         yield Scenario(scenario_id=TURNS, steps=tuple(steps))
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         """Yield the keys, in the order of the searches."""
         for case in self.cases:
             key = self.store.key(case.expect, case.scope, case.user, case.limit)
@@ -154,7 +154,7 @@ class PrecisionDataset(Dataset):
 
     def verify(self) -> str:
         """Return a description of the files, whose digests were checked when they were opened."""
-        counts = Counter(key.category for key in self.keys())
+        counts = Counter(key.category for key in self.answer_keys())
         return f"the three released files; {counts[MATCH]} searches have a matching belief"
 
     @property

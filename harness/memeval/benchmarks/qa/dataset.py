@@ -54,7 +54,7 @@ class QaDataset(Dataset):
         ]
         yield Scenario(scenario_id=SCENARIO, steps=(*texts, *asks))
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         """Yield the rows' keys, in the order of the file."""
         for number, row in enumerate(self.rows, 1):
             key = key_of(row)

@@ -23,8 +23,7 @@ from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.serving.fields import Refusal
 from memeval.gateway.serving.hosts import HostRoute, Redaction
 from memeval.gateway.serving.model_endpoint import ModelEndpoint, PassCounts
-from memeval.records.call import Phase
-from memeval.records.traffic import Traffic
+from memeval.records.call import Phase, Traffic
 
 MOST_BYTES = 50 * 1024 * 1024
 """Maximum bytes of a forwarded body, in either direction."""

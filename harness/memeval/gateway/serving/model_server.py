@@ -23,9 +23,8 @@ from memeval.gateway.serving.forwarding import Forwarder
 from memeval.gateway.serving.hosts import HostRoute
 from memeval.gateway.serving.model_endpoint import TOKEN_PREFIX, ModelEndpoint, PassCounts
 from memeval.gateway.stops import MakesSystemCalls
-from memeval.records.call import Call, Caller, ModelRequest, Phase
+from memeval.records.call import Call, Caller, ModelRequest, Phase, Traffic
 from memeval.records.errors import BadInput, MemevalError
-from memeval.records.traffic import Traffic
 
 MOST_BYTES = 10_000_000
 """Maximum bytes of a request body."""

@@ -223,7 +223,7 @@ def _latencies_by_length(name: str, found: Sequence[tuple[int, BoardRow]]) -> It
         curves(name, title, drawn, knots, ("tokens of history", "milliseconds"), shares=False),
         "Median time from a question to the end of its reply. With a fixed reader: time of the search. Compare only "
         "runs of one machine, at the same concurrency.",
-        ("System", "Tokens of history", "Median", "95th percentile", "Total ingest time", "Concurrency"),
+        ("System", "Tokens of history", "Median", "95th percentile", "Ingest time, summed", "Concurrency"),
         tuple(rows),
     )
 

@@ -54,6 +54,7 @@ def environment() -> Environment:
         "capitalize_first": text.capitalize_first,
         "outside": urls.outside,
         "label": labels.label,
+        "licence_text": labels.licence_text,
         "reader_label": labels.reader_label,
         "slice_label": labels.slice_label,
         "slice_value": lambda value, name: labels.slice_value(name, value),

@@ -29,6 +29,7 @@ from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render, templates_digest
 from memeval.site.table.flags import RowFlag, marks, observer, sample_note
 from memeval.site.table.judges import JudgeNote, judge_note
+from memeval.site.table.spending import total_cost
 
 GRADES = "grades.jsonl"
 """The file of grades, from which a browser computes the scores again."""
@@ -173,6 +174,7 @@ class RunPage:
                 verified=self.verified,
                 benchmark=benchmark,
                 headline=benchmark.headline(run.track),
+                cost=total_cost(row),
                 marks=self.marks,
                 samples=[sample_note(row, event) for event in row.samples],
                 measured=_measured(run),

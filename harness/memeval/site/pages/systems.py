@@ -11,7 +11,7 @@ from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.leaderboard.ranking import PairTest
 from memeval.records.conformance import Conformance
 from memeval.records.failure import EvidenceFound
-from memeval.records.finding import Finding
+from memeval.records.finding import RecountedClaim
 from memeval.records.run import SystemKind
 from memeval.records.scores import Tally
 from memeval.site.charts.charts import Chart, Point, intervals
@@ -169,7 +169,7 @@ def _evidence(site: SiteModel, row: BoardRow) -> EvidenceCounts | None:
     return counts if counts.right + counts.wrong + counts.some + counts.none else None
 
 
-def claims_about(site: SiteModel, name: str) -> list[Finding]:
+def claims_about(site: SiteModel, name: str) -> list[RecountedClaim]:
     """Return the published scores of a product.
 
     The first word of both names must be equal: a claim about “Mem0, run by MIRIX” belongs to “mem0 (open source)”.
@@ -234,7 +234,7 @@ class SystemPage:
     """Its runs, newest first."""
     standings: list[tuple[BoardTable, BoardRow]]
     results: list[SystemResult]
-    claims: list[Finding]
+    claims: list[RecountedClaim]
 
     def inputs(self) -> dict[str, object]:
         """Return all that the page depends on, as plain data: runs by their digests."""

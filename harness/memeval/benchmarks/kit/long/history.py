@@ -148,7 +148,7 @@ class LongHistory(Steps):
         """Return the history as systems see it."""
         return Scenario.streamed(self.scenario_id, self)
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         """Yield the keys of its questions, in their order."""
         for life in self._lives:
             ordinals = {
