@@ -20,7 +20,7 @@ SCOPE = {"type": "object", "properties": {"user": TEXT}}
 TOOLS: dict[str, dict[str, Any]] = {
     "add_entries": {"entries": {"type": "array", "items": ENTRY}, "scope": SCOPE},
     "find_entries": {"q": TEXT, "top": {"type": "integer"}, "scope": SCOPE},
-    "remove_entries": {"ids": {"type": "array", "items": {"type": "integer"}}},
+    "remove_entries": {"ids": {"type": "array", "items": {"type": "integer"}}, "scope": SCOPE},
 }
 """The arguments of each tool."""
 
@@ -47,10 +47,14 @@ def find_entries(q: str, top: int = 10, scope: dict[str, str] | None = None) -> 
     return {"hits": hits}
 
 
-def remove_entries(ids: list[int]) -> dict[str, Any]:
-    removed = sum(store.execute("delete from entries where id = ?", (one,)).rowcount for one in ids)
+def remove_entries(ids: list[int] | None = None, scope: dict[str, str] | None = None) -> dict[str, Any]:
+    """Remove the entries of a user with these ids; without ids, all of them."""
+    user = (scope or {}).get("user", "")
+    rows = store.execute("select id from entries where user = ?", (user,)).fetchall()
+    gone = [(one,) for (one,) in rows if not ids or one in ids]
+    store.executemany("delete from entries where id = ?", gone)
     store.commit()
-    return {"removed": removed}
+    return {"removed": len(gone)}
 
 
 def reply(asked: dict[str, Any]) -> dict[str, Any]:

@@ -256,4 +256,6 @@ def test_every_other_cause_has_its_remedy(tmp_path: Path) -> None:
 
 def test_a_relative_import_is_told_to_name_the_module(tmp_path: Path) -> None:
     process = SystemProcess(Launch(write(tmp_path, "from .helper import find\n")), BRIEF, print)
-    assert said(process).endswith("Import the module by its name, as in 'from helper import …': its folder is on sys.path.")
+    assert said(process).endswith(
+        "Import the module by its name, as in 'from helper import …': its folder is on sys.path."
+    )

@@ -102,7 +102,7 @@ def check(
         raise BadInput("name a submission, or give --all.", remedy="memeval submit check submissions/my-memory")
     to = renamed("--out", "--to", out, to)
     folders = _every() if every else [_folder(each) for each in submission or ()]
-    if to is not None and len(folders) > 1:
+    if to is not None and (every or len(folders) > 1):
         raise BadInput("--to needs one submission.", remedy="Name one submission, or remove --to.")
     reports = []
     for folder in folders:

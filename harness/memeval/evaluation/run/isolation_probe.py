@@ -72,12 +72,10 @@ def probe_isolation(
     timer.start()
     try:
         return _probed(slug, subject)
-    except SystemFailure:
+    except SystemFailure as failure:
         if subject.over:
-            return (
-                f"{slug} {NOT_PROBED}: that takes more than {seconds:g} s. {WITHOUT_LIMIT}"
-            )
-        return f"{slug} {NOT_PROBED}: the system failed meanwhile. If the run fails too, it says why."
+            return f"{slug} {NOT_PROBED}: that takes more than {seconds:g} s. {WITHOUT_LIMIT}"
+        return f"{slug} {NOT_PROBED}: {failure.sentence}"
     finally:
         timer.cancel()
         timer.join()
