@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memeval.api import verify
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import session
+from memeval.cli.reporting import report
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.records.errors import ExitCode
-from memeval.systems.source import find_system
+from memeval.systems.sandbox import SandboxMode
+from memeval.systems.source import file_source, find_system
 from tests.evaluation.asking import benchmark_session
 from tests.support.calling import Call
 
@@ -59,3 +63,34 @@ def test_a_run_that_is_not_there_and_data_that_is_not_its_own_are_wrong_calls(ca
     (broken / "run.json").write_text("{}")
     code, _, err = call(str(broken))
     assert code == ExitCode.BAD_INPUT and "schema_version" in err
+
+
+CRASHING = """
+import os
+class Memory:
+    def reset(self): self.asked = 0
+    def ingest_session(self, session, timestamp): pass
+    def query(self, question, timestamp="now"):
+        if not os.path.exists(FLAG):
+            open(FLAG, "w").close()
+            os._exit(3)
+        return "A"
+"""
+
+
+def test_crashes_are_counted_in_the_run_its_line_its_failures_and_by_verify(
+    tmp_path: Path, call: Call, capsys: pytest.CaptureFixture[str]
+) -> None:
+    adapter = tmp_path / "crashing.py"
+    adapter.write_text(CRASHING.replace("FLAG", repr(str(tmp_path / "crashed"))), "utf-8")
+    options = RunOptions(results=tmp_path / "results", concurrency=1, skip_conformance=True)
+    options = replace(options, setup=replace(options.setup, sandbox=SandboxMode.NONE))
+    folder = run_system(file_source(adapter), benchmark_session(), options)
+    assert (folder.run.crashes, folder.run.scores.overall.errors) == (1, 0)
+    report(folder)
+    assert "4/4 items, 0 errors, the process crashed 1 time\n" in capsys.readouterr().err
+    _, said, _ = call(str(folder.path))
+    assert "The process crashed 1 time: see 'crashed' in its log.jsonl.gz." in said
+    head = folder.path / "run.json"
+    head.write_text(head.read_text("utf-8").replace(' "crashes": 1,\n', ""), "utf-8")
+    assert any("crashes: is 0, but the rows give 1" in str(finding) for finding in verify(folder.path))

@@ -221,7 +221,7 @@ def test_a_system_that_crashes_in_usage_loses_no_item(tmp_path: Path) -> None:
     more = "    def usage(self):\n        if self.asked: os._exit(1)\n        return {}"
     rows = answers(native(tmp_path, more=more), work(questions=3, items=3), None, said)
     assert [row.outcome for row in rows] == [Outcome.OK] * 3
-    assert [event for event, _, _ in said] == ["usage", "repeated"]
+    assert [event for event, _, _ in said] == ["usage", "crashed", "repeated"]
 
 
 def test_a_partial_usage_report_is_accepted(tmp_path: Path) -> None:

@@ -220,8 +220,10 @@ def test_a_plain_text_is_an_error_and_the_program_goes_on(program: Program) -> N
         ("sys.stdout.buffer.write(bytes([255, 10])); sys.stdout.flush()", "is not UTF-8 ('\\xff'). Write UTF-8"),
         ('say(id=request["id"] + 1, value={"answer": ""})', "does not have the id"),
         ('say(id=request["id"], value={"answer": ""}, error="x")', "needs either 'value' or 'error'."),
-        ('say(id=request["id"], value="text")', "has another value instead of an object."),
-        ('say(id=request["id"], value={"answer": "x"}, seconds="1")', "has another value instead of a number."),
+        ('say(value="text")', "has no 'id' ('{\"value\": \"text\"}'). Copy the 'id' of the request into the reply."),
+        ('say(id=1, value="text")', "is a second reply to the request 1 ("),
+        ('say(id=request["id"], value="text")', 'has "text" instead of an object.'),
+        ('say(id=request["id"], value={"answer": "x"}, seconds="1")', "instead of a number."),
         ('say(id=request["id"], error=5)', "has an 'error' that is neither a string nor an object."),
         ('say(id=request["id"], value={"answer": "x" * 4_000_000})', "The reply to query exceeds the limit of 1 MB."),
         ("os.close(1); time.sleep(60)", "The system closed its connection to memeval during query."),
@@ -261,12 +263,12 @@ def test_a_reply_to_a_question_without_an_answer_is_an_error_and_the_program_goe
             "closed its connection to memeval during loading the adapter",
         ),
         ("say(id=1, error='no model')", AdapterRaised, "load failed: no model"),
-        ("say(id=1, value=None)", AdapterMisbehaved, "another value instead of an object"),
-        ("say(id=1, value={})", AdapterMisbehaved, "another value instead of an array"),
+        ("say(id=1, value=None)", AdapterMisbehaved, "instead of an object"),
+        ("say(id=1, value={})", AdapterMisbehaved, "instead of an array"),
         (
             "say(id=1, value={'capabilities': ['take_in', 'serach']})",
             AdapterMisbehaved,
-            "unknown capability, 'serach'",
+            r"unknown capability, 'serach'\. Known are ask, close, dispositions, export, forget, ",
         ),
         (
             "say(id=1, value={'capabilities': ['retain', 'ask']})",
@@ -277,7 +279,7 @@ def test_a_reply_to_a_question_without_an_answer_is_an_error_and_the_program_goe
         (
             "say(id=1, value={**MINIMAL, 'packages': ['x']})",
             AdapterMisbehaved,
-            "another value instead of an object",
+            "instead of an object",
         ),
     ],
 )
@@ -286,6 +288,22 @@ def test_a_program_that_does_not_come_up_is_refused_with_a_sentence(
 ) -> None:
     with pytest.raises(kind, match=sentence):
         program(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("sys.stdin.readline(); print('{}', end=''); time.sleep(60)", "It has read the request: flush standard output"),
+        ("time.sleep(60)", "It has not read the request: read standard input, one request a line."),
+    ],
+)
+def test_a_start_without_a_reply_says_whether_the_request_was_read(
+    program: Program, source: str, sentence: str
+) -> None:
+    file = "import sys, time; " + source
+    with pytest.raises(SystemTimedOut) as late:
+        program(program=(sys.executable, "-c", file), limits=PATIENT.model_copy(update={"load_seconds": 1.0}))
+    assert sentence in late.value.sentence
 
 
 def test_the_error_is_named_and_not_what_is_printed_after_it(program: Program, tmp_path: Path) -> None:
@@ -303,9 +321,7 @@ def test_the_error_is_named_and_not_what_is_printed_after_it(program: Program, t
 def test_a_missing_file_of_node_is_named(program: Program, tmp_path: Path) -> None:
     with pytest.raises(SystemDied) as died:
         program(program=("node", "main.mjs"))
-    assert died.value.sentence.endswith(
-        f"Its output: Error: Cannot find module '{tmp_path}/main.mjs'. Correct the file name in 'command'."
-    )
+    assert died.value.sentence.endswith("/work/main.mjs'. Correct the file name in 'command'.")
 
 
 def test_an_error_is_told_with_the_line_of_the_stack_that_was_printed(program: Program, tmp_path: Path) -> None:

@@ -93,7 +93,8 @@ def test_a_slow_call_is_told_with_where_it_stood_and_the_setting(
 def test_a_slow_reset_names_the_limit_that_python_sets(tmp_path: Path) -> None:
     process = mistaken(tmp_path, SandboxMode.NONE, reset="time.sleep(30)")
     assert said(process).endswith(
-        "(adapter.py:6 in reset). Make it faster, or raise reset_seconds in RunOptions.limits (Python)."
+        "(adapter.py:6 in reset). Make it faster. It may wait for a lock or a connection that an earlier call holds. "
+        "The limit is a part of the track; only Python's RunOptions.limits can raise reset_seconds."
     )
 
 
@@ -250,4 +251,11 @@ def test_every_other_cause_has_its_remedy(tmp_path: Path) -> None:
     assert (signal_words(9), signal_words(99)) == (
         "SIGKILL (killed from outside, often for lack of memory)",
         "signal 99",
+    )
+
+
+def test_a_relative_import_is_told_to_name_the_module(tmp_path: Path) -> None:
+    process = SystemProcess(Launch(write(tmp_path, "from .helper import find\n")), BRIEF, print)
+    assert said(process).endswith(
+        "Import the module by its name, as in 'from helper import …': its folder is on sys.path."
     )

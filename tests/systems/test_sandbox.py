@@ -301,18 +301,23 @@ for line in sys.stdin:
     if request["call"] == "ask":
         status = dict(line.split(":", 1) for line in open("/proc/self/status"))
         rights = [status["CapEff"].strip(), status["NoNewPrivs"].strip()]
-        value = {"answer": json.dumps([os.getcwd(), sys.argv[1], *rights])}
+        open("kept.db", "w").close()
+        here = [os.getcwd() == os.path.realpath(sys.argv[1]), os.path.exists("program.py"), os.getcwd() != sys.argv[2]]
+        value = {"answer": json.dumps([*here, *rights])}
     print(json.dumps({"id": request["id"], "value": value, "seconds": 0.0}), flush=True)
     if request["call"] == "close": break
 """
 
 
 @pytest.mark.parametrize("held", [True, False])
-def test_a_program_speaks_for_itself_and_has_no_privileges(tmp_path: Path, bubblewrap: Sandbox, held: bool) -> None:
+def test_a_program_has_a_working_folder_of_its_own_and_no_privileges(
+    tmp_path: Path, bubblewrap: Sandbox, held: bool
+) -> None:
     file = write(tmp_path, PROGRAM, "program.py")
-    launch = Launch(file, program=("python3", "program.py", "said"), folder=tmp_path)
+    launch = Launch(file, program=("python3", "program.py", "{work}", str(tmp_path)), folder=tmp_path)
     with SystemProcess(launch, PATIENT, print, sandbox=bubblewrap if held else None) as process:
-        assert json.loads(process.ask("q").answer) == [str(tmp_path), "said", "0" * 16, "1"]
+        assert json.loads(process.ask("q").answer) == [True, True, True, "0" * 16, "1"]
+    assert [each.name for each in tmp_path.iterdir()] == ["program.py"]
 
 
 @pytest.mark.parametrize("held", [True, False])

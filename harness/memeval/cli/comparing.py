@@ -137,10 +137,19 @@ def failures(
     rows = api.failures(folder, results=results, data=data)
     counts = summary(rows)
     if as_json:
-        print_json({"run_id": folder.run.run_id, "summary": counts.data(), "items": [row.data() for row in rows]})
+        print_json(
+            {
+                "run_id": folder.run.run_id,
+                "crashes": folder.run.crashes,
+                "summary": counts.data(),
+                "items": [row.data() for row in rows],
+            }
+        )
         return
     system, track = folder.run.system, folder.run.track
     print(visible(f"{system.name} on {track.benchmark}: {counts.right} of {counted(counts.items, 'item')} correct."))
+    if crashes := folder.run.crashes:
+        print(f"The process crashed {counted(crashes, 'time')}: see 'crashed' in its log.jsonl.gz.")
     if counts.causes:
         print("\nWrong answers by cause:")
         print_table(_causes(counts))

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from memeval.cli.reporting import failed_items, is_over_gate, remedy_for, report, score_in_table
+from memeval.cli.reporting import crashed, failed_items, is_over_gate, remedy_for, report, score_in_table
 from memeval.cli.shared import counted, print_json, visible
 from memeval.records.errors import BadInput, CheckFailed, ExitCode, MemevalError
 
@@ -42,6 +42,7 @@ def _run_data(folder: RunFolder) -> dict[str, Any]:
         "composite": run.scores.composite.data(),
         "coverage": run.coverage.data(),
         "errors": run.scores.overall.errors,
+        "crashes": run.crashes,
     }
 
 
@@ -51,6 +52,23 @@ def print_runs(outcome: RunOutcome, as_json: bool) -> None:
         report(folder)
         if not as_json:
             print(folder.path, flush=True)
+    _print_other_protocols(outcome)
+
+
+def _print_other_protocols(outcome: RunOutcome) -> None:
+    """Name the protocols of the benchmark that the system supports too, if the command ran only one of them."""
+    if len(outcome.folders) != 1:
+        return
+    from memeval.benchmarks.registry import find
+    from memeval.evaluation.run.readers import protocols_for
+
+    run = outcome.folders[0].run
+    info = find(outcome.planned.benchmark).info
+    possible = protocols_for(run.system.capabilities, info)
+    titles = [f"{each.name} ({each.title})" for each in info.protocols if each.name in possible]
+    others = [text for text in titles if text.partition(" ")[0] != run.track.protocol]
+    if others:
+        print(f"  It can also be measured by: {', '.join(others)}. Name one with --protocol.", file=sys.stderr)
 
 
 def failures(outcomes: Sequence[RunOutcome]) -> list[tuple[RunOutcome, MemevalError]]:
@@ -118,7 +136,7 @@ def _print_summary(outcomes: Sequence[RunOutcome]) -> None:
             run = folder.run
             score = score_in_table(run)
             items = f"{run.coverage.done}/{run.coverage.planned} items"
-            errors = counted(run.scores.overall.errors, "error")
+            errors = counted(run.scores.overall.errors, "error") + crashed(run)
             lines.append(f"  {outcome.planned.benchmark:26} {run.track.protocol:22} {score:22} {items}, {errors}")
     if len(lines) > 1:
         print("\nresults:", *lines, sep="\n", file=sys.stderr)

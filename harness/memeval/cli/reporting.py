@@ -27,10 +27,11 @@ def is_over_gate(run: Run) -> bool:
     return tally.errors > ERROR_GATE * tally.planned
 
 
-def failed_items(folder: RunFolder) -> str:
-    """Return how many items of a run failed, and the first error."""
+def failed_items(folder: RunFolder, *, quoted: bool = True) -> str:
+    """Return how many items of a run failed, and the first error if it is to be quoted."""
     tally = folder.run.scores.overall
-    return f"{tally.errors} of {tally.planned} items failed (first: {first_error(folder)})"
+    first = f" (first: {first_error(folder)})" if quoted else ""
+    return f"{tally.errors} of {tally.planned} items failed{first}"
 
 
 def first_error(folder: RunFolder) -> str:
@@ -86,11 +87,11 @@ def report(folder: RunFolder) -> None:
         f", by the rule '{name}' {percent(c.value)}" for name, c in scores.alternates.items() if c.value is not None
     )
     if is_over_gate(run):
-        head = f"not ranked: {failed_items(folder)}; {head}"
+        head = f"not ranked: {failed_items(folder, quoted=False)}; {head}"
     track = f"protocol {run.track.protocol} (track {run.track_id})"
     print(
         f"{run.system.slug} on {run.track.benchmark}, {track}: {head}{alternates}; "
-        f"{run.coverage.done}/{run.coverage.planned} items, {scores.overall.errors} errors",
+        f"{run.coverage.done}/{run.coverage.planned} items, {scores.overall.errors} errors{crashed(run)}",
         file=sys.stderr,
     )
     for category in scores.categories:
@@ -99,6 +100,11 @@ def report(folder: RunFolder) -> None:
         print(f"  {category.name:24} {percent(tally.accuracy):>6} %  {earned}/{tally.planned}", file=sys.stderr)
     if run.usage:
         _report_usage(folder)
+
+
+def crashed(run: Run) -> str:
+    """Return how often the system crashed, to append to its errors; empty if it did not."""
+    return f", the process crashed {counted(run.crashes, 'time')}" if run.crashes else ""
 
 
 def score_in_table(run: Run) -> str:

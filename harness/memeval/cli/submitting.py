@@ -80,14 +80,14 @@ def _option_or_prompt(value: str | None, question: str, default: str, kind: type
 def check(
     options: Annotated[CheckOptions, Without("python")],
     submission: Annotated[
-        str | None, typer.Argument(help="A folder with a submission.toml, or a slug under submissions/.")
+        list[str] | None, typer.Argument(help="Folders with a submission.toml, or slugs under submissions/.")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Check every folder under submissions/.")] = False,
     to: Annotated[Path | None, typer.Option("--to", help="Also write the report to this file.")] = None,
     out: OldTo = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a submission, like the check of its pull request.
+    """Check submissions, like the check of their pull request.
 
     Checks files, secrets, installation, conformance, and a few items of a benchmark. Prints each problem with file,
     line and fix.
@@ -96,12 +96,12 @@ def check(
     """
     from memeval.evaluation.submit.submitting import check_submission
 
-    if (submission is None) is not every:
+    if (not submission) is not every:
         raise BadInput("name a submission, or give --all.", remedy="memeval submit check submissions/my-memory")
     to = renamed("--out", "--to", out, to)
-    if every and to is not None:
-        raise BadInput("--to needs one submission.", remedy="Remove --all or --to.")
-    folders = _every() if every else [_folder(str(submission))]
+    folders = _every() if every else [_folder(each) for each in submission or ()]
+    if to is not None and (every or len(folders) > 1):
+        raise BadInput("--to needs one submission.", remedy="Name one submission, or remove --to.")
     reports = []
     for folder in folders:
         report = check_submission(folder, options, _print_note)
@@ -111,7 +111,7 @@ def check(
         if not as_json:
             _print(report)
     if as_json:
-        print_json([report.data() for report in reports] if every else reports[0].data())
+        print_json(reports[0].data() if len(reports) == 1 and not every else [report.data() for report in reports])
     failed = [report.folder for report in reports if not report.holds]
     sys.stdout.flush()
     if failed:

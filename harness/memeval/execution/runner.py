@@ -25,6 +25,7 @@ from memeval.execution.steps import (
 from memeval.reading import Reader
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
+from memeval.records.journal import CRASHED
 from memeval.records.response import Response, Timings
 from memeval.records.scenario import Export, Forget, Question, Recall, Reflect, Retain, Task
 from memeval.systems.errors import SystemDied, SystemFailure
@@ -158,6 +159,8 @@ class ScenarioRunner:
                 if self._stopped():
                     return
                 self._check()
+                if isinstance(stop.failure, SystemDied):
+                    self._log(CRASHED, str(stop.failure), self._scenario_id)
                 during = set(stop.items or (INGESTION,))
                 again = isinstance(stop.failure, SystemDied) and not during <= crashed
                 crashed |= during

@@ -7,6 +7,9 @@ from memeval.records.imported import Imported
 from memeval.records.run import Harness, Inputs, Isolation, Network, SystemIdentity
 from memeval.records.track import Redistribution
 
+CRASHED = "crashed"
+"""The event of a log line for a process of the system that ended by itself."""
+
 
 class LogLine(Stored):
     """One event of a run."""

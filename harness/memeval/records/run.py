@@ -317,7 +317,7 @@ class Run(Stored):
     """The head of a sealed run. It holds the digests of the row files in the same folder."""
 
     VOLATILE: ClassVar[frozenset[str]] = frozenset(
-        {"run_id", "timing", "harness", "files", "isolation", "network", "sandbox"}
+        {"run_id", "timing", "harness", "files", "isolation", "network", "sandbox", "crashes"}
     )
     """See :class:`Stored`."""
 
@@ -353,6 +353,8 @@ class Run(Stored):
     """Whether the record answered all model calls. Such a run is not an independent repetition."""
     coverage: Coverage
     """Planned and completed items."""
+    crashes: int = 0
+    """How often the system's process, or the server that it started, ended by itself. Its items were repeated."""
     scores: Scores
     """Scores, computed from the grades."""
     files: dict[str, FileDigest]

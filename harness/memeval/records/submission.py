@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, JsonValue, StringConstraints
 
 from memeval.records.base import Digest, Record, Slug
 from memeval.records.choices import AdapterKind as AdapterKind
@@ -83,10 +83,12 @@ class McpTool(Record):
 
     name: str
     """The tool's name on the server."""
-    arguments: dict[str, str | int | float | bool] = {}
-    """Its arguments. memeval replaces placeholders in texts, such as ``{content}``, ``{query}`` and ``{k}``."""
+    arguments: dict[str, JsonValue] = {}
+    """Its arguments; tables and lists may be nested. memeval replaces placeholders in texts, such as ``{content}``."""
     result: str | None = None
     """Path of the items in the tool's structured result: keys joined by dots; ``None`` to use its texts."""
+    id: str | None = None
+    """For a tool that stores: path of the id that the product gave to the text; ``None`` if memeval gives the id."""
 
 
 class Product(Record):

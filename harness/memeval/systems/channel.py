@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import select
@@ -132,6 +133,16 @@ class Channel:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise LineTimedOut
+
+    def is_read(self) -> bool:
+        """Whether the child has read all that was sent."""
+        import fcntl
+        import termios
+
+        unread = bytearray(4)
+        with contextlib.suppress(OSError):
+            fcntl.ioctl(self._write_to, termios.FIONREAD, unread)
+        return not self._unsent and not any(unread)
 
     def _read(self) -> bool:
         try:

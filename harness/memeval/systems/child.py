@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,9 @@ STACK_SECONDS = 0.5
 PRINTED_SECONDS = 0.1
 """How long to wait for what a program printed before its reply."""
 
+_BEGAN = time.time()
+"""When this memeval started, in seconds since 1970."""
+
 STACK_PAUSE_SECONDS = 0.05
 """A printed stack is complete if no frame is added for this long."""
 
@@ -72,7 +75,7 @@ class Launch:
     program: tuple[str, ...] = ()
     """A command that implements the line protocol and replaces the worker; empty for a Python class."""
     folder: Path | None = None
-    """The submission's folder: readable for the system, and the working folder of a command."""
+    """The submission's folder, which the system can read."""
     shown: tuple[Path, ...] = ()
     """Other folders that the system may read in the sandbox, for example its environment."""
     path: tuple[Path, ...] = ()
@@ -167,13 +170,13 @@ class WorkerProcess:
     def last_lines(self) -> tuple[str, ...]:
         return tuple(self._output.last_lines)
 
-    def line_of(self, message: str, folder: str) -> str:
+    def line_of(self, message: str, folders: Sequence[str]) -> str:
         """Return the program's own file and line of a printed error with this message; blank if there is none.
 
         A program prints its error before it replies, but another thread reads what it prints.
         """
         deadline = time.monotonic() + PRINTED_SECONDS
-        while not (found := line_of_message(self.last_lines, message, folder)) and time.monotonic() < deadline:
+        while not (found := line_of_message(self.last_lines, message, folders)) and time.monotonic() < deadline:
             time.sleep(0.005)
         return found
 
@@ -270,7 +273,7 @@ def _start(
         stdin=pipes[0],
         stdout=pipes[1],
         stderr=pipes[2],
-        cwd=launch.folder if launch.program and launch.folder else folder,
+        cwd=folder,
         env=dict(variables),
         start_new_session=True,
     )
@@ -294,7 +297,7 @@ def _start_inside(
         shown=_readable_paths(launch),
         files=_own_files(launch, through_inside=True),
         disk_mb=resources.disk_mb,
-        folder=str(launch.folder.absolute()) if launch.program and launch.folder else INSIDE_HOME,
+        folder=INSIDE_HOME,
         environment=variables,
         pipes=pipes,
     )
@@ -323,7 +326,10 @@ def _content(file: Path, compiled: bool) -> bytes:
 
 def _inside_arguments(launch: Launch, limits: Mapping[str, int | None] | None, endpoint: str | None) -> str:
     services = [service.model_dump(mode="json") for service in launch.services]
-    return json.dumps({"limits": limits, "endpoint": endpoint, "services": services, "program": launch.program})
+    folder = str(launch.folder.absolute()) if launch.folder else None
+    return json.dumps(
+        {"limits": limits, "endpoint": endpoint, "services": services, "program": launch.program, "folder": folder}
+    )
 
 
 def _readable_paths(launch: Launch) -> list[Path]:
@@ -382,12 +388,21 @@ def _refuse_changes(launch: Launch) -> None:
     Raises:
         BadInput: a file was changed or deleted.
     """
-    if launch.digest is not None and not is_unchanged(launch.files, launch.digest):
+    if launch.digest is None or is_unchanged(launch.files, launch.digest):
+        return
+    late = [name for name, path in launch.files.items() if not path.is_file() or path.stat().st_mtime > _BEGAN]
+    data = [visible(name) for name in late if not name.endswith((".py", ".toml", ".lock"))]
+    if data and launch.folder is not None:
         raise BadInput(
-            "was changed after it had been read.",
-            where=launch.folder or launch.file,
-            remedy="Do not edit a system during its run. Run it again.",
+            f"{', '.join(data[:3])} was written after it had been read, probably by the system itself.",
+            where=launch.folder,
+            remedy="Let it write to its working folder ({work} in 'command') or to HOME, and delete the file here.",
         )
+    raise BadInput(
+        "was changed after it had been read.",
+        where=launch.folder or launch.file,
+        remedy="Do not edit a system during its run. Run it again.",
+    )
 
 
 def _copied(file: Path, to: Path) -> Path:

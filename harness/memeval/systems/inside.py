@@ -3,10 +3,11 @@
 Run by the system's own interpreter, so it needs nothing but the standard library of Python 3.9 or later. Its one
 argument is a JSON object: ``limits`` (``data_bytes``, ``file_bytes``, ``processes``, ``cpus``; null for none),
 ``endpoint`` (the Unix socket to which loopback connections are forwarded, or null), ``services`` (each with ``name``
-and ``variable``), and ``program`` (the command to become; if empty, the worker beside this file).
+and ``variable``), ``program`` (the command to become; if empty, the worker beside this file), and
+``folder`` (of the program's files).
 """
 # Few imports, and no pathlib: this runs at every start.
-# ruff: noqa: PTH100, PTH120
+# ruff: noqa: PTH100, PTH103, PTH118, PTH120, PTH208, PTH211
 
 from __future__ import annotations
 
@@ -170,9 +171,21 @@ def open_gateway_socket(endpoint: str) -> None:
         os._exit(1)
 
 
-def become(program: list[str]) -> None:
-    """Replace this program by another, with the signals that Python ignores restored."""
+def become(program: list[str], folder: str | None) -> None:
+    """Replace this program by another, with the signals that Python ignores restored.
+
+    Its working folder is private, with links to the files in ``folder``, so that relative paths hold; ``{work}`` in an
+    argument is replaced by its path.
+    """
     import signal
+
+    if folder is not None:
+        work = os.path.join(os.environ["HOME"], "work")
+        os.makedirs(work, exist_ok=True)
+        for name in os.listdir(folder):
+            os.symlink(os.path.join(folder, name), os.path.join(work, name))
+        os.chdir(work)
+        program = [part.replace("{work}", work) for part in program]
 
     for name in ("SIGPIPE", "SIGXFSZ"):
         signal.signal(getattr(signal, name), signal.SIG_DFL)
@@ -213,7 +226,7 @@ def main() -> None:
     del sys.modules["worker"]  # a module of the system may have this name
     if settings["program"]:
         worker.give_up_privileges()
-        become(settings["program"])
+        become(settings["program"], settings["folder"])
     worker.serve()
 
 

@@ -151,6 +151,13 @@ def from_line(line: bytes, numbers: Collection[int]) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise ProtocolError(f"is not JSON ('{_start(line)}').", REPLIES_ONLY) from None
     number = reply.get("id") if isinstance(reply, dict) else None
+    if isinstance(reply, dict) and "id" not in reply and {"value", "error"} & set(reply):
+        raise ProtocolError(f"has no 'id' ('{_start(line)}').", "Copy the 'id' of the request into the reply.")
+    if isinstance(number, int) and 0 < number < min(numbers):
+        raise ProtocolError(
+            f"is a second reply to the request {number} ('{_start(line)}').",
+            "Answer each request once. A forked copy of the process must not return: end it with os._exit(0).",
+        )
     if not isinstance(reply, dict) or not isinstance(number, int) or number not in numbers:
         raise ProtocolError(f"does not have the id {_ids(numbers)} ('{_start(line)}').", REPLIES_ONLY)
     if not ("value" in reply) ^ ("error" in reply):
@@ -244,7 +251,10 @@ def hello(value: Any) -> AdapterInfo:
     calls = texts(value.get("capabilities"))
     capabilities = {CALLS.get(call, call) for call in calls} - {"load", "reset"}
     if unknown := capabilities.difference((*OPTIONAL, DISPOSITIONS, TEXTS_TOGETHER)):
-        raise ProtocolError(f"names an unknown capability, '{visible(min(unknown)[:QUOTED])}'.")
+        known = sorted({*CALLS, *OPTIONAL, DISPOSITIONS, TEXTS_TOGETHER} - set(CALLS.values()))
+        raise ProtocolError(
+            f"names an unknown capability, '{visible(min(unknown)[:QUOTED])}'.", f"Known are {', '.join(known)}."
+        )
     if "ingest_session" not in capabilities or capabilities.isdisjoint(ASKED):
         raise NoAdapter(
             visible(f"the program's capabilities are {', '.join(calls) or 'none'}; it needs {NEEDED_CALLS}.")
@@ -343,14 +353,14 @@ def _found(value: Any) -> FoundItem:
 def mapping(value: Any) -> dict[str, Any]:
     """Return ``value`` if it is an object, else raise :class:`ProtocolError`."""
     if not isinstance(value, dict):
-        raise ProtocolError("has another value instead of an object.")
+        raise ProtocolError(f"has {_shown(value)} instead of an object.")
     return value
 
 
 def text(value: Any) -> str:
     """Return ``value`` if it is text that UTF-8 can encode, else raise :class:`ProtocolError`."""
     if not isinstance(value, str):
-        raise ProtocolError("has another value instead of a string.")
+        raise ProtocolError(f"has {_shown(value)} instead of a string.")
     if not value.isascii():
         try:
             value.encode("utf-8")
@@ -362,7 +372,7 @@ def text(value: Any) -> str:
 def texts(value: Any) -> tuple[str, ...]:
     """Return ``value`` if it is a list of texts, else raise :class:`ProtocolError`."""
     if not isinstance(value, list):
-        raise ProtocolError("has another value instead of an array.")
+        raise ProtocolError(f"has {_shown(value)} instead of an array.")
     return tuple(text(item) for item in value)
 
 
@@ -373,4 +383,8 @@ def number(value: Any) -> float:
             return float(value)
     except OverflowError:
         pass
-    raise ProtocolError("has another value instead of a number.")
+    raise ProtocolError(f"has {_shown(value)} instead of a number.")
+
+
+def _shown(value: Any) -> str:
+    return visible(json.dumps(value, ensure_ascii=False)[:QUOTED])

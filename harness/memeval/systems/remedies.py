@@ -102,6 +102,8 @@ def remedy_for(cause: str, about: str, method: str, launch: Launch, *, sandboxed
             return "Raise an exception instead."
         case "module":
             return _add_module(about, launch)
+        case "package":
+            return "Import the module by its name, as in 'from helper import …': its folder is on sys.path."
         case "file":
             return _add_file(launch)
         case "relative":
@@ -132,7 +134,10 @@ def slow_remedy(call: str, launch: Launch) -> str:
     if call in ("ask", "search", "recall", "reflect", "export"):
         return "Make it faster, or raise --ask-seconds."
     name = SECONDS.get(call)
-    return f"Make it faster, or raise {name} in RunOptions.limits (Python)." if name else "Make it faster."
+    if name is None:
+        return "Make it faster."
+    held = " It may wait for a lock or a connection that an earlier call holds." if call == "reset" else ""
+    return f"Make it faster.{held} The limit is a part of the track; only Python's RunOptions.limits can raise {name}."
 
 
 def _add_module(name: str, launch: Launch) -> str:

@@ -22,6 +22,9 @@ from memeval.systems.sandbox import Sandbox
 CHECK_SECONDS = 1.0
 """Interval of checks whether a system past its limit still waits for models."""
 
+UNFLUSHED = "It has read the request: flush standard output after each reply."
+UNREAD = "It has not read the request: read standard input, one request a line."
+
 METHODS = {"load": LOADING, **messages.CALLS}
 
 
@@ -114,12 +117,16 @@ class ReplyingProcess:
             raise self._ended(call, child) from None
 
     def _timed_out(self, call: str, seconds: float) -> SystemTimedOut:
-        at = self._running().request_frame() if self._is_own else ""
+        child = self._running()
+        at = child.request_frame() if self._is_own else ""
+        remedy = slow_remedy(call, self._launch)
+        if call == "load" and self._launch.program:
+            remedy = f"{UNFLUSHED if child.channel.is_read() else UNREAD} {remedy}"
         self._end()
         position = f" ({at})" if at else ""
         return SystemTimedOut(
             f"{METHODS.get(call, call)} took longer than {seconds:g} s{position}.",
-            remedy=slow_remedy(call, self._launch),
+            remedy=remedy,
             at=at,
         )
 
@@ -176,14 +183,16 @@ class ReplyingProcess:
     def _is_own(self) -> bool:
         return self._launch.file.parent != DRIVERS_FOLDER
 
-    def _own_folder(self, child: WorkerProcess) -> str:
-        """Return the folder of the author's files, as the system sees it."""
-        return str(child.file.parent if self._launch.folder is None else self._launch.folder.absolute())
+    def _own_folders(self, child: WorkerProcess) -> tuple[str, ...]:
+        """Return the folders of the author's files, as the system sees them."""
+        if self._launch.folder is None:
+            return (str(child.file.parent),)
+        return str(self._launch.folder.absolute()), f"{child.folder}/work"
 
     def _line_of(self, message: str) -> str:
         """Return the file and line of the author's code in an error that a program printed; empty if it has none."""
         child = self._running()
-        return child.line_of(visible(message), self._own_folder(child))
+        return child.line_of(visible(message), self._own_folders(child))
 
     def _remedy(self, cause: str, about: str, method: str) -> str:
         return remedy_for(cause, about, method, self._launch, sandboxed=self._sandbox is not None)
@@ -214,7 +223,7 @@ class ReplyingProcess:
         lines = child.last_lines
         last = f" Its last line of output: {lines[-1][:300]}" if lines else ""
         remedy = "" if self._launch.program else "Return or raise instead of ending the process."
-        if code and (cause := cause_in(lines, self._own_folder(child))):
+        if code and (cause := cause_in(lines, self._own_folders(child))):
             last = f" Its output: {cause[:300].rstrip('.')}."
             remedy = remedy or known_remedy(cause).strip()
         return SystemDied(f"The process ended with exit code {code} during {doing}.{last}", remedy=remedy)

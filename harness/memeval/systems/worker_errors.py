@@ -143,13 +143,15 @@ def cause_of(error: BaseException, calls: Any, has_frames: bool) -> tuple[str, s
     - ``relative``: a missing file with a relative path; the path.
     - ``variable``: a missing environment variable; its name.
     - ``event_loop``: ``asyncio.run`` in an event loop; the caller's name if it is not ``async``.
-    - ``memory`` and ``syntax``: no detail.
+    - ``memory``, ``syntax``, and ``package``, a relative import in a file that is in no package: no detail.
     """
     chain = list(chain_of(error))
     if isinstance(error, ImportError):
         missing = [each.name for each in chain if isinstance(each, ModuleNotFoundError) and each.name]
         if missing:
             return "module", cut(missing[-1])
+        if "attempted relative import" in str(error):
+            return "package", ""
     if isinstance(error, SyntaxError) and is_own(str(error.filename), calls.root):
         return "syntax", ""
     if isinstance(error, MemoryError):

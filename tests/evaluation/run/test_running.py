@@ -127,7 +127,7 @@ def test_a_process_that_dies_once_is_started_again_and_the_item_repeated(tmp_pat
     run = run_system(file_source(path), benchmark_session(3), options)
     assert set(outcomes(run).values()) == {Outcome.OK}
     log = [json.loads(line) for line in __import__("gzip").open(run.file("log.jsonl"))]
-    assert [line["event"] for line in log] == ["repeated"]
+    assert [line["event"] for line in log] == ["crashed", "repeated"]
     assert "exit code 3" in log[0]["detail"]
 
 

@@ -210,7 +210,7 @@ def test_a_server_that_ends_at_once_is_named_with_its_last_output(served: Served
 
 def test_a_server_that_never_gets_ready_is_named_with_what_was_seen_last(served: Served) -> None:
     why = r"(GET /v1/healthz has status 503|nothing listens on port \d+)\. .* or raise resources\.start_seconds\."
-    with pytest.raises(AdapterRaised, match=rf"^The server was not ready after 1 s: {why}"):
+    with pytest.raises(AdapterRaised, match=rf"^The server was not ready after 0\.9 s: {why}"):
         served.process("never", seconds=1.0)
 
 
@@ -290,3 +290,34 @@ def test_a_capability_that_is_none_is_refused(served: Served, tmp_path: Path) ->
     with pytest.raises(SystemFailure, match=r"the unknown capability 'serach'\. Known are ask, ") as raised:
         served.process(command=[sys.executable, str(server), "{port}", str(served.notes)])
     assert not isinstance(raised.value, NoAdapter)
+
+
+ELSEWHERE = """
+import http.server, sys
+class Server(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        open("kept.db", "w").close()
+        self.send_response(404)
+        self.end_headers()
+    def log_message(self, *_): pass
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Server).serve_forever()
+"""
+"""A server that writes into its working folder, and has no health path."""
+
+
+@pytest.mark.parametrize(
+    ("port", "why"),
+    [
+        ("0", r"it listens on port \d+ and not on \d+\. Pass \{port\} in 'command', or read the variable PORT\."),
+        ("{port}", r"GET /v1/healthz has status 404\. Add this path, and answer it with status 200"),
+    ],
+)
+def test_a_server_that_can_never_get_ready_is_told_why_within_seconds(
+    served: Served, tmp_path: Path, port: str, why: str
+) -> None:
+    (tmp_path / "own").mkdir()
+    began = time.monotonic()
+    with pytest.raises(AdapterRaised, match=f"^The server cannot get ready: {why}"):
+        served.process(command=[sys.executable, "-c", ELSEWHERE, port], seconds=60, folder=str(tmp_path / "own"))
+    assert time.monotonic() - began < 30
+    assert not list((tmp_path / "own").iterdir())

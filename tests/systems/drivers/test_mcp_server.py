@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -225,6 +226,68 @@ def test_a_mapping_that_cannot_be_is_refused(start: Start, tools: Tools, said: s
     with pytest.raises(AdapterRaised) as caught:
         start([sys.executable, "-c", SMALL], tools)
     assert said in str(caught.value)
+
+
+ENTRIES = Path(__file__).parents[3] / "examples/mcp-ids"
+
+
+def test_tables_and_lists_are_filled_and_the_ids_of_the_product_name_sources_and_what_to_forget(
+    start: Start, log: list[str]
+) -> None:
+    tools = tomllib.loads((ENTRIES / "submission.toml").read_text("utf-8"))["tools"]
+    process = start([sys.executable, "server.py"], tools, folder=str(ENTRIES))
+    process.reset()
+    process.ingest([(session(1, "My parrot is Kiwi."), "2025-01-02")])
+    process.retain("My parrot is Rio.", bank="ida", source_id="r001")
+    assert process.search("parrot", 5).items == (
+        FoundItem("[2025-01-02] user: My parrot is Kiwi.", ("s001:t01",), 1.0),
+    )
+    assert process.recall("parrot", 5, bank="ida").items == (FoundItem("[] user: My parrot is Rio.", ("r001",), 1.0),)
+    process.forget(ids=["r001"])
+    assert process.recall("parrot", 5, bank="ida").items == ()
+    assert len(process.search("parrot", 5).items or ()) == 1
+    assert not (ENTRIES / "memory.db").exists()
+    process.reset()
+    assert process.search("parrot", 5).items == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"arguments": {"entrys": ["{content}"]}},
+            "The tool 'add_entries' has no argument 'entrys'. It takes: 'entries'",
+        ),
+        (
+            {"arguments": {"entries": [{"text": "{contents}"}]}},
+            "unknown placeholder {contents} in the argument 'entries'",
+        ),
+        ({"id": "created.0.text"}, "has no 'created.0.text'. It has: 'created'. Correct 'id' in [tools.retain]."),
+        ({"id": "created"}, "'created' is \"[{'id': 1}]\", not an id. Correct 'id' in [tools.retain]."),
+    ],
+)
+def test_an_argument_that_a_tool_does_not_take_and_a_wrong_path_of_an_id_are_named(
+    start: Start, change: dict[str, Any], said: str
+) -> None:
+    tools = tomllib.loads((ENTRIES / "submission.toml").read_text("utf-8"))["tools"]
+    with pytest.raises(AdapterRaised) as caught:
+        process = start(
+            [sys.executable, "server.py"], {**tools, "retain": {**tools["retain"], **change}}, folder=str(ENTRIES)
+        )
+        process.reset()
+        process.retain("One.", source_id="r001")
+    assert said in str(caught.value)
+
+
+def test_a_server_that_does_not_flush_its_replies_is_told_so(start: Start) -> None:
+    with pytest.raises(
+        AdapterRaised, match=r"did not reply to initialize within 1\.8 s\. It has read the request\. Flush"
+    ):
+        start([sys.executable, "-c", SMALL.replace(", flush=True", "")], start_seconds=2.0)
+    with pytest.raises(
+        AdapterRaised, match=r"within 0\.9 s\. It has not read the request\. Read messages from standard"
+    ):
+        start(["sleep", "60"], start_seconds=1.0)
 
 
 def speaks(lines: str) -> list[str]:

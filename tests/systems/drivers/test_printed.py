@@ -79,17 +79,18 @@ closing the pool
 )
 def test_the_line_with_the_cause_is_found(printed: str, cause: str | None) -> None:
     lines = [line for line in printed.splitlines() if line.strip()]
-    assert cause_in(lines, "/srv/k one") == (lines[0] if cause is None else cause)
+    assert cause_in(lines, ("/srv/k one",)) == (lines[0] if cause is None else cause)
 
 
 def test_a_message_finds_its_own_stack_and_no_other() -> None:
     lines = (NODE_THROWN + PYTHON_CHAINED).splitlines()
     assert (
-        line_of_message(lines, "Cannot read properties of undefined (reading 'x').", "/srv/k one") == "adapter.mjs:34"
+        line_of_message(lines, "Cannot read properties of undefined (reading 'x').", ("/srv/k one",))
+        == "adapter.mjs:34"
     )
-    assert line_of_message(lines, "division by zero", "/srv/k one") == "server.py:3"
-    assert line_of_message(lines, "index", "/srv/k one") == ""
-    assert line_of_message(lines, "", "/srv/k one") == ""
+    assert line_of_message(lines, "division by zero", ("/srv/k one",)) == "server.py:3"
+    assert line_of_message(lines, "index", ("/srv/k one",)) == ""
+    assert line_of_message(lines, "", ("/srv/k one",)) == ""
 
 
 def test_only_what_was_printed_since_counts() -> None:

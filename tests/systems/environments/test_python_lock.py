@@ -105,3 +105,9 @@ def test_a_lock_pins_what_the_file_beside_it_asks_for() -> None:
         else:
             with pytest.raises(BadInput, match=r"which requirements\.lock does not pin"):
                 check_covered(found, pins, SCRIPT_HERE, HERE)
+
+
+def test_all_wrong_lines_of_a_lock_are_named_at_once() -> None:
+    lock = "alpha==1.0\n-e .\nbeta>=2\n"
+    with pytest.raises(BadInput, match=r"'alpha' has no hash\. Lines 2, 3 are wrong, too\."):
+        read_pins(lock, HERE)

@@ -52,12 +52,12 @@ def seal(
     for name, records in {**stored.files(), FAILURES: failures, "log.jsonl": lines}.items():
         data, files[name] = pack(records)
         write_whole(folder / f"{name}.gz", data)
-    write_whole(folder / "run.json", _pretty(head(plan, stored, files, concurrency)))
+    write_whole(folder / "run.json", _pretty(head(plan, stored, files, concurrency, summary.crashes(lines))))
     shutil.rmtree(folder / "journal", ignore_errors=True)
     return RunFolder(folder)
 
 
-def head(plan: Plan, rows: Rows, files: dict[str, FileDigest], concurrency: int) -> Run:
+def head(plan: Plan, rows: Rows, files: dict[str, FileDigest], concurrency: int, crashes: int = 0) -> Run:
     track = plan.inputs.track
     usage = summary.usage(plan.run_id, rows.responses, rows.calls, rows.judgments)
     return Run(
@@ -86,6 +86,7 @@ def head(plan: Plan, rows: Rows, files: dict[str, FileDigest], concurrency: int)
         imported=plan.imported,
         replayed=plan.replayed,
         coverage=coverage(plan.inputs.limit, track.planned, rows.responses, rows.grades),
+        crashes=crashes,
         scores=score(track.categories, rows.grades),
         files=files,
         responses_digest=comparable_digest(rows.responses),

@@ -7,6 +7,7 @@ from itertools import chain
 from math import ceil, fsum
 
 from memeval.records.call import Call, Caller, Phase, PhaseUsage, Seconds, UsageSource
+from memeval.records.journal import CRASHED, LogLine
 from memeval.records.response import ReportedUsage, Response
 from memeval.records.run import Percentiles, Tokens, TokenSource
 
@@ -36,6 +37,11 @@ def phases(responses: Iterable[Response], judgments: Iterable[Call] = ()) -> dic
         for phase, seconds in spent.items()
         if seconds
     }
+
+
+def crashes(log: Iterable[LogLine]) -> int:
+    """Return how often a process of the system ended by itself, by the log of the run."""
+    return sum(line.event == CRASHED for line in log)
 
 
 def usage(

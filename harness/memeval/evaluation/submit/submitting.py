@@ -158,6 +158,9 @@ class _Check:
 
     def _read(self) -> str:
         self.source, faults = examined_folder(self._folder)
+        if (self._folder / MANIFEST).is_file() and not any(self._folder.glob("README*")):
+            remedy = "Write how the system handles dates, both speakers and background indexing, and what it cannot do."
+            faults = [*faults, BadInput("there is no README.md.", where=self._folder, remedy=remedy)]
         if faults:
             count = len(faults)
             raise _Refused(f"{count} problem{'s' if count > 1 else ''}.", [_problem(fault) for fault in faults])

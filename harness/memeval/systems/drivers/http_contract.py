@@ -258,7 +258,7 @@ class HttpContract:
         if isinstance(error, http.client.RemoteDisconnected):
             problem = f"The server closed the connection without an answer to POST /{call}."
             if self._server is not None and (lines := self._server.printed.since(printed)):
-                problem += f" Last output: {cause_in(lines, self._server.printed.folder) or lines[-1][:QUOTED]}."
+                problem += f" Last output: {cause_in(lines, self._server.printed.folders) or lines[-1][:QUOTED]}."
             return HttpError(f"{problem} Answer errors with status 500 and a 'detail'.")
         return HttpError(f"No answer to POST /{call} ({type(error).__name__}: {error}). Check the server's log.")
 

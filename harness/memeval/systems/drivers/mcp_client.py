@@ -74,19 +74,21 @@ class McpClient:
         self.server: Mapping[str, Any] = hello["serverInfo"] if isinstance(hello.get("serverInfo"), dict) else {}
         wire.tell({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
-    def tools(self) -> tuple[str, ...]:
-        names: list[str] = []
+    def tools(self) -> dict[str, Mapping[str, Any]]:
+        """Return the schema of the arguments of each tool; empty for a tool without one."""
+        found: dict[str, Mapping[str, Any]] = {}
         cursor: Any = None
         for _ in range(PAGES):
             page = self._must("tools/list", {} if cursor is None else {"cursor": cursor})
             tools = page.get("tools")
             for tool in tools if isinstance(tools, list) else []:
                 if isinstance(tool, dict) and isinstance(tool.get("name"), str):
-                    names.append(tool["name"])
+                    schema = tool.get("inputSchema")
+                    found[tool["name"]] = schema if isinstance(schema, dict) else {}
             cursor = page.get("nextCursor")
             if cursor is None:
                 break
-        return tuple(names)
+        return found
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Call a tool.

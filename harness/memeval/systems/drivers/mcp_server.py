@@ -53,7 +53,8 @@ class McpServer:
         endpoint_variable: the variable with the address of a server that already runs.
         parameters: must be empty.
         tools: for each call the tool's ``name``, its ``arguments``, and ``result``: the path of the items or the answer
-            in its structured result, as keys separated by dots.
+            in its structured result, as keys separated by dots. For ``retain`` and ``ingest_session`` also ``id``: the
+            path of the id that the product gave to the text.
 
     Raises:
         McpFailed: the mapping is invalid, or the server does not follow the protocol.
@@ -82,6 +83,8 @@ class McpServer:
         self._starts = 0
         self._fresh = True
         self._client: McpClient | None = None
+        self._given: dict[str, list[str | int]] = {}
+        """The ids that the product gave to a text, by the id that memeval knows it by."""
         self._start()
         offered = {"reset", *tools} | ({"ingest_session"} if "retain" in tools else set())
         for call in CALLS:
@@ -97,13 +100,15 @@ class McpServer:
         elif not self._fresh:
             self._start()
         self._fresh = True
+        self._given.clear()
 
     def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
         """Ingest a session: as a whole if there is a tool for that, else turn by turn."""
         name = session["session_id"]
         if "ingest_session" in self._tools:
             lines = (f"[{timestamp}] {speaker_of(turn)}: {turn['content']}" for turn in session["turns"])
-            self._call("ingest_session", {"content": "\n".join(lines), "timestamp": timestamp, "session_id": name})
+            values = {"content": "\n".join(lines), "timestamp": timestamp, "session_id": name, "id": name}
+            self._store("ingest_session", values)
             return
         named = self._named("retain")
         for turn in session["turns"]:
@@ -114,7 +119,7 @@ class McpServer:
                 content = f"[{timestamp}] {content}"
             who = {"role": turn["role"], "speaker": speaker_of(turn)}
             at = {"timestamp": timestamp, "session_id": name, "id": turn.get("turn_id") or name}
-            self._call("retain", {"content": content, **who, **at})
+            self._store("retain", {"content": content, **who, **at})
 
     def retain(
         self,
@@ -131,7 +136,7 @@ class McpServer:
         who = {"role": "user", "speaker": "user"}
         at = {"timestamp": timestamp, "session_id": source_id, "id": source_id}
         what = {"content": content, "bank": bank, "tags": tags, "fact_type": fact_type, "metadata": metadata}
-        self._call("retain", {**what, **who, **at})
+        self._store("retain", {**what, **who, **at})
 
     def settle(self, timeout: float) -> bool:
         """Wait until the server has indexed everything; return false if its tool returns false."""
@@ -172,7 +177,7 @@ class McpServer:
         return self._answer("reflect", {**asked, "dispositions": dispositions})
 
     def forget(self, ids: Sequence[str] | None = None, bank: str | None = None, query: str | None = None) -> None:
-        """Delete texts: one call per id, if there are ids.
+        """Delete texts: one call per id, if there are ids. A text with ids of the product is deleted by these.
 
         Raises:
             McpFailed: the tool has no argument for what selects the texts.
@@ -181,8 +186,11 @@ class McpServer:
         for placeholder, given in (("id", ids), ("bank", bank), ("query", query)):
             if given is not None and placeholder not in named:
                 raise McpFailed(f"[tools.forget] has no argument {{{placeholder}}}. Add it to 'arguments'.")
-        for one in [None] if ids is None else ids:
-            self._call("forget", {"id": one, "bank": bank, "query": query})
+        if ids is None:
+            self._call("forget", {"bank": bank, "query": query})
+        for one in ids or ():
+            for each in self._given.pop(one, None) or [one]:
+                self._call("forget", {"id": each, "bank": bank, "query": query})
 
     def versions(self) -> dict[str, str]:
         server = self._client.server if self._client is not None else {}
@@ -214,22 +222,36 @@ class McpServer:
     def _wire(self) -> StdioTransport | HttpTransport:
         over_http = not self._command or any("{port}" in part for part in self._command)
         if not over_http:
-            return StdioTransport(self._command, self._folder)
+            return StdioTransport(self._command, self._folder, self._start_seconds)
         server = ServerProcess(self._command, self._folder, self._start_seconds, None) if self._command else None
         base = base_url(server, self._endpoint_variable, "")
         web = HttpServer(base, {**bearer(self._key_variable), "User-Agent": "memeval"}, REQUEST_SECONDS)
         return HttpTransport(web, self._endpoint_path or PATH, server)
 
     def _named(self, call: str) -> set[str]:
-        values = self._tools[call].get("arguments", {}).values()
-        return {name for value in values if isinstance(value, str) for name in PLACEHOLDER.findall(value)}
+        return placeholders_in(self._tools[call].get("arguments", {}))
+
+    def _store(self, call: str, values: Mapping[str, Any]) -> None:
+        """Store a text, and keep the ids that the product gave to it."""
+        result = self._call(call, values)
+        path = self._tools[call].get("id")
+        if path is None or values.get("id") is None:
+            return
+        found = self._at(call, "id", path, result)
+        ids = found if isinstance(found, list) else [found]
+        if not ids or not all(isinstance(one, (str, int)) and not isinstance(one, bool) for one in ids):
+            raise McpFailed(
+                f"In the result of the tool {self._tools[call]['name']!r}, {path!r} is {str(found)[:80]!r}, not an id. "
+                f"Correct 'id' in [tools.{call}]."
+            )
+        self._given.setdefault(values["id"], []).extend(ids)
 
     def _call(self, call: str, values: Mapping[str, Any]) -> ToolResult:
         if self._client is None:
             raise ServerDied("The server is not running.")
         self._fresh = False
         tool = self._tools[call]
-        arguments = filled(tool.get("arguments", {}), values)
+        arguments: dict[str, Any] = filled(tool.get("arguments", {}), values)
         try:
             return self._client.call(tool["name"], arguments)
         except ToolFailed as error:
@@ -238,18 +260,19 @@ class McpServer:
             raise McpFailed(f"{error} Correct 'arguments' in [tools.{call}].") from None
 
     def _value_at_path(self, call: str, result: ToolResult) -> Any:
-        """Return the value at the mapping's path in a result; without a path, the whole result.
+        """Return the value at the mapping's path in a result; without a path, the whole result."""
+        return self._at(call, "result", self._tools[call].get("result"), result)
+
+    def _at(self, call: str, field: str, path: str | None, result: ToolResult) -> Any:
+        """Return the value at a path in a result: keys and places in lists, separated by dots; ``None`` for all of it.
 
         Raises:
             McpFailed: there is no such path.
         """
-        path = self._tools[call].get("result")
         value = result.data
         if value is None and len(result.texts) == 1:
             value = parsed(result.texts[0])
-        if path is None:
-            return value
-        for key in path.split("."):
+        for key in path.split(".") if path is not None else ():
             if isinstance(value, dict) and key in value:
                 value = value[key]
             elif isinstance(value, list) and key.isdigit() and int(key) < len(value):
@@ -257,7 +280,7 @@ class McpServer:
             else:
                 raise McpFailed(
                     f"The result of the tool {self._tools[call]['name']!r} has no {path!r}. {shape_of(result)} "
-                    f"Correct 'result' in [tools.{call}]."
+                    f"Correct '{field}' in [tools.{call}]."
                 )
         return value
 
@@ -271,7 +294,8 @@ class McpServer:
                 f"{self._tools[call]['result']!r} is not a list in the result of the tool "
                 f"{self._tools[call]['name']!r}. {shape_of(result)} Correct 'result' in [tools.{call}]."
             )
-        return [as_item(one) for one in found]
+        ours = {str(one): name for name, given in self._given.items() for one in given}
+        return [as_item(one, ours) for one in found]
 
     def _answer(self, call: str, values: Mapping[str, Any]) -> str:
         result = self._call(call, values)
@@ -293,8 +317,7 @@ def check_mapping(tools: Mapping[str, Mapping[str, Any]], *, restarts: bool) -> 
                 f"Unknown table [tools.{call}]. Known are {', '.join(f'[tools.{name}]' for name in CALLS)}."
             )
         for argument, value in tool.get("arguments", {}).items():
-            unknown = set(PLACEHOLDER.findall(value)).difference(PLACEHOLDERS) if isinstance(value, str) else set()
-            if unknown:
+            if unknown := placeholders_in(value).difference(PLACEHOLDERS):
                 raise McpFailed(
                     f"[tools.{call}]: unknown placeholder {{{min(unknown)}}} in the argument {argument!r}. "
                     f"Known are {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}."
@@ -308,30 +331,58 @@ def check_mapping(tools: Mapping[str, Mapping[str, Any]], *, restarts: bool) -> 
         raise McpFailed("memeval cannot restart a server at an 'endpoint'. Name a tool that clears it: [tools.reset].")
 
 
-def check_tools(tools: Mapping[str, Mapping[str, Any]], offered: Sequence[str]) -> None:
-    for call, tool in tools.items():
-        if tool["name"] not in offered:
-            has = f"It has: {', '.join(offered)}." if offered else "It has none."
-            raise McpFailed(f"The server has no tool {tool['name']!r}. {has} Correct 'name' in [tools.{call}].")
+def check_tools(tools: Mapping[str, Mapping[str, Any]], offered: Mapping[str, Mapping[str, Any]]) -> None:
+    """Check that the server has the tools, and that they take the arguments.
 
-
-def filled(arguments: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool's arguments with their placeholders filled.
-
-    A placeholder that is a whole argument keeps the type of its value; without a value, the argument is left out.
-    Within a text, a missing value is empty.
+    Args:
+        offered: the schema of the arguments of each tool of the server.
     """
-    ready: dict[str, Any] = {}
-    for name, value in arguments.items():
-        alone = PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
-        if alone is not None:
-            if values.get(alone[1]) is not None:
-                ready[name] = values[alone[1]]
-        elif isinstance(value, str):
-            ready[name] = PLACEHOLDER.sub(lambda found: str(values.get(found[1]) or ""), value)
-        else:
-            ready[name] = value
-    return ready
+    for call, tool in tools.items():
+        name, arguments = tool["name"], tool.get("arguments", {})
+        if name not in offered:
+            has = f"It has: {', '.join(offered)}." if offered else "It has none."
+            raise McpFailed(f"The server has no tool {name!r}. {has} Correct 'name' in [tools.{call}].")
+        known = offered[name].get("properties")
+        if not isinstance(known, dict) or offered[name].get("additionalProperties"):
+            continue
+        takes = f"It takes: {', '.join(map(repr, known)) or 'none'}."
+        for argument in arguments:
+            if argument not in known:
+                raise McpFailed(f"The tool {name!r} has no argument {argument!r}. {takes} {_correct(call)}")
+        needed = offered[name].get("required")
+        for argument in needed if isinstance(needed, list) else ():
+            if argument not in arguments:
+                raise McpFailed(f"The tool {name!r} needs the argument {argument!r}. {takes} {_correct(call)}")
+
+
+def _correct(call: str) -> str:
+    return f"Correct 'arguments' in [tools.{call}]."
+
+
+def placeholders_in(value: Any) -> set[str]:
+    """Return the placeholders in an argument, tables and lists included."""
+    if isinstance(value, str):
+        return set(PLACEHOLDER.findall(value))
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {name for part in parts for name in placeholders_in(part)}
+
+
+def filled(value: Any, values: Mapping[str, Any]) -> Any:
+    """Return an argument, or a table of arguments, with its placeholders filled.
+
+    A placeholder that is a whole text keeps the type of its value; without a value, it is left out of the table or list
+    around it. Within a text, a missing value is empty.
+    """
+    if isinstance(value, dict):
+        ready = {name: filled(part, values) for name, part in value.items()}
+        return {name: part for name, part in ready.items() if part is not None}
+    if isinstance(value, list):
+        return [part for part in (filled(each, values) for each in value) if part is not None]
+    if not isinstance(value, str):
+        return value
+    if (alone := PLACEHOLDER.fullmatch(value)) is not None:
+        return values.get(alone[1])
+    return PLACEHOLDER.sub(lambda found: str("" if values.get(found[1]) is None else values[found[1]]), value)
 
 
 def shape_of(result: ToolResult) -> str:
@@ -344,14 +395,20 @@ def shape_of(result: ToolResult) -> str:
     return "It is a list." if isinstance(data, list) else f"It is {data!r}."[:200]
 
 
-def as_item(found: Any) -> dict[str, Any]:
-    """Return a search result as an item, with its text, sources and score if it has them."""
+def as_item(found: Any, ours: Mapping[str, str] = {}) -> dict[str, Any]:
+    """Return a search result as an item, with its text, sources and score if it has them.
+
+    Args:
+        ours: the id that memeval knows a text by, by the id that the product gave to it.
+    """
     if not isinstance(found, dict):
         return {"text": found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)}
     text = next((found[key] for key in TEXTS if isinstance(found.get(key), str)), None)
     item: dict[str, Any] = {"text": json.dumps(found, ensure_ascii=False) if text is None else text}
     metadata = found.get("metadata")
     sources = [*sources_in(found), *sources_in(metadata if isinstance(metadata, dict) else {})]
+    if not sources and str(found.get("id")) in ours:
+        sources = [ours[str(found["id"])]]
     if sources:
         item["source_ids"] = sources
     if isinstance(found.get("score"), (int, float)) and not isinstance(found["score"], bool):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import selectors
 import subprocess
 import sys
+import termios
 import threading
 import time
 from collections import deque
@@ -18,10 +20,11 @@ if TYPE_CHECKING:
     from typing import IO, Any
 
     from memeval.systems.drivers.printed import DriverFailed, PrintedLines, ServerDied, ended, not_found
-    from memeval.systems.drivers.serving import ServerProcess
+    from memeval.systems.drivers.serving import ServerProcess, patience, work_folder
     from memeval.systems.drivers.web import HttpReply, HttpServer, WebFailed, not_json, trouble, unreachable
 else:
     from printed import DriverFailed, PrintedLines, ServerDied, ended, not_found
+    from serving import patience, work_folder
     from web import WebFailed, not_json, trouble, unreachable
 
 REQUEST_SECONDS = 300.0
@@ -50,11 +53,13 @@ class StdioTransport:
         McpFailed: it cannot be started.
     """
 
-    def __init__(self, command: Sequence[str], folder: str) -> None:
+    def __init__(self, command: Sequence[str], folder: str, start_seconds: float) -> None:
+        work = work_folder(folder)
+        self._seconds = patience(start_seconds)
         try:
             self._process = subprocess.Popen(
-                list(command),
-                cwd=folder,
+                [part.replace("{work}", work) for part in command],
+                cwd=work,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -62,7 +67,7 @@ class StdioTransport:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise McpFailed(not_found(command[0], reason, os.environ.get("PATH", ""))) from None
-        self.printed = PrintedLines(folder)
+        self.printed = PrintedLines(folder, work)
         self._printed = threading.Thread(target=self._copy_output, daemon=True)
         self._printed.start()
         self._unread = b""
@@ -71,7 +76,7 @@ class StdioTransport:
     def ask(self, message: Mapping[str, Any]) -> Generator[dict[str, Any]]:
         self.tell(message)
         what = str(message["method"])
-        deadline = time.monotonic() + REQUEST_SECONDS
+        deadline = time.monotonic() + self._seconds
         while True:
             line = self._line(deadline, what)
             if line.strip():
@@ -85,7 +90,8 @@ class StdioTransport:
             raise self._gone(str(message.get("method", "a reply"))) from None
 
     def agreed(self, version: str) -> None:
-        """Do nothing: over lines, no later message carries the protocol version."""
+        """Give every later request its own time; over lines, no message carries the version of the protocol."""
+        self._seconds = REQUEST_SECONDS
 
     def end(self) -> None:
         """End the server: close its input, then terminate it, then kill it."""
@@ -107,7 +113,7 @@ class StdioTransport:
             while not self._ready:
                 if not selector.select(max(0.0, deadline - time.monotonic())):
                     self._unread = b"".join(parts)
-                    raise McpFailed(f"The server did not reply to {what} within {REQUEST_SECONDS:g} s.")
+                    raise McpFailed(f"The server did not reply to {what} within {self._seconds:g} s. {self._why()}")
                 piece = os.read(descriptor, PIECE_BYTES)
                 if not piece:
                     raise self._gone(what)
@@ -121,6 +127,15 @@ class StdioTransport:
                     parts = [others[-1]]
             self._unread = b"".join(parts)
         return self._ready.popleft()
+
+    def _why(self) -> str:
+        """Return what to do about a missing reply, by whether the server has read the request."""
+        unread = bytearray(4)
+        with contextlib.suppress(OSError):
+            fcntl.ioctl(self._process.stdin, termios.FIONREAD, unread)  # type: ignore[arg-type]
+        if any(unread):
+            return "It has not read the request. Read messages from standard input, one a line."
+        return "It has read the request. Flush standard output after each message, or raise resources.start_seconds."
 
     def _gone(self, what: str) -> DriverFailed:
         """Return how the server ended during a request, or that it only closed its output."""

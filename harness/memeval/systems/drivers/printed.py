@@ -50,12 +50,12 @@ class PrintedLines:
     """The last lines that a server has printed.
 
     Attributes:
-        folder: its folder, absolute.
+        folders: the folders of its files, absolute.
         count: how many lines it has printed; blank lines do not count.
     """
 
-    def __init__(self, folder: str) -> None:
-        self.folder = os.path.abspath(folder)  # noqa: PTH100
+    def __init__(self, *folders: str) -> None:
+        self.folders = tuple(map(os.path.abspath, folders))
         self.count = 0
         self._lines: deque[str] = deque(maxlen=KEPT_LINES)
 
@@ -80,7 +80,7 @@ class PrintedLines:
 
     def error_since(self, count: int) -> str:
         """Return the last error after the first ``count`` lines, with the own file and line; blank if none."""
-        return cause_in(self.since(count), self.folder)
+        return cause_in(self.since(count), self.folders)
 
 
 def error_at(lines: Sequence[str]) -> int | None:
@@ -97,11 +97,11 @@ def error_at(lines: Sequence[str]) -> int | None:
     return found
 
 
-def cause_in(lines: Sequence[str], folder: str) -> str:
+def cause_in(lines: Sequence[str], folders: Sequence[str]) -> str:
     """Return the last error in printed lines, with the program's own file and line if its stack is printed.
 
     Args:
-        folder: the program's folder, absolute; blank to name no position.
+        folders: the folders of the program's files, absolute; none to name no position.
 
     Returns:
         Such as ``KeyError: 'index' (server.py:41)``; blank if no line looks like an error.
@@ -109,31 +109,32 @@ def cause_in(lines: Sequence[str], folder: str) -> str:
     index = error_at(lines)
     if index is None:
         return ""
-    position = own_line(lines, index, folder)
+    position = own_line(lines, index, folders)
     shown = lines[index][:QUOTED].rstrip(".")
     return f"{shown} ({position})" if position and position not in shown else shown
 
 
-def line_of_message(lines: Sequence[str], message: str, folder: str) -> str:
+def line_of_message(lines: Sequence[str], message: str, folders: Sequence[str]) -> str:
     """Return the program's own file and line of the last printed error with a message; blank if there is none."""
     first = message.strip().partition("\n")[0].strip().rstrip(".")
     for index in range(len(lines) - 1, -1, -1):
         line = lines[index].strip().rstrip(".")
         if first and (line == first or line.endswith(f": {first}")):
-            position = own_line(lines, index, folder)
+            position = own_line(lines, index, folders)
             if position:
                 return position
     return ""
 
 
-def own_line(lines: Sequence[str], index: int, folder: str) -> str:
+def own_line(lines: Sequence[str], index: int, folders: Sequence[str]) -> str:
     """Return the innermost own frame of the stack around the line of an error, as ``FILE:LINE``; blank if none.
 
     Python prints the stack before the error and the innermost frame last, others after it and the innermost first.
     """
-    if not folder:
+    if not folders:
         return ""
-    roots = {re.escape(root.rstrip("/")) for root in (folder, urllib.parse.quote(folder, safe="/:!$&'()*+,;=@~"))}
+    quoted = (urllib.parse.quote(folder, safe="/:!$&'()*+,;=@~") for folder in folders)
+    roots = {re.escape(root.rstrip("/")) for root in (*folders, *quoted)}
     own = re.compile(rf"(?:{'|'.join(sorted(roots))})/([^\s\"'():,]+)(?:\", line |: line |:)(\d+)")
     after = list(itertools.takewhile(_is_indented, lines[index + 1 :]))
     before = list(itertools.takewhile(_is_indented, reversed(lines[:index])))
@@ -196,7 +197,7 @@ def last_output(printed: PrintedLines) -> str:
     index = error_at(lines)
     last = [line.strip()[:QUOTED] for line in lines[-LAST_LINES:]]
     if index is not None and index < len(lines) - LAST_LINES:
-        last = [cause_in(lines, printed.folder)]
+        last = [cause_in(lines, printed.folders)]
     shown = " | ".join(last)
     return f" Last output: {shown}{'' if shown.endswith('.') else '.'}{remedy(shown)}"
 

@@ -2,6 +2,8 @@
 
 It stays in the driver's process group, so that it never outlives the system.
 """
+# No pathlib: it would take a tenth of the start.
+# ruff: noqa: PTH100, PTH103, PTH115, PTH118, PTH123, PTH208, PTH211
 
 from __future__ import annotations
 
@@ -31,6 +33,9 @@ TRIES = 3
 CHECK_SECONDS = 0.1
 """The interval between two health checks of a starting server."""
 
+ELSEWHERE_SECONDS = 3.0
+"""How long a starting server may answer its health path with 404, or listen on another port only."""
+
 HEALTH_SECONDS = 2.0
 
 ENDING_SECONDS = 5.0
@@ -53,7 +58,9 @@ class ServerProcess:
     It gets this process's environment and ``PORT``. Its output is copied to this process's stderr, line by line.
 
     Args:
-        command: the program and its arguments; ``{port}`` in an argument is replaced by its port.
+        command: the program and its arguments; ``{port}`` in an argument is replaced by its port, ``{work}`` by its
+            working folder.
+        start_seconds: how long it may take to get ready; a part is left to say why it is not.
         health: the path that answers 2xx to GET once it is ready; ``None`` if it only has to listen.
 
     Raises:
@@ -61,8 +68,9 @@ class ServerProcess:
     """
 
     def __init__(self, command: Sequence[str], folder: str, start_seconds: float, health: str | None) -> None:
-        self.printed = PrintedLines(folder)
+        start_seconds = patience(start_seconds)
         deadline = time.monotonic() + start_seconds
+        self._never = ""
         for _ in range(TRIES):
             self.port = free_port()
             self.origin = f"http://{LOOPBACK}:{self.port}"
@@ -76,6 +84,8 @@ class ServerProcess:
                 return
             if self.alive:
                 self.end()
+                if self._never:
+                    raise ServerFailed(f"The server cannot get ready: {self._never}{self.last_output()}")
                 raise ServerFailed(f"The server was not ready after {start_seconds:g} s: {problem}{self.last_output()}")
             if not self._port_was_taken():
                 break
@@ -126,12 +136,13 @@ class ServerProcess:
         self._reader.join(LAST_OUTPUT_SECONDS)
 
     def _start(self, command: Sequence[str], folder: str) -> None:
-        arguments = [part.replace("{port}", str(self.port)) for part in command]
-        self.printed = PrintedLines(folder)
+        work = work_folder(folder)
+        arguments = [part.replace("{port}", str(self.port)).replace("{work}", work) for part in command]
+        self.printed = PrintedLines(folder, work)
         try:
             self._process = subprocess.Popen(
                 arguments,
-                cwd=folder,
+                cwd=work,
                 env={**os.environ, "PORT": str(self.port)},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -153,41 +164,57 @@ class ServerProcess:
 
     def _wait(self, health: str | None, deadline: float) -> str | None:
         """Return ``None`` once the server is ready, or the last observation once it has ended or time is up."""
+        mistaken = 0.0
         while True:
             problem = self._unhealthy(health)
             if not self.alive:  # then another server answered
                 return "it has ended"
             if problem is None or time.monotonic() > deadline:
                 return problem
+            if not self._never:
+                mistaken = 0.0
+            elif time.monotonic() > (mistaken := mistaken or time.monotonic() + ELSEWHERE_SECONDS):
+                return problem
             time.sleep(CHECK_SECONDS)
 
     def _unhealthy(self, health: str | None) -> str | None:
         """Return why the server is not ready; ``None`` if it is."""
-        not_listening = (
-            f"nothing listens on port {self.port}. Listen on the port that {{port}} and PORT hold, "
-            "or raise resources.start_seconds."
-        )
+        self._never = ""
         if health is None:
             try:
                 socket.create_connection((LOOPBACK, self.port), HEALTH_SECONDS).close()
             except OSError:
-                return not_listening
+                return self._not_listening()
             return None
         connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=HEALTH_SECONDS)
         try:
             connection.request("GET", health, headers={"Connection": "close"})
             status = connection.getresponse().status
         except ConnectionRefusedError:
-            return not_listening
+            return self._not_listening()
         except (OSError, http.client.HTTPException) as error:
             problem = f"gave no answer ({type(error).__name__})"
         else:
             if 200 <= status < 300:
                 return None
             problem = f"has status {status}"
+            if status in (404, 405):
+                self._never = f"GET {health} {problem}. Add this path, and answer it with status 200 once it is ready."
         finally:
             connection.close()
         return f"GET {health} {problem}. Answer it with status 200, or raise resources.start_seconds."
+
+    def _not_listening(self) -> str:
+        others = listening_ports(self._process.pid)
+        if others:
+            self._never = (
+                f"it listens on port {', '.join(map(str, sorted(others)))} and not on {self.port}. "
+                "Pass {port} in 'command', or read the variable PORT."
+            )
+        return (
+            f"nothing listens on port {self.port}. Listen on the port that {{port}} and PORT hold, "
+            "or raise resources.start_seconds."
+        )
 
     def _port_was_taken(self) -> bool:
         """Whether a server ended because another program took its port."""
@@ -201,6 +228,50 @@ class ServerProcess:
             except OSError:
                 return True
         return False
+
+
+def patience(start_seconds: float) -> float:
+    """Return how long a driver waits for its server: less than memeval waits for the driver, to be able to say why."""
+    return start_seconds - min(5.0, start_seconds / 10)
+
+
+def work_folder(folder: str) -> str:
+    """Return the private working folder of a server. It has links to the submission's files, so relative paths hold."""
+    work = os.path.join(os.environ["HOME"], "work")
+    os.makedirs(work, exist_ok=True)
+    for name in os.listdir(folder):
+        with contextlib.suppress(FileExistsError):
+            os.symlink(os.path.join(os.path.abspath(folder), name), os.path.join(work, name))
+    return work
+
+
+def listening_ports(pid: int) -> set[int]:
+    """Return the TCP ports on which a process and its descendants listen; none where there is no ``/proc``."""
+    members, sockets = {pid}, set()
+    with contextlib.suppress(OSError):
+        parents = {int(name): _parent(name) for name in os.listdir("/proc") if name.isdigit()}
+        while more := {child for child, parent in parents.items() if parent in members} - members:
+            members |= more
+    for member in members:
+        with contextlib.suppress(OSError):
+            for descriptor in os.listdir(f"/proc/{member}/fd"):
+                with contextlib.suppress(OSError):
+                    sockets.add(os.readlink(f"/proc/{member}/fd/{descriptor}"))
+    ports = set()
+    for table in ("tcp", "tcp6"):
+        with contextlib.suppress(OSError), open(f"/proc/net/{table}", encoding="ascii") as lines:
+            for fields in map(str.split, lines):
+                if fields[3:4] == ["0A"] and f"socket:[{fields[9]}]" in sockets:
+                    ports.add(int(fields[1].rpartition(":")[2], 16))
+    return ports
+
+
+def _parent(pid: str) -> int:
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+            return int(stat.read().rpartition(")")[2].split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def free_port() -> int:

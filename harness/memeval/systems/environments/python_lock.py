@@ -32,6 +32,9 @@ SCRIPT = re.compile(r"(?m)^# /// script$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
 DIGITS = {"sha256": 64, "sha384": 96, "sha512": 128}
 """Accepted hash algorithms, each with its number of hexadecimal digits."""
 
+MOST_LINES = 20
+"""How many further wrong lines of a lock an error names."""
+
 REQUIREMENT_LENGTH = 1000
 """The most characters of a requirement: installers need hours for very long versions.
 
@@ -83,8 +86,27 @@ class Script:
 
 
 def read_pins(text: str, where: Path) -> tuple[Pin, ...]:
-    """Read a ``requirements.lock``: each line is one package with its version and digests."""
-    return tuple(_pin(line, f"{where}:{number}", number) for number, line in _logical_lines(text))
+    """Read a ``requirements.lock``: each line is one package with its version and digests.
+
+    Raises:
+        BadInput: the first wrong line, with the numbers of the others.
+    """
+    pins: list[Pin] = []
+    wrong: list[tuple[int, BadInput]] = []
+    for number, line in _logical_lines(text):
+        try:
+            pins.append(_pin(line, f"{where}:{number}", number))
+        except BadInput as error:
+            wrong.append((number, error))
+    if wrong:
+        (_, first), *others = wrong
+        if others:
+            numbers = ", ".join(str(number) for number, _ in others[:MOST_LINES])
+            more = f" and {len(others) - MOST_LINES} more" if len(others) > MOST_LINES else ""
+            problem = f"{first.problem} Lines {numbers}{more} are wrong, too."
+            raise BadInput(problem, where=first.where, remedy=first.remedy)
+        raise first
+    return tuple(pins)
 
 
 def write_pins(pins: Iterable[Pin]) -> str:

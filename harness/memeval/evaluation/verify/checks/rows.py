@@ -185,6 +185,7 @@ def _sums(subject: Subject) -> Iterator[Finding]:
         "tokens": (run.tokens, summary.tokens(responses)),
         "timing.phases": (run.timing.phases, summary.phases(responses, judgments)),
         "usage": (run.usage, usage),
+        "crashes": (run.crashes, summary.crashes(subject.log)),
         "responses_digest": (run.responses_digest, subject.responses_digest),
     }
     if run.usage or usage:
