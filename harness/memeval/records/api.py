@@ -131,6 +131,8 @@ class ApiRun(Record):
     standing: str
     score: float | None
     """Composite score, from 0 to 1; ``None`` if it is undefined."""
+    crashes: int
+    """How often the system's process crashed and was started again."""
     cost_usd: float | None
     """US dollars of its model calls; ``None`` if unknown."""
     cost_note: str | None

@@ -20,6 +20,7 @@ from memeval.site.model.files import Asset, Page, file_bytes
 from memeval.site.pages.api import ApiFiles
 from memeval.site.pages.compare import comparison_files
 from memeval.site.pages.runs import RunPages
+from memeval.site.pages.score_table import score_rows
 from memeval.site.pages.systems import SystemPages
 from memeval.site.table.overview import overviews
 from memeval.site.table.tables import view
@@ -233,7 +234,7 @@ def test_what_of_a_product_ran_stands_on_its_pages_in_comparisons_and_in_the_api
         assert page.url == "systems/" or not missing, page.url
     (table,) = site.board.tables
     compared = json.loads(file_bytes(list(comparison_files(view(site, table)))[-1]))
-    assert [told for told, _note in compared["runs"][0]["settings"]] == list(wanted.values())
+    assert [told for told, _note in compared["runs"][0]["settings"]] == [*wanted.values(), "0"]
     systems = next(file for file in ApiFiles().publish(site) if isinstance(file, Asset) and "systems" in file.path)
     system = json.loads(file_bytes(systems))["systems"][0]
     assert system["configured"] == wanted["configured"] and system["product"]["licence"] == wanted["licence"]
@@ -248,3 +249,23 @@ def test_only_a_mock_is_said_to_replace_a_part_of_the_product(tmp_path: Path, ru
     assert said not in text(page(tmp_path, RunPages)), "a part was left out, and no stand-in took its place"
     edit_head(run, system=run.run.system.data() | TOLD | {"vendor": None, "hosts": []})
     assert said in text(page(tmp_path, RunPages))
+
+
+def test_crashes_stand_where_scores_are_read(tmp_path: Path) -> None:
+    for slug, crashes in (("acme", 2), ("borealis", 0)):
+        edit_head(make_run(tmp_path, Made(slug=slug, name=slug.title()), FakeBenchmark()), crashes=crashes)
+    site = read_site(tmp_path, find=lambda _name: FakeBenchmark())
+    (table,) = site.board.tables
+    for publisher in (RunPages, SystemPages):
+        pages = {file.title: file for file in whole(publisher().publish(site)) if isinstance(file, Page)}
+        said = {name: text(str(file.body)) for name, file in pages.items() if name != "Systems"}
+        assert {"crashed 2 times" in words for name, words in said.items() if name.startswith("Acme")} == {True}
+        assert not any("crashed" in words for name, words in said.items() if not name.startswith("Acme"))
+    errors = next(column for column in view(site, table).columns if column.name == "error_rate")
+    notes = {row.run.system.slug: errors.read(row).note for row in table.rows}
+    assert notes == {"acme": "0 items, process crashed 2 times", "borealis": "0 items"}
+    runs = next(file for file in ApiFiles().publish(site) if isinstance(file, Asset) and "runs" in file.path)
+    assert {run["system"]: run["crashes"] for run in json.loads(file_bytes(runs))["runs"]} == {"acme": 2, "borealis": 0}
+    assert {row["system"]: row["crashes"] for row in score_rows(site.board)} == {"acme": 2, "borealis": 0}
+    compared = json.loads(file_bytes(list(comparison_files(view(site, table)))[-1]))
+    assert {run["slug"]: run["settings"][-1][0] for run in compared["runs"]} == {"acme": "2", "borealis": "0"}

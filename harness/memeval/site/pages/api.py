@@ -139,6 +139,7 @@ def _run(row: BoardRow) -> ApiRun:
         started=run.timing.started,
         standing=row.standing.value,
         score=run.scores.composite.value,
+        crashes=run.crashes,
         cost_usd=cost.value if isinstance(cost.value, float) else None,
         cost_note=cost.note,
         grades=row.trust.grades.value,

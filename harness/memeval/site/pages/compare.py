@@ -8,7 +8,8 @@ from memeval.leaderboard.pairwise import TablePairs, ValueDifference, table_pair
 from memeval.leaderboard.ranking import TrackTests
 from memeval.leaderboard.samples import graded_items
 from memeval.records.comparison import Sign
-from memeval.records.run import SystemIdentity, SystemKind
+from memeval.records.run import Run, SystemKind
+from memeval.records.submission import Configuration
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, Data, GeneratedFile, Page, encode, packed
 from memeval.site.model.labels import label, licence_text
@@ -42,12 +43,13 @@ def comparison_files(view: TableView) -> Iterator[Asset]:
     yield Asset(f"{FOLDER}/{segment(view.id)}.json", encode(_table(view, pairs) | {"files": files}))
 
 
-SETTINGS: tuple[tuple[str, Callable[[SystemIdentity], str | None]], ...] = (
-    ("Product", lambda system: system.configured),
-    ("Product’s licence", lambda system: licence_text(system.product)),
-    ("Storage", lambda system: system.product.storage if system.product else None),
-    ("Replaced or left out", lambda system: "; ".join(system.configuration.replaced) if system.configuration else None),
-    ("Caveats", lambda system: "; ".join(system.configuration.caveats) if system.configuration else None),
+SETTINGS: tuple[tuple[str, Callable[[Run], str | None]], ...] = (
+    ("Product", lambda run: run.system.configured),
+    ("Product’s licence", lambda run: licence_text(run.system.product)),
+    ("Storage", lambda run: run.system.product.storage if run.system.product else None),
+    ("Replaced or left out", lambda run: "; ".join((run.system.configuration or Configuration()).replaced)),
+    ("Caveats", lambda run: "; ".join((run.system.configuration or Configuration()).caveats)),
+    ("Crashes of the process", lambda run: str(run.crashes)),
 )
 
 
@@ -99,7 +101,7 @@ def _described(row: BoardRow, facts: list[Column], pairs: TablePairs, place: int
         "system_url": system_url(run.system.slug),
         "interval": [percent(interval.low), percent(interval.high)] if interval else None,
         "values": [_share(value) for value in pairs.values[place].tolist()],
-        "settings": [[read(run.system) or ABSENT, ""] for _title, read in SETTINGS],
+        "settings": [[read(run) or ABSENT, ""] for _title, read in SETTINGS],
         "facts": [
             [cell.text, ", ".join(filter(None, [cell.reading.note, *(text for _kind, text in cell.reading.badges)]))]
             for cell in cells

@@ -67,6 +67,7 @@ COLUMNS = (
     _column(
         "errors", "Integer", "Items without a verdict. They count as wrong.", lambda row: row.run.scores.overall.errors
     ),
+    _column("crashes", "Integer", "How often the process of the system crashed.", lambda row: row.run.crashes),
     _column(
         "composite",
         "Float",

@@ -229,7 +229,9 @@ def _coverage(row: BoardRow) -> ColumnReader:
 
 
 def _errors(row: BoardRow) -> ColumnReader:
-    return ColumnReader(row.error_rate, note=f"{row.run.scores.overall.errors} items")
+    crashes = row.run.crashes
+    crashed = f", process crashed {text.counted(crashes, 'time')}" if crashes else ""
+    return ColumnReader(row.error_rate, note=f"{row.run.scores.overall.errors} items{crashed}")
 
 
 def _answers(row: BoardRow) -> ColumnReader:
