@@ -40,7 +40,6 @@ _AGAIN = "Run the same command to resume."
 
 
 def digest_of_file(path: Path) -> str:
-    """Return the digest of a file's bytes."""
     with path.open("rb") as file:
         return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -153,8 +152,7 @@ class _Download:
     def _agreed_start(self, response: HTTPResponse) -> int:
         """Return the position of the first byte of the reply; 0 if the server sends the whole file.
 
-        Raises:
-            BadInput: the size is not that of the file, or the server sent another part.
+        Raises ``BadInput``: the size is not that of the file, or the server sent another part.
         """
         start, total = 0, response.headers.get("Content-Length")
         if response.status == 206:

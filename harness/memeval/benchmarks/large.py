@@ -40,7 +40,6 @@ LARGEST_ELEMENT_BYTES = 256 << 20
 """Largest accepted element. Elements of the largest known file have about 6 MB."""
 
 MOST_ELEMENTS = 100_000
-"""Largest accepted number of elements in a file."""
 
 KEPT_FROM_BYTES = 1 << 20
 """Files below this size have no index: reading them takes milliseconds."""
@@ -63,9 +62,7 @@ class Indexed:
     """A JSON array of objects with an index, loaded element by element."""
 
     path: Path
-    """The file."""
     digest: Digest
-    """Digest of its bytes."""
     heads: tuple[dict[str, Any], ...] = field(repr=False)
     """Summary of each element, as plain JSON data."""
     _places: tuple[tuple[int, int], ...] = field(repr=False)
@@ -75,11 +72,8 @@ class Indexed:
     def element(self, place: int) -> bytes:
         """Return the JSON text of an element. Thread-safe.
 
-        Args:
-            place: index of the element, from 0.
-
-        Raises:
-            BadInput: the file is missing or has changed since it was indexed.
+        ``place``: index of the element, from 0. Raises ``BadInput``: the file is missing or has changed since it was
+        indexed.
         """
         start, size = self._places[place]
         try:
@@ -96,15 +90,14 @@ class Indexed:
 def indexed(path: Path, head: Head, *, kind: str, remedy: str) -> Indexed:
     """Return the elements of a file, from its stored index or after one pass.
 
+    Raises ``BadInput``: the file is missing, empty or truncated, is not a JSON array of objects in UTF-8, has an
+    element over 256 MB, or changed during the pass; or ``head`` refused an element.
+
     Args:
         path: the file: a JSON array of objects.
         head: returns the summary of an element; always the same function for the same ``kind``.
         kind: name and version of ``head``. Each kind has its own index.
         remedy: how to fix an invalid file, as a sentence.
-
-    Raises:
-        BadInput: the file is missing, empty or truncated, is not a JSON array of objects in UTF-8, has an element over
-            256 MB, or changed during the pass; or ``head`` refused an element.
     """
     try:
         with path.open("rb", buffering=0) as file:
@@ -133,11 +126,6 @@ class _IndexingPass:
     the bytes up to there proves the guess, because no JSON object is the start of another. If the guess is wrong, parse
     the window as Latin-1, which takes three times as long. In Latin-1 a character is a byte, and JSON structure is
     ASCII, so positions are the same as in UTF-8.
-
-    Args:
-        handle: the open file.
-        path: the path for error messages.
-        remedy: how to fix an invalid file.
     """
 
     def __init__(self, handle: int, path: Path, remedy: str) -> None:

@@ -23,14 +23,10 @@ SAYS = {
 
 @dataclass(frozen=True)
 class Licence:
-    """The licence of one benchmark's data."""
-
     info: BenchmarkInfo
-    """The benchmark."""
 
     @property
     def url(self) -> str:
-        """Where the text of the licence is."""
         return f"https://spdx.org/licenses/{self.info.licence}.html"
 
     @property
@@ -58,11 +54,7 @@ class Licence:
             return False
 
     def accept(self) -> None:
-        """Store that it was accepted.
-
-        Raises:
-            BadInput: the data folder cannot be written.
-        """
+        """Store that it was accepted. Raises ``BadInput``: the data folder cannot be written."""
         stored = {
             "schema_version": 1,
             "benchmark": self.info.id,
@@ -80,11 +72,7 @@ class Licence:
             ) from None
 
     def refused(self, why: str) -> BadInput:
-        """Return the error for data that is not downloaded because its licence was not accepted.
-
-        Args:
-            why: why it was not accepted, such as ``this is not a terminal``.
-        """
+        """Return the error for data that is not downloaded because its licence was not accepted."""
         about = f"{SAYS.get(self.info.licence, '')} {self.url}".lstrip()
         return BadInput(
             f"the licence of {self.info.id} is not accepted: {why}. It is {self.info.licence} ({about}).",

@@ -46,16 +46,9 @@ DISPOSITIONS: Mapping[str, Mapping[str, int]] = {"dispositions": {"skepticism": 
 """Traits that a protocol sends."""
 
 RECALL = "recall"
-"""The protocol with searches only."""
 
 
 class _SuiteBenchmark(Benchmark):
-    """Base of all suites.
-
-    Args:
-        name: name of the catalogue.
-    """
-
     prompts = __package__
 
     def __init__(self, name: str) -> None:
@@ -93,19 +86,14 @@ class BuiltInSuite(_SuiteBenchmark):
 
 
 class BroughtSuite(_SuiteBenchmark):
-    """Your own suite, from a YAML file."""
-
     def __init__(self) -> None:
         super().__init__("suite")
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
         """Open a suite; see :meth:`memeval.benchmarks.base.Benchmark.opened`.
 
-        Args:
-            parameters: expected ``suite`` and ``version``; empty for those of the file.
-
-        Raises:
-            BadInput: the file is missing, invalid or another suite, or has nothing for the protocol.
+        ``parameters``: expected ``suite`` and ``version``; empty for those of the file. Raises ``BadInput``: the file
+        is missing, invalid or another suite, or has nothing for the protocol.
         """
         if path is None:
             raise BadInput(f"{self.info.id} needs your own suite.", remedy="Name it with --data SUITE.yaml.")

@@ -32,7 +32,6 @@ JUDGE, RETRIEVAL = "judge", "retrieval"
 """The default protocol, and the one without a reader."""
 
 PARAMETERS = SeedAndSize({"seed": 42, "size": 260}, largest=2000, counted="people")
-"""Its parameters."""
 
 
 _GRADERS: Mapping[str, tuple[type[Grader], type[Grader]]] = {
@@ -52,8 +51,7 @@ SEPARATE = (JUDGE, RETRIEVAL)
 def _table(protocol: str, *, shared: bool = False) -> tuple[Category, ...]:
     """Return the categories with their graders.
 
-    Args:
-        shared: whether several people share a memory in spite of the protocol.
+    ``shared``: whether several people share a memory in spite of the protocol.
     """
     info = next(each for each in INFO.protocols if each.name == protocol)
     if info.categories:
@@ -71,7 +69,6 @@ def _counted(table: Sequence[Category], people: int) -> tuple[Category, ...]:
 
 
 KINDS = (BeliefKey, CascadeKey, EvidenceKey, NoiseKey, StoreKey, TemporalKey, UncertaintyKey)
-"""The types of the answer keys of all protocols."""
 
 
 def _separate(seed: int, size: int, words: Vocabulary, *, searched: bool, first: int | None = None) -> Generation:
@@ -85,17 +82,13 @@ HISTORIES: Mapping[str, Callable[[int, int, Vocabulary], Generation]] = {
     "shared": shared,
     "stored": stored,
 }
-"""Generator of the histories of each protocol."""
 
 
 @lru_cache(maxsize=2)
 def _generation(seed: int, size: int, protocol: str, vocabulary: Vocabulary, first: int | None = None) -> Generated:
     """Return the data of a protocol; caches two of them, because often many runs of the same data are graded.
 
-    Args:
-        size: number of people.
-        vocabulary: the wording.
-        first: number of people, from the first on, who are asked; ``None`` for all.
+    ``first``: number of people, from the first on, who are asked; ``None`` for all.
     """
     words = digest_of([pack.data() for pack in vocabulary.packs])
     parameters: dict[str, str | int] = {"seed": seed, "size": size, "protocol": protocol, "words": words}
@@ -107,8 +100,6 @@ def _generation(seed: int, size: int, protocol: str, vocabulary: Vocabulary, fir
 
 
 class BeliefsBenchmark(Benchmark):
-    """memeval's own benchmark of changing beliefs."""
-
     info = INFO
 
     tables = {each.name: _table(each.name) for each in INFO.protocols}
@@ -134,7 +125,6 @@ class BeliefsBenchmark(Benchmark):
         return GeneratedDataset({"seed": seed, "size": size}, data)
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the categories with the graders of a protocol and a tier."""
         if tier == QUICK:
             return _counted(self.tables[protocol], QUICK_PEOPLE)
         if tier in SIZES:
@@ -142,11 +132,6 @@ class BeliefsBenchmark(Benchmark):
         return self.tables[protocol]
 
     def _long(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
-        """Return the histories of a tier by length.
-
-        Raises:
-            BadInput: the protocol has no such tier, or ``size`` is given, or as :meth:`open` does.
-        """
         from memeval.benchmarks.beliefs.long.filler import LongBeliefs
         from memeval.benchmarks.kit.long.survey import LongDataset
 
@@ -157,17 +142,7 @@ class BeliefsBenchmark(Benchmark):
         return LongDataset(LongBeliefs(seed, tier, protocol, words, searched=protocol == RETRIEVAL))
 
     def vocabulary(self, tier: str) -> Vocabulary:
-        """Return the wording of a tier.
-
-        Raises:
-            BadInput: a pack of the tier is still withheld.
-        """
         return wording(tier)
 
     def chosen(self, path: Path | None, parameters: Parameters | None) -> tuple[int, int]:
-        """Return the requested seed and size.
-
-        Raises:
-            BadInput: a path was given, or a parameter that is unknown or out of range.
-        """
         return PARAMETERS.chosen(self.info.id, path, parameters)

@@ -43,8 +43,6 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Text:
-    """A retrieved text."""
-
     text: str
     sessions: frozenset[str] | None
     """The sessions it is from, according to the system; ``None`` if it names none that exists."""
@@ -69,13 +67,7 @@ class Text:
 
 
 def texts_of(items: Sequence[RetrievedItem], history: TurnIndex, *, company: bool = False) -> list[Text]:
-    """Return the retrieved texts, best first.
-
-    Args:
-        items: the items of a response.
-        history: the turns of the scenario.
-        company: whether several people share the memory.
-    """
+    """Return the retrieved texts, best first."""
     found: list[Text] = []
     total = 0
     for item in items:
@@ -91,11 +83,7 @@ def texts_of(items: Sequence[RetrievedItem], history: TurnIndex, *, company: boo
 
 
 def smallest(key: EvidenceKey, history: TurnIndex) -> int:
-    """Return the tokens of the smallest sufficient evidence: dated lines of one turn for each part.
-
-    Args:
-        history: the turns of its scenario.
-    """
+    """Return the tokens of the smallest sufficient evidence: dated lines of one turn for each part."""
     return sum(count_tokens(dated_line(*history.turns[turn])) for turn in key.relevant_turns)
 
 
@@ -112,11 +100,6 @@ class ExpectedTurns(RuleGrader):
     """Whether several people share the memory."""
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
-
-        Raises:
-            TypeError: the key names no expected turns.
-        """
         response, key = only(item, responses, self.name), evidence_key(item, self.name)
         if response.outcome.is_error and (failure := first_failure(responses)):
             return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
@@ -220,21 +203,11 @@ class LeanContext(RuleGrader):
     """Whether several people share the memory."""
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one search by its texts; see :class:`memeval.grading.base.Grader`.
-
-        Raises:
-            TypeError: the key names no expected turns.
-        """
         return self.grade_delivered(item, scenario, responses, DeliveredContexts())
 
     def grade_delivered(
         self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], delivered: DeliveredContexts
     ) -> Grade:
-        """Grade one answer by its context; see :class:`memeval.grading.base.ContextGrader`.
-
-        Raises:
-            TypeError: the key names no expected turns.
-        """
         response, key = only(item, responses, self.name), evidence_key(item, self.name)
         if response.outcome.is_error and (failure := first_failure(responses)):
             return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
@@ -277,11 +250,6 @@ class SharedLeanContext(LeanContext):
 
 
 def evidence_key(item: ItemKey, grader: str) -> EvidenceKey:
-    """Return the key of an item.
-
-    Raises:
-        TypeError: it names no expected turns.
-    """
     if not isinstance(item.key, EvidenceKey):
         raise TypeError(f"{item.item_id}: {grader} needs a key with expected turns, not {type(item.key).__name__}")
     return item.key

@@ -22,21 +22,16 @@ CHATTER = (12, 18)
 
 @dataclass(frozen=True)
 class History:
-    """The sessions of a life."""
-
     life: Life
     steps: tuple[Ingest, ...]
-    """The sessions, in order."""
     events: tuple[TimelineEvent | None, ...]
     """The event of each session; ``None`` for small talk."""
 
     @property
     def last(self) -> date:
-        """Day of the last session."""
         return date.fromisoformat(self.steps[-1].session.date)
 
     def session_of(self, event: TimelineEvent) -> Session:
-        """Return the session that states an event."""
         return self.steps[self.events.index(event)].session
 
     def stating(self, events: Iterable[TimelineEvent], value: TopicValue) -> tuple[str, ...]:
@@ -52,12 +47,7 @@ def write(
     talkers: type[Talker] = Talker,
     chatter: tuple[int, int] = CHATTER,
 ) -> History:
-    """Write the sessions of a life: one for each event, and small talk on other days.
-
-    Args:
-        talkers: class of the writer of its sessions.
-        chatter: fewest and most sessions of small talk.
-    """
+    """Write the sessions of a life: one for each event, and small talk on other days."""
     rng = stream(STREAMS, seed, "history", life.person.slug)
     talker = talkers(life, vocabulary, rng)
     events = sorted(life.timeline.events, key=lambda event: event.on)

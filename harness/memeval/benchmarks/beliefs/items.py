@@ -30,12 +30,10 @@ from memeval.keys import AnswerKey, BeliefKey, CascadeKey, Fact, NoiseKey, Stanc
 
 
 def holds(person: Person, topic: WordedTopic, value: TopicValue) -> Fact:
-    """Return the fact that a value holds."""
     return Fact(text=f"{person.name} {topic.clause(value, Form.THIRD, person.her)}.", phrases=value.phrases)
 
 
 def held(person: Person, topic: WordedTopic, value: TopicValue) -> Fact:
-    """Return the fact that a value once held."""
     text = f"{person.name} once {topic.clause(value, Form.PAST, person.her)}, and no longer does."
     return Fact(text=text, phrases=value.phrases)
 
@@ -51,11 +49,7 @@ def never_held(person: Person, topic: WordedTopic, event: TimelineEvent) -> Fact
 
 
 def of_another(person: Person, topic: WordedTopic, event: TimelineEvent) -> Fact:
-    """Return the fact that an event states about another person.
-
-    Raises:
-        ValueError: the event is about the user.
-    """
+    """Return the fact that an event states about another person."""
     who = event.about
     if who is None:
         raise ValueError("the event is about the user.")
@@ -74,26 +68,14 @@ _WHY = {Act.ANNOUNCE: Kind.DROPPED, Act.MUSE: Kind.HYPOTHETICAL, Act.FORMER: Kin
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """One item."""
-
     need: Need
     question: str
     answer: AnswerKey
-    """The key of the protocol ``answers``."""
     evidence: EvidenceKey
-    """The key of the protocol ``retrieval``."""
     slices: dict[str, str]
 
 
 class Asker:
-    """Asks the questions about one life.
-
-    Args:
-        history: the history of the life.
-        vocabulary: the topics.
-        rng: random stream of the questions.
-    """
-
     def __init__(self, history: History, vocabulary: Vocabulary, rng: random.Random) -> None:
         self.history, self.life = history, history.life
         self.person, self.timeline = history.life.person, history.life.timeline
@@ -102,7 +84,6 @@ class Asker:
         """The day of the questions."""
 
     def make(self, need: Need) -> Made:
-        """Return a planned item."""
         topic = self.life.focus[need.item_id]
         if need.category in (BELIEF, CONTEXT):
             return self._current(need, topic)

@@ -41,7 +41,6 @@ LENGTH = 420
 """Days of a life. What is asked about begins anywhere in it, so that what was said last is not mostly what is asked."""
 
 SPAN = 170
-"""Days over which the values of several people are said."""
 
 SETTLED = 14
 """First day of the month on which something starts that is asked for by its month: "since last week" is that month."""
@@ -61,12 +60,9 @@ _PLAIN = (Manner.DIRECT, Manner.DIRECT, Manner.INDIRECT, Manner.ELLIPTIC, Manner
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """A person, their timeline, and the topic of each planned item."""
-
     person: Person
     timeline: Timeline
     focus: dict[str, WordedTopic]
-    """Topic by item id."""
     needs: tuple[Need, ...]
 
 
@@ -84,8 +80,6 @@ class _Values:
 
 
 class _Weaver:
-    """Places events on free days of one life."""
-
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.start = EPOCH + timedelta(days=rng.randint(0, 60))
@@ -111,7 +105,6 @@ class _Weaver:
         return event.on
 
     def manner(self) -> Manner:
-        """Return a random manner."""
         return self.rng.choice(_PLAIN)
 
     def chain(
@@ -125,11 +118,7 @@ class _Weaver:
     ) -> None:
         """Announce values one by one.
 
-        Args:
-            topic: what they are values of.
-            first: the day of the first one.
-            manners: how each is announced.
-            settled: whether changes come on or after the day :data:`SETTLED` of a month.
+        ``settled``: whether changes come on or after the day :data:`SETTLED` of a month.
         """
         on = first
         for i, (value, manner) in enumerate(zip(values, manners, strict=True)):
@@ -154,17 +143,10 @@ class _Weaver:
             self.put(TimelineEvent(on, topic, Act.ANNOUNCE, value, manner, relation))
 
     def days_of(self, topic: str) -> list[date]:
-        """Return the days on which the user announced values of a topic."""
         return [e.on for e in self.events if e.topic == topic and e.act is Act.ANNOUNCE and e.about is None]
 
 
 def live(seed: int, cast: Cast, vocabulary: Vocabulary) -> Life:
-    """Return the life of one person.
-
-    Args:
-        cast: the person with their planned items.
-        vocabulary: the topics.
-    """
     weaver = _Weaver(stream(STREAMS, seed, "life", cast.person.slug))
     topics = weaver.rng.sample(vocabulary.topics, len(vocabulary.topics))
     chains = weaver.rng.sample(vocabulary.chains, len(vocabulary.chains))

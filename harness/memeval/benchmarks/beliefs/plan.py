@@ -15,7 +15,6 @@ STREAMS = "beliefs@1/beliefs@2"
 
 BELIEF, TEMPORAL, NOISE = "belief-update", "temporal-belief", "noise-resistance"
 CASCADE, UNCERTAINTY, CONTEXT = "cascade-propagation", "uncertainty-abstention", "context-efficiency"
-"""The categories."""
 
 EACH: Mapping[str, tuple[int, int]] = {
     BELIEF: (3, 3),
@@ -28,7 +27,6 @@ EACH: Mapping[str, tuple[int, int]] = {
 """Items of a category for every person with an even number, and with an odd number."""
 
 MONTH, BEFORE, AFTER, BEGAN = "month", "before", "after", "began"
-"""The kinds of questions about time."""
 
 RETRACTED, HYPOTHETICAL, LONG_AGO, NONE = "retracted", "hypothetical", "former", "none"
 """What else is said about a topic, and misleads."""
@@ -62,18 +60,14 @@ TRAITS: Mapping[str, _Cards] = {
     UNCERTAINTY: _DEPENDENT,
     CONTEXT: {"manner": {Manner.DIRECT: 2, Manner.CORRECTED: 1, Manner.THIRD_PERSON: 1}, "depth": {1: 1, 2: 1}},
 }
-"""Traits of each category, with the share of each value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A planned item."""
-
     category: str
     number: int
     """Ordinal within the category, from 1."""
     traits: Mapping[str, str | int]
-    """Traits of the item."""
 
     @property
     def depth(self) -> int:
@@ -82,7 +76,6 @@ class Need:
 
     @property
     def manner(self) -> Manner:
-        """The trait ``manner``: how the asked value is announced."""
         return Manner(str(self.traits["manner"]))
 
     @property
@@ -93,13 +86,10 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """A person with their planned items."""
-
     person: Person
     needs: tuple[Need, ...]
 
     def of(self, *categories: str) -> list[Need]:
-        """Return the items of some categories, in order."""
         return [need for need in self.needs if need.category in categories]
 
 
@@ -109,11 +99,6 @@ def counts(size: int) -> dict[str, int]:
 
 
 def plan(seed: int, size: int) -> tuple[Cast, ...]:
-    """Return the people, each with their planned items.
-
-    Args:
-        size: number of people.
-    """
     needs: list[list[Need]] = [[] for _ in range(size)]
     for category, count in counts(size).items():
         rng = stream(STREAMS, seed, "plan", category)

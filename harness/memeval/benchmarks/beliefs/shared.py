@@ -26,11 +26,7 @@ SCENARIO = "beliefs-2-shared"
 def shared(seed: int, size: int, vocabulary: Vocabulary) -> tuple[tuple[Scenario, ...], tuple[ItemKey, ...]]:
     """Return the only scenario, and the keys of all items, person by person.
 
-    Args:
-        size: number of people.
-
-    Raises:
-        BrokenRule: two people have one name.
+    Raises ``BrokenRule``: two people have one name.
     """
     return joined(generate(seed, size, vocabulary))
 
@@ -38,11 +34,7 @@ def shared(seed: int, size: int, vocabulary: Vocabulary) -> tuple[tuple[Scenario
 def joined(lives: Sequence[MadeLife]) -> tuple[tuple[Scenario, ...], tuple[ItemKey, ...]]:
     """Return the scenario and the keys of people who share a memory.
 
-    Args:
-        lives: the people, with their separate histories.
-
-    Raises:
-        BrokenRule: two people have one name.
+    Raises ``BrokenRule``: two people have one name.
     """
     people = [each.life.person.name for each in lives]
     if twice := [name for name, times in Counter(people).items() if times > 1]:
@@ -69,18 +61,12 @@ def joined(lives: Sequence[MadeLife]) -> tuple[tuple[Scenario, ...], tuple[ItemK
 
 
 def _day(step: Step) -> str:
-    """Return the day of a session or a question."""
     if isinstance(step, Ingest):
         return step.session.date
     return (step.timestamp or "") if isinstance(step, Ask) else ""
 
 
 def _moved(key: ItemKey, ordinals: dict[str, str]) -> ItemKey:
-    """Return the key of an item in the shared scenario.
-
-    Raises:
-        TypeError: the key names no expected turns.
-    """
     if not isinstance(key.key, EvidenceKey):
         raise TypeError(f"{key.item_id}: a key of kind {key.key.kind!r} names no turns.")
     evidence = tuple(ordinals[session] for session in key.evidence or ())

@@ -29,11 +29,7 @@ QUESTION = "What do you keep?"
 def stored(seed: int, size: int, vocabulary: Vocabulary) -> tuple[tuple[Scenario, ...], tuple[ItemKey, ...]]:
     """Return a scenario and a key for each person. The sessions are those of the other protocols.
 
-    Args:
-        size: number of people.
-
-    Raises:
-        BrokenRule: a key contradicts its history.
+    Raises ``BrokenRule``: a key contradicts its history.
     """
     values = Mentions(
         (phrase, value.phrases)
@@ -46,7 +42,6 @@ def stored(seed: int, size: int, vocabulary: Vocabulary) -> tuple[tuple[Scenario
 
 
 def _item(made: MadeLife, number: int, words: Vocabulary, values: Mentions[Phrases]) -> tuple[Scenario, ItemKey]:
-    """Return the scenario and the key of one person."""
     item_id = f"beliefs-2-{CATEGORY}-{number:04d}"
     sessions = tuple(step for step in made.scenario.steps if isinstance(step, Ingest))
     on = made.scenario.questions()[0].timestamp or ""
@@ -71,12 +66,8 @@ def store_key(life: Life, now: date, said: Set[Phrases], words: Vocabulary) -> S
     """Return the facts that a memory of a life should contain.
 
     Daydreams, memories of long before and facts of other people are neither required nor wrong. A fact is open if its
-    basis changed and nobody mentioned the fact again.
-
-    Args:
-        now: the day of the export.
-        said: the values that occur in the sessions, for any person, each as its phrases.
-        words: the topics.
+    basis changed and nobody mentioned the fact again. ``said``: the values that occur in the sessions, for any person,
+    each as its phrases.
     """
     topics = sorted({e.topic for e in life.timeline.events if e.about is None and e.act is Act.ANNOUNCE})
     return StoreKey(subjects=tuple(_subject(life, words.by_id[topic], now, said) for topic in topics))

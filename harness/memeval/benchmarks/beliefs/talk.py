@@ -30,11 +30,7 @@ Slots = Mapping[str, str]
 
 
 class Talker:
-    """Writes the sessions of one life, and repeats a sentence only when all others are used up.
-
-    Args:
-        rng: random stream of the life.
-    """
+    """Writes the sessions of one life, and repeats a sentence only when all others are used up."""
 
     def __init__(self, life: Life, vocabulary: Vocabulary, rng: random.Random) -> None:
         self.person, self.timeline = life.person, life.timeline
@@ -44,7 +40,6 @@ class Talker:
         self._free = {topic.id: self._unused(topic) for topic in vocabulary.by_id.values()}
 
     def event(self, event: TimelineEvent) -> list[DraftTurn]:
-        """Return a session that states an event."""
         topic = self.words.by_id[event.topic]
         lines = self._lines(event, topic)
         return self._closed(lines)
@@ -84,7 +79,6 @@ class Talker:
         return self._around(topic, self._said(said, slots), self._said(noted, slots))
 
     def _announced(self, event: TimelineEvent, topic: WordedTopic, slots: Slots) -> list[DraftTurn]:
-        """Return a session in which the user announces a value."""
         if event in self.timeline.taken_back(topic.id):
             return self._around(topic, self._said(self.frames.plan, slots), self._said(self.frames.noted_plan, slots))
         base = self.timeline.rests_on.get(topic.id)
@@ -105,7 +99,6 @@ class Talker:
         return self._around(topic, self._statement(event, slots, first=before is None), noted)
 
     def _statement(self, event: TimelineEvent, slots: Slots, *, first: bool) -> str:
-        """Return the sentence with which the user announces a value."""
         free = self._free[event.topic]
         if event.manner is Manner.CORRECTED and free:
             return self._said(self.frames.corrected, {**slots, "slip": self.hand.draw(free).text})
@@ -174,7 +167,6 @@ class Talker:
         return self.rng.randint(*LENGTH) - sum(map(len, texts))
 
     def _in_passing(self, hint: str) -> list[DraftTurn]:
-        """Return a session of small talk with a remark in it."""
         aside, turn = self._plain(self.frames.aside), self.hand.draw(self.frames.by_the_way)
         first, reply, more, end = self._small_talk(self._room(hint, aside))
         shape = self.rng.choice((0, 1, 2, 2, 2))
@@ -187,7 +179,6 @@ class Talker:
         return [first, reply, more, end, DraftTurn(USER, hint), DraftTurn(ASSISTANT, aside)]
 
     def _elliptic(self, topic: WordedTopic, slots: Slots, noted: str) -> list[DraftTurn]:
-        """Return a session that announces a change over several turns."""
         script = self.hand.draw(self.frames.elliptic)
         roles = (USER, ASSISTANT) * len(script)
         texts = [sentence(text.format(**slots)) for text in script]
@@ -198,7 +189,6 @@ class Talker:
         return [*talk, *lines, DraftTurn(ASSISTANT, noted)]
 
     def _around(self, topic: WordedTopic, said: str, noted: str) -> list[DraftTurn]:
-        """Return a session with a statement and its reply."""
         shape, turn = self.rng.choice((0, 1, 2, 3, 3)), self.hand.draw(self.frames.by_the_way)
         if shape in (1, 2) and self.hand.left(topic.openers) and self.hand.left(topic.tips):
             opener, tip = self.hand.draw(topic.openers), self.hand.draw(topic.tips)
@@ -217,7 +207,6 @@ class Talker:
         return [*talk, DraftTurn(USER, f"{turn} {said}"), DraftTurn(ASSISTANT, noted)]
 
     def _closed(self, lines: Sequence[DraftTurn]) -> list[DraftTurn]:
-        """Return the lines, some with a goodbye."""
         if self.rng.random() >= CLOSED:
             return list(lines)
         thanks = f"{self.hand.draw(self.frames.thanks)}. {self.hand.draw(self.frames.partings)}"

@@ -116,8 +116,7 @@ def _claims(rows: Sequence[_ScenarioRow], benchmark_session: BenchmarkSession) -
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write the results, and a second file with the evaluated results, named after the judge.
 
-    Raises:
-        BadInput: the benchmark's data is not available.
+    Raises ``BadInput``: the benchmark's data is not available.
     """
     benchmark_session = require_session(run, benchmark_session)
     rows = last_attempts(run.responses())

@@ -30,21 +30,15 @@ class ImportedAnswer:
     seconds: float | None = None
     """Seconds from question to answer."""
     prompt_tokens: int | None = None
-    """Tokens sent to models for this question."""
     completion_tokens: int | None = None
-    """Tokens received from models for this question."""
     cost_usd: float | None = None
-    """Dollars spent on this question."""
     reported_tokens: float | None = None
     """Tokens of context, self-reported."""
 
 
 @dataclass(frozen=True)
 class ImportedAnswers:
-    """The content of a file of answers."""
-
     system: str
-    """The system's name in the file."""
     version: str
     """The system's version, or :data:`UNKNOWN_VERSION`."""
     slug: str
@@ -58,7 +52,6 @@ class ImportedAnswers:
 
     @property
     def has_rankings(self) -> bool:
-        """Whether any answer lists what was retrieved."""
         return any(answer.sources is not None for answer in self.answers)
 
 

@@ -28,9 +28,7 @@ class AnsweredQuestion:
     """A question and its last attempt, which is the one that counts."""
 
     response: Response
-    """The last attempt."""
     attempts: int
-    """Number of attempts."""
     ask: Question | None
     """The question; ``None`` if the data is not available."""
     read: Call | None
@@ -54,16 +52,11 @@ class AnsweredQuestion:
 
 @dataclass(frozen=True)
 class RunItem:
-    """An item of a run."""
-
     grade: Grade
-    """The item's grade."""
     answers: tuple[AnsweredQuestion, ...]
-    """The item's questions, in order."""
     key: ItemKey | None
     """The answer key; ``None`` if the data is not available."""
     scenario: Scenario | None
-    """The item's scenario; ``None`` if the data is not available."""
 
     @property
     def outcome(self) -> Outcome | None:
@@ -75,12 +68,11 @@ class RunItem:
 class RunItems:
     """The graded items of a run, in plan order.
 
+    Raises ``BadInput``: while iterating, the rows cannot be read.
+
     Args:
         folder: the run, with the full text of its rows if the data is available.
         benchmark_session: the benchmark, opened on its data; ``None`` if the data is not available.
-
-    Raises:
-        BadInput: while iterating, the rows cannot be read.
     """
 
     def __init__(self, folder: RunFolder, benchmark_session: BenchmarkSession | None) -> None:
@@ -135,12 +127,7 @@ def ordinals(item: RetrievedItem) -> tuple[str, ...]:
 
 
 def text_of_item(item: RetrievedItem, turns: TurnTexts | None) -> str | None:
-    """Return the text of a retrieved item; ``None`` if it is a turn's and the data is not available.
-
-    Args:
-        item: the stored item.
-        turns: the turns of its scenario; ``None`` if the data is not available.
-    """
+    """Return the text of a retrieved item; ``None`` if it is a turn's and the data is not available."""
     if item.turn_id is None:
         return item.text
     return _turn(item.turn_id, item.dated, turns)

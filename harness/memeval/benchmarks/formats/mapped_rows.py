@@ -43,7 +43,6 @@ _ERROR_MARK = re.compile(r"^\s*(?:\[ERROR\]|ERROR:)\s*")
 """What some programs write before the error in place of the answer."""
 
 _SHOWN = 12
-"""Number of field names in an error message."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +79,8 @@ class MappedRow:
 def read_rows(data: bytes, mapping: RowMapping, where: object) -> list[MappedRow]:
     """Read the rows of a file.
 
-    Args:
-        data: its bytes, uncompressed: one JSON value, or JSON lines.
-        where: the file, named in errors.
-
-    Raises:
-        BadInput: the file is not JSON, has no such rows, or a field that the mapping needs is missing or of another
-            type.
+    ``data``: its bytes, uncompressed: one JSON value, or JSON lines. Raises ``BadInput``: the file is not JSON, has no
+    such rows, or a field that the mapping needs is missing or of another type.
     """
     return rows_of(read_document(data, where, torn=True), mapping, where)
 
@@ -94,13 +88,8 @@ def read_rows(data: bytes, mapping: RowMapping, where: object) -> list[MappedRow
 def rows_of(document: Any, mapping: RowMapping, where: object) -> list[MappedRow]:
     """Return the rows of a JSON document.
 
-    Args:
-        document: the document, as :func:`read_document` gives it.
-        mapping: the mapping. If it is an :class:`AnswerMapping`, no row may be broken, and each needs item and answer.
-        where: the file, named in errors.
-
-    Raises:
-        BadInput: there are no such rows, or a field that the mapping needs is missing or of another type.
+    ``mapping``: the mapping. If it is an :class:`AnswerMapping`, no row may be broken, and each needs item and answer.
+    Raises ``BadInput``: there are no such rows, or a field that the mapping needs is missing or of another type.
     """
     strict = isinstance(mapping, AnswerMapping)
     if strict and mapping.rows == EACH and isinstance(document, dict):
@@ -142,8 +131,7 @@ def rows_of(document: Any, mapping: RowMapping, where: object) -> list[MappedRow
 def _refuse_absent(mapping: RowMapping, filled: set[str], document: Any, where: object) -> None:
     """Refuse a file in which a mapped field does not occur in any row.
 
-    Raises:
-        BadInput: there is such a field, which was probably renamed.
+    Raises ``BadInput``: there is such a field, which was probably renamed.
     """
     for name in sorted(name.removeprefix("verdicts.").removeprefix("scores.") for name in mapping.fields()):
         if name not in filled:
@@ -159,11 +147,7 @@ def _refuse_absent(mapping: RowMapping, filled: set[str], document: Any, where: 
 
 
 def matches(path: str, value: Any, where: object) -> list[DatumInContext]:
-    """Return the values at a JSONPath.
-
-    Raises:
-        BadInput: it is not a JSONPath.
-    """
+    """Return the values at a JSONPath. Raises ``BadInput``: it is not a JSONPath."""
     try:
         return list(_compiled(path).find(value))
     except JSONPathError as error:
@@ -190,8 +174,6 @@ def _keys_above(match: DatumInContext) -> tuple[str | int, ...]:
 
 @dataclass(frozen=True)
 class _Cells:
-    """The fields of one row."""
-
     row: Mapping[str, Any]
     parts: tuple[Any, ...]
     """Keys and indices from the top of the file to the row."""
@@ -232,8 +214,7 @@ class _Cells:
     def one(self, name: str, place: RowField | None) -> Any:
         """Return the only value at a place; ``None`` without a place, or if the row has none.
 
-        Raises:
-            BadInput: there is more than one.
+        Raises ``BadInput``: there is more than one.
         """
         found = [] if place is None else self.values(place)
         if len(found) > 1:
@@ -258,11 +239,7 @@ class _Cells:
         return value
 
     def needed(self, name: str, place: RowField | None) -> RowField | None:
-        """Return a place of a format that every row must have.
-
-        Raises:
-            BadInput: the row does not have it.
-        """
+        """Return a place of a format that every row must have. Raises ``BadInput``: the row does not have it."""
         if self.strict and place is not None and not self.values(place):
             self.refuse(name, place, " is missing")
         return place
@@ -300,7 +277,6 @@ class _Cells:
         return texts
 
     def is_value(self, path: str, value: str) -> bool:
-        """Return whether the row has a value at a path."""
         return any(each == value or json.dumps(each) == value for each in self.values(path))
 
 

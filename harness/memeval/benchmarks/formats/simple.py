@@ -33,12 +33,11 @@ _SHAPE = (
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
     """Read answers or rankings; see :data:`memeval.exchange.formats.Reader`.
 
+    Raises ``BadInput``: the file has another shape, two entries of one question, or both answers and rankings.
+
     Args:
         file: a JSON object, JSON lines, or a table with comma-separated values, whose lists of ids have spaces.
         benchmark_session: the benchmark, for the ids of its questions.
-
-    Raises:
-        BadInput: the file has another shape, two entries of one question, or both answers and rankings.
     """
     entries = [
         (where, _id(question, where), _plain(value)) for where, question, value in _entries(file, benchmark_session)
@@ -60,7 +59,6 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
 
 
 def _entries(file: AnswerFile, benchmark_session: BenchmarkSession) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the place, the question id and the value of each entry."""
     if file.path.suffix.lower() in SUFFIXES:
         yield from _table(file, benchmark_session)
         return
@@ -98,7 +96,6 @@ def _value(row: dict[str, Any], where: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a number as text, and NaN as null."""
     return missing(value) if isinstance(value, int | float) else value
 
 

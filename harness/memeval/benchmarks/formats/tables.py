@@ -22,13 +22,11 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 def table_rows(data: bytes, where: object, needed: str) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the rows of a table by the names in its first line, each with its location.
 
+    Raises ``BadInput``: a quote is not closed, or a row has more or fewer fields than the first line.
+
     Args:
         data: the bytes of the file: UTF-8, with commas, tabs or semicolons between fields, and any line ends.
-        where: the file, named in errors.
         needed: a name that the first line must have. The character that separates it from the others separates fields.
-
-    Raises:
-        BadInput: a quote is not closed, or a row has more or fewer fields than the first line.
     """
     text = decoded(data, where)
     if "\0" in text:

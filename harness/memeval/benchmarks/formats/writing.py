@@ -21,8 +21,7 @@ _SHORT = {"gpt-4o-2024-08-06": "gpt-4o", "gpt-4o-mini-2024-07-18": "gpt-4o-mini"
 def require_session(run: RunFolder, benchmark_session: BenchmarkSession | None) -> BenchmarkSession:
     """Return the benchmark session, for formats that need the data.
 
-    Raises:
-        BadInput: the benchmark's data is not available.
+    Raises ``BadInput``: the benchmark's data is not available.
     """
     if benchmark_session is None:
         raise BadInput(
@@ -34,7 +33,6 @@ def require_session(run: RunFolder, benchmark_session: BenchmarkSession | None) 
 
 
 def write_json(path: Path, value: Any, *, indent: int | None = None) -> Path:
-    """Write one JSON value."""
     path.write_text(json.dumps(value, indent=indent, allow_nan=False), encoding="utf-8")
     return path
 
@@ -55,8 +53,7 @@ def sources_of(items: Iterable[RetrievedItem]) -> list[str]:
 def judge_model(judge: str) -> str:
     """Return a judge's model name as in official files: without memeval's prefix and version.
 
-    Args:
-        judge: the judge with its version, such as ``openai:gpt-4o-2024-08-06@1``.
+    ``judge``: the judge with its version, such as ``openai:gpt-4o-2024-08-06@1``.
     """
     name = judge.rpartition("@")[0] or judge
     return name.partition(":")[2] or name
@@ -65,7 +62,6 @@ def judge_model(judge: str) -> str:
 def file_name(model: str) -> str:
     """Return a judge's name for official file names: the short name, if there is one.
 
-    Args:
-        model: the model, as :func:`judge_model` gives it.
+    ``model``: the model, as :func:`judge_model` gives it.
     """
     return re.sub(r"[^A-Za-z0-9._-]+", "-", _SHORT.get(model, model))

@@ -29,10 +29,8 @@ GRADERS: dict[str, Callable[[], Grader]] = {
     "abstain": LifeBenchAbstention,
     "judge": LifeBenchRubric,
 }
-"""Grader of each protocol."""
 
 TIERS: dict[str, tuple[str, ...]] = {"full": tuple(released_users()), "quick": ("lumingqiang",)}
-"""Users of each tier."""
 
 
 class LifeBenchBenchmark(Benchmark):
@@ -47,13 +45,12 @@ class LifeBenchBenchmark(Benchmark):
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> LifeBenchDataset:
         """Open the data of a tier. Under ``choice``, questions show their options.
 
+        Raises ``BadInput``: the data is missing or invalid, or there are parameters.
+
         Args:
             path: a folder with one folder per user, a folder above it, or a copy of the upstream repository; ``None``
                 for memeval's data folder.
             tier: ``quick`` reads only its user.
-
-        Raises:
-            BadInput: the data is missing or invalid, or there are parameters.
         """
         refuse_parameters(INFO.id, parameters)
         folder = folder_of_users(path)

@@ -38,7 +38,6 @@ class LifeBenchRetrieval(Retrieval):
         return grade.model_copy(update={"metrics": kept})
 
     def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
-        """Return the metrics of records, and the depths that cover the history up to the question."""
         key = _key(item)
         found: dict[str, float | None] = {f"no_retrieval@{k}": float(k >= key.sessions_before) for k in DEPTHS}
         if retrieved is None:
@@ -57,7 +56,6 @@ class LifeBenchChoice(RuleGrader):
     name = "lifebench-choice@1"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used."""
         response, key = only(item, responses, self.name), _key(item)
         metrics: dict[str, float | None] = {"always_b": float(key.letters == {"B"})}
         if failure := first_failure(responses):
@@ -85,7 +83,6 @@ class LifeBenchAbstention(RuleGrader):
     name = "lifebench-abstention@1"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used."""
         response, missing = only(item, responses, self.name), item.key.unanswerable
         if failure := first_failure(responses):
             return _failed(item, self.name, failure, answerable=not missing)

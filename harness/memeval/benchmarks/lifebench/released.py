@@ -19,10 +19,8 @@ from memeval.records.base import Digest, Record, digest_bytes, validated
 from memeval.records.errors import BadInput
 
 FOLDER = "lifebench"
-"""Name of the benchmark's folder in the data folder."""
 
 QUESTIONS = "QA/QA_clean.json"
-"""Path of the questions in a user's folder."""
 
 LARGEST_FILE_BYTES = 256 << 20
 """Largest accepted file, unpacked. The largest released one has about 5 MB."""
@@ -52,8 +50,6 @@ def released_users() -> dict[str, ReleasedUser]:
 
 @dataclass(frozen=True)
 class UserFiles:
-    """The files of one user, read once for their digests."""
-
     user: str
     folder: Path
     digests: dict[str, Digest]
@@ -64,11 +60,7 @@ class UserFiles:
     def rows(self, path: str) -> list[dict[str, Any]]:
         """Return the objects of a file, a JSON list.
 
-        Args:
-            path: its path in the folder.
-
-        Raises:
-            BadInput: the file is invalid, or changed since it was first read.
+        Raises ``BadInput``: the file is invalid, or changed since it was first read.
         """
         file = _existing(self.folder / path)
         data = _unpacked(file)
@@ -92,8 +84,7 @@ _RESTORE = "Restore the released file."
 def folder_of_users(path: Path | None) -> Path | None:
     """Return the folder with one folder per user; ``None`` if there is none.
 
-    Args:
-        path: that folder, a folder above it, or a copy of the upstream repository; ``None`` for memeval's data folder.
+    ``path``: that folder, a folder above it, or a copy of the upstream repository; ``None`` for memeval's data folder.
     """
     roots = [data_folder() / FOLDER] if path is None else [path, path / FOLDER]
     candidates = [root / parent for root in roots for parent in _PARENTS]
@@ -109,14 +100,7 @@ def is_complete(path: Path | None, users: Sequence[str]) -> bool:
 
 
 def read_user(folder: Path, user: str) -> UserFiles:
-    """Read the files of a user for their digests.
-
-    Args:
-        folder: the folder with one folder per user.
-
-    Raises:
-        BadInput: a file is missing or unreadable.
-    """
+    """Read the files of a user for their digests. Raises ``BadInput``: a file is missing or unreadable."""
     objects = released_users()[user].objects
     digests, equal = {}, True
     for path, name in objects.items():

@@ -97,7 +97,6 @@ def _without_source(found: re.Match[str]) -> str:
 
 
 def _said(chat: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield role and text of the messages of a chat."""
     conversation = chat.get("conversation")
     for turn in conversation.values() if isinstance(conversation, dict) else ():
         for role in ("user", "assistant"):

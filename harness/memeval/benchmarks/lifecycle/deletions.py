@@ -28,15 +28,10 @@ AT_ONCE_USERS, AT_ONCE_FACTS = 2, 4
 """Users whose texts arrive at the same time, and the facts of each."""
 
 IN_FLIGHT = 4
-"""Number of concurrent searches of banks."""
 
 
 class _Memory:
-    """Two users who told values of the same topics, in words of the questions, so that a search finds them.
-
-    Args:
-        facts: number of topics.
-    """
+    """Two users who told values of the same topics, in words of the questions, so that a search finds them."""
 
     def __init__(self, script: Script, facts: int) -> None:
         self.script, self.topics = script, topics_of(script.rng, TOPICS, facts)
@@ -121,7 +116,6 @@ def said_twice(script: Script) -> None:
 
 
 def by_user(script: Script) -> None:
-    """Delete all of one user."""
     memory = _Memory(script, 3)
     user, neighbour = memory.users
     asked = [memory.known(user, topic) for topic in (*memory.topics, memory.topics[0])]

@@ -24,8 +24,6 @@ PRECISE = 0.5
 
 @dataclass(frozen=True)
 class FoundText:
-    """A returned text."""
-
     text: str
     named: frozenset[str]
     """The sources that the system names, as sessions; unknown ones unchanged."""
@@ -42,12 +40,6 @@ class FoundText:
 
 
 def texts_of(items: Sequence[RetrievedItem], history: TurnIndex) -> list[FoundText]:
-    """Return the returned texts, best first.
-
-    Args:
-        items: the items of a response.
-        history: the turns of the scenario.
-    """
     found = []
     for item in items:
         text = item.text or ""
@@ -65,11 +57,7 @@ class _ProbeGrader(RuleGrader):
     name: str
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
-
-        Raises:
-            TypeError: the key is not one of a probe.
-        """
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used."""
         key = item.key
         if not isinstance(key, ProbeKey):
             raise TypeError(f"{item.item_id}: {self.name} grades probes only")
@@ -107,7 +95,6 @@ class FoundProbes(_ProbeGrader):
     name = "found-probes@1"
 
     def fault(self, stage: ProbeStage, texts: Sequence[FoundText], answer: str) -> str:
-        """Return why a stage fails; the answer does not count."""
         return fault_of_texts(stage, texts)
 
 
@@ -117,7 +104,6 @@ class AnsweredProbes(_ProbeGrader):
     name = "answered-probes@1"
 
     def fault(self, stage: ProbeStage, texts: Sequence[FoundText], answer: str) -> str:
-        """Return why a stage fails."""
         for part in stage.expected:
             if not (states(answer, part.phrases) or (_is_none(part) and states(answer, FRAMES.retracted.negatives))):
                 return f"The answer does not say {part.phrases[0]!r}."
@@ -128,11 +114,7 @@ class AnsweredProbes(_ProbeGrader):
 
 
 def fault_of_texts(stage: ProbeStage, texts: Sequence[FoundText]) -> str:
-    """Return why returned texts do not pass a stage, as a sentence; blank if they pass.
-
-    Args:
-        texts: the texts, best first.
-    """
+    """Return why returned texts do not pass a stage, as a sentence; blank if they pass."""
     if stage.rule is ProbeRule.ONLY:
         for place, text in enumerate(texts, start=1):
             for part in stage.wrong:

@@ -24,8 +24,6 @@ class ProbeRule(StrEnum):
 
 
 class ProbeStatement(Record):
-    """A statement, and where it was made."""
-
     phrases: tuple[str, ...] = Field(min_length=1)
     """Phrases of which a text that makes the statement contains one, as whole words."""
     turns: tuple[str, ...] = ()
@@ -41,7 +39,6 @@ class ProbeStage(Record):
     """What the response to one question of an item must and must not contain."""
 
     rule: ProbeRule
-    """When the stage passes."""
     expected: tuple[ProbeStatement, ...] = ()
     """What must be found. Empty if the right result is any without a wrong statement."""
     wrong: tuple[ProbeStatement, ...] = ()
@@ -52,7 +49,6 @@ class ProbeKey(AnswerKey):
     """The stages of a probe, one for each question; all of them must pass."""
 
     kind: Literal["lifecycle"] = "lifecycle"
-    """Type of the key."""
     stages: tuple[ProbeStage, ...] = Field(min_length=1)
     """The stages, in the order of the item's questions."""
     reference: str
@@ -71,5 +67,4 @@ class ProbeKey(AnswerKey):
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The right result."""
         return (self.reference,)

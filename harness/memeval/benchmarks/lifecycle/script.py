@@ -27,7 +27,6 @@ from memeval.records.scenario import (
 )
 
 FIRST_DAY = date(2025, 1, 6)
-"""The earliest day of a scenario."""
 
 K = 10
 """Number of items that a search of a bank requests."""
@@ -44,31 +43,18 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True)
 class User:
-    """A user of the memory."""
-
     name: str
-    """First and family name."""
     bank: str
-    """Name of the bank with this user's texts."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """A scenario with the keys of its items."""
-
     scenario: Scenario
     items: tuple[ItemKey, ...]
 
 
 class Script:
-    """Writes one scenario, step by step.
-
-    Args:
-        part: the part that it belongs to.
-        name: the id of the scenario.
-        mode: how it reaches a system.
-        rng: random stream of the scenario.
-    """
+    """Writes one scenario, step by step."""
 
     def __init__(self, part: str, name: str, mode: Mode, rng: random.Random) -> None:
         self.part, self.name, self.mode, self.rng = part, name, mode, rng
@@ -86,7 +72,6 @@ class Script:
 
     @property
     def month(self) -> str:
-        """The current month with its year."""
         return month(self.day)
 
     def say(self, user: User, text: str, *, request: str = "", replies: str = "said", in_flight: int = 1) -> str:
@@ -131,13 +116,7 @@ class Script:
         return turns[len(said) - 1].turn_id
 
     def ask(self, user: User, text: str, *, in_flight: int = 1) -> str:
-        """Add a question, and return its id.
-
-        Args:
-            user: the user whose bank is searched.
-            text: the question.
-            in_flight: number of concurrent searches of banks.
-        """
+        """Add a question, and return its id."""
         question_id, day = self._question_id(), self.day.isoformat()
         if self.mode is Mode.BANKS:
             step: Step = Recall(
@@ -199,7 +178,6 @@ class Script:
         )
 
     def written(self) -> Written:
-        """Return the scenario."""
         return Written(Scenario(scenario_id=self.name, steps=tuple(self._steps)), tuple(self._items))
 
     def _question_id(self) -> str:
@@ -208,7 +186,6 @@ class Script:
 
 
 def statement(value: str, *turns: str) -> ProbeStatement:
-    """Return the statement of a value in turns."""
     return ProbeStatement(phrases=phrases_of(value), turns=turns)
 
 
@@ -241,5 +218,4 @@ def users(rng: random.Random, count: int) -> list[User]:
 
 
 def topics_of(rng: random.Random, topics: Sequence[Topic], count: int) -> list[Topic]:
-    """Return different topics."""
     return rng.sample(list(topics), count)

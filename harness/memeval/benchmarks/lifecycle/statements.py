@@ -20,7 +20,6 @@ UNIT = 8
 """Number of unrelated texts at the size 1."""
 
 SIZES = (1, 10, 100)
-"""Multiples of :data:`UNIT`."""
 
 NAMING = 8
 """Of so many unrelated texts, one names a fact of another person."""

@@ -52,17 +52,12 @@ class Topic:
 
 @dataclass(frozen=True)
 class Topics:
-    """The content of ``topics.toml``."""
-
     topics: tuple[Topic, ...]
     singular: Mapping[str, str]
-    """Values in the plural with their singular."""
 
 
 @dataclass(frozen=True)
 class People:
-    """The content of ``people.toml``."""
-
     first: tuple[str, ...]
     family: tuple[str, ...]
     relations: tuple[str, ...]
@@ -81,8 +76,6 @@ class Planted:
 
 @dataclass(frozen=True)
 class Forms:
-    """An old form."""
-
     request: str
     text: str
 
@@ -96,8 +89,6 @@ class Retracted:
 
 @dataclass(frozen=True)
 class Frames:
-    """The content of ``frames.toml``."""
-
     planted: tuple[Planted, ...]
     forms: Forms
     retracted: Retracted
@@ -107,8 +98,6 @@ class Frames:
 
 @dataclass(frozen=True)
 class Filler:
-    """The content of ``filler.toml``."""
-
     patterns: tuple[str, ...]
     places: tuple[str, ...]
     things: tuple[str, ...]

@@ -57,11 +57,7 @@ class Conversation:
             yield Ingest(source_id=name, session=Session(session_id=ordinal, date=session.date, turns=turns))
 
     def locate(self, evidence: Iterable[str]) -> LocatedEvidence:
-        """Return the positions of evidence.
-
-        Args:
-            evidence: turn ids of the file; invalid ids are ignored.
-        """
+        """Return the positions of evidence. ``evidence``: turn ids of the file; invalid ids are ignored."""
         named = [name for name in dict.fromkeys(evidence) if name in self.turns]
         turns = tuple(self.turns[name] for name in named)
         sessions = tuple(sorted({turn.partition(":")[0] for turn in turns}))
@@ -74,7 +70,6 @@ class Conversation:
 
 
 def _content(turn: LocomoTurn) -> str:
-    """Return the text of a turn, with the caption of its photo."""
     return f"{turn.text} [shares a photo: {turn.blip_caption}]" if turn.blip_caption else turn.text
 
 
@@ -87,8 +82,7 @@ _SPREAD = ("none", "one-session", "several-sessions")
 class LocomoDataset(Dataset):
     """The released conversations in the order of the file, each a scenario with all its questions.
 
-    Args:
-        choice: whether to offer two options in adversarial questions.
+    ``choice``: whether to offer two options in adversarial questions.
     """
 
     def __init__(self, released: LocomoFile, *, choice: bool = False) -> None:
@@ -112,8 +106,7 @@ class LocomoDataset(Dataset):
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:
         """Return the ordinals of a conversation's sessions (``S1`` or ``session_1``) and turns (``D1:3``).
 
-        Raises:
-            KeyError: there is no conversation of that id.
+        Raises ``KeyError``: there is no conversation of that id.
         """
         conversation = self._conversations[scenario_id]
         in_file = {f"session_{name.removeprefix('S')}": ordinal for name, ordinal in conversation.sessions.items()}
@@ -123,15 +116,9 @@ class LocomoDataset(Dataset):
         """Return a key with the correction of an erratum applied.
 
         The item stays in its published category. The dates that a judge of times sees also stay as published, because
-        corrected evidence does not change the answer.
-
-        Args:
-            key: the key as released.
-            erratum: ``wrong_answer`` with the correct answer, ``wrong_evidence`` with turn ids (``D1:3``), or
-                ``wrong_category`` with the name or the number of the correct category.
-
-        Raises:
-            BadInput: the entry has no correction in one of these forms.
+        corrected evidence does not change the answer. ``erratum``: ``wrong_answer`` with the correct answer,
+        ``wrong_evidence`` with turn ids (``D1:3``), or ``wrong_category`` with the name or the number of the correct
+        category. Raises ``BadInput``: the entry has no correction in one of these forms.
         """
         match erratum.kind:
             case ErratumKind.WRONG_ANSWER:
@@ -144,7 +131,6 @@ class LocomoDataset(Dataset):
                 raise _unusable(erratum, "says that the item is ambiguous, which another answer cannot fix")
 
     def _evidenced(self, key: ItemKey, erratum: Erratum) -> ItemKey:
-        """Return a key with corrected evidence."""
         conversation = self._conversations[key.scenario_id]
         evidence = (erratum.corrected,) if isinstance(erratum.corrected, str) else erratum.corrected or ()
         unknown = next((name for name in evidence if name not in conversation.turns), None)

@@ -42,7 +42,6 @@ def normalised(text: str) -> str:
 
 
 def tokens(text: str) -> Counter[str]:
-    """Return the stems of a normalised text's words, with their counts."""
     return Counter(stem(word) for word in normalised(text).split())
 
 
@@ -97,7 +96,6 @@ _ORDINAL = re.compile(r"s0*(\d+)(?::t0*(\d+))?")
 
 
 def abstains(answer: str) -> bool:
-    """Return whether an answer contains one of the two abstention phrases of LoCoMo's code."""
     return any(phrase in answer.lower() for phrase in _ABSTAINING)
 
 
@@ -135,9 +133,6 @@ def dia_id(source: str) -> str:
     """Return LoCoMo's id of a session or a turn: ``s001`` is ``S1``, and ``s001:t03`` is ``D1:3``.
 
     LoCoMo numbers sessions, and the turns of each, from 1 without gaps.
-
-    Raises:
-        ValueError: the source is not an ordinal.
     """
     found = _ORDINAL.fullmatch(source)
     if found is None:
@@ -241,31 +236,23 @@ def _reason(key: LocomoKey, score: float) -> str:
 
 
 class Chosen:
-    """Replaces an option letter by the text of the option, then grades it.
-
-    Args:
-        inner: grades the text.
-    """
+    """Replaces an option letter by the text of the option, then grades it."""
 
     def __init__(self, inner: Grader) -> None:
         self._inner = inner
 
     @property
     def name(self) -> str:
-        """Name and version of the inner grader."""
         return self._inner.name
 
     @property
     def asks_judge(self) -> bool:
-        """Whether the inner grader does."""
         return self._inner.asks_judge
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return the cases for a judge; see :class:`memeval.grading.base.Grader`."""
         return self._inner.cases(item, scenario, _with_option_texts(item, responses))
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`."""
         return self._inner.grade(item, scenario, _with_option_texts(item, responses), judge)
 
 

@@ -41,7 +41,6 @@ class LocomoKey(ReferenceKey):
     prompts = __package__
 
     kind: Literal["locomo"] = "locomo"
-    """Type of the key."""
     category: LocomoCategory
     """The category; it determines the scoring rule."""
     answer: str | None
@@ -59,7 +58,6 @@ class LocomoKey(ReferenceKey):
 
     @property
     def prompt(self) -> str:
-        """The prompt of the category."""
         return _PROMPTS[self.category]
 
     @property
@@ -79,7 +77,6 @@ class LocomoKey(ReferenceKey):
 
     @property
     def relevant_turns(self) -> tuple[str, ...]:
-        """The evidence turns."""
         return self.evidence_turns
 
     @property
@@ -89,17 +86,14 @@ class LocomoKey(ReferenceKey):
 
     @property
     def misleading(self) -> str | None:
-        """The trap of an adversarial question."""
         return self.trap
 
     @property
     def is_list(self) -> bool:
-        """Whether the question is multi-hop."""
         return self.category is LocomoCategory.MULTI_HOP
 
     @property
     def is_loose(self) -> bool:
-        """Whether the question is open-domain."""
         return self.category is LocomoCategory.OPEN_DOMAIN
 
     @property

@@ -22,7 +22,6 @@ from memeval.records.base import Digest, Record, digest_bytes, misfit
 from memeval.records.errors import BadInput
 
 FULL_BYTES = 2_805_274
-"""Size of the released file."""
 
 FULL_DIGEST = "sha256:79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4"
 """Digest of the released file. Question ids are positions in its lists, so they are valid for this file only."""
@@ -56,8 +55,6 @@ Unread = Annotated[Any, Field(default=None)]
 
 
 class LocomoTurn(Record):
-    """One turn."""
-
     dia_id: Annotated[str, Field(pattern=r"^D[1-9]\d{0,3}:[1-9]\d{0,3}$")]
     """Number of the session and of the turn: ``D1:3``."""
     speaker: Text
@@ -70,14 +67,10 @@ class LocomoTurn(Record):
 
 
 class RawTurns(Record):
-    """The turns of a session."""
-
     turns: Annotated[tuple[LocomoTurn, ...], Field(min_length=1)]
 
 
 class LocomoQuestion(Record):
-    """One question."""
-
     question: Text
     category: Literal[1, 2, 3, 4, 5]
     evidence: tuple[str, ...]
@@ -99,8 +92,6 @@ class _RawSample(Record):
 
 @dataclass(frozen=True)
 class LocomoSession:
-    """One session."""
-
     number: int
     """Number in the file; sessions are ordered by it."""
     date: str
@@ -110,18 +101,13 @@ class LocomoSession:
 
 @dataclass(frozen=True)
 class RawConversation:
-    """One conversation with its questions."""
-
     sample_id: str
     sessions: tuple[LocomoSession, ...]
-    """In the order of their numbers."""
     questions: tuple[LocomoQuestion, ...]
 
 
 @dataclass(frozen=True)
 class LocomoFile:
-    """A released file, read and checked."""
-
     digest: Digest
     conversations: tuple[RawConversation, ...]
 
@@ -129,9 +115,8 @@ class LocomoFile:
 def read(path: Path) -> LocomoFile:
     """Read the released file.
 
-    Raises:
-        BadInput: the file is missing, unreadable, truncated, too large, of another format, repeats an id, or is not the
-            released file.
+    Raises ``BadInput``: the file is missing, unreadable, truncated, too large, of another format, repeats an id, or is
+    not the released file.
     """
     data = file_bytes(path, LARGEST, _REPLACE)
     if data.startswith(_ZIP_MAGIC):
@@ -150,12 +135,7 @@ def read(path: Path) -> LocomoFile:
 def parse(data: bytes, path: Path) -> tuple[RawConversation, ...]:
     """Read bytes in the released format, without a check of the digest.
 
-    Args:
-        data: the bytes of the file.
-        path: the file, for error messages.
-
-    Raises:
-        BadInput: the format is invalid, or an id repeats.
+    Raises ``BadInput``: the format is invalid, or an id repeats.
     """
     samples = _loaded(data, path)
     if not isinstance(samples, list):

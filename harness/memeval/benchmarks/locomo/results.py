@@ -49,8 +49,6 @@ _RETRIEVING = re.compile(r"(?P<model>.+)_(?P<mode>dialog|observation|summary)_to
 
 
 class _Conversation(ForeignRecord):
-    """One conversation of the file."""
-
     sample_id: Id
     qa: list[dict[str, Any]] = Field(max_length=100_000)
 
@@ -124,7 +122,6 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
 
 
 def _chosen(columns: Sequence[str], file: AnswerFile) -> str:
-    """Return the column of the system to read."""
     if not columns:
         refuse(f"no question has a field that ends in '{PREDICTION}'.", file.path, "Name a file of predictions.")
     if len(columns) == 1:
@@ -227,10 +224,8 @@ _PHOTO = " [shares a photo: "
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write conversations with predictions, and statistics; see :data:`memeval.benchmarks.exchange_format.Writer`.
 
-    Questions without an answer and conversations without answers are omitted.
-
-    Raises:
-        BadInput: the benchmark's data is not available.
+    Questions without an answer and conversations without answers are omitted. Raises ``BadInput``: the benchmark's data
+    is not available.
     """
     benchmark_session = require_session(run, benchmark_session)
     rows = last_attempts(run.responses())
@@ -280,10 +275,7 @@ def _released(item: ItemKey, question: str) -> dict[str, Any]:
 def _predicted(key: LocomoKey, row: Response, slug: str, upstream_ids: Mapping[str, str] | None) -> dict[str, Any]:
     """Return the fields that are added to a question.
 
-    Args:
-        key: the question's key.
-        slug: the system's slug.
-        upstream_ids: LoCoMo's ids by ordinal; ``None`` if the run has no retrieved items.
+    ``upstream_ids``: LoCoMo's ids by ordinal; ``None`` if the run has no retrieved items.
     """
     answer = chosen(row.answer, key.options) if key.options else row.answer
     found = {f"{slug}_prediction": answer}
@@ -321,7 +313,6 @@ class _Statistics:
             return  # malformed evidence has no position; LoCoMo's code skips it, too
 
     def table(self, retrieves: bool) -> dict[str, Any]:
-        """Return the statistics in the form of LoCoMo's code."""
         table: dict[str, Any] = {
             "category_counts": {name: len(scores) for name, scores in self._scores.items()},
             "cum_accuracy_by_category": {name: fsum(scores) for name, scores in self._scores.items()},

@@ -106,7 +106,6 @@ SAMPLERS: dict[str, Callable[[Sequence[ItemKey]], tuple[ItemKey, ...]]] = {
     "fair-exact": partial(exact, total=200, quotas=equal, seed=42),
     "fair-proportional": partial(exact, total=200, quotas=proportional, seed=42),
 }
-"""Sampler of each tier."""
 
 
 def _grouped(keys: Sequence[ItemKey]) -> Groups:

@@ -17,12 +17,6 @@ from memeval.records.scenario import Ask, Scenario
 
 
 class LongMemEvalDataset(Dataset):
-    """The questions of a file, each with its own history, which is loaded on demand.
-
-    Args:
-        released: the file, read and checked.
-    """
-
     def __init__(self, released: LongMemEvalFile) -> None:
         self.digest = released.index.digest
         self.parameters = {"file": released.file}
@@ -33,11 +27,9 @@ class LongMemEvalDataset(Dataset):
         self._cached = lru_cache(maxsize=1)(self._open)  # those of the largest file need 40 MB each
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the scenarios in the order of the file, loaded one at a time."""
         return map(self.scenario, self._places)
 
     def keys(self) -> Iterator[ItemKey]:
-        """Yield the keys in the order of the file, without loading histories."""
         return map(_key, self._heads)
 
     def scenario(self, scenario_id: str) -> Scenario:

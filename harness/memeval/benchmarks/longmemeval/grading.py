@@ -18,7 +18,6 @@ from memeval.records.scenario import Ingest, Scenario
 _Measure = Callable[[Sequence[str], Sequence[str], int], dict[str, float]]
 
 OFFICIAL_DEPTHS = (1, 3, 5, 10, 30, 50)
-"""LongMemEval's cut-off ranks."""
 
 MARK = "answer"
 """Part of the ids of evidence."""
@@ -28,7 +27,6 @@ UNMARKED = "noans"
 
 
 NAMES = ("recall_any", "recall_all", "ndcg_any")
-"""LongMemEval's measures."""
 
 _UNKNOWN = ""
 
@@ -38,18 +36,12 @@ class Corpus:
     """LongMemEval's documents for one question, with its ids."""
 
     sessions: dict[str, str]
-    """Ids by session ordinal."""
     turns: dict[str, str]
     """Ids by turn ordinal; user turns only."""
 
 
 def corpus(history: TurnIndex, evidence_turns: AbstractSet[str]) -> Corpus:
-    """Return the documents of a question's history.
-
-    Args:
-        history: the turn index of the scenario; its source ids are LongMemEval's.
-        evidence_turns: ordinals of the turns that contain the answer, according to the file.
-    """
+    """Return the documents of a question's history."""
     sessions, turns = {}, {}
     for step in history.scenario.steps:
         if not isinstance(step, Ingest):
@@ -67,23 +59,15 @@ def _marked(source_id: str, has_answer: bool) -> str:
 
 
 def dcg(relevances: Sequence[float]) -> float:
-    """Return ``rel_1 + Σ_{i≥2} rel_i / log2(i)``: the discount of Järvelin and Kekäläinen's first paper.
-
-    Args:
-        relevances: the relevance of each rank.
-    """
+    """Return ``rel_1 + Σ_{i≥2} rel_i / log2(i)``: the discount of Järvelin and Kekäläinen's first paper."""
     return fsum(relevance / log2(max(2, rank)) for rank, relevance in enumerate(relevances, 1))
 
 
 def official_measures(ranking: Sequence[str], documents: Sequence[str], k: int) -> dict[str, float]:
     """Return LongMemEval's three measures of the first k ranks.
 
-    Without evidence, ``recall_any`` and ``ndcg_any`` are 0 and ``recall_all`` is 1.
-
-    Args:
-        ranking: ids of the retrieved documents, best first.
-        documents: ids of all documents; if turns represent sessions, each session once per turn.
-        k: the cut-off rank.
+    Without evidence, ``recall_any`` and ``ndcg_any`` are 0 and ``recall_all`` is 1. ``documents``: ids of all
+    documents; if turns represent sessions, each session once per turn.
     """
     gold = {document for document in documents if MARK in document}
     within = set(ranking[:k])
@@ -93,13 +77,7 @@ def official_measures(ranking: Sequence[str], documents: Sequence[str], k: int) 
 
 
 def turns_as_sessions(ranking: Sequence[str], documents: Sequence[str], k: int) -> dict[str, float]:
-    """Return the measures of the first k sessions of a ranking of turns.
-
-    Args:
-        ranking: ids of turns, best first.
-        documents: ids of all turns.
-        k: number of sessions.
-    """
+    """Return the measures of the first k sessions of a ranking of turns."""
     ranked, all_sessions = [[_session(one) for one in ids] for ids in (ranking, documents)]
     depth = k
     while depth < len(ranked) and len(set(ranked[:depth])) < k:
@@ -118,11 +96,6 @@ def official_retrieval(
 
     Its code ranks user turns: assistant turns are skipped, and unknown turns take a rank. ``official_counted`` is 1 if
     a user turn contains the answer; LongMemEval's own run counts only such questions.
-
-    Args:
-        history: the turn index of the question's scenario.
-        evidence_turns: ordinals of the turns that contain the answer, according to the file.
-        retrieved: the retrieved sources; turn measures are ``None`` if they have no turns.
     """
     known = corpus(history, evidence_turns)
     ranked = [known.sessions.get(one, _UNKNOWN) for one in retrieved.sessions]

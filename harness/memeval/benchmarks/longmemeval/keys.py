@@ -10,8 +10,6 @@ from memeval.keys import ReferenceKey, WrongTime
 
 
 class LongMemEvalType(StrEnum):
-    """LongMemEval's question types."""
-
     SINGLE_SESSION_USER = "single-session-user"
     SINGLE_SESSION_PREFERENCE = "single-session-preference"
     SINGLE_SESSION_ASSISTANT = "single-session-assistant"
@@ -33,8 +31,6 @@ _WRONG_TIMES = {
 
 
 class LongMemEvalKey(ReferenceKey):
-    """LongMemEval's key of a question."""
-
     prompts = __package__
 
     kind: Literal["longmemeval"] = "longmemeval"
@@ -62,17 +58,14 @@ class LongMemEvalKey(ReferenceKey):
 
     @property
     def expected(self) -> str:
-        """The reference answer."""
         return self.answer
 
     @property
     def relevant_turns(self) -> tuple[str, ...]:
-        """The evidence turns."""
         return self.evidence_turns
 
     @property
     def unanswerable(self) -> bool:
-        """Whether the question is unanswerable."""
         return self.abstention
 
     @property

@@ -84,11 +84,8 @@ class QuestionHead(Record):
     """Summary of a question that stays in memory: the data of its answer key, without the history."""
 
     question_id: str
-    """Id of the question."""
     question_type: LongMemEvalType
-    """Type, which is also the category."""
     answer: str
-    """The reference answer, as text."""
     whole_number: bool
     """Whether the answer is a number in the file."""
     evidence: tuple[str, ...]
@@ -103,8 +100,6 @@ class QuestionHead(Record):
 
 @dataclass(frozen=True)
 class LongMemEvalFile:
-    """A file of questions, read and checked."""
-
     index: Indexed
     heads: tuple[QuestionHead, ...]
     file: str
@@ -114,13 +109,12 @@ class LongMemEvalFile:
 def read(path: Path, sources: tuple[Source, ...], wanted: str | None) -> LongMemEvalFile:
     """Read a file of questions.
 
+    Raises ``BadInput``: the file is missing, truncated, invalid, repeats an id, is the older release, or is not the
+    expected file; or in a local copy, the evidence of a question is not among its sessions, or a time cannot be read.
+
     Args:
         sources: the released files.
         wanted: name of the expected file, or ``local``; ``None`` for any.
-
-    Raises:
-        BadInput: the file is missing, truncated, invalid, repeats an id, is the older release, or is not the expected
-            file; or in a local copy, the evidence of a question is not among its sessions, or a time cannot be read.
     """
     index = indexed(path, QuestionHeads(path), kind=KIND, remedy=PULL)
     file = _file(index, sources, wanted)
@@ -147,8 +141,7 @@ def read(path: Path, sources: tuple[Source, ...], wanted: str | None) -> LongMem
 def _file(index: Indexed, sources: tuple[Source, ...], wanted: str | None) -> str:
     """Return the name of the file, by its digest.
 
-    Raises:
-        BadInput: it is not the expected file, or it is the older release.
+    Raises ``BadInput``: it is not the expected file, or it is the older release.
     """
     if index.digest == OLDER:
         raise BadInput(
@@ -177,14 +170,7 @@ class QuestionHeads:
         self._path, self._number = path, 0
 
     def __call__(self, raw: Any) -> dict[str, Any]:
-        """Return the summary of the next question, as plain data.
-
-        Args:
-            raw: the question as parsed JSON.
-
-        Raises:
-            BadInput: the question is invalid.
-        """
+        """Return the summary of the next question, as plain data. Raises ``BadInput``: the question is invalid."""
         self._number += 1
         try:
             question = LongMemEvalQuestion.model_validate(raw)

@@ -20,8 +20,6 @@ _WRITTEN = re.compile(
 
 
 class PublishedSession(NamedTuple):
-    """A session as published."""
-
     source_id: str
     date: str
     turns: Sequence[Mapping[str, Any]]
@@ -53,8 +51,7 @@ def unreadable(dates: Iterable[str]) -> str | None:
 def replay_order(dates: Sequence[str]) -> list[int]:
     """Return the indexes of sessions in order of ingestion: by time; in the listed order at equal times.
 
-    Args:
-        dates: time of each session in ISO 8601; a session without a time (empty) keeps its position.
+    ``dates``: time of each session in ISO 8601; a session without a time (empty) keeps its position.
     """
     by_time = iter(sorted((place for place, date in enumerate(dates) if date), key=lambda place: dates[place]))
     return [next(by_time) if date else place for place, date in enumerate(dates)]

@@ -32,10 +32,8 @@ from memeval.records.scenario import Ingest, Scenario
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write hypotheses and judged hypotheses, or the log of a retrieval run.
 
-    A failed question has a row in both files, labelled false: the official scripts divide by the number of rows.
-
-    Raises:
-        BadInput: the benchmark's data is not available.
+    A failed question has a row in both files, labelled false: the official scripts divide by the number of rows. Raises
+    ``BadInput``: the benchmark's data is not available.
     """
     benchmark_session = require_session(run, benchmark_session)
     rows = last_attempts(run.responses())
@@ -99,7 +97,6 @@ def _metrics(measured: Mapping[str, float | None], level: str) -> dict[str, floa
 
 
 def _text(history: TurnIndex, source: str) -> str:
-    """Return a document's text: a turn's text, or all user turns of a session."""
     if source in history.turns:
         return history.turns[source][1].content
     return " ".join(turn.content for turn in _session(history, source).turns if turn.role == "user")

@@ -22,7 +22,6 @@ from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
 
 DATA_FOLDER = "memorycd"
-"""Name of its folder in the data folder."""
 
 USER_FILES = tuple(
     folder + name + ending
@@ -40,11 +39,8 @@ USER_FILES = tuple(
 def users_file(path: Path | None) -> Path | None:
     """Return the user file, or ``None``.
 
-    Args:
-        path: the file, its folder, or the folder of all data; ``None`` for the data folder of memeval.
-
-    Raises:
-        BadInput: there are several user files.
+    ``path``: the file, its folder, or the folder of all data; ``None`` for the data folder of memeval. Raises
+    ``BadInput``: there are several user files.
     """
     if path is not None and not path.is_dir():
         return path if path.exists() else None
@@ -101,10 +97,8 @@ GRADERS: dict[MemoryCDTask, Callable[[], Grader]] = {
     MemoryCDTask.REVIEW: MemoryCDText,
     MemoryCDTask.RANKING: MemoryCDRanking,
 }
-"""Grader of each task."""
 
 DEFAULTS: dict[str, str | int] = {"form": "released", "tests": DEFAULT_TESTS, "users": 0, "sources": "+".join(DOMAINS)}
-"""Parameters with their defaults."""
 
 UNVERIFIED = "Unverified data: its authors publish no digest, so a run on it is not ranked."
 """Warning before every run while the catalogue has no digest of the released file."""
@@ -128,6 +122,8 @@ class MemoryCDBenchmark(Benchmark):
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> MemoryCDDataset:
         """Open the data of a protocol.
 
+        Raises ``BadInput``: the data is missing or invalid, or a parameter is unknown or invalid.
+
         Args:
             path: the user file, or a folder with it and the metadata, in the documented or the released layout;
                 ``None`` for the data folder of memeval.
@@ -135,9 +131,6 @@ class MemoryCDBenchmark(Benchmark):
                 of last reviews of a user that are asked for; ``users``: number of users per domain, 0 for all;
                 ``sources``: domains of the memory in cross-domain protocols, joined by ``+``.
             protocol: the task and the setting.
-
-        Raises:
-            BadInput: the data is missing or invalid, or a parameter is unknown or invalid.
         """
         chosen = _checked(parameters or {})
         file = users_file(path)
@@ -186,11 +179,7 @@ class MemoryCDBenchmark(Benchmark):
 
 
 def _checked(parameters: Parameters) -> dict[str, str | int]:
-    """Return the parameters with the defaults for missing ones.
-
-    Raises:
-        BadInput: a parameter is unknown or invalid.
-    """
+    """Return the parameters with the defaults for missing ones."""
     refuse_parameters("memorycd@1", {name: 0 for name in parameters if name not in DEFAULTS}, ", ".join(DEFAULTS))
     for name, value in parameters.items():
         expected = _expected(name, value)

@@ -29,11 +29,7 @@ PUBLISHED = "published"
 
 
 def key_of(item: ItemKey, grader: str, *tasks: MemoryCDTask) -> MemoryCDKey:
-    """Return an item's key.
-
-    Raises:
-        TypeError: the key belongs to none of the tasks.
-    """
+    """Return an item's key."""
     if not isinstance(item.key, MemoryCDKey) or item.key.task not in tasks:
         kind = item.key.task.value if isinstance(item.key, MemoryCDKey) else item.key.kind
         raise TypeError(f"{item.item_id}: {grader} cannot grade keys of kind {kind!r}")
@@ -56,9 +52,6 @@ def parse_rates(responses: Sequence[Response], state: ParseState) -> dict[str, f
 def macro_average(values: Iterable[tuple[str, float]]) -> float | None:
     """Return the mean of the people's means, so that each person has the same weight.
 
-    Args:
-        values: person and value of each item.
-
     Returns:
         The average; ``None`` if there are no values.
     """
@@ -70,10 +63,8 @@ def macro_average(values: Iterable[tuple[str, float]]) -> float | None:
 
 
 DEPTHS = (1, 3, 5)
-"""The cut-off ranks."""
 
 HEADLINE = "ndcg@5"
-"""The metric that is an item's credit."""
 
 
 class MemoryCDRanking(RuleGrader):
@@ -87,12 +78,6 @@ class MemoryCDRanking(RuleGrader):
     name = "memorycd-ranking@1"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
-
-        Raises:
-            TypeError: the item's key is not a ranking.
-            ValueError: the item is not one question with one response, or the chosen item is not a candidate.
-        """
         response = only(item, responses, self.name)
         key = key_of(item, self.name, MemoryCDTask.RANKING)
         if key.chosen is None or key.chosen not in key.candidates:
@@ -123,19 +108,14 @@ class MemoryCDRanking(RuleGrader):
 
 
 def rank_of(chosen: str, order: Sequence[str]) -> int:
-    """Return the rank of the chosen item, from 1.
-
-    Raises:
-        ValueError: the ranking does not contain it.
-    """
+    """Return the rank of the chosen item, from 1."""
     return order.index(chosen) + 1
 
 
 def ranking_metrics(rank: int | None) -> dict[str, float]:
     """Return nDCG and recall at each depth, by name: ``1 / log2(rank + 1)``, and 1, for a rank within it; else 0.
 
-    Args:
-        rank: rank of the chosen item, from 1; ``None`` if it has none.
+    ``rank``: rank of the chosen item, from 1; ``None`` if it has none.
     """
     found = {}
     for depth in DEPTHS:
@@ -156,12 +136,6 @@ class MemoryCDRating(RuleGrader):
     name = "memorycd-rating@1"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
-
-        Raises:
-            TypeError: the item's key is not a rating.
-            ValueError: the item is not one question with one response, or its key has no rating.
-        """
         response = only(item, responses, self.name)
         truth = key_of(item, self.name, MemoryCDTask.RATING).rating
         if truth is None:
@@ -209,12 +183,6 @@ class MemoryCDText(RuleGrader):
     name = "memorycd-text@1"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
-
-        Raises:
-            TypeError: the item's key is not a title or review.
-            ValueError: the item is not one question with one response, or its key has no text.
-        """
         response = only(item, responses, self.name)
         reference = key_of(item, self.name, MemoryCDTask.TITLE, MemoryCDTask.REVIEW).text
         if reference is None:

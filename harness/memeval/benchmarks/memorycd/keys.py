@@ -26,9 +26,7 @@ class MemoryCDKey(AnswerKey):
     """A person's rating, text or choice."""
 
     kind: Literal["memorycd"] = "memorycd"
-    """Type of the key."""
     task: MemoryCDTask
-    """The task."""
     rating: float | None = None
     """Stars from 1 to 5, for a rating; ``None`` otherwise."""
     text: str | None = None
@@ -40,5 +38,4 @@ class MemoryCDKey(AnswerKey):
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The rating, the text or the chosen item."""
         return (next(str(value) for value in (self.rating, self.text, self.chosen, "") if value is not None),)

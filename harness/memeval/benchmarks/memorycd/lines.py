@@ -42,11 +42,7 @@ class Misfit(ValueError):
 
 
 class JsonLines:
-    """The objects of a file of JSON lines, in order. Skips other lines and notes them.
-
-    Args:
-        remedy: how to fix an invalid file, as a sentence.
-    """
+    """The objects of a file of JSON lines, in order. Skips other lines and notes them."""
 
     def __init__(self, path: Path, remedy: str) -> None:
         self.path, self._remedy = path, remedy
@@ -77,12 +73,8 @@ class JsonLines:
     def objects(self, read: Callable[[dict[str, Any]], None]) -> None:
         """Call ``read`` for every object.
 
-        Args:
-            read: receives each object; may raise :class:`Misfit` to skip its line.
-
-        Raises:
-            BadInput: the file is unreadable, empty, truncated or damaged gzip, exceeds a size limit, or has no valid
-                line.
+        ``read``: receives each object; may raise :class:`Misfit` to skip its line. Raises ``BadInput``: the file is
+        unreadable, empty, truncated or damaged gzip, exceeds a size limit, or has no valid line.
         """
         number = 0
         last = b""
@@ -167,12 +159,8 @@ _KEPT_NAME = 32
 
 @dataclass(frozen=True)
 class Index:
-    """A file of JSON lines as SQLite tables."""
-
     source: Path
-    """The file."""
     path: Path
-    """The SQLite file."""
     digest: Digest
     """Digest of the unpacked bytes of the file."""
     notes: tuple[str, ...]
@@ -183,11 +171,7 @@ class Index:
     """A temporary folder that must exist as long as the index is used, or ``None``."""
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return the rows of an SQL query. Thread-safe.
-
-        Raises:
-            BadInput: the index is missing or damaged.
-        """
+        """Return the rows of an SQL query. Thread-safe. Raises ``BadInput``: the index is missing or damaged."""
         try:
             with self._lock:
                 return self._tables.execute(query, values).fetchall()
@@ -202,14 +186,13 @@ class Index:
 def index_of(path: Path, kind: str, reading: FillTables, remedy: str) -> Index:
     """Return the index of a file; create it if there is none.
 
+    Raises ``BadInput``: the file is missing or invalid; see :meth:`JsonLines.objects`.
+
     Args:
         path: the file: JSON lines, plain or gzip.
         kind: name and version of ``reading``. Each kind has its own index.
         reading: creates and fills the tables.
         remedy: how to fix an invalid file, as a sentence.
-
-    Raises:
-        BadInput: the file is missing or invalid; see :meth:`JsonLines.objects`.
     """
     try:
         with path.open("rb") as file:

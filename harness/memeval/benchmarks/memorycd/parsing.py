@@ -25,8 +25,6 @@ _RUN = re.compile(r"[^\W_]+")
 
 
 class ParseState(StrEnum):
-    """The result of parsing an answer."""
-
     OK = "ok"
     """The answer has the requested form."""
     REPAIRED = "repaired"
@@ -37,24 +35,18 @@ class ParseState(StrEnum):
 
 @dataclass(frozen=True)
 class ParsedRating:
-    """A rating parsed from an answer."""
-
     value: float
     """Stars, 1 to 5, not rounded; :data:`DEFAULT` for a fallback."""
     state: ParseState
-    """Result of parsing."""
     finite: bool
     """Whether the number is finite: neither ``nan`` nor ``inf``."""
 
 
 @dataclass(frozen=True)
 class ParsedRanking:
-    """A ranking parsed from an answer."""
-
     order: tuple[str, ...]
     """The named ids, best first, each once."""
     state: ParseState
-    """Result of parsing."""
 
 
 def parsed_rating(answer: str) -> ParsedRating:
@@ -81,9 +73,6 @@ def published_ranking(answer: str, candidates: Sequence[str]) -> tuple[str, ...]
 
     It recognises only ids of the letter B and nine more characters; other ids follow in the prompt's order. If
     candidates are duplicated and the counts differ, the result is the prompt's order.
-
-    Args:
-        candidates: the ids in the prompt's order.
     """
     known = set(candidates)
     recognised = dict.fromkeys(one for one in _PUBLISHED_ID.findall(answer) if one in known)
@@ -95,9 +84,6 @@ def parsed_ranking(answer: str, candidates: Sequence[str]) -> ParsedRanking:
     """Return the candidates that an answer names, in its order.
 
     An id counts if no letter or digit is next to it. Of two ids that begin at one position, the longer one counts.
-
-    Args:
-        candidates: the ids in the prompt's order.
     """
     named = list(_named(answer, set(candidates)))
     order = tuple(dict.fromkeys(named))

@@ -62,7 +62,6 @@ class HabitsReader:
     name = "habits@1"
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
-        """Solve a task; see :class:`memeval.reading.Reader`."""
         asked = _TASK.match(question)
         known = _Reviews(list(dict.fromkeys(_Review(one) for text in contexts for one in reviews_in(text))))
         if asked is None or not known.reviews:
@@ -96,8 +95,6 @@ class _Review:
 
 
 class _Reviews:
-    """The reviews in a context."""
-
     def __init__(self, reviews: Sequence[_Review]) -> None:
         self.reviews = [one for one in reviews if one.rating is not None]
 

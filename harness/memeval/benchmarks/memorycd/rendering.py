@@ -45,10 +45,7 @@ INSTRUCTIONS: Mapping[MemoryCDTask, str] = {
 def remembered(item: Interaction, product: Product | None, *, with_domain: bool) -> str:
     """Return the text of a review in the memory.
 
-    Args:
-        item: the review.
-        product: the metadata of the product, or ``None``.
-        with_domain: whether to name the domain, as in memories of several domains.
+    ``with_domain``: whether to name the domain, as in memories of several domains.
     """
     text = _cut(item.text, REVIEW_CHARACTERS)
     return _block(

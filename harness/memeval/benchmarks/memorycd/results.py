@@ -45,7 +45,6 @@ TASKS = {
     MemoryCDTask.REVIEW: "review_generation",
     MemoryCDTask.RANKING: "item_ranking",
 }
-"""The released code's names of the tasks."""
 
 SHORT = dict(zip(DOMAINS, ("B", "Bo", "E", "H"), strict=True))
 """The released code's short names of the domains."""
@@ -62,19 +61,14 @@ _NAME = re.compile(
 
 @dataclass(frozen=True)
 class RunName:
-    """The parts of a run's name."""
-
     cross: bool
     """Whether the memory comes from other domains than the questions."""
     domain: str
-    """The domain of the questions."""
     sources: str | None
     """The memory's domains, as written by :func:`sources_name`; ``None`` if it is the questions' domain."""
     task: MemoryCDTask
     method: str
-    """The memory method."""
     model: str
-    """The model that answers."""
     users: int | None
     """Largest number of users; ``None`` for all."""
     memory: int | None
@@ -95,7 +89,6 @@ class RunName:
 
     @property
     def setting(self) -> str:
-        """The setting's name in files and folders."""
         return "cross" if self.cross else "single"
 
     @property
@@ -171,7 +164,6 @@ class _PredictionRow(ForeignRecord):
 
     @property
     def pair(self) -> tuple[str, str]:
-        """User id and product id."""
         return self.user_id, self.target_item.parent_asin or ""
 
     @property
@@ -183,8 +175,6 @@ class _PredictionRow(ForeignRecord):
 
 
 class _Results(ForeignRecord):
-    """Settings of the run in a summary."""
-
     method: Name | None = None
     llm_model: Name | None = None
     num_test: Count | None = None
@@ -192,8 +182,6 @@ class _Results(ForeignRecord):
 
 
 class _Summary(ForeignRecord):
-    """The summary file of the predictions."""
-
     timestamp: Name | None = None
     results: _Results = _Results()
 
@@ -276,11 +264,7 @@ def _matched(
     """Yield the rows with their question ids.
 
     If a user reviewed a product twice, rows match by order, or by time if some rows are missing. A row that matches no
-    question gets an id that no question has.
-
-    Args:
-        rows: location and content of each row.
-        domain: the domain of all rows; ``None`` if unknown.
+    question gets an id that no question has. ``domain``: the domain of all rows; ``None`` if unknown.
     """
     known = _items_by_pair(data, domain)
     by_pair: dict[tuple[str, str], list[tuple[str, _PredictionRow]]] = defaultdict(list)

@@ -37,10 +37,8 @@ from memeval.records.response import Response
 from memeval.records.run import Run
 
 NAMES = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
-"""Names of the metrics."""
 
 SECONDS = 4 * 3600
-"""Time limit, in seconds."""
 
 _SCORE = """
 import json, sys
@@ -52,12 +50,7 @@ print(json.dumps([float(each.mean()) for each in scores]))
 
 
 def bert_scores(predictions: Sequence[str], references: Sequence[str]) -> dict[str, float | None]:
-    """Return the means of BERTScore's precision, recall and F1 in English; ``None`` if they cannot be computed.
-
-    Args:
-        predictions: the predicted texts.
-        references: the reference texts, one per prediction.
-    """
+    """Return the means of BERTScore's precision, recall and F1 in English; ``None`` if they cannot be computed."""
     unknown: dict[str, float | None] = dict.fromkeys(NAMES)
     if not predictions or find_spec("bert_score") is None:
         return unknown
@@ -82,11 +75,8 @@ Row = dict[str, Any]
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write the predictions and the summaries; see :data:`memeval.benchmarks.exchange_format.Writer`.
 
-    Args:
-        to: the parent folder of ``logs/single/<domain>/`` or ``logs/cross/<target>/``.
-
-    Raises:
-        BadInput: the benchmark's data is not available, or the run has no answers.
+    ``to``: the parent folder of ``logs/single/<domain>/`` or ``logs/cross/<target>/``. Raises ``BadInput``: the
+    benchmark's data is not available, or the run has no answers.
     """
     benchmark_session = require_session(run, benchmark_session)
     data = benchmark_session.dataset
@@ -110,8 +100,6 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
 
 
 class _Prompts:
-    """The prompts of a run."""
-
     def __init__(self, items: RunItems) -> None:
         self._contexts = items.contexts()
         self._turns: TurnTexts | None = None
@@ -133,12 +121,7 @@ class _Prompts:
 
 
 class _Domain:
-    """Writes the files of one domain.
-
-    Args:
-        name: the run's name in the released code's form.
-        to: the export folder.
-    """
+    """Writes the files of one domain."""
 
     def __init__(self, run: Run, data: MemoryCDDataset, name: RunName, to: Path) -> None:
         self._run, self._data, self._domain, self.name = run, data, name.domain, name
@@ -160,7 +143,6 @@ class _Domain:
         self._stream.close()
 
     def add(self, item: RunItem, prompt: str) -> None:
-        """Write the prediction of an item."""
         if item.key is None or not isinstance(item.key.key, MemoryCDKey):
             raise TypeError(f"{item.grade.item_id} has no MemoryCD key")
         key, (answered,) = item.key, item.answers
@@ -262,7 +244,6 @@ class _Domain:
         return write_json(self.summary, summary, indent=2)
 
     def _means(self) -> Iterator[tuple[str, Any]]:
-        """Yield the mean metrics of the released code."""
         if self.name.task is MemoryCDTask.RANKING:
             yield "k_values", list(DEPTHS)
         for name, values in self._measured.items():
@@ -318,7 +299,6 @@ class _Memory:
         return fsum(self._ratings) / len(self._ratings) if self._ratings else None
 
     def review(self, each: Interaction) -> Row:
-        """Return a review with the metadata of its product."""
         product = self._data.product(each.item, self._domain)
         time = int(each.time) if float(each.time).is_integer() else each.time
         row: Row = {"parent_asin": each.item, "rating": each.rating, "title": each.title, "text": each.text}

@@ -32,10 +32,7 @@ _TABLES = (
 
 @dataclass(frozen=True)
 class Interaction:
-    """One review of one product."""
-
     domain: str
-    """Domain of the product."""
     place: int
     """Index in the list of the file, for this user and domain, from 0."""
     item: str
@@ -62,7 +59,6 @@ class Users:
 
     index: Index
     ids: tuple[str, ...]
-    """User ids, in the order of the file."""
 
     def each(self) -> Iterator[tuple[str, dict[str, History]]]:
         """Yield the users in the order of the file, one at a time."""
@@ -70,11 +66,7 @@ class Users:
             yield user_id, self._histories(place)
 
     def histories(self, user_id: str) -> dict[str, History]:
-        """Return the reviews of a user, by domain.
-
-        Raises:
-            KeyError: no user has that id.
-        """
+        """Return the reviews of a user, by domain. Raises ``KeyError``: no user has that id."""
         found = self.index.rows("SELECT place FROM users WHERE user_id = ?", user_id)
         if not found:
             raise KeyError(user_id)
@@ -105,14 +97,12 @@ def read_users(path: Path, remedy: str) -> Users:
     """Read a user file: lines of ``{user_id, interactions: {domain: [interaction]}}``.
 
     Skips lines that are invalid or have no user. A rating outside 1 to 5 counts as missing. Both give a note. Other
-    domains than the four are ignored.
+    domains than the four are ignored. Raises ``BadInput``: the file is missing, empty, truncated or invalid, or a user
+    appears twice.
 
     Args:
         path: the file, plain or gzip.
         remedy: how to fix an invalid file, as a sentence.
-
-    Raises:
-        BadInput: the file is missing, empty, truncated or invalid, or a user appears twice.
     """
     index = index_of(path, KIND, _read, remedy)
     return Users(index, tuple(row[0] for row in index.rows("SELECT user_id FROM users ORDER BY place")))
@@ -148,11 +138,7 @@ def _read(tables: sqlite3.Connection, lines: JsonLines) -> None:
 
 
 def _checked(raw: Any, lines: JsonLines) -> dict[str, list[Sequence[Any]]]:
-    """Return the interactions of a line by domain and time, as plain data.
-
-    Raises:
-        Misfit: they are invalid.
-    """
+    """Return the interactions of a line by domain and time, as plain data."""
     if not isinstance(raw, dict):
         raise Misfit("it has no object 'interactions'")
     histories = {}
@@ -222,8 +208,6 @@ DEFAULT_TESTS = 3
 
 @dataclass(frozen=True)
 class SplitSetting:
-    """Settings of a split."""
-
     cross: bool = False
     """Whether the memory has the other domains instead of the tested one."""
     clean: bool = False
@@ -235,11 +219,9 @@ class SplitSetting:
 
     @property
     def name(self) -> str:
-        """Its name in ids."""
         return "cross" if self.cross else "single"
 
     def sources_of(self, target: str) -> tuple[str, ...]:
-        """Return the domains of the memory."""
         return tuple(each for each in self.sources if each != target) if self.cross else (target,)
 
     def takes(self, histories: Mapping[str, History], target: str) -> bool:
@@ -249,8 +231,6 @@ class SplitSetting:
 
 @dataclass(frozen=True)
 class Split:
-    """The reviews of a user, split into memory and tests."""
-
     memory: Sequence[Interaction]
     """Reviews to remember, by time."""
     tests: Sequence[Interaction]

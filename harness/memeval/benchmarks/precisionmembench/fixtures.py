@@ -16,7 +16,6 @@ from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
 
 BELIEFS, CASES, CONVERSATIONS = "beliefs", "cases", "conversations"
-"""The names of the files in the catalogue."""
 
 LARGEST = 4_000_000
 """Largest accepted file, in bytes."""
@@ -42,8 +41,6 @@ class _Part(BaseModel):
 
 
 class Belief(_Part):
-    """One stored belief."""
-
     belief_id: str = Field(alias="_id", min_length=1)
     user_id: str = Field(min_length=1)
     type: str
@@ -60,13 +57,11 @@ class Belief(_Part):
 
     @property
     def text(self) -> str:
-        """The text that a system retains."""
         parts = (self.canonical_name, *self.aliases, self.content, self.why_it_matters)
         return " ".join(part for part in parts if part)
 
     @property
     def is_question(self) -> bool:
-        """Whether it is an open question."""
         return self.type == "open_question"
 
     def is_seen(self, user: str, scope: Iterable[str]) -> bool:
@@ -90,8 +85,6 @@ class _Noise(_Part):
 
 
 class Expectation(_Part):
-    """The expected result of a search."""
-
     relevant: _ExpectedSet = Field(default=_ExpectedSet(), alias="relevantBeliefs")
     pinned: _ExpectedSet = Field(default=_ExpectedSet(), alias="pinnedFacts")
     questions: _ExpectedSet = Field(default=_ExpectedSet(), alias="openQuestions")
@@ -165,8 +158,6 @@ class _Conversations(_Part):
 
 @dataclass(frozen=True)
 class Fixtures:
-    """The content of the three files."""
-
     beliefs: tuple[Belief, ...]
     """In the order of the file, which is the order of ingestion."""
     cases: tuple[Case, ...]
@@ -180,9 +171,8 @@ class Fixtures:
 def folder_of(info: BenchmarkInfo, path: Path | None) -> Path:
     """Return the folder with the files, or where they should be.
 
-    Args:
-        path: the folder, a copy of the authors' repository, or a folder of all benchmark data; ``None`` for memeval's
-            own data folder.
+    ``path``: the folder, a copy of the authors' repository, or a folder of all benchmark data; ``None`` for memeval's
+    own data folder.
     """
     first = data_folder() / info.name if path is None else path
     name = info.sources[0].filename
@@ -191,15 +181,7 @@ def folder_of(info: BenchmarkInfo, path: Path | None) -> Path:
 
 
 def read(info: BenchmarkInfo, path: Path | None) -> Fixtures:
-    """Read the released files.
-
-    Args:
-        info: the benchmark, with the names and digests of the files.
-        path: see :func:`folder_of`.
-
-    Raises:
-        BadInput: a file is missing, unreadable, invalid or not the released one.
-    """
+    """Read the released files. Raises ``BadInput``: a file is missing, unreadable, invalid or not the released one."""
     folder = folder_of(info, path)
     remedy = f"Use the released files: 'memeval data pull {info.name}' downloads them."
     data: dict[str, bytes] = {}
@@ -214,12 +196,7 @@ def read(info: BenchmarkInfo, path: Path | None) -> Fixtures:
 def parse(data: Mapping[str, bytes], places: Mapping[str, object]) -> Fixtures:
     """Read the bytes of the files, without a check of their digests.
 
-    Args:
-        data: the bytes by name of the file.
-        places: for error messages, the location by name of the file.
-
-    Raises:
-        BadInput: a file is invalid, repeats an id, or names an unknown belief.
+    Raises ``BadInput``: a file is invalid, repeats an id, or names an unknown belief.
     """
     beliefs = _entries(_Beliefs, data[BELIEFS], places[BELIEFS]).entries
     cases = _entries(_Cases, data[CASES], places[CASES]).entries

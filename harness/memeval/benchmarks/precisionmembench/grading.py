@@ -28,11 +28,6 @@ class BeliefSearch(RuleGrader):
         self._indexes = TextIndexes()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one search; see :class:`memeval.grading.base.Grader`.
-
-        Raises:
-            ValueError: the item is not a search for beliefs with one response.
-        """
         response, key = only(item, responses, self.name), item.key
         if not isinstance(key, BeliefSearchKey):
             raise ValueError(f"{item.item_id}: {self.name} grades only searches for beliefs")

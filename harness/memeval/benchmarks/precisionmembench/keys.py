@@ -35,11 +35,7 @@ class BeliefSearchKey(RecallKey):
 
 
 def completed(key: BeliefSearchKey, returned: Iterable[str]) -> tuple[str, ...]:
-    """Return a result without pinned beliefs, with the beliefs that its relations connect, cut to its room.
-
-    Args:
-        returned: the returned beliefs by ordinal, best first.
-    """
+    """Return a result without pinned beliefs, with the beliefs that its relations connect, cut to its room."""
     result = unpinned(key, returned)
     connected = [name for relation in result for name in key.expansions.get(relation, ())]
     return tuple(dict.fromkeys([*result, *connected]))[: key.room]
@@ -65,7 +61,6 @@ class Result:
 
     @property
     def hits(self) -> int:
-        """Number of expected beliefs in the result."""
         return len(set(self.key.expected).intersection(self.relevant))
 
     @property
@@ -93,7 +88,6 @@ class Result:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the result consists of the expected beliefs."""
         return set(self.relevant) == set(self.key.expected)
 
     @property
@@ -103,6 +97,5 @@ class Result:
 
     @property
     def passed(self) -> bool:
-        """Whether the authors' code accepts the result."""
         shown = {*self.key.pinned, *self.relevant}
         return shown.isdisjoint(self.key.forbidden) and (self.is_exact or not self.key.exact)

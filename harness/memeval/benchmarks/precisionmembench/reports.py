@@ -55,8 +55,6 @@ STRUCTURAL = frozenset(
 
 @dataclass(frozen=True)
 class Asked:
-    """One search of a report, with its key."""
-
     item_id: str
     """The item; the name of the case if it is not sent to systems."""
     scenario_id: str
@@ -91,7 +89,6 @@ class ReportRow:
 
 
 def searches(dataset: PrecisionDataset) -> list[Asked]:
-    """Return all cases of the report of the searches, including those that are not sent."""
     return [
         Asked(
             item_id=case.case_id,
@@ -107,7 +104,6 @@ def searches(dataset: PrecisionDataset) -> list[Asked]:
 
 
 def turns(dataset: PrecisionDataset) -> list[Asked]:
-    """Return all turns of the report of the conversations."""
     return [
         Asked(
             item_id=name,
@@ -164,11 +160,7 @@ def totals(rows: Sequence[ReportRow]) -> dict[str, Any]:
 
 
 def case_row(row: ReportRow, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return one element of the field ``cases`` of a report.
-
-    Args:
-        names: the authors' id of each belief, by ordinal.
-    """
+    """Return one element of the field ``cases`` of a report. ``names``: the authors' id of each belief, by ordinal."""
     result, asked = row.result, row.asked
     pinned, relevant = ([names[each] for each in part] for part in (result.key.pinned, result.relevant))
     measured = {"retrievalPrecision": result.precision, "retrievalRecall": result.recall}
@@ -256,8 +248,6 @@ class _CaseRow(ForeignRecord):
 
 
 class _Provenance(ForeignRecord):
-    """The origin of the results."""
-
     version: Name | None = None
     date: Name | None = Field(default=None, alias="runDate")
 
@@ -308,10 +298,8 @@ def _answer(value: Any, where: str) -> ImportedAnswer:
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write the report of the searches, and next to it that of the conversations: ``session-<name>``.
 
-    Failed and missing searches are omitted. Cases that are never sent have an empty result and no time.
-
-    Raises:
-        BadInput: the benchmark's data is not available.
+    Failed and missing searches are omitted. Cases that are never sent have an empty result and no time. Raises
+    ``BadInput``: the benchmark's data is not available.
     """
     session = require_session(run, benchmark_session)
     dataset, responses = dataset_of(session), last_attempts(run.responses())
@@ -345,7 +333,6 @@ def _rows(
 
 
 def dataset_of(benchmark_session: BenchmarkSession) -> PrecisionDataset:
-    """Return the data of a session of this benchmark."""
     dataset = benchmark_session.dataset
     if not isinstance(dataset, PrecisionDataset):
         raise TypeError(f"{benchmark_session.benchmark.info.id} is another benchmark")

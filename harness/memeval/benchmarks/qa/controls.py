@@ -22,8 +22,6 @@ RULES: dict[str, Rule] = {
 
 @dataclass(frozen=True)
 class RowControls:
-    """The texts that pass one row under one rule."""
-
     item_id: str
     echo: bool
     """Whether the row's question passes."""
@@ -38,9 +36,7 @@ class Controls:
     """The texts that pass the rows of a question set under one rule."""
 
     rule: str
-    """``exact-wb`` or ``published``."""
     rows: tuple[RowControls, ...]
-    """The rows, in the order of the file."""
     empty: int
     """Number of rows that a blank answer passes."""
     pairs: int
@@ -68,11 +64,7 @@ class Controls:
 
 
 def controls(rows: Sequence[tuple[str, str, QaKey]]) -> tuple[Controls, ...]:
-    """Return the controls of a question set, one per rule.
-
-    Args:
-        rows: id, question and key of each row.
-    """
+    """Return the controls of a question set, one per rule. ``rows``: id, question and key of each row."""
     answers = [(name, key.reference) for name, _, key in rows if key.reference]
     step = -(-len(answers) // MOST_ANSWERS) or 1
     return tuple(_controls(rule, rows, answers[::step]) for rule in RULES)
@@ -98,11 +90,7 @@ def _controls(rule: str, rows: Sequence[tuple[str, str, QaKey]], answers: Sequen
 
 
 def table(rows: Sequence[tuple[str, str, QaKey]]) -> str:
-    """Return the controls of a question set as a text table.
-
-    Args:
-        rows: id, question and key of each row.
-    """
+    """Return the controls of a question set as a text table. ``rows``: id, question and key of each row."""
     lines = [f"{'rule':10} {'echo':>9} {'empty':>9} {'own answer':>12} {'answers of others':>24}"]
     both = controls(rows)
     for each in both:

@@ -22,11 +22,7 @@ SCENARIO = "questions"
 class QaDataset(Dataset):
     """A question set: one scenario with all texts, then all questions.
 
-    Args:
-        digest: of the file's bytes.
-        parameters: the parameters of the track, with ``store``.
-        dated: whether to send the date of a row as the time of its question.
-        released: whether it is the built-in set.
+    ``dated``: whether to send the date of a row as the time of its question.
     """
 
     def __init__(
@@ -46,7 +42,6 @@ class QaDataset(Dataset):
         self._prepared = parameters["store"] == PREPARED
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the only scenario."""
         texts = [_text(number, row) for number, row in enumerate(self.rows, 1)] if self._prepared else []
         asks = [
             Ask(question_id=row.id, question=row.question, timestamp=row.asked_at if self._dated else None)
@@ -55,7 +50,6 @@ class QaDataset(Dataset):
         yield Scenario(scenario_id=SCENARIO, steps=(*texts, *asks))
 
     def keys(self) -> Iterator[ItemKey]:
-        """Yield the rows' keys, in the order of the file."""
         for number, row in enumerate(self.rows, 1):
             key = key_of(row)
             yield ItemKey(
@@ -70,16 +64,13 @@ class QaDataset(Dataset):
             )
 
     def controls(self) -> str:
-        """Return the control table; see :mod:`memeval.benchmarks.qa.controls`."""
         return table(self.asked())
 
     def asked(self) -> list[tuple[str, str, QaKey]]:
-        """Return id, question and key of each row, for the control table."""
         return [(row.id, row.question, key_of(row)) for row in self.rows]
 
 
 def key_of(row: QuestionRow) -> QaKey:
-    """Return the answer key of a row."""
     return QaKey(
         needles=row.needles,
         all_of=row.all_of,
@@ -89,7 +80,6 @@ def key_of(row: QuestionRow) -> QaKey:
 
 
 def ordinal(number: int) -> str:
-    """Return the ordinal of a prepared text, counted from 1."""
     return f"s{number:03}"
 
 

@@ -26,11 +26,6 @@ class QaExact(RuleGrader):
     name = "exact-wb@1"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`.
-
-        Raises:
-            ValueError: the item is not one question with one response.
-        """
         response = only(item, responses, self.name)
         key = _key(item, self.name)
         metrics = few_measures(item, index_of(scenario), response)

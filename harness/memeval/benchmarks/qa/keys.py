@@ -14,17 +14,13 @@ from memeval.keys import ReferenceKey
 
 
 class QaKey(ReferenceKey):
-    """The expected content of an answer."""
-
     prompts = __package__
     doubt_abstains = True
 
     kind: Literal["qa"] = "qa"
-    """Type of the key."""
     needles: tuple[str, ...] = ()
     """Texts that a right answer contains: one of them, or all with ``all_of``."""
     all_of: bool = False
-    """Whether a right answer must contain all needles."""
     reference: str | None = None
     """A right answer, for a judge; ``None`` if the row has none."""
     echoed: bool = False
@@ -37,12 +33,10 @@ class QaKey(ReferenceKey):
 
     @property
     def shown(self) -> Mapping[str, str]:
-        """The reference answer."""
         return {"reference": self.expected}
 
     @property
     def expected(self) -> str:
-        """The reference answer; blank if there is none."""
         return self.reference or ""
 
     @property
@@ -62,10 +56,6 @@ def holds(answer: str, needles: Sequence[str], all_of: bool = False) -> bool:
     has no spaces between words. Case is ignored, except for needles up to ``SHORT`` characters. Quotes, hyphens, spaces
     and times of day are compared in one form, without the thinking of a model. Blank needles are ignored; with blank
     needles only, the result is false.
-
-    Args:
-        needles: the texts to find.
-        all_of: whether the answer must contain all of them.
     """
     exact = _composed(without_thinking(answer))
     folded = _folded(exact)

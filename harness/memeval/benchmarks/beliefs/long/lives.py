@@ -50,10 +50,7 @@ class DetailedTalker(Talker):
 class FillerTalker(DetailedTalker):
     """Writes one filler session. Slips of the tongue have harmless values.
 
-    Args:
-        life: the person, with the events of the session.
-        rng: random stream of the session.
-        harmless: the values of each topic that change no answer.
+    ``harmless``: the values of each topic that change no answer.
     """
 
     def __init__(
@@ -74,8 +71,6 @@ ASKED_AFTER = 14
 
 @dataclass(frozen=True)
 class LongLife:
-    """A life in a long history."""
-
     made: MadeLife
     drafts: tuple[DraftSession, ...]
     """Its sessions, in order of days."""
@@ -86,7 +81,6 @@ class LongLife:
 
     @property
     def person(self) -> Person:
-        """See :class:`HistoryLife`."""
         return self.made.life.person
 
     @property
@@ -96,7 +90,6 @@ class LongLife:
         return frozenset(phrase for key in keys for v in (*key.expected, *key.misleading) for phrase in v.phrases)
 
     def keys(self, scenario_id: str, ordinals: Mapping[date, str]) -> Iterator[ItemKey]:
-        """See :class:`HistoryLife`."""
         sessions = self.made.scenario.each_session()
         moved = {each.session_id: ordinals[date.fromisoformat(each.date)] for each in sessions}
         for key in self.made.keys(searched=self.searched):
@@ -109,8 +102,7 @@ class LongLife:
 def lives(seed: int, vocabulary: Vocabulary, *, searched: bool) -> tuple[LongLife, ...]:
     """Return the ten lives of a seed. They differ from those of other tiers.
 
-    Args:
-        searched: whether searches are graded, and not answers.
+    ``searched``: whether searches are graded, and not answers.
     """
     own = stream(STREAMS, seed, "long").getrandbits(31)
     made = [make_life(own, cast, vocabulary, DetailedTalker, chatter=(0, 0)) for cast in plan(own, PEOPLE)]

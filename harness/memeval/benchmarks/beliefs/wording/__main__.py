@@ -16,16 +16,12 @@ from memeval.storage import write_whole
 from memeval.toml import parse_toml
 
 HERE = Path(__file__).parent
-"""The folder of the packs."""
 
 
 def main(arguments: Sequence[str] | None = None, home: Path = HERE, today: date | None = None) -> int:
     """Make, check, commit or reveal a pack. Return the exit code, and print an error as one sentence.
 
-    Args:
-        arguments: the words of the command line; ``None`` for those of this process.
-        home: the folder of the packs.
-        today: the day; ``None`` for the clock's.
+    ``arguments``: the words of the command line; ``None`` for those of this process.
     """
     chosen = _parser().parse_args(arguments)
     try:

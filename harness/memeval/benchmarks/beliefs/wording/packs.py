@@ -22,7 +22,6 @@ LARGEST = 400_000
 """Largest pack, in bytes."""
 
 FEWEST_FRAMES = 150
-"""Fewest frames of a pack."""
 
 
 def _tuple(value: object) -> object:
@@ -57,7 +56,6 @@ class WordedTopic(Record):
     past: Texts
     """Questions for the value at a time ``{when}``, with ``{name}``."""
     values: Annotated[tuple[Value, ...], BeforeValidator(_tuple)]
-    """What it can be."""
     hints: Annotated[tuple[str, ...], BeforeValidator(_tuple)] = ()
     """Remarks from which the value ``{v}`` follows, though nobody says that it is new."""
     because: Annotated[tuple[str, ...], BeforeValidator(_tuple)] = ()
@@ -79,17 +77,13 @@ class WordedTopic(Record):
         return f"{verb} {self.rest}".format(v=value.text, my=my)
 
     def texts(self) -> Iterator[str]:
-        """Yield every sentence of the topic."""
         yield from (*self.now, *self.past, *self.hints, *self.because, *self.openers, *self.tips)
 
 
 class Theme(Record):
-    """A subject of small talk, in which no fact is stated."""
-
     a: Texts
     """Things that the request is about."""
     b: Texts
-    """Circumstances."""
     ask: Texts
     """The request, with ``{a}`` and ``{b}``."""
     reply: Texts
@@ -136,19 +130,13 @@ class Frames(Record):
     tails: Texts
     """What may follow a change."""
     noted_new: Texts
-    """The assistant's reply to a change."""
     noted: Texts
     """The assistant's reply to a fact."""
     noted_plan: Texts
-    """The assistant's reply to an announcement."""
     noted_taken_back: Texts
-    """The assistant's reply to a taking back."""
     noted_musing: Texts
-    """The assistant's reply to a daydream."""
     noted_former: Texts
-    """The assistant's reply to a fact of long ago."""
     noted_others: Texts
-    """The assistant's reply to a fact about somebody else."""
     aside: Texts
     """The assistant's reply to a remark in passing."""
     answers: Texts
@@ -175,7 +163,6 @@ class Frames(Record):
     """Questions whether a dependent fact is still true."""
 
     def each(self) -> Iterator[tuple[str, str]]:
-        """Yield every frame with the name of its list; a script is one frame."""
         for name in type(self).model_fields:
             for frame in getattr(self, name):
                 yield name, frame if isinstance(frame, str) else "\n".join(frame)
@@ -268,15 +255,10 @@ class WordingPack(Record):
     """A wording pack: topics with their values, and sentences for everything that is said about them."""
 
     schema_version: int = 1
-    """Version of the format."""
     name: str
-    """Name of the pack."""
     frames: Frames
-    """Sentences for any topic."""
     themes: Annotated[tuple[Theme, ...], BeforeValidator(_tuple)]
-    """Subjects of small talk."""
     topics: Annotated[tuple[WordedTopic, ...], BeforeValidator(_tuple)]
-    """Topics that do not depend on each other."""
     chains: Annotated[tuple[Annotated[tuple[WordedTopic, ...], BeforeValidator(_tuple)], ...], BeforeValidator(_tuple)]
     """Topics that depend on each other: each on the one before it."""
 
@@ -289,13 +271,7 @@ class WordingPack(Record):
 def read_pack(content: bytes, where: object, withdrawn: Set[str] = frozenset()) -> WordingPack:
     """Return the pack in the content of a file. Its rules are not checked; see :func:`faults`.
 
-    Args:
-        content: the bytes of the file.
-        where: the file, named in errors.
-        withdrawn: sentences that are left out.
-
-    Raises:
-        BadInput: the content is not a pack, or lacks a withdrawn sentence.
+    Raises ``BadInput``: the content is not a pack, or lacks a withdrawn sentence.
     """
     remedy = "Restore the file, or mend it and check it again."
     if len(content) > LARGEST:
@@ -334,7 +310,6 @@ def _union(sets: Iterable[Set[str]]) -> Set[str]:
 
 
 def faults(pack: WordingPack) -> list[str]:
-    """Return every broken rule of a pack, as a sentence each."""
     return [*_sizes(pack), *_slots(pack), *_repeated(pack), *_values(pack), *_leaks(pack)]
 
 
@@ -352,7 +327,6 @@ def shared(one: WordingPack, other: WordingPack) -> list[str]:
 
 
 def sentences(pack: WordingPack) -> Iterator[str]:
-    """Yield every sentence and frame of a pack."""
     yield from (frame for _, frame in pack.frames.each())
     for theme in pack.themes:
         yield from (*theme.ask, *theme.reply, *theme.more, *theme.end)
@@ -394,11 +368,7 @@ def _sizes(pack: WordingPack) -> Iterator[str]:
 
 
 def slots_of(text: str) -> set[str]:
-    """Return the names of the slots of a text.
-
-    Raises:
-        ValueError: a brace is not closed.
-    """
+    """Return the names of the slots of a text. Raises ``ValueError``: a brace is not closed."""
     return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
 
 
@@ -481,14 +451,12 @@ def _leaks(pack: WordingPack) -> list[str]:
 
 
 def _all_texts(pack: WordingPack) -> list[str]:
-    """Return every text of a pack except its values."""
     talk = [thing for theme in pack.themes for thing in (*theme.a, *theme.b)]
     labels = [text for topic in pack.all_topics for text in (topic.label, " ".join(topic.verb), topic.rest)]
     return [*sentences(pack), *talk, *labels]
 
 
 def _said_values(pack: WordingPack, texts: Iterable[str]) -> list[str]:
-    """Return each text that says a value of a pack, as a sentence."""
     phrases = "|".join(re.escape(phrase) for phrase in sorted(_phrases(pack), key=len, reverse=True))
     pattern = re.compile(rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
     found = ((text, pattern.search(text)) for text in texts)

@@ -16,8 +16,6 @@ from memeval.words import read_words
 
 @dataclass(frozen=True)
 class DetailWords:
-    """The content of ``details.toml``."""
-
     details: tuple[str, ...]
     """What somebody adds to a request."""
     remarks: tuple[str, ...]
@@ -38,16 +36,10 @@ class DetailWords:
 
 
 WORDS = read_words(__package__, "details.toml", DetailWords)
-"""All of them."""
 
 
 def detail(rng: random.Random, pool: Sequence[str]) -> str:
-    """Return a sentence with random things, days and names.
-
-    Args:
-        rng: the random stream.
-        pool: what somebody adds to a request or a reply, with slots.
-    """
+    """Return a sentence with random things, days and names."""
     # Most of the time of a long history is spent here: drawing in one pass is four times as fast as ``choice``.
     draw = rng.random
     text = pool[int(draw() * len(pool))]

@@ -46,11 +46,7 @@ class HistoryLife(Protocol):
         """Phrases that no filler session may state."""
 
     def keys(self, scenario_id: str, ordinals: Mapping[date, str]) -> Iterator[ItemKey]:
-        """Yield the keys of the questions.
-
-        Args:
-            ordinals: the id of the relevant session of each day.
-        """
+        """Yield the keys of the questions."""
 
 
 class FillerSessions(Protocol):
@@ -75,11 +71,6 @@ class LongHistory(Steps):
 
     Filler sessions are spread evenly over the whole time. Each has its own interval and a time in it, so that its
     position and time follow from its number.
-
-    Args:
-        lives: the lives in the history.
-        filler: generates the filler sessions.
-        fillers: number of filler sessions.
     """
 
     def __init__(self, scenario_id: str, lives: Sequence[HistoryLife], filler: FillerSessions, fillers: int) -> None:
@@ -116,7 +107,6 @@ class LongHistory(Steps):
         yield from self._asks
 
     def session(self, session_id: str) -> Session:
-        """See :meth:`Steps.session`."""
         if session_id not in self._looked_up:
             if len(self._looked_up) >= LOOKED_UP:
                 self._looked_up.clear()
@@ -124,16 +114,13 @@ class LongHistory(Steps):
         return self._looked_up[session_id]
 
     def questions(self) -> tuple[Question, ...]:
-        """See :meth:`Steps.questions`."""
         return self._asks
 
     def only(self, session_ids: frozenset[str]) -> tuple[Step, ...]:
-        """See :meth:`Steps.only`."""
         return (*(self._step(self._place_of(each)) for each in sorted(session_ids)), *self._asks)
 
     @property
     def sessions(self) -> int:
-        """Number of sessions."""
         return self._sessions
 
     def source_id(self, place: int) -> str:
@@ -145,11 +132,9 @@ class LongHistory(Steps):
         return (self._found(place)[0] for place in range(self._sessions))
 
     def scenario(self) -> Scenario:
-        """Return the history as systems see it."""
         return Scenario.streamed(self.scenario_id, self)
 
     def keys(self) -> Iterator[ItemKey]:
-        """Yield the keys of its questions, in their order."""
         for life in self._lives:
             ordinals = {
                 each.draft.on: ordinal(place)
@@ -205,7 +190,6 @@ class LongHistory(Steps):
 
 
 def ordinal(place: int) -> str:
-    """Return the id of the session at a position, from 0."""
     return f"s{place + 1:06d}"
 
 
@@ -232,16 +216,13 @@ class LongSource(ABC):
 
     @property
     def size(self) -> int:
-        """Tokens of a history."""
         return SIZES[self.tier]
 
     @property
     def is_shared(self) -> bool:
-        """Whether all lives share one history."""
         return self.size >= SHARED
 
     def groups(self, lives: Sequence[L]) -> Iterator[tuple[str, Sequence[L]]]:
-        """Yield the lives of each history with its name."""
         if self.is_shared:
             yield "all", lives
             return
