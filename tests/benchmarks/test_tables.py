@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.benchmarks.formats.tables import table_rows
+from memeval.benchmarks.formats.simple import table_rows
 from memeval.records.errors import BadInput
 
 CELL = st.text(alphabet='ab"\n\r,;\t é', max_size=8)

@@ -45,7 +45,6 @@ def digest_of_file(path: Path) -> str:
 
 
 def download(source: Source, folder: Path, progress: Progress) -> Path:
-    """Download a data file; see :func:`memeval.benchmarks.data.pull`."""
     if urlsplit(source.url).scheme not in ("http", "https"):
         raise BadInput(f"{source.url}: only http and https addresses can be downloaded.")
     target = folder / source.filename
@@ -66,8 +65,6 @@ def download(source: Source, folder: Path, progress: Progress) -> Path:
 
 @dataclass
 class _Download:
-    """One call of :func:`pull`, holding the lock."""
-
     source: Source
     target: Path
     progress: Progress
@@ -116,7 +113,6 @@ class _Download:
             )
 
     def _fetch(self) -> None:
-        """Download the missing bytes; all bytes if the server cannot send a part."""
         response = self._open()
         with response:
             start = self._agreed_start(response)
@@ -212,8 +208,6 @@ class _Download:
 
 
 class _SafeRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects to ``http`` and ``https`` only, and never from ``https`` to ``http``."""
-
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> urllib.request.Request | None:
@@ -224,7 +218,6 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def opener() -> urllib.request.OpenerDirector:
-    """Return an opener that accepts only ``http`` and ``https`` addresses, also after redirects."""
     director = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),

@@ -18,7 +18,6 @@ LARGEST = 10_000_000
 
 @cache
 def shipped_errata(package: str, data_digest: Digest) -> Errata:
-    """Return the errata in a benchmark's folder, ``errata.json``; see :func:`read_errata`."""
     with resources.as_file(resources.files(package) / "errata.json") as path:
         return read_errata(path, data_digest)
 

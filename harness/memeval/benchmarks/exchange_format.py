@@ -31,8 +31,6 @@ WHOLE = "yes"
 
 
 class QuestionData(Enum):
-    """Location of the questions that come with a file of answers."""
-
     INSIDE = "in the file"
     BESIDE = "in files in its folder"
 

@@ -59,8 +59,6 @@ _Stamp = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Indexed:
-    """A JSON array of objects with an index, loaded element by element."""
-
     path: Path
     digest: Digest
     heads: tuple[dict[str, Any], ...] = field(repr=False)
@@ -165,7 +163,6 @@ class _IndexingPass:
                 self._refuse(f"unexpected data after the end of the array, at byte {self._before + self._at + 1:,}.")
 
     def _next_element_byte(self) -> bytes:
-        """Move to the next element or the end of the array, and return the byte there."""
         byte = self._next_byte()
         if self._number and byte == b",":
             self._at += 1
@@ -248,7 +245,6 @@ class _IndexingPass:
         self._refuse(f"element {self._number} {problem}.")
 
     def _next_byte(self) -> bytes:
-        """Skip whitespace and return the next byte; empty at the end of the file."""
         while True:
             blank = _BLANK.match(self._window, self._at)
             self._at = blank.end() if blank else self._at
@@ -282,7 +278,6 @@ def _may_be_cut(error: json.JSONDecodeError, length: int) -> bool:
 
 
 def _read(reading: _IndexingPass, head: Head) -> tuple[Digest, bytes]:
-    """Return the digest of a file and the body of its index."""
     rows = []
     for start, size, value in reading.elements():
         rows.append(json.dumps([start, size, head(value)], separators=(",", ":")).encode())

@@ -46,7 +46,6 @@ class Licence:
 
     @property
     def accepted(self) -> bool:
-        """Whether this licence was accepted on this machine."""
         try:
             stored = json.loads(self._file.read_text("utf-8"))
             return bool(stored["benchmark"] == self.info.id and stored["licence"] == self.info.licence)

@@ -52,8 +52,6 @@ class Scenarios(Mapping[str, Scenario]):
 
 @dataclass(frozen=True)
 class BenchmarkSession:
-    """A benchmark with its data open, for one protocol and tier."""
-
     benchmark: Benchmark
     dataset: Dataset
     protocol: str
@@ -257,8 +255,6 @@ def session_of_run(
 
 
 class _Works(Sequence[ScenarioWork]):
-    """Passes over scenarios, each loaded when accessed."""
-
     def __init__(self, scenarios: Scenarios, view: View, passes: Sequence[tuple[int, Sequence[ItemKey]]]) -> None:
         self._scenarios, self._view, self._passes = scenarios, view, passes
 
@@ -297,7 +293,6 @@ def _viewed(scenario: Scenario, keys: Sequence[ItemKey], view: View) -> Scenario
 
 
 def _with_turns(step: Step, turns: frozenset[str]) -> Step:
-    """Return a step; of a session, only the named turns."""
     if not isinstance(step, Ingest):
         return step
     kept = tuple(turn for turn in step.session.turns if turn.turn_id in turns)

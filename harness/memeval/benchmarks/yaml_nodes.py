@@ -189,7 +189,6 @@ class Entry:
                 yield text
 
     def truth(self, key: str) -> bool:
-        """Return true or false; false if there is neither."""
         return bool(self._as(key, "bool", lambda value: value.lower() in ("true", "yes", "on"), "true or false"))
 
     def whole(self, key: str, default: int) -> int:
@@ -233,7 +232,6 @@ class Entry:
         return found
 
     def _has_value(self, key: str) -> bool:
-        """Return whether a key has a value other than null."""
         return key in self._nodes and self._nodes[key].tag != f"{_TAG}null"
 
     def _items(self, key: str) -> list[yaml.Node]:
@@ -288,7 +286,6 @@ class Entry:
 
 
 def line_of(node: yaml.Node) -> int:
-    """Return the line of a node, from 1."""
     return int(node.start_mark.line) + 1
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from memeval.benchmarks import find
 from memeval.benchmarks.beliefs.generate import MadeLife, generate
-from memeval.benchmarks.beliefs.stored import stored
+from memeval.benchmarks.beliefs.protocols import stored
 from memeval.benchmarks.beliefs.wording.editions import wording
 from memeval.benchmarks.kit.checks import says, text_of
 from memeval.benchmarks.session import BenchmarkSession

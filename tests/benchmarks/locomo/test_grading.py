@@ -118,7 +118,7 @@ def test_an_error_has_no_credit_and_stays_where_it_counts(item: ItemKey, outcome
 def test_what_it_cannot_grade_is_refused() -> None:
     stranger = locomo_item().model_copy(update={"key": BeliefKey(current=fact("Lima"), stale=())})
     for grader in (LocomoF1(), LocomoJudged()):
-        with pytest.raises(TypeError, match=r"x:0: .* cannot grade keys of kind 'belief-update'"):
+        with pytest.raises(TypeError, match=r"x:0: .* cannot use keys of kind 'belief-update'"):
             grader.grade(stranger, HISTORY, [answered("Lima")], YES)
         with pytest.raises(ValueError, match="one response"):
             grader.grade(locomo_item(), HISTORY, [answered(), answered()], YES)

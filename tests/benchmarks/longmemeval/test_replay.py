@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.benchmarks.longmemeval.replay import PublishedSession, iso, ordinals_of, replay_order, scenario_of
+from memeval.benchmarks.longmemeval.released import PublishedSession, iso, ordinals_of, replay_order, scenario_of
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memeval.benchmarks.qa import QaBenchmark, QaDataset, QaSmokeBenchmark
-from memeval.benchmarks.qa.controls import controls
+from memeval.benchmarks.qa.dataset import controls
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Retain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memeval.benchmarks import find
-from memeval.benchmarks.qa.controls import MOST_ANSWERS, controls, table
+from memeval.benchmarks.qa.dataset import MOST_ANSWERS, controls, table
 from memeval.benchmarks.qa.grading import QaExact, QaJudged
 from memeval.benchmarks.qa.keys import QaKey
 from memeval.grading.scoring import score
@@ -117,7 +117,7 @@ def test_judges_can_be_audited_on_question_sets() -> None:
 def test_keys_of_another_kind_are_a_mistake_in_the_program() -> None:
     other = item(BeliefKey(current=fact("Jest"), stale=()))
     for grader in (QaExact(), QaJudged()):
-        with pytest.raises(TypeError, match="cannot grade keys of kind"):
+        with pytest.raises(TypeError, match="cannot use keys of kind"):
             grader.grade(other, scenario(), [response("Jest")], RULES)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memeval.benchmarks.qa import QaSmokeBenchmark
-from memeval.benchmarks.qa.controls import controls
+from memeval.benchmarks.qa.dataset import controls
 from memeval.benchmarks.qa.rows import FIELDS, Scorer, rows_of
 from memeval.evaluation.plan.reading import read_matrix
 

@@ -43,7 +43,6 @@ GRADERS: Mapping[str, Callable[[], Grader]] = {REFLECT: Reflected, UNLABELLED: U
 """Graders of the categories that are not searches with expected results."""
 
 DISPOSITIONS: Mapping[str, Mapping[str, int]] = {"dispositions": {"skepticism": 5, "literalism": 5}}
-"""Traits that a protocol sends."""
 
 RECALL = "recall"
 
@@ -56,7 +55,6 @@ class _SuiteBenchmark(Benchmark):
         self.tables = tables_of(self.info, lambda _, category: GRADERS.get(category.name, Recalled)())
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:
-        """Return the items of a protocol: for ``recall``, the searches."""
         return tuple(key for key in keys if protocol != RECALL or not isinstance(key.key, ReflectKey))
 
     def _refuse_file(self, path: Path | None) -> None:

@@ -77,7 +77,6 @@ class RelevanceRules:
         self._banks = {text.bank for text in texts} or {None}
 
     def check_bank(self, entry: Entry, bank: str | None) -> None:
-        """Add a problem if a bank has no texts."""
         if bank not in self._banks:
             names = sorted(name or MAIN for name in self._banks)
             near = difflib.get_close_matches(bank or MAIN, names, n=1)
@@ -276,13 +275,11 @@ class _Cases:
 
 
 def _bank(entry: Entry) -> str | None:
-    """Return the bank of an entry; ``None`` for the main bank."""
     name = entry.name("bank", MAIN)
     return None if name == MAIN else name
 
 
 def _check_unique(entry: Entry, name: str, line_of: dict[str, int]) -> None:
-    """Add a problem if an id is already used."""
     if name in line_of:
         entry.problem("id", f"'{visible(name)}' is already used in line {line_of[name]}.")
     line_of.setdefault(name, entry.line)

@@ -39,7 +39,6 @@ class StressWords:
     things: tuple[tuple[str, str], ...]
     """Nouns: in texts and in paraphrases."""
     again: tuple[str, ...]
-    """Patterns of near duplicates."""
     sayings: tuple[Saying, ...]
 
 
@@ -54,7 +53,6 @@ BOUNDS: dict[str, tuple[int, int]] = {
     "banks": (1, 1000),
     "recalls": (60, 100_000),
 }
-"""Minimum and maximum of each parameter."""
 
 SIZES = (0.1, 0.25, 0.5, 1.0)
 """Shares of the texts of a bank at which searches run."""
@@ -62,7 +60,6 @@ SIZES = (0.1, 0.25, 0.5, 1.0)
 IN_FLIGHT = (1, 4, 16)
 
 SHARES = {"exact": 0.4, "paraphrase": 0.4, "negative": 0.2}
-"""Share of each kind of search."""
 
 REPEATED = 0.05
 """Share of exact duplicates in a bank; the share of near duplicates is the same."""
@@ -266,7 +263,6 @@ def _mixed(rng: random.Random, texts: list[RetainedText], firsts: int) -> list[R
 
 
 def _plan(recalls: int) -> Mapping[tuple[float, int], list[tuple[str, int]]]:
-    """Return the searches for each bank size and concurrency, with kinds distributed evenly."""
     cells = [(share, in_flight) for share in SIZES for in_flight in IN_FLIGHT]
     plan: dict[tuple[float, int], list[tuple[str, int]]] = {cell: [] for cell in cells}
     for kind, share in SHARES.items():

@@ -11,10 +11,9 @@ from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.beliefs.generate import generate
 from memeval.benchmarks.beliefs.grading import ExpectedTurns, LeanContext, SharedExpectedTurns, SharedLeanContext
 from memeval.benchmarks.beliefs.keys import EvidenceKey
+from memeval.benchmarks.beliefs.lives import CONTEXT, counts
 from memeval.benchmarks.beliefs.long import PEOPLE
-from memeval.benchmarks.beliefs.plan import CONTEXT, counts
-from memeval.benchmarks.beliefs.shared import shared
-from memeval.benchmarks.beliefs.stored import stored
+from memeval.benchmarks.beliefs.protocols import shared, stored
 from memeval.benchmarks.beliefs.wording.editions import Vocabulary, wording
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.kit.kept import Generated, GeneratedDataset, Generation, generated

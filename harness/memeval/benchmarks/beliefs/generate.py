@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 
-from memeval.benchmarks.beliefs.history import CHATTER, write
 from memeval.benchmarks.beliefs.items import Asker, Made
-from memeval.benchmarks.beliefs.lives import Life, live
-from memeval.benchmarks.beliefs.plan import CONTEXT, STREAMS, UNCERTAINTY, Cast, plan
-from memeval.benchmarks.beliefs.talk import Talker
+from memeval.benchmarks.beliefs.lives import CONTEXT, STREAMS, UNCERTAINTY, Cast, Life, live, plan
+from memeval.benchmarks.beliefs.talk import CHATTER_SESSIONS, Talker, write
 from memeval.benchmarks.beliefs.wording.editions import Vocabulary
 from memeval.benchmarks.kit.checks import require, require_order, says
 from memeval.benchmarks.kit.streams import stream
@@ -82,7 +80,7 @@ def make_life(
     cast: Cast,
     vocabulary: Vocabulary,
     talkers: type[Talker] = Talker,
-    chatter: tuple[int, int] = CHATTER,
+    chatter: tuple[int, int] = CHATTER_SESSIONS,
 ) -> MadeLife:
     """Return the items of a person, with their only scenario.
 

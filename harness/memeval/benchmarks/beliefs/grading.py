@@ -58,7 +58,6 @@ class Text:
         return found and (self.company is None or self._shows(value, self.company))
 
     def _shows(self, value: StatedValue, company: TurnIndex) -> bool:
-        """Return whether the text quotes a turn of a value, or states the value in a line with the person's name."""
         said = [company.turns[turn] for turn in value.turns]
         if any(turn.content in self.text for _, turn in said):
             return True
@@ -100,7 +99,7 @@ class ExpectedTurns(RuleGrader):
     """Whether several people share the memory."""
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        response, key = only(item, responses, self.name), evidence_key(item, self.name)
+        response, key = only(item, responses, self.name), item.key_as(EvidenceKey, self.name)
         if response.outcome.is_error and (failure := first_failure(responses)):
             return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
         history = index_of(scenario)
@@ -172,7 +171,6 @@ def _leads(texts: Sequence[Text], value: StatedValue, place: int | None, part: S
 
 
 def _position(text: str, phrases: Sequence[str]) -> float:
-    """Return where a text first states one of some phrases; infinity if it does not."""
     found = (re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE) for phrase in phrases)
     return min((match.start() for match in found if match), default=inf)
 
@@ -208,7 +206,7 @@ class LeanContext(RuleGrader):
     def grade_delivered(
         self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], delivered: DeliveredContexts
     ) -> Grade:
-        response, key = only(item, responses, self.name), evidence_key(item, self.name)
+        response, key = only(item, responses, self.name), item.key_as(EvidenceKey, self.name)
         if response.outcome.is_error and (failure := first_failure(responses)):
             return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
         history = index_of(scenario)
@@ -247,9 +245,3 @@ class SharedLeanContext(LeanContext):
 
     name = "shared-lean-context@1"
     company = True
-
-
-def evidence_key(item: ItemKey, grader: str) -> EvidenceKey:
-    if not isinstance(item.key, EvidenceKey):
-        raise TypeError(f"{item.item_id}: {grader} needs a key with expected turns, not {type(item.key).__name__}")
-    return item.key

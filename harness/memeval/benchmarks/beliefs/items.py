@@ -7,10 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from memeval.benchmarks.beliefs.history import History
 from memeval.benchmarks.beliefs.keys import EvidenceKey, Kind, MisleadingValue, StatedValue
-from memeval.benchmarks.beliefs.lives import UNDATED
-from memeval.benchmarks.beliefs.plan import (
+from memeval.benchmarks.beliefs.lives import (
     AFTER,
     BEFORE,
     BELIEF,
@@ -19,8 +17,10 @@ from memeval.benchmarks.beliefs.plan import (
     MONTH,
     NOISE,
     TEMPORAL,
+    UNDATED,
     Need,
 )
+from memeval.benchmarks.beliefs.talk import History
 from memeval.benchmarks.beliefs.wording.editions import Vocabulary
 from memeval.benchmarks.beliefs.wording.packs import WordedTopic
 from memeval.benchmarks.kit.people import Person
@@ -123,7 +123,7 @@ class Asker:
             earlier, later = states[place : place + 2]
             state, other = (earlier, later) if kind == BEFORE else (later, earlier)
             named = other.value
-            pool = self.words.frames.right_before if kind == BEFORE else self.words.frames.right_after
+            pool = self.words.frames["right_before"] if kind == BEFORE else self.words.frames["right_after"]
             when = self.rng.choice(pool).format(she=self.person.she, v=named.text)
             question = self._past(topic, when)
             # A turn that gives up one value for another one states both.
@@ -144,7 +144,7 @@ class Asker:
         right = began(self.person, topic, state.value, state.since)
         others = tuple(began(self.person, topic, s.value, s.since) for s in states if s is not state)
         doing = topic.clause(state.value, Form.GERUND, self.person.her)
-        question = self.rng.choice(self.words.frames.began).format(
+        question = self.rng.choice(self.words.frames["began"]).format(
             name=self._name(), doing=doing, v=state.value.text, label=topic.label
         )
         announced = self._announcement(topic, state)
@@ -165,7 +165,7 @@ class Asker:
                 day = (day + timedelta(days=30)).replace(day=15)
         past = [pair for pair in found if pair[0].until is not None] or found
         state, day = self.rng.choice(past)
-        return state, self.rng.choice(self.words.frames.in_month).format(month=month(day))
+        return state, self.rng.choice(self.words.frames["in_month"]).format(month=month(day))
 
     # Facts that depend on others --------------------------------------------------------------------------------------
 
@@ -189,7 +189,7 @@ class Asker:
             key = CascadeKey(root_change=change, dependent=fact, stance=stance, reference=reference)
         else:
             does = topic.clause(state.value, Form.THIRD, self.person.her)
-            question = self.rng.choice(self.words.frames.still_asked).format(
+            question = self.rng.choice(self.words.frames["still_asked"]).format(
                 name=self._name(), does=does, she=self.person.she, label=topic.label
             )
             certain = "" if stance is Stance.DOUBT else "Not uncertain. "

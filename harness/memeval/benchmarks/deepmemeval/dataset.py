@@ -71,7 +71,6 @@ class DeepMemEvalDataset(Dataset):
         self._rows = released.scenarios
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the scenarios: sessions in the listed order with their dates, then the questions."""
         return map(_scenario, self._rows)
 
     def keys(self) -> Iterator[ItemKey]:
@@ -195,7 +194,6 @@ def _other_times(raw: RawTemporal) -> tuple[str, ...]:
 
 
 def _facts_by_turn(raw: RawDelta) -> tuple[tuple[Fact, ...], ...]:
-    """Return the facts each answer should contain: the established ones, and later ones from their turn on."""
     established = tuple(map(fact_of, raw.metadata.established_facts_by_turn_5))
     late = [(new.turn, fact_of(new.fact)) for new in raw.metadata.new_facts_after_turn_5]
     return tuple(
@@ -219,7 +217,6 @@ def _evidence(raw: RawScenario) -> tuple[str, ...] | None:
 
 
 def _doubt(scenario_id: str) -> str:
-    """Return the kind of the erratum of a scenario, or ``none``."""
     found = (
         entry.kind.replace("_", "-")
         for entry in shipped_errata(__package__, FULL.digest).entries

@@ -55,7 +55,6 @@ class _ScenarioRow(ForeignRecord):
 
 
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
-    """Read responses with or without evaluation; see :data:`memeval.benchmarks.exchange_format.Reader`."""
     rows = [(where, fitted(_ScenarioRow, value, where)) for where, value in file.rows()]
     once((where, row.scenario_id) for where, row in rows)
     keys = {key.scenario_id: key for key in benchmark_session.dataset.keys()}  # noqa: SIM118 - no dictionary

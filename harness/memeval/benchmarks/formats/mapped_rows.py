@@ -50,7 +50,6 @@ class MappedRow:
     """One row of a file, as read by the mapping; ``None`` where the file says nothing."""
 
     place: int
-    """Number of the row in the file, from 1."""
     broken: bool = False
     """Whether the row is not a JSON object, such as a torn line."""
     item: str | None = None
@@ -160,7 +159,6 @@ def _compiled(path: str) -> Any:
 
 
 def _keys_above(match: DatumInContext) -> tuple[str | int, ...]:
-    """Return the keys and indices from the top of the file to a match."""
     parts: list[str | int] = []
     step: DatumInContext | None = match
     while step is not None and step.context is not None:
@@ -317,14 +315,12 @@ def _row(place: int, cells: _Cells, mapping: RowMapping) -> MappedRow:
 
 
 def _retrieved(cells: _Cells, mapping: RowMapping) -> tuple[str, ...] | None:
-    """Return the retrieved ids; ``None`` if the row says nothing about them."""
     known = cells.one("retrieved_known", mapping.retrieved_known)
     found = cells.ids("retrieved_turns", mapping.retrieved_turns) or cells.ids("retrieved", mapping.retrieved)
     return None if known is False else found
 
 
 def _error(cells: _Cells, mapping: RowMapping, answer: str | None) -> str | None:
-    """Return the error of an answer; ``None`` if there is none."""
     value = cells.one("error", mapping.error)
     if value is True:
         return _ERROR_MARK.sub("", answer or "").strip() or "failed without an error message"
@@ -341,6 +337,5 @@ def _error(cells: _Cells, mapping: RowMapping, answer: str | None) -> str | None
 
 
 def verdict_of(value: Any) -> bool | None:
-    """Return a verdict from any of its usual spellings; ``None`` if it is none."""
     word = str(value).strip().lower()
     return True if word in RIGHT else False if word in WRONG else None

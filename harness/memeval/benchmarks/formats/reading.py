@@ -25,7 +25,6 @@ LARGEST_BESIDE = 64_000_000
 """Size limit of a companion file, in bytes."""
 
 _MOST_DIGITS = 40
-"""Largest number of digits in a whole number."""
 
 _MOST_VALUE = 10.0**_MOST_DIGITS
 
@@ -125,7 +124,6 @@ _OTHER_FORMATS = (
     (b"PAR1", "a Parquet table", "Save it as JSON lines or CSV."),
     (b"SQLite format 3", "an SQLite database", "Save the answers as JSON lines or CSV."),
 )
-"""First bytes of files of other kinds, with what they are and a remedy."""
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _AROUND = "\ufeff \t"
@@ -222,7 +220,6 @@ def listed(value: Any, where: object) -> list[Any]:
 
 
 def placed(values: Iterable[Any], where: object) -> Iterator[tuple[str, Any]]:
-    """Yield the elements of a list, each with its location."""
     for number, value in enumerate(values, start=1):
         yield f"{where}: element {number}", value
 
@@ -276,5 +273,4 @@ def kind_of(value: Any) -> str:
 
 
 def _limited(kind: type[int] | type[float]) -> Callable[[str], float]:
-    """Return a parser of numbers that gives infinity where a number is out of range."""
     return lambda text: kind(text) if len(text) <= _MOST_DIGITS or kind is float else math.inf

@@ -10,8 +10,6 @@ from memeval.words import read_words
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Someone whose life the benchmark follows."""
-
     slug: str
     """Unique within a generation."""
     first: str
@@ -37,7 +35,6 @@ class Relation:
 
     @property
     def mine(self) -> str:
-        """How the person calls them."""
         return f"my {self.kin} {self.first}"
 
 

@@ -59,7 +59,6 @@ class LifeBenchBenchmark(Benchmark):
         return LifeBenchDataset([read_user(folder, user) for user in TIERS[tier]], choice=protocol == "choice")
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether all files of the tier ``quick`` exist."""
         return is_complete(path, TIERS["quick"])
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:

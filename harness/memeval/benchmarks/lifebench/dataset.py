@@ -67,7 +67,6 @@ class History:
         self._records[0][:0] = contacts
 
     def sessions_until(self, month: str) -> int:
-        """Return the number of sessions up to the end of a month."""
         return bisect_right(self.days, f"{month}-99")
 
     def located(self) -> dict[Reference, list[LocatedRecord]]:

@@ -82,7 +82,6 @@ class LifeBenchKey(ReferenceKey):
 
     @property
     def is_rubric(self) -> bool:
-        """Whether criteria decide."""
         return bool(self.rubric)
 
     @property

@@ -37,7 +37,6 @@ class ReleasedUser(Record):
     """Git object name (SHA-1) of each released file, by its path in the user's folder."""
 
     def record_lists(self) -> dict[str, str]:
-        """Return the paths of the record lists, by the name of the list."""
         return {Path(path).stem: path for path in self.objects if path != QUESTIONS}
 
 
@@ -92,7 +91,6 @@ def folder_of_users(path: Path | None) -> Path | None:
 
 
 def is_complete(path: Path | None, users: Sequence[str]) -> bool:
-    """Return whether all files of some users exist; see :func:`folder_of_users`."""
     folder = folder_of_users(path)
     return folder is not None and all(
         _found(folder / user / each) is not None for user in users for each in released_users()[user].objects
@@ -127,7 +125,6 @@ def _existing(path: Path) -> Path:
 
 
 def _unpacked(file: Path) -> bytes:
-    """Return the bytes of a file, unpacked if they are gzip."""
     try:
         with file.open("rb") as raw:
             packed = raw.peek(2)[:2] == b"\x1f\x8b"

@@ -48,7 +48,6 @@ class TurnText(NamedTuple):
 
 
 def turn_count(source: str, record: Mapping[str, Any]) -> int:
-    """Return the number of turns of a record; see :func:`turns_of`."""
     return sum(1 for _ in _said(record)) if source == CHAT else 1
 
 

@@ -44,7 +44,6 @@ class _Memory:
                 self.held[user, topic] = statement(value, turn)
 
     def known(self, user: User, topic: Topic) -> str:
-        """Ask for a value before anything is deleted."""
         return self.script.ask_about(user, topic, "ask")
 
 
@@ -64,7 +63,6 @@ def _kept(memory: _Memory, before: str, user: User, topic: Topic, probe: str, ho
 
 
 def _told_again(memory: _Memory, before: str, user: User, topic: Topic, how: str) -> None:
-    """Tell a deleted value again: it must come back."""
     held = memory.held[user, topic]
     gone = memory.known(user, topic)
     again = statement(held.phrases[0], memory.script.say(user, topic.told[0].format(value=held.phrases[0])))
@@ -129,7 +127,6 @@ def by_user(script: Script) -> None:
 
 
 def exported(script: Script, whole_user: bool) -> None:
-    """Export the store before and after a deletion."""
     memory = _Memory(script, 3)
     user, topic = memory.users[0], memory.topics[0]
     deleted = [memory.held[user, each] for each in (memory.topics if whole_user else [topic])]
@@ -206,7 +203,6 @@ def _says(user: User, mine: ProbeStatement) -> str:
 
 
 def at_once(script: Script) -> None:
-    """Write all facts of two users at the same time, and ask for each."""
     rng = script.rng
     people = users(rng, AT_ONCE_USERS)
     told = []

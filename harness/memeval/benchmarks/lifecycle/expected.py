@@ -13,7 +13,6 @@ COMPARED = ("store-everything", "forget-nothing", "forget-everything", "soft-del
 """The controls that differ from it in one way each."""
 
 ORACLE = "lifecycle-oracle"
-"""The control that passes every probe."""
 
 
 @dataclass(frozen=True)

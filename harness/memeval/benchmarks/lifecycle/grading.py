@@ -58,9 +58,7 @@ class _ProbeGrader(RuleGrader):
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used."""
-        key = item.key
-        if not isinstance(key, ProbeKey):
-            raise TypeError(f"{item.item_id}: {self.name} grades probes only")
+        key = item.key_as(ProbeKey, self.name)
         failure = first_failure([each for each in responses if each.outcome.is_error])
         if failure is not None:
             return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
@@ -173,7 +171,6 @@ def _position(text: str, part: ProbeStatement) -> float:
 
 
 def _measures(stage: ProbeStage, texts: Sequence[FoundText]) -> dict[str, float | None]:
-    """Return the measures of the last response of an item."""
     wrong = [place for place, text in enumerate(texts) if any(text.leaks(part) for part in stage.wrong)]
     found = [_place(part, texts) for part in stage.expected]
     measures: dict[str, float | None] = {

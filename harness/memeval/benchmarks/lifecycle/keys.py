@@ -50,7 +50,6 @@ class ProbeKey(AnswerKey):
 
     kind: Literal["lifecycle"] = "lifecycle"
     stages: tuple[ProbeStage, ...] = Field(min_length=1)
-    """The stages, in the order of the item's questions."""
     reference: str
     """The right result, for readers."""
 

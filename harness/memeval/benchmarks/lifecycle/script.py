@@ -67,7 +67,6 @@ class Script:
         self._questions = 0
 
     def later(self, least: int = 1, most: int = 4) -> None:
-        """Move the clock on by some days."""
         self.day += timedelta(days=self.rng.randint(least, most))
 
     @property
@@ -132,7 +131,6 @@ class Script:
         return self.ask(user, str(getattr(topic, form)).format(name=user.name), in_flight=in_flight)
 
     def forget(self, user: User, turns: Sequence[str] | None = None, query: str | None = None) -> None:
-        """Add a request to forget the texts of turns, a topic, or all of a user."""
         self.later()
         ids = None if turns is None else tuple(turn.partition(":")[0] for turn in turns)
         self._steps.append(Forget(bank=user.bank, ids=ids, query=query))
@@ -200,7 +198,6 @@ def only(expected: ProbeStatement, *wrong: ProbeStatement) -> ProbeStage:
 
 
 def none_of(*wrong: ProbeStatement) -> ProbeStage:
-    """Return a stage in which statements must not be found."""
     return ProbeStage(rule=ProbeRule.ONLY, wrong=wrong)
 
 

@@ -24,7 +24,6 @@ class LocatedEvidence:
     sessions: tuple[str, ...]
     """Ordinals of their sessions, in order of ingestion."""
     dates: tuple[str, ...]
-    """Dates of these sessions."""
     photo: bool
     """Whether one of the turns has a photo caption."""
 
@@ -48,7 +47,6 @@ class Conversation:
                     self._photos.add(turn.dia_id)
 
     def steps(self) -> Iterator[Ingest]:
-        """Yield the sessions to ingest, in the order of their numbers."""
         for session, (name, ordinal) in zip(self.raw.sessions, self.sessions.items(), strict=True):
             turns = tuple(
                 Turn(turn_id=self.turns[turn.dia_id], role="user", speaker=turn.speaker, content=_content(turn))
@@ -73,6 +71,8 @@ def _content(turn: LocomoTurn) -> str:
     return f"{turn.text} [shares a photo: {turn.blip_caption}]" if turn.blip_caption else turn.text
 
 
+NAME = "LoCoMo"
+
 NUMBERED = {str(number): category for number, category in enumerate(LocomoCategory, 1)}
 """Categories by their numbers in the file. Some publications use the names in another order, which is wrong."""
 
@@ -92,10 +92,12 @@ class LocomoDataset(Dataset):
         self._conversations = {each.sample_id: Conversation(each) for each in released.conversations}
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the scenarios: the sessions in the order of their numbers, then the questions."""
         for name, conversation in self._conversations.items():
             asks = (
-                Ask(question_id=key.item_id, question=with_options(raw.question, _locomo(key).options))
+                Ask(
+                    question_id=key.item_id,
+                    question=with_options(raw.question, key.key_as(LocomoKey, NAME).options),
+                )
                 for key, raw in zip(self._keys[name], conversation.raw.questions, strict=True)
             )
             yield Scenario(scenario_id=name, steps=(*conversation.steps(), *asks))
@@ -122,9 +124,13 @@ class LocomoDataset(Dataset):
         """
         match erratum.kind:
             case ErratumKind.WRONG_ANSWER:
-                return _with_rule(key, _locomo(key).model_copy(update={"answer": _text(erratum)}), erratum)
+                return _with_rule(
+                    key, key.key_as(LocomoKey, NAME).model_copy(update={"answer": _text(erratum)}), erratum
+                )
             case ErratumKind.WRONG_CATEGORY:
-                return _with_rule(key, _locomo(key).model_copy(update={"category": _category(erratum)}), erratum)
+                return _with_rule(
+                    key, key.key_as(LocomoKey, NAME).model_copy(update={"category": _category(erratum)}), erratum
+                )
             case ErratumKind.WRONG_EVIDENCE:
                 return self._evidenced(key, erratum)
             case ErratumKind.AMBIGUOUS:
@@ -139,7 +145,7 @@ class LocomoDataset(Dataset):
         if unknown is not None:
             raise _unusable(erratum, f"names {unknown[:64]!r}, which is not a turn of {key.scenario_id} such as 'D1:3'")
         found = conversation.locate(evidence)
-        better = _locomo(key).model_copy(update={"evidence": evidence, "evidence_turns": found.turns})
+        better = key.key_as(LocomoKey, NAME).model_copy(update={"evidence": evidence, "evidence_turns": found.turns})
         return key.model_copy(update={"key": better, "evidence": found.sessions or None})
 
     @cached_property
@@ -175,12 +181,6 @@ class LocomoDataset(Dataset):
                 options=options_of(question_id, trap) if offers and trap else (),
             ),
         )
-
-
-def _locomo(key: ItemKey) -> LocomoKey:
-    if not isinstance(key.key, LocomoKey):
-        raise TypeError(f"{key.item_id} is not an item of LoCoMo")
-    return key.key
 
 
 def _with_rule(key: ItemKey, better: LocomoKey, erratum: Erratum) -> ItemKey:

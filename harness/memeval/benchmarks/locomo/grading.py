@@ -173,7 +173,7 @@ class LocomoF1(RuleGrader):
             TypeError: the item's key is not LoCoMo's.
             ValueError: the item is not one question with one response, or its key has no answer to compare with.
         """
-        response, key = only(item, responses, self.name), _key(item, self.name)
+        response, key = only(item, responses, self.name), item.key_as(LocomoKey, self.name)
         score = official_f1(key, response.answer)
         if score is None:
             raise ValueError(f"{item.item_id}: {self.name} has no reference answer to compare with")
@@ -200,7 +200,7 @@ class LocomoJudged(Judged):
     name = "locomo-judged@2"
 
     def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
-        key = _key(item, self.name)
+        key = item.key_as(LocomoKey, self.name)
         score = None if response.outcome.is_error else official_f1(key, response.answer)
         return _measured(key, response, score) | few_measures(item, index_of(scenario), response)
 
@@ -210,13 +210,7 @@ class LocomoRetrieval(Retrieval):
 
     def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
         ids = None if retrieved is None else [dia_id(source) for source in retrieved.sources if history.knows(source)]
-        return {"recall_upstream": recall_upstream(_key(item, self.name).evidence, ids)}
-
-
-def _key(item: ItemKey, grader: str) -> LocomoKey:
-    if not isinstance(item.key, LocomoKey):
-        raise TypeError(f"{item.item_id}: {grader} cannot grade keys of kind {item.key.kind!r}")
-    return item.key
+        return {"recall_upstream": recall_upstream(item.key_as(LocomoKey, self.name).evidence, ids)}
 
 
 def _measured(key: LocomoKey, response: Response, score: float | None) -> dict[str, float | None]:

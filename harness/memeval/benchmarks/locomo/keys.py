@@ -42,7 +42,6 @@ class LocomoKey(ReferenceKey):
 
     kind: Literal["locomo"] = "locomo"
     category: LocomoCategory
-    """The category; it determines the scoring rule."""
     answer: str | None
     """The reference answer as text; ``None`` if the file has none, as for most adversarial questions."""
     trap: str | None = None
@@ -62,17 +61,14 @@ class LocomoKey(ReferenceKey):
 
     @property
     def shown(self) -> Mapping[str, str]:
-        """The reference, and the dates of the evidence."""
         return {"reference": self.answer or "None", "dates": ", ".join(self.dates) or "Not known"}
 
     @property
     def expected(self) -> str:
-        """The reference answer; blank if there is none."""
         return self.answer or ""
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The reference, or a sentence that there is none."""
         return (UNANSWERABLE if self.answer is None else self.answer,)
 
     @property
@@ -81,7 +77,6 @@ class LocomoKey(ReferenceKey):
 
     @property
     def unanswerable(self) -> bool:
-        """Whether the question is adversarial."""
         return self.category is LocomoCategory.ADVERSARIAL
 
     @property
@@ -98,7 +93,6 @@ class LocomoKey(ReferenceKey):
 
     @property
     def wrong_time(self) -> WrongTime | None:
-        """Another date, for a temporal question with a reference."""
         return WrongTime.DATE if self.category is LocomoCategory.TEMPORAL and self.answer is not None else None
 
 

@@ -80,8 +80,6 @@ class LocomoQuestion(Record):
 
 
 class _RawSample(Record):
-    """One conversation of the file, with unparsed sessions."""
-
     sample_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
     conversation: dict[str, Any]
     qa: Annotated[tuple[LocomoQuestion, ...], Field(min_length=1)]
@@ -202,7 +200,6 @@ def _conversation(sample: object, number: int, path: Path) -> RawConversation:
 
 
 def _speakers(conversation: Mapping[str, Any], label: str, path: Path) -> tuple[str, ...]:
-    """Return the two speakers, and refuse unknown keys."""
     known = ("speaker_a", "speaker_b")
     for key in conversation:
         if key not in known and not _SESSION.fullmatch(key) and not _DATE.fullmatch(key):

@@ -62,8 +62,6 @@ class _LocomoRowQuestion(ForeignRecord):
 
 
 class _Predicted(ForeignRecord):
-    """The prediction of one system in a row."""
-
     prediction: Answer
     context: list[Id] | Id | None = None
     score: Share | None = None
@@ -78,7 +76,6 @@ class _Predicted(ForeignRecord):
 
 
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
-    """Read predictions of one model; see :data:`memeval.benchmarks.exchange_format.Reader`."""
     conversations = [(where, fitted(_Conversation, value, where)) for where, value in file.rows()]
     once((where, conversation.sample_id) for where, conversation in conversations)
     columns = tuple(
@@ -136,7 +133,6 @@ def _chosen(columns: Sequence[str], file: AnswerFile) -> str:
 def _rows(
     where: str, conversation: _Conversation, column: str, benchmark_session: BenchmarkSession
 ) -> Iterator[tuple[str, _Predicted]]:
-    """Yield the predictions of a conversation with their question ids; rows without a prediction are skipped."""
     questions = [fitted(_LocomoRowQuestion, row, f"{where}, qa {number}") for number, row in enumerate(conversation.qa)]
     for number, (row, question_id) in enumerate(
         zip(conversation.qa, _matched(where, conversation.sample_id, questions, benchmark_session), strict=True)
@@ -244,7 +240,9 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
         qa = []
         for key in keys:
             released = _released(key, bare_question(asks[key.item_id], key))
-            predicted = _predicted(_key(key), rows[key.item_id], slug, upstream_ids if retrieves else None)
+            predicted = _predicted(
+                key.key_as(LocomoKey, FORMAT), rows[key.item_id], slug, upstream_ids if retrieves else None
+            )
             statistics.add(released, predicted.get(f"{slug}_f1", 0.0), predicted.get(f"{slug}_recall"), lengths)
             qa.append({**released, **predicted})
         conversations.append({"sample_id": sample_id, "qa": qa})
@@ -252,15 +250,8 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
     return [write_json(to, conversations, indent=2), write_json(stats, {slug: statistics.table(retrieves)}, indent=2)]
 
 
-def _key(key: ItemKey) -> LocomoKey:
-    if not isinstance(key.key, LocomoKey):
-        raise TypeError(f"{key.item_id} has no key of LoCoMo's")
-    return key.key
-
-
 def _released(item: ItemKey, question: str) -> dict[str, Any]:
-    """Return a question with the fields and field order of the released file."""
-    key = _key(item)
+    key = item.key_as(LocomoKey, FORMAT)
     answer = int(key.answer) if key.answer is not None and item.item_id in NUMBERS else key.answer
     fields = {"question": question, "answer": answer, "evidence": list(key.evidence)}
     fields["category"] = CATEGORIES.index(key.category) + 1
@@ -290,8 +281,6 @@ def _predicted(key: LocomoKey, row: Response, slug: str, upstream_ids: Mapping[s
 
 
 class _Statistics:
-    """The statistics of LoCoMo's code, by category number."""
-
     def __init__(self) -> None:
         self._scores: dict[int, list[float]] = defaultdict(list)
         self._recalls: dict[int, list[float]] = defaultdict(list)

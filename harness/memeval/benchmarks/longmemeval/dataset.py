@@ -9,8 +9,16 @@ from pydantic import ValidationError
 
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey
-from memeval.benchmarks.longmemeval.released import LOCAL, PULL, LongMemEvalFile, LongMemEvalQuestion, QuestionHead
-from memeval.benchmarks.longmemeval.replay import iso, ordinals_of, scenario_of
+from memeval.benchmarks.longmemeval.released import (
+    LOCAL,
+    PULL,
+    LongMemEvalFile,
+    LongMemEvalQuestion,
+    QuestionHead,
+    iso,
+    ordinals_of,
+    scenario_of,
+)
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Scenario
@@ -36,7 +44,6 @@ class LongMemEvalDataset(Dataset):
         return self._cached(self._places[scenario_id])
 
     def scenario_ids(self) -> Iterator[str]:
-        """Yield the scenario ids, which are the question ids."""
         return iter(self._places)
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:

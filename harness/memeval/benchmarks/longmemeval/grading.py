@@ -33,8 +33,6 @@ _UNKNOWN = ""
 
 @dataclass(frozen=True)
 class Corpus:
-    """LongMemEval's documents for one question, with its ids."""
-
     sessions: dict[str, str]
     turns: dict[str, str]
     """Ids by turn ordinal; user turns only."""
@@ -128,24 +126,16 @@ class LongMemEvalJudged(Judged):
     name = "longmemeval-judged@2"
 
     def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
-        _key(item, self.name)
+        item.key_as(LongMemEvalKey, self.name)
         return few_measures(item, index_of(scenario), response)
 
     def alternates(self, item: ItemKey, verdict: bool | None) -> Mapping[str, bool | None]:
-        return {"abstention": verdict is True if _key(item, self.name).abstention else None}
+        return {"abstention": verdict is True if item.key_as(LongMemEvalKey, self.name).abstention else None}
 
 
 class LongMemEvalRetrieval(Retrieval):
-    """Grades the retrieved items of one question, and adds LongMemEval's own measures."""
-
     name = "longmemeval-retrieval@2"
 
     def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
-        evidence_turns = frozenset(_key(item, self.name).evidence_turns)
+        evidence_turns = frozenset(item.key_as(LongMemEvalKey, self.name).evidence_turns)
         return {} if retrieved is None else official_retrieval(history, evidence_turns, retrieved)
-
-
-def _key(item: ItemKey, grader: str) -> LongMemEvalKey:
-    if not isinstance(item.key, LongMemEvalKey):
-        raise TypeError(f"{item.item_id}: {grader} cannot grade keys of kind {item.key.kind!r}")
-    return item.key

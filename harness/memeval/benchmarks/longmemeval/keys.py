@@ -48,7 +48,6 @@ class LongMemEvalKey(ReferenceKey):
 
     @property
     def prompt(self) -> str:
-        """The prompt of the question type, or of unanswerable questions."""
         return "longmemeval-abstention" if self.abstention else _PROMPTS.get(self.question_type, "longmemeval-answer")
 
     @property
@@ -70,7 +69,6 @@ class LongMemEvalKey(ReferenceKey):
 
     @property
     def is_rubric(self) -> bool:
-        """Whether the question is about a preference."""
         return self.question_type is LongMemEvalType.SINGLE_SESSION_PREFERENCE
 
     @property

@@ -58,7 +58,6 @@ class _Report(ForeignRecord):
 
 
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
-    """Read a run; see :data:`memeval.exchange.formats.Reader`."""
     run = fitted(_Run, file.json(), file.path)
     answers = read_mapped(file, mapping_of(f"{__package__}:{OWN}"), OWN)
     settings = run.metadata

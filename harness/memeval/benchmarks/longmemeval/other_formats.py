@@ -20,8 +20,18 @@ from memeval.benchmarks.data import refuse_repeats
 from memeval.benchmarks.formats.reading import AnswerFile, ForeignRecord, fitted
 from memeval.benchmarks.longmemeval.dataset import abstains, item_key
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
-from memeval.benchmarks.longmemeval.released import Answer, Id, QuestionType, Role, Text
-from memeval.benchmarks.longmemeval.replay import PublishedSession, iso, ordinals_of, scenario_of, unreadable
+from memeval.benchmarks.longmemeval.released import (
+    Answer,
+    Id,
+    PublishedSession,
+    QuestionType,
+    Role,
+    Text,
+    iso,
+    ordinals_of,
+    scenario_of,
+    unreadable,
+)
 from memeval.keys import ItemKey
 from memeval.records.base import Digest, digest_of
 from memeval.records.errors import BadInput
@@ -296,7 +306,6 @@ def _rows(file: AnswerFile, model: type[M]) -> list[M]:
 
 
 def _refuse_times(times: Iterable[tuple[str, str]], path: Path) -> None:
-    """Refuse a time that is neither blank nor readable, with the id of its question or session."""
     for name, time in times:
         if unreadable([time]) is not None:
             raise BadInput(

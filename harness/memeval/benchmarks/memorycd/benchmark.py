@@ -33,7 +33,6 @@ USER_FILES = tuple(
     )
     for ending in (".jsonl", ".jsonl.gz")
 )
-"""Possible paths of the user file in the folder of the data."""
 
 
 def users_file(path: Path | None) -> Path | None:

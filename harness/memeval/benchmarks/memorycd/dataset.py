@@ -80,11 +80,9 @@ class MemoryCDDataset(Dataset):
         return self._walked[1]
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the scenarios by domain, then by user in the order of the file."""
         return map(self.scenario, self._asked)
 
     def keys(self) -> Iterator[ItemKey]:
-        """Yield the keys in the order of the scenarios, then by time."""
         return (key for asked in self._asked.values() for key in asked.keys)
 
     def scenario(self, scenario_id: str) -> Scenario:

@@ -1,21 +1,21 @@
-"""The graders of MemoryCD's tasks, and averages by person."""
+"""The graders of MemoryCD's tasks, and parsing of answers: like the released code, and strictly.
+
+Rules: AgentMemoryWorld/MemoryCD, ``eval_core.py``. The released rules always give a result: 3.0 if an answer has no
+number, and the prompt's order for missing ids. The strict rules report both cases and give no credit.
+"""
 
 from __future__ import annotations
 
+import math
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from math import fsum, log2
 
 from memeval.benchmarks.memorycd.keys import MemoryCDKey, MemoryCDTask
 from memeval.benchmarks.memorycd.overlap import bleu, rouge
-from memeval.benchmarks.memorycd.parsing import (
-    HIGHEST,
-    LOWEST,
-    ParseState,
-    parsed_ranking,
-    parsed_rating,
-    published_ranking,
-)
 from memeval.grading.base import RuleGrader
 from memeval.grading.rows import first_failure, only, row
 from memeval.judging.base import Judge
@@ -24,16 +24,112 @@ from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
+LOWEST, HIGHEST = 1.0, 5.0
+"""Smallest and largest number of stars."""
+
+DEFAULT = 3.0
+"""The released code's rating of an answer without a number."""
+
+_NUMBER = re.compile(r"\d+\.?\d*")
+_PUBLISHED_ID = re.compile(r"B[0-9A-Z]{9}")
+_RUN = re.compile(r"[^\W_]+")
+
+
+class ParseState(StrEnum):
+    OK = "ok"
+    """The answer has the requested form."""
+    REPAIRED = "repaired"
+    """The answer contains a number among words, out of range or not finite, or an id twice."""
+    FALLBACK = "fallback"
+    """The answer has no number, or an id is missing."""
+
+
+@dataclass(frozen=True)
+class ParsedRating:
+    value: float
+    """Stars, 1 to 5, not rounded; :data:`DEFAULT` for a fallback."""
+    state: ParseState
+    finite: bool
+    """Whether the number is finite: neither ``nan`` nor ``inf``."""
+
+
+@dataclass(frozen=True)
+class ParsedRanking:
+    order: tuple[str, ...]
+    """The named ids, best first, each once."""
+    state: ParseState
+
+
+def parsed_rating(answer: str) -> ParsedRating:
+    """Return the rating in an answer.
+
+    It is the whole answer as a number, else the first number in it, else 3; clamped to [1, 5]. ``nan`` and ``inf`` give
+    5.
+    """
+    state = ParseState.OK
+    try:
+        number = float(answer)
+    except ValueError:
+        found = _NUMBER.search(answer)
+        if found is None:
+            return ParsedRating(DEFAULT, ParseState.FALLBACK, finite=True)
+        number, state = float(found.group()), ParseState.REPAIRED
+    # With this order of arguments nan gives the highest rating, like in the released code.
+    value = max(LOWEST, min(HIGHEST, number))
+    return ParsedRating(value, state if value == number else ParseState.REPAIRED, finite=math.isfinite(number))
+
+
+def published_ranking(answer: str, candidates: Sequence[str]) -> tuple[str, ...]:
+    """Return the ranking of the released code.
+
+    It recognises only ids of the letter B and nine more characters; other ids follow in the prompt's order. If
+    candidates are duplicated and the counts differ, the result is the prompt's order.
+    """
+    known = set(candidates)
+    recognised = dict.fromkeys(one for one in _PUBLISHED_ID.findall(answer) if one in known)
+    order = (*recognised, *(one for one in candidates if one not in recognised))
+    return order if len(order) == len(candidates) else tuple(candidates)
+
+
+def parsed_ranking(answer: str, candidates: Sequence[str]) -> ParsedRanking:
+    """Return the candidates that an answer names, in its order.
+
+    An id counts if no letter or digit is next to it. Of two ids that begin at one position, the longer one counts.
+    """
+    named = list(_named(answer, set(candidates)))
+    order = tuple(dict.fromkeys(named))
+    if len(order) < len(set(candidates)):
+        return ParsedRanking(order, ParseState.FALLBACK)
+    return ParsedRanking(order, ParseState.OK if len(named) == len(order) else ParseState.REPAIRED)
+
+
+def _named(answer: str, candidates: set[str]) -> Iterator[str]:
+    by_run: dict[str, list[str]] = defaultdict(list)
+    for one in sorted(candidates, key=len, reverse=True):
+        if run := _RUN.match(one):
+            by_run[run.group()].append(one)
+    reached = 0
+    for run in _RUN.finditer(answer):
+        if run.start() < reached:
+            continue
+        for one in by_run.get(run.group(), ()):
+            end = run.start() + len(one)
+            if answer.startswith(one, run.start()) and not _RUN.match(answer, end):
+                yield one
+                reached = end
+                break
+
+
 PUBLISHED = "published"
 """The released code's rule: name of the alternate, and prefix of its metrics."""
 
 
 def key_of(item: ItemKey, grader: str, *tasks: MemoryCDTask) -> MemoryCDKey:
     """Return an item's key."""
-    if not isinstance(item.key, MemoryCDKey) or item.key.task not in tasks:
-        kind = item.key.task.value if isinstance(item.key, MemoryCDKey) else item.key.kind
-        raise TypeError(f"{item.item_id}: {grader} cannot grade keys of kind {kind!r}")
-    return item.key
+    key = item.key_as(MemoryCDKey, grader)
+    if key.task not in tasks:
+        raise TypeError(f"{item.item_id}: {grader} cannot use keys of kind {key.task.value!r}")
+    return key
 
 
 def state_of(responses: Sequence[Response], reason: str) -> tuple[GradeState, str]:
@@ -170,7 +266,6 @@ class MemoryCDRating(RuleGrader):
 
 
 def _credit(error: float | None) -> float:
-    """Return the credit for an error in stars; 0 for ``None``."""
     return 0.0 if error is None else 1 - error / (HIGHEST - LOWEST)
 
 

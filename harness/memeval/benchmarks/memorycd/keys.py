@@ -12,8 +12,6 @@ DOMAINS = ("Beauty_and_Personal_Care", "Books", "Electronics", "Home_and_Kitchen
 
 
 class MemoryCDTask(StrEnum):
-    """The kind of prediction."""
-
     RATING = "rating"
     TITLE = "title"
     """The title of a review; upstream's ``review_summarization``."""
@@ -23,8 +21,6 @@ class MemoryCDTask(StrEnum):
 
 
 class MemoryCDKey(AnswerKey):
-    """A person's rating, text or choice."""
-
     kind: Literal["memorycd"] = "memorycd"
     task: MemoryCDTask
     rating: float | None = None

@@ -50,7 +50,6 @@ class JsonLines:
         self.count = 0
         """Lines read so far, without blank lines."""
         self.skipped = 0
-        """Number of skipped lines among them."""
         self._notes: list[str] = []
         self._odd: Counter[str] = Counter()
 
@@ -110,7 +109,6 @@ class JsonLines:
         return ""
 
     def _raw(self) -> Iterator[bytes]:
-        """Yield the lines with their line ends, and update the digest."""
         total = 0
         try:
             with self.path.open("rb") as file:
@@ -138,7 +136,6 @@ class JsonLines:
 
 
 def is_packed(path: Path) -> bool:
-    """Return whether a file is gzip, by its bytes."""
     with path.open("rb") as file:
         return file.read(2) == _GZIP
 
@@ -164,7 +161,6 @@ class Index:
     digest: Digest
     """Digest of the unpacked bytes of the file."""
     notes: tuple[str, ...]
-    """Warnings about the file, as sentences."""
     _tables: sqlite3.Connection = field(repr=False, compare=False)
     _lock: threading.Lock = field(repr=False, compare=False, default_factory=threading.Lock)
     _folder: object = field(repr=False, compare=False, default=None)

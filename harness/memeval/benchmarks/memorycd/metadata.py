@@ -21,7 +21,6 @@ DESCRIPTION_CHARACTERS = 500
 @dataclass(frozen=True)
 class Product:
     title: str = ""
-    """Name; empty if unknown."""
     average: float | None = None
     """Mean of all ratings, as in the file; ``None`` if unknown."""
     category: str = ""
@@ -31,7 +30,6 @@ class Product:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The non-empty texts for searches."""
         return tuple(text for text in (self.title, self.category, self.description) if text)
 
 

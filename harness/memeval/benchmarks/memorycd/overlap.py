@@ -51,7 +51,6 @@ def _grams(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
 
 _WORD = re.compile(r"[a-z0-9]+")
 _STEMMED_FROM = 4
-"""Shortest length of a stemmed word."""
 
 
 @dataclass(frozen=True)

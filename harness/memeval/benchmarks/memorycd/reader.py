@@ -100,7 +100,6 @@ class _Reviews:
 
     @cached_property
     def _places_of_words(self) -> dict[str, list[int]]:
-        """The positions of the reviews that contain each word."""
         found: dict[str, list[int]] = defaultdict(list)
         for place, one in enumerate(self.reviews):
             for word in one.words:
@@ -108,7 +107,6 @@ class _Reviews:
         return found
 
     def _similar(self, fields: Fields) -> list[float]:
-        """Return the similarity of each review to the fields."""
         scores, own = [0.0] * len(self.reviews), _words(fields)
         # In a fixed order, since float sums depend on it.
         for word in sorted(own & self._places_of_words.keys()):
@@ -122,13 +120,11 @@ class _Reviews:
         ]
 
     def rating(self, product: Fields) -> str:
-        """Return the predicted stars of a product."""
         weights = [1 + score for score in self._similar(product)]
         mean = fsum(weight * (one.rating or 0.0) for weight, one in zip(weights, self.reviews, strict=True))
         return str(int(mean / fsum(weights) + 0.5))
 
     def text_for(self, label: str, product: Fields) -> str:
-        """Return the predicted title or review of a product."""
         wanted = _number(product.get("Rating", ""))
         best, found = (-1.0, 0.0), ""
         for one, score in zip(self.reviews, self._similar(product), strict=True):
@@ -138,7 +134,6 @@ class _Reviews:
         return found.removesuffix("...") if label == "Review" else found
 
     def ranked(self, candidates: Sequence[Fields]) -> list[str]:
-        """Return the ids of the candidates, the most likely first."""
         liked = [place for place, one in enumerate(self.reviews) if (one.rating or 0.0) >= LIKED]
 
         def likely(candidate: Fields) -> tuple[float, float]:

@@ -10,13 +10,11 @@ from memeval.benchmarks.memorycd.metadata import Product
 from memeval.benchmarks.memorycd.users import Interaction
 
 REVIEW_CHARACTERS = 200
-"""Characters of a remembered review that are shown."""
 
 DESCRIPTION_CHARACTERS = 200
 """Characters of the description of a candidate that are shown."""
 
 SEED = 42
-"""Seed of the order of candidates."""
 
 UNKNOWN = "Nothing is known about it."
 

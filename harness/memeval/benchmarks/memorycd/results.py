@@ -31,8 +31,8 @@ from memeval.benchmarks.formats.reading import (
     refuse,
 )
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
+from memeval.benchmarks.memorycd.grading import HIGHEST, LOWEST
 from memeval.benchmarks.memorycd.keys import DOMAINS, MemoryCDTask
-from memeval.benchmarks.memorycd.parsing import HIGHEST, LOWEST
 from memeval.benchmarks.memorycd.users import MILLISECONDS_FROM
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.keys import ItemKey
@@ -93,7 +93,6 @@ class RunName:
 
     @property
     def protocol(self) -> str:
-        """Memeval's protocol of the run."""
         return f"{self.task.value}-{self.setting}"
 
     @classmethod
@@ -131,8 +130,6 @@ FAILED = "llm_error"
 
 
 class _Target(ForeignRecord):
-    """The item that the question is about."""
-
     parent_asin: Id | None = None
     timestamp: float | None = None
     candidate_asins: list[Id] | None = Field(default=None, max_length=100_000)
@@ -187,7 +184,6 @@ class _Summary(ForeignRecord):
 
 
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
-    """Read predictions; see :data:`memeval.benchmarks.exchange_format.Reader`."""
     data = benchmark_session.dataset
     if not isinstance(data, MemoryCDDataset):
         refuse("not MemoryCD data.", file.path)
@@ -227,7 +223,6 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
 
 
 def _check(row: _PredictionRow, task: MemoryCDTask, where: str) -> None:
-    """Refuse a row that clearly belongs to another task."""
     fits = {
         MemoryCDTask.RATING: not isinstance(row.ground_truth, str),
         MemoryCDTask.RANKING: row.target_item.candidate_asins is not None,
@@ -237,7 +232,6 @@ def _check(row: _PredictionRow, task: MemoryCDTask, where: str) -> None:
 
 
 def _summary(file: AnswerFile) -> _Summary:
-    """Return the summary of a file of predictions; empty if there is none."""
     stem = file.path.stem.removeprefix("predictions_")
     name = f"summary_{stem}.json"
     summary = file.beside(name) if stem != file.path.stem else None
@@ -295,7 +289,6 @@ def _matched(
 
 
 def _items_by_pair(data: MemoryCDDataset, domain: str | None) -> dict[tuple[str, str], list[tuple[str, float]]]:
-    """Return item ids and times by user and product."""
     items: dict[tuple[str, str], list[tuple[str, float]]] = defaultdict(list)
     keys = (key for key in data.keys() if domain in (None, key.category))  # noqa: SIM118 - no dictionary
     for scenario_id, scenario_keys in groupby(keys, key=lambda key: key.scenario_id):
@@ -312,7 +305,6 @@ def test_index(key: ItemKey) -> int:
 
 
 def _same_time(row: _PredictionRow, candidates: Sequence[tuple[str, float]]) -> list[str]:
-    """Return the candidates that have the row's time."""
     time: Any = row.target_item.timestamp
     if time is not None and abs(time) < MILLISECONDS_FROM:
         time *= 1000

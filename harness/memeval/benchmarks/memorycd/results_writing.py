@@ -20,14 +20,22 @@ from pathlib import Path
 from typing import Any
 
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks.formats.items import RunItem, RunItems, text_of_context
-from memeval.benchmarks.formats.writing import require_session, write_json
+from memeval.benchmarks.formats.writing import RunItem, RunItems, require_session, text_of_context, write_json
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
-from memeval.benchmarks.memorycd.grading import DEPTHS, PUBLISHED, macro_average, rank_of, ranking_metrics, text_metrics
+from memeval.benchmarks.memorycd.grading import (
+    DEPTHS,
+    PUBLISHED,
+    macro_average,
+    parsed_ranking,
+    parsed_rating,
+    published_ranking,
+    rank_of,
+    ranking_metrics,
+    text_metrics,
+)
 from memeval.benchmarks.memorycd.keys import MemoryCDKey, MemoryCDTask
 from memeval.benchmarks.memorycd.metadata import Product
-from memeval.benchmarks.memorycd.parsing import parsed_ranking, parsed_rating, published_ranking
-from memeval.benchmarks.memorycd.results import FAILED, TASKS, RunName, sources_name, test_index
+from memeval.benchmarks.memorycd.results import FAILED, FORMAT, TASKS, RunName, sources_name, test_index
 from memeval.benchmarks.memorycd.users import Interaction, Split
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.execution.contexts import TurnTexts
@@ -143,9 +151,10 @@ class _Domain:
         self._stream.close()
 
     def add(self, item: RunItem, prompt: str) -> None:
-        if item.key is None or not isinstance(item.key.key, MemoryCDKey):
-            raise TypeError(f"{item.grade.item_id} has no MemoryCD key")
         key, (answered,) = item.key, item.answers
+        if key is None:
+            raise TypeError(f"{item.grade.item_id} has no key")
+        answer_key = key.key_as(MemoryCDKey, FORMAT)
         memory, parted = self._memory.of(key.scenario_id)
         row: Row = {
             "prediction_id": len(self._users),
@@ -153,10 +162,10 @@ class _Domain:
             "timestamp": _naive(self._started(answered.response)),
             "num_memory_items": len(memory),
             "memory": memory,
-            "target_item": self._target(item.key.key, parted.tests[test_index(key)]),
+            "target_item": self._target(answer_key, parted.tests[test_index(key)]),
             "prompt": prompt,
             "llm_response": answered.response.answer.strip(),
-            **self._predicted(item.key.key, answered.response),
+            **self._predicted(answer_key, answered.response),
         }
         self._users.append(key.cluster)
         self._stream.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
@@ -278,8 +287,6 @@ class _Domain:
 
 
 class _Memory:
-    """The memories of a domain's users, in the released code's form."""
-
     def __init__(self, data: MemoryCDDataset, domain: str) -> None:
         self._data, self._domain = data, domain
         self._last: tuple[str, list[Row], Split] | None = None
@@ -295,7 +302,6 @@ class _Memory:
 
     @property
     def mean_rating(self) -> float | None:
-        """Mean of all ratings in the memories so far; ``None`` if there are none."""
         return fsum(self._ratings) / len(self._ratings) if self._ratings else None
 
     def review(self, each: Interaction) -> Row:

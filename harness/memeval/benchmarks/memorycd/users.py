@@ -40,9 +40,7 @@ class Interaction:
     rating: float | None
     """Stars from 1 to 5, as in the file; ``None`` if there are none."""
     title: str
-    """Title of the review; empty if there is none."""
     text: str
-    """Text of the review; empty if there is none."""
     time: float
     """Time in milliseconds since 1970; 0 if unknown."""
     negatives: tuple[str, ...] = ()
@@ -61,7 +59,6 @@ class Users:
     ids: tuple[str, ...]
 
     def each(self) -> Iterator[tuple[str, dict[str, History]]]:
-        """Yield the users in the order of the file, one at a time."""
         for place, user_id in enumerate(self.ids):
             yield user_id, self._histories(place)
 
@@ -88,7 +85,6 @@ class Users:
 
 
 def _stored(domain: str, row: Sequence[Any]) -> Interaction:
-    """Return an interaction from the stored result of :func:`_interaction`."""
     place, item, rating, title, text, time, negatives = row
     return Interaction(domain, place, item, rating, title, text, time, tuple(negatives))
 

@@ -48,7 +48,6 @@ class PrecisionBenchmark(Benchmark):
         return all((folder / source.filename).is_file() for source in self.info.sources)
 
     def pull(self) -> Path:
-        """Download the three files, and return their folder; see :func:`memeval.benchmarks.data.pull`."""
         folder = data_folder() / self.info.name
         for source in self.info.sources:
             pull(source, folder)

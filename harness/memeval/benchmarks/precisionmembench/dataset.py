@@ -60,7 +60,6 @@ class Stored:
         )
 
     def questions(self, user: str, scope: Sequence[str]) -> tuple[str, ...]:
-        """Return the ids of a user's pinned open questions in some scopes."""
         return tuple(
             belief.belief_id
             for belief in self.beliefs
@@ -140,13 +139,11 @@ class PrecisionDataset(Dataset):
         return Stored((*self.fixtures.beliefs, *created)).ordinals if scenario_id in (SEARCHES, TURNS) else {}
 
     def verify(self) -> str:
-        """Return a description of the files, whose digests were checked when they were opened."""
         counts = Counter(key.category for key in self.keys())
         return f"the three released files; {counts[MATCH]} searches have a matching belief"
 
     @property
     def cases(self) -> tuple[Case, ...]:
-        """The cases that are sent."""
         return tuple(case for case in self.fixtures.cases if case.is_sent)
 
     def turns(self) -> Iterator[tuple[str, ConversationTurn, Stored]]:

@@ -109,7 +109,6 @@ class Case(_Part):
 
     @property
     def limit(self) -> int:
-        """Number of requested results."""
         return LIMIT if self.budget.beliefs is None else self.budget.beliefs
 
     @property
@@ -119,15 +118,11 @@ class Case(_Part):
 
 
 class Update(_Part):
-    """More aliases of a belief, after a turn."""
-
     belief_id: str = Field(alias="beliefId")
     aliases: tuple[str, ...] = Field(alias="addAliases")
 
 
 class ConversationTurn(_Part):
-    """One turn of a conversation: a search, then a change of the store."""
-
     number: int = Field(alias="turnIndex", ge=0)
     label: str
     scope: tuple[str, ...] = Field(min_length=1)
@@ -138,8 +133,6 @@ class ConversationTurn(_Part):
 
 
 class Conversation(_Part):
-    """One conversation of the second suite."""
-
     case_id: str = Field(alias="caseId", min_length=1)
     turns: tuple[ConversationTurn, ...] = Field(min_length=1)
 
@@ -161,9 +154,7 @@ class Fixtures:
     beliefs: tuple[Belief, ...]
     """In the order of the file, which is the order of ingestion."""
     cases: tuple[Case, ...]
-    """In the order of the file."""
     conversations: tuple[Conversation, ...]
-    """In the order of the file. They share one store."""
     digest: Digest
     """Digest of the digests of the files, by name."""
 

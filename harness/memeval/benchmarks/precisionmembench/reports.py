@@ -71,8 +71,6 @@ class Asked:
 
 @dataclass(frozen=True)
 class ReportRow:
-    """The result of one search in a report."""
-
     asked: Asked
     result: Result
     milliseconds: float | None = None
@@ -238,8 +236,6 @@ SECOND = "session-"
 
 
 class _CaseRow(ForeignRecord):
-    """The result of one case, or of one turn of a conversation."""
-
     case_id: Id = Field(alias="caseId")
     number: Count | None = Field(default=None, alias="turnIndex")
     of_case: list[Id] | None = Field(default=None, alias="relevantBeliefs", max_length=1000)

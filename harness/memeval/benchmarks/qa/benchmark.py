@@ -104,7 +104,6 @@ class QaBenchmark(_QuestionSet):
     tables = _tables(INFO)
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether a file is named and exists."""
         return path is not None and path.is_file()
 
     def remedy(self) -> str:

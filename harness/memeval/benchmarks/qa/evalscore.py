@@ -49,7 +49,6 @@ class _CitingQuestion(ForeignRecord):
 
 
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
-    """Read an EvalScore file; see :data:`memeval.exchange.formats.Reader`."""
     answers = read_mapped(file, mapping_of(f"{__package__}:{FORMAT}"), FORMAT)
     texts = _texts(benchmark_session)
     questions = zip(answers.answers, placed(file.json()["questions"], f"{file.path}: questions"), strict=True)

@@ -28,7 +28,6 @@ class QaKey(ReferenceKey):
 
     @property
     def prompt(self) -> str:
-        """The one prompt of question sets."""
         return "qa-answer"
 
     @property
@@ -41,7 +40,6 @@ class QaKey(ReferenceKey):
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The reference answer, or the needles if there is none."""
         return self.needles if self.reference is None else (self.reference,)
 
 

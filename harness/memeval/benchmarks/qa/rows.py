@@ -54,7 +54,6 @@ class QuestionRow:
     needles: tuple[str, ...] = ()
     """A correct answer contains one of these texts, or all. Without blank ones."""
     all_of: bool = False
-    """Whether all needles are required."""
     reference: str | None = None
     asked_at: str | None = None
     """Time of the question, ISO 8601."""
@@ -115,7 +114,6 @@ def rows_of(data: bytes, scorer: Scorer, where: object) -> tuple[QuestionRow, ..
 
 
 def _check_bytes(data: bytes, where: object) -> None:
-    """Refuse an empty or too large file, and other formats than UTF-8 JSON Lines."""
     if not data.strip():
         raise BadInput("the file is empty.", where=where, remedy="Write one JSON object per line.")
     if len(data) > LARGEST_FILE:

@@ -64,7 +64,6 @@ class FreshBeliefsBenchmark(BeliefsBenchmark):
         ) + (f" Its wording packs ({packs}) come with a release after that." if packs else "")
 
     def pull(self) -> Path:
-        """Fetch the seed; see :func:`memeval.benchmarks.beliefs.fresh.value.fetch`."""
         return fetch(self.edition, self.beacon, self.place(None))
 
     def vocabulary(self, tier: str) -> Vocabulary:
@@ -75,7 +74,6 @@ class FreshBeliefsBenchmark(BeliefsBenchmark):
         return vocabulary(published, self.edition.packs, self._packs)
 
     def chosen(self, path: Path | None, parameters: Parameters | None) -> tuple[int, int]:
-        """Return the seed of the edition and the requested size; see :meth:`opened`."""
         if "seed" in (parameters or {}):
             raise BadInput(
                 f"{self.edition.id} has no parameter 'seed': its seed is fixed.",

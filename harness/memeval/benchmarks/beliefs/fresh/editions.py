@@ -26,7 +26,6 @@ class Beacon(Record):
     period_seconds: int = Field(ge=1)
     """Seconds from one round to the next."""
     urls: tuple[str, ...] = Field(min_length=1)
-    """Addresses of its servers, in order of preference."""
 
     def round_at(self, at: datetime) -> int:
         return (int(at.timestamp()) - self.genesis) // self.period_seconds + 1

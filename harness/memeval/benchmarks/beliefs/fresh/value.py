@@ -104,7 +104,6 @@ def fetch(edition: Edition, beacon: Beacon, target: Path) -> Path:
 
 
 def is_official(value: BeaconValue, beacon: Beacon) -> bool:
-    """Return whether a value came from one of the beacon's own addresses."""
     return value.source in {beacon.address(base, value.round) for base in beacon.urls}
 
 

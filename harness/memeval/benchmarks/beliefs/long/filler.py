@@ -11,9 +11,8 @@ import random
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
-from memeval.benchmarks.beliefs.lives import OTHERS, Life
+from memeval.benchmarks.beliefs.lives import OTHERS, STREAMS, Life
 from memeval.benchmarks.beliefs.long.lives import FillerTalker, LongLife, lives
-from memeval.benchmarks.beliefs.plan import STREAMS
 from memeval.benchmarks.beliefs.wording.editions import Vocabulary
 from memeval.benchmarks.kit.checks import says
 from memeval.benchmarks.kit.long.details import stranger

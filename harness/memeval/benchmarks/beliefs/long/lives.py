@@ -10,9 +10,8 @@ from functools import lru_cache
 
 from memeval.benchmarks.beliefs.generate import MadeLife, make_life
 from memeval.benchmarks.beliefs.keys import EvidenceKey
-from memeval.benchmarks.beliefs.lives import Life
+from memeval.benchmarks.beliefs.lives import STREAMS, Life, plan
 from memeval.benchmarks.beliefs.long import PEOPLE
-from memeval.benchmarks.beliefs.plan import STREAMS, plan
 from memeval.benchmarks.beliefs.talk import CHATTER, Talker
 from memeval.benchmarks.beliefs.wording.editions import Vocabulary
 from memeval.benchmarks.beliefs.wording.packs import WordedTopic
@@ -32,7 +31,6 @@ class DetailedTalker(Talker):
     """Adds a detail to the request and to the reply of small talk, in sessions of a life and in filler sessions."""
 
     def chatter(self) -> list[DraftTurn]:
-        """Return a session of small talk, with details in the first of its two subjects."""
         talk = self._small_talk(CHATTER)
         return self._closed([*talk, *super()._small_talk(self._room() - CHATTER, 2)])
 
@@ -122,7 +120,6 @@ def _drafts(made: MadeLife) -> tuple[DraftSession, ...]:
 
 
 def _asks(made: MadeLife, first: date, names: FullNames) -> tuple[Ask, ...]:
-    """Return the questions on days of their own, with the full name if two people share a first name."""
     asks: Sequence[Ask] = [ask for ask in made.scenario.questions() if isinstance(ask, Ask)]
     return tuple(
         ask.model_copy(

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from memeval.benchmarks.beliefs.wording.editions import FILENAME, Wordings, add, reveal
-from memeval.benchmarks.beliefs.wording.packs import SIZES, WordingPack, faults, read_pack, shared
+from memeval.benchmarks.beliefs.wording.packs import FRAMES, WordingPack, faults, read_pack, shared
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
 from memeval.storage import write_whole
@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
 def _new(file: Path) -> None:
     if file.exists():
         raise BadInput("the file exists.", where=file, remedy="Choose another name.")
-    lists = "".join(f"{name} = []  # at least {least}\n" for name, least in SIZES.items())
+    lists = "".join(f"{name} = []  # at least {rule.least}: {rule.says}\n" for name, rule in FRAMES.items())
     text = (
         f'schema_version = 1\nname = "{file.stem}"\nchains = []  # before the first table\n\n[frames]\n{lists}\n'
         "# [[themes]]: a, b, ask, reply, more, end\n"

@@ -10,7 +10,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from memeval.benchmarks.beliefs.wording.packs import Frames, Theme, WordedTopic, WordingPack, read_pack
+from memeval.benchmarks.beliefs.wording.packs import FRAMES, Frames, Theme, WordedTopic, WordingPack, read_pack
 from memeval.records.base import Digest, Record, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.storage import write_whole
@@ -26,6 +26,9 @@ class Vocabulary:
 
     packs: tuple[WordingPack, ...]
 
+    def __hash__(self) -> int:
+        return hash(tuple(pack.name for pack in self.packs))
+
     @cached_property
     def topics(self) -> tuple[WordedTopic, ...]:
         return tuple(topic for pack in self.packs for topic in pack.topics)
@@ -40,19 +43,11 @@ class Vocabulary:
 
     @cached_property
     def frames(self) -> Frames:
-        mixed = {
-            name: tuple(frame for pack in self.packs for frame in getattr(pack.frames, name))
-            for name in Frames.model_fields
-        }
-        return Frames.model_validate(mixed)
+        return {name: tuple(frame for pack in self.packs for frame in pack.frames[name]) for name in FRAMES}
 
     @cached_property
     def themes(self) -> tuple[Theme, ...]:
         return tuple(theme for pack in self.packs for theme in pack.themes)
-
-    @cached_property
-    def dependent(self) -> frozenset[str]:
-        return frozenset(topic.id for chain in self.chains for topic in chain)
 
 
 FILENAME = "editions.toml"
@@ -77,8 +72,6 @@ class WithdrawnText(Record):
 
 
 class Wordings(Record):
-    """The packs, and those of each tier."""
-
     schema_version: int = 1
     packs: tuple[CommittedPack, ...]
     tiers: Mapping[str, tuple[str, ...]]

@@ -30,9 +30,7 @@ class DetailWords:
     middle: tuple[str, ...]
     """Middle syllables of names."""
     last: tuple[str, ...]
-    """Last syllables of names of people."""
     places: tuple[str, ...]
-    """Last syllables of names of places."""
 
 
 WORDS = read_words(__package__, "details.toml", DetailWords)
@@ -75,7 +73,6 @@ KINS = {
 
 
 def stranger(rng: random.Random) -> Relation:
-    """Return another person with a name of random syllables."""
     draw = Loose(rng).draw
     she, her, him = draw((("she", "her", "her"), ("he", "his", "him")))
     return Relation(draw(KINS[she]), f"{draw(WORDS.first)}{draw(WORDS.middle)}{draw(WORDS.last)}", she, her, him)

@@ -27,8 +27,6 @@ LOOKED_UP = 500
 
 
 class HistoryLife(Protocol):
-    """A life in a long history: its relevant sessions, and the questions about it."""
-
     @property
     def person(self) -> Person:
         """The person."""
@@ -50,8 +48,6 @@ class HistoryLife(Protocol):
 
 
 class FillerSessions(Protocol):
-    """Sessions that answer no question, by number."""
-
     def session(self, number: int) -> tuple[HistoryLife, Sequence[DraftTurn]]:
         """Return the life and the turns of a session."""
 
@@ -124,7 +120,6 @@ class LongHistory(Steps):
         return self._sessions
 
     def source_id(self, place: int) -> str:
-        """Return the source id of the session at a position, from 0."""
         return f"{self.scenario_id}:{ordinal(place)}"
 
     def times(self) -> Iterator[int]:
@@ -180,7 +175,6 @@ class LongHistory(Steps):
         return start + within
 
     def _before(self, second: int) -> int:
-        """Return the number of filler sessions before a time."""
         if not self._fillers:
             return 0
         number = second // self._gap
@@ -200,8 +194,6 @@ Part = tuple[str, Sequence[HistoryLife], FillerSessions]
 
 
 class LongSource(ABC):
-    """Lives and filler sessions of a tier."""
-
     prefix: str
     """First part of the scenario ids."""
     folder: str

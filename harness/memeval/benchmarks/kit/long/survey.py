@@ -39,8 +39,6 @@ KEPT_SESSIONS = 20_000
 
 
 class Survey(Stored):
-    """Result of one pass over the histories of a tier."""
-
     seed: int
     tier: str
     made_by: Digest
@@ -100,7 +98,6 @@ def included(source: LongSource) -> Traversable:
 
 
 def store_survey(source: LongSource) -> Survey:
-    """Pass over the histories of a tier and store the result; see :func:`survey`."""
     made = survey(source)
     path = _path(source)
     with contextlib.suppress(OSError, BadInput):  # if it cannot be stored, the next call repeats it
