@@ -139,7 +139,6 @@ class _IndexingPass:
 
     @property
     def digest(self) -> Digest:
-        """Digest of all bytes, once :meth:`elements` is exhausted."""
         return "sha256:" + self._hash.hexdigest()
 
     def elements(self) -> Iterator[tuple[int, int, dict[str, Any]]]:
@@ -273,7 +272,6 @@ class _IndexingPass:
 
 
 def _may_be_cut(error: json.JSONDecodeError, length: int) -> bool:
-    """Return whether the error may come only from the end of the window."""
     return error.msg.startswith("Unterminated string") or error.pos >= length - _LONGEST_WORD
 
 
@@ -296,7 +294,6 @@ def _index_path(path: Path, kind: str) -> Path:
 
 
 def _header(path: Path, kind: str, stamp: _Stamp, digest: Digest, body: bytes) -> bytes:
-    """Return the first line of an index: its file, and the digest of the body."""
     header = {
         "schema_version": INDEX_VERSION,
         "kind": kind,

@@ -31,7 +31,6 @@ class Licence:
 
     @property
     def shown(self) -> str:
-        """What the user reads before accepting."""
         lines = (
             f"{self.info.title} ({self.info.id}) is third-party data. Its licence is {self.info.licence}.",
             SAYS.get(self.info.licence, ""),

@@ -44,7 +44,6 @@ class ReflectCase:
     points: tuple[Fact, ...] = ()
     """Points that the answer should state, the central point first."""
     forbidden: tuple[Fact, ...] = ()
-    """Claims that the answer must not make."""
 
     @property
     def graded(self) -> bool:
@@ -67,7 +66,6 @@ class Suite:
 class RelevantTexts:
     relevant: tuple[str, ...] = ()
     one_keyword: bool = False
-    """Whether each contains one of the keywords instead of all."""
 
 
 class RelevanceRules:
@@ -101,7 +99,6 @@ class RelevanceRules:
         return RelevantTexts(tuple(text.text_id for text in relevant), one_keyword=bool(some and not every))
 
     def _named(self, entry: Entry, name: str, asked: Recall) -> Retain | None:
-        """Return a text that a search names; add a problem if the search cannot find it."""
         text = self._by_id.get(name)
         if text is None:
             near = difflib.get_close_matches(name, self._by_id, n=1)

@@ -87,7 +87,6 @@ class RetainedText:
     again: int | None = None
     """Index in the bank of the text that it repeats; ``None`` if it is the first of its thing."""
     frame: str = "{text}"
-    """Pattern around the sentence."""
 
     @property
     def text(self) -> str:
@@ -174,8 +173,6 @@ def generate(seed: int, retains: int, banks: int, recalls: int) -> Stress:
 
 
 class _Asks:
-    """Generates searches for the texts retained so far."""
-
     def __init__(self, rng: random.Random, held: list[list[RetainedText]], ordinals: list[list[str]]) -> None:
         self._rng, self._held, self._ordinals = rng, held, ordinals
         every, things = set(_every()), [{text.thing for text in texts} for texts in held]

@@ -28,7 +28,6 @@ from memeval.records.base import digest_of
 INFO = load(__package__)
 
 JUDGE, RETRIEVAL = "judge", "retrieval"
-"""The default protocol, and the one without a reader."""
 
 PARAMETERS = SeedAndSize({"seed": 42, "size": 260}, largest=2000, counted="people")
 
@@ -62,7 +61,6 @@ def _table(protocol: str, *, shared: bool = False) -> tuple[Category, ...]:
 
 
 def _counted(table: Sequence[Category], people: int) -> tuple[Category, ...]:
-    """Return the categories with the items of a number of people."""
     items = counts(people)
     return tuple(replace(each, items=items[each.name]) for each in table)
 

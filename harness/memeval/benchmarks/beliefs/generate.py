@@ -48,7 +48,6 @@ class MadeLife:
     life: Life
     scenario: Scenario
     items: tuple[Made, ...]
-    """In the order of the questions."""
 
     def keys(self, *, searched: bool) -> Iterator[ItemKey]:
         """Yield the keys of a protocol. ``searched``: whether searches are graded, and not answers."""

@@ -27,7 +27,6 @@ DEPTHS_IN_TOKENS = (500, 2000)
 """Numbers of tokens for recall."""
 
 DEPTHS = (1, 3, 5, 10)
-"""Numbers of items for recall."""
 
 MULTIPLE = 4
 """How many times as many tokens as the smallest sufficient evidence a context may have to be efficient."""
@@ -38,7 +37,6 @@ _NAMES = {
     Kind.HYPOTHETICAL: "hypothetical_first",
     Kind.OTHER_PERSON: "other_person_first",
 }
-"""The metric for each kind of misleading value."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,6 @@ class Text:
 
 
 def texts_of(items: Sequence[RetrievedItem], history: TurnIndex, *, company: bool = False) -> list[Text]:
-    """Return the retrieved texts, best first."""
     found: list[Text] = []
     total = 0
     for item in items:
@@ -96,7 +93,6 @@ class ExpectedTurns(RuleGrader):
 
     name = "expected-turns@1"
     company = False
-    """Whether several people share the memory."""
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         response, key = only(item, responses, self.name), item.key_as(EvidenceKey, self.name)
@@ -155,7 +151,6 @@ class SharedExpectedTurns(ExpectedTurns):
 
 
 def _before(texts: Sequence[Text], value: StatedValue, place: int | None) -> bool:
-    """Return whether a text before a place states a value; without a place, any text."""
     return any(text.states(value) for text in texts[:place])
 
 
@@ -198,7 +193,6 @@ class LeanContext(RuleGrader):
 
     name = "lean-context@1"
     company = False
-    """Whether several people share the memory."""
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         return self.grade_delivered(item, scenario, responses, DeliveredContexts())
@@ -241,7 +235,5 @@ class LeanContext(RuleGrader):
 
 
 class SharedLeanContext(LeanContext):
-    """Grades a context from a memory that several people share; see :class:`SharedExpectedTurns`."""
-
     name = "shared-lean-context@1"
     company = True

@@ -49,7 +49,6 @@ def never_held(person: Person, topic: WordedTopic, event: TimelineEvent) -> Fact
 
 
 def of_another(person: Person, topic: WordedTopic, event: TimelineEvent) -> Fact:
-    """Return the fact that an event states about another person."""
     who = event.about
     if who is None:
         raise ValueError("the event is about the user.")
@@ -81,7 +80,6 @@ class Asker:
         self.person, self.timeline = history.life.person, history.life.timeline
         self.words, self.rng = vocabulary, rng
         self.now = history.last + timedelta(days=rng.randint(2, 12))
-        """The day of the questions."""
 
     def make(self, need: Need) -> Made:
         topic = self.life.focus[need.item_id]
@@ -138,7 +136,6 @@ class Asker:
         return self._made(need, topic, question, key, evidence, asked=kind, depth=str(len(states)))
 
     def _began(self, need: Need, topic: WordedTopic, states: Sequence[ValuePeriod]) -> Made:
-        """Return an item that asks when a value began, of those whose announcement tells."""
         plain = {e.on for e in self.timeline.of(topic.id) if e.act is Act.ANNOUNCE and e.manner not in UNDATED}
         state = self.rng.choice([state for state in states[1:] if state.since in plain])
         right = began(self.person, topic, state.value, state.since)

@@ -35,20 +35,15 @@ _SAID: Mapping[Kind, str] = {
 
 class StatedValue(Record):
     phrases: tuple[str, ...] = Field(min_length=1)
-    """Key phrase and aliases of the value."""
     turns: tuple[str, ...] = Field(min_length=1)
     """Ordinals of the turns, the shortest first. One of them is enough."""
 
 
 class MisleadingValue(StatedValue):
-    """A value that an answer to the question must not be taken from."""
-
     why: Kind
 
 
 class EvidenceKey(AnswerKey):
-    """The evidence of a question, as computed from the timeline."""
-
     kind: Literal["expected-turns"] = "expected-turns"
     expected: tuple[StatedValue, ...] = Field(min_length=1)
     """What the evidence consists of. All of it is needed."""
@@ -58,8 +53,6 @@ class EvidenceKey(AnswerKey):
     """The right answer, for readers."""
 
     def moved(self, ordinals: Mapping[str, str]) -> EvidenceKey:
-        """Return the key with other ordinals of sessions."""
-
         def turns(value: StatedValue) -> tuple[str, ...]:
             parts = (turn.partition(":") for turn in value.turns)
             return tuple(f"{ordinals[session]}:{place}" for session, _, place in parts)

@@ -71,12 +71,10 @@ TRAITS: Mapping[str, _Cards] = {
 class Need:
     category: str
     number: int
-    """Ordinal within the category, from 1."""
     traits: Mapping[str, str | int]
 
     @property
     def depth(self) -> int:
-        """The trait ``depth``: number of values, or of links."""
         return int(self.traits["depth"])
 
     @property
@@ -135,13 +133,11 @@ OTHERS = tuple(each for each in RELATIONS if each.kin != "flatmate")
 """Whose facts are told. What a flatmate has at home is at the user's home too."""
 
 BACKGROUND = 3
-"""Topics of a life that no item asks about."""
 
 UNDATED = frozenset({Manner.INDIRECT, Manner.THIRD_PERSON})
 """Manners that leave open since when a value holds."""
 
 _PLAIN = (Manner.DIRECT, Manner.DIRECT, Manner.INDIRECT, Manner.ELLIPTIC, Manner.CORRECTED, Manner.THIRD_PERSON)
-"""Manners of the announcements that no trait decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +179,6 @@ class _Weaver:
         return self.day(self.start, 0, max(30, LENGTH - span))
 
     def put(self, event: TimelineEvent) -> date:
-        """Add an event and mark its day as taken."""
         self._taken.add(event.on)
         self.events.append(event)
         return event.on
@@ -276,7 +271,6 @@ def _changing(weaver: _Weaver, topic: WordedTopic, need: Need, asked: str) -> No
 
 
 def _noisy(weaver: _Weaver, topic: WordedTopic, need: Need) -> None:
-    """Create the events of a topic with one value of the user and several of other people."""
     values, rng = _Values(topic, weaver.rng), weaver.rng
     own, others = values.take(1), values.take(int(need.traits["others"]))
     # The user's own turn comes at any place among those about others, so that neither order nor day gives it away.
@@ -292,7 +286,6 @@ def _noisy(weaver: _Weaver, topic: WordedTopic, need: Need) -> None:
 
 
 def _lean(weaver: _Weaver, topic: WordedTopic, need: Need) -> None:
-    """Create the events of a topic for a question that should be answered from little context."""
     values = _Values(topic, weaver.rng)
     own = values.take(need.depth)
     manners = [*(weaver.manner() for _ in own[1:]), need.manner]

@@ -26,7 +26,6 @@ from memeval.keys import ItemKey, StoredTopic, StoreKey
 from memeval.records.scenario import Ask, Export, Ingest, Scenario, Step
 
 SCENARIO = "beliefs-2-shared"
-"""Id of the only scenario; systems never see it."""
 
 
 @lru_cache(maxsize=2)
@@ -90,7 +89,6 @@ Phrases = tuple[str, ...]
 CATEGORY = "stored-facts"
 
 QUESTION = "What do you keep?"
-"""Placeholder for the question in rows; no system receives it."""
 
 
 @lru_cache(maxsize=2)

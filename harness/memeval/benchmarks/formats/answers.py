@@ -9,7 +9,6 @@ from memeval.records.base import SLUG_LENGTH
 from memeval.records.imported import Imported
 
 UNKNOWN_VERSION = "not stated"
-"""The version of a system whose file names none."""
 
 UNKNOWN_SOURCE = "unknown:"
 """Prefix of a source that the benchmark does not have, so that it never equals one of memeval's ordinals."""
@@ -17,10 +16,7 @@ UNKNOWN_SOURCE = "unknown:"
 
 @dataclass(frozen=True)
 class ImportedAnswer:
-    """A system's answer to one question, according to the file."""
-
     question_id: str
-    """memeval's id of the question."""
     text: str
     """The answer; blank if there is none."""
     sources: tuple[str, ...] | None = None
@@ -42,7 +38,6 @@ class ImportedAnswers:
     version: str
     """The system's version, or :data:`UNKNOWN_VERSION`."""
     slug: str
-    """The system's name in paths."""
     answers: tuple[ImportedAnswer, ...]
     """At most one per question."""
     imported: Imported

@@ -19,7 +19,6 @@ from memeval.records.mapping import AnswerMapping, Beside
 from memeval.toml import parse_toml
 
 MAPPINGS = "answers.toml"
-"""Name of the file with the mappings of a benchmark, by format."""
 
 
 @lru_cache(maxsize=64)

@@ -29,7 +29,6 @@ from memeval.systems.channel import visible
 
 RIGHT = frozenset({"1", "1.0", "true", "yes", "correct", "right"})
 WRONG = frozenset({"0", "0.0", "false", "no", "incorrect", "wrong"})
-"""Spellings of verdicts, in lower case."""
 
 EACH = "$[*]"
 """The rows of a list, or of JSON lines."""
@@ -51,7 +50,6 @@ class MappedRow:
 
     place: int
     broken: bool = False
-    """Whether the row is not a JSON object, such as a torn line."""
     item: str | None = None
     scenario: str | None = None
     question: str | None = None
@@ -174,7 +172,6 @@ def _keys_above(match: DatumInContext) -> tuple[str | int, ...]:
 class _Cells:
     row: Mapping[str, Any]
     parts: tuple[Any, ...]
-    """Keys and indices from the top of the file to the row."""
     where: str
     filled: set[str]
     """Names of the fields that occurred in any row so far."""
@@ -224,7 +221,6 @@ class _Cells:
         return found[0]
 
     def text(self, name: str, place: RowField | None, longest: int = LONGEST_TEXT) -> str | None:
-        """Return a text; numbers are written out."""
         value = missing(self.one(name, place))
         if isinstance(value, bool) and not self.strict:
             value = str(value)

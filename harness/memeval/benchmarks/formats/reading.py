@@ -45,7 +45,6 @@ def _number_as_text(value: Any) -> Any:
 
 
 Text = Annotated[str, BeforeValidator(_number_as_text), StringConstraints(max_length=LONGEST_TEXT)]
-"""An external text, or a number."""
 
 
 def missing(value: Any) -> Any:

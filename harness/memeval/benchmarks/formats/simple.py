@@ -98,7 +98,6 @@ def _records(text: str, delimiter: str, where: object) -> Iterator[tuple[int, li
 FORMAT = "simple"
 
 QUESTION, ANSWER, RETRIEVED = "question_id", "answer", "retrieved"
-"""Names of the columns of a table, and of the fields of a line."""
 
 _ROW_START = re.compile(r"(?:\r\n|\n|\r) *([^\s,;]+)(?=[,;\t])")
 """The first field of a line inside a quoted text."""

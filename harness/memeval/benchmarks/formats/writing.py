@@ -30,12 +30,9 @@ _ORDINAL = re.compile(r"s[0-9]{3,}(:t[0-9]{2,})?")
 
 @dataclass(frozen=True)
 class AnsweredQuestion:
-    """A question and its last attempt, which is the one that counts."""
-
     response: Response
     attempts: int
     ask: Question | None
-    """The question; ``None`` if the data is not available."""
     read: Call | None
     """The model reader's call; ``None`` if there was none."""
 
@@ -60,7 +57,6 @@ class RunItem:
     grade: Grade
     answers: tuple[AnsweredQuestion, ...]
     key: ItemKey | None
-    """The answer key; ``None`` if the data is not available."""
     scenario: Scenario | None
 
     @property
@@ -84,7 +80,6 @@ class RunItems:
         self._folder = folder
         self._benchmark_session = benchmark_session
         self.words = benchmark_session is not None or folder.run.redistribution is Redistribution.FULL
-        """Whether an export may contain text."""
 
     def __iter__(self) -> Iterator[RunItem]:
         rows: dict[str, dict[str, list[Response]]] = {}

@@ -27,11 +27,10 @@ LEAST_BYTES = 1_000_000
 """Smaller data is generated in no time, and is not kept."""
 
 Generation = tuple[Sequence[Scenario], Sequence[ItemKey]]
-"""KeptScenarios and answer keys."""
 
 
 class KeptScenarios:
-    """KeptScenarios in order; those from a file are parsed when they are first needed."""
+    """Scenarios in order; those from a file are parsed when they are first needed."""
 
     def __init__(self, ids: Sequence[str], made: Sequence[Scenario | bytes]) -> None:
         self._places = {scenario_id: place for place, scenario_id in enumerate(ids)}
@@ -44,7 +43,6 @@ class KeptScenarios:
         return iter(self._places)
 
     def one(self, scenario_id: str) -> Scenario:
-        """Return a scenario. Raises ``KeyError``: none has this id."""
         return self._at(self._places[scenario_id])
 
     def _at(self, place: int) -> Scenario:
@@ -114,8 +112,6 @@ def _key(line: bytes, kinds: Mapping[str, type[AnswerKey]]) -> ItemKey:
 
 
 class GeneratedDataset(Dataset):
-    """Generated scenarios and keys."""
-
     def __init__(self, parameters: Mapping[str, str | int], data: Generated) -> None:
         self.parameters = dict(parameters)
         self._scenarios, self._keys, self.digest = data

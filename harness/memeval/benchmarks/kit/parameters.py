@@ -13,7 +13,6 @@ from memeval.records.errors import BadInput
 @dataclass(frozen=True)
 class SeedAndSize:
     defaults: Mapping[str, int]
-    """Both, when nothing else is requested."""
     largest: int
     counted: str = ""
     """What the size counts, as a plural: ``people``. Empty to leave it out of messages."""
@@ -51,7 +50,6 @@ class SeedAndSize:
 
 
 def check_protocol(benchmark: str, protocols: Sequence[str], protocol: str, tier: str) -> None:
-    """Check that a protocol has a tier. Raises ``BadInput``: it has not."""
     if protocol not in protocols:
         names = " or ".join(f"'{name}'" for name in protocols)
         raise BadInput(
@@ -60,7 +58,6 @@ def check_protocol(benchmark: str, protocols: Sequence[str], protocol: str, tier
 
 
 def check_no_size(benchmark: str, tier: str, parameters: Parameters | None) -> None:
-    """Check that no size is chosen in a tier that has its own. Raises ``BadInput``: a size is given."""
     if "size" in (parameters or {}):
         raise BadInput(
             f"{benchmark} has no parameter 'size' in the tier '{tier}'.",

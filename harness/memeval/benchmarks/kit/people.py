@@ -11,7 +11,6 @@ from memeval.words import read_words
 @dataclass(frozen=True, slots=True)
 class Person:
     slug: str
-    """Unique within a generation."""
     first: str
     surname: str
     she: str
@@ -24,10 +23,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Someone else in that life, who has facts of their own."""
-
     kin: str
-    """What they are to the person: ``sister``."""
     first: str
     she: str
     her: str
@@ -51,11 +47,9 @@ _NAMES = read_words(__package__, "people.toml", Names)
 SHE, HE, SURNAMES = _NAMES.she, _NAMES.he, _NAMES.surnames
 
 RELATIONS = _NAMES.relations
-"""Whose habits get mixed up with the person's own."""
 
 
 def people(number: int, *purpose: str | int) -> tuple[Person, ...]:
-    """Return ``number`` people with distinct full names."""
     rng = stream(*purpose, "people")
     firsts = [(name, "she", "her") for name in SHE] + [(name, "he", "his") for name in HE]
     rng.shuffle(firsts)

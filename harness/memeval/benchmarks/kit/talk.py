@@ -52,7 +52,6 @@ class DraftSession:
 
 
 def session(ordinal: str, when: str, lines: Sequence[DraftTurn], person: Person) -> Session:
-    """Return a session of a person."""
     turns = tuple(
         Turn(
             turn_id=f"{ordinal}:t{i:02d}",
@@ -93,7 +92,6 @@ def yours(text: str) -> str:
 
 
 def numbered(step: Ingest, ordinal: str) -> Ingest:
-    """Return a session with its ordinal in the shared history."""
     turns = tuple(
         Turn(turn_id=f"{ordinal}:t{i:02d}", role=turn.role, content=turn.content, speaker=turn.speaker)
         for i, turn in enumerate(step.session.turns, start=1)

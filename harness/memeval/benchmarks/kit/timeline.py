@@ -52,8 +52,6 @@ class Act(StrEnum):
 
 
 class Manner(StrEnum):
-    """How something is said."""
-
     DIRECT = "direct"
     INDIRECT = "indirect"
     """A remark in passing, from which it follows."""
@@ -150,7 +148,6 @@ class Timeline:
         return states[-1] if states else None
 
     def previous(self, topic: str, value: TopicValue, now: date | None = None) -> ValuePeriod | None:
-        """Return the value just before ``value``, or ``None``."""
         states = self.states(topic, now)
         for before, after in pairwise(states):
             if after.value == value:

@@ -34,8 +34,6 @@ TIERS: dict[str, tuple[str, ...]] = {"full": tuple(released_users()), "quick": (
 
 
 class LifeBenchBenchmark(Benchmark):
-    """LifeBench's English data as released, version 1."""
-
     info = INFO
     prompts = __package__
     readers = (OptionsReader(),)

@@ -24,7 +24,6 @@ CONTACTS = "contact"
 """The record list without dates. It comes first, on the first day."""
 
 _TIMES = {"agent_chat": "date", "fitness_health": "日期"}
-"""Field of the time, for lists in which it is not ``datetime``."""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?")
 
@@ -35,7 +34,6 @@ class LocatedRecord(NamedTuple):
     turns: tuple[str, ...]
     """Ordinals of its turns: the same one, or ``s004:t03.1`` and so on for several."""
     month: str
-    """Month of its day: ``2025-03``."""
 
 
 class _Record(NamedTuple):
@@ -171,7 +169,6 @@ class LifeBenchDataset(Dataset):
         return self._cached(scenario_id)
 
     def scenario_ids(self) -> Iterator[str]:
-        """Yield the scenario ids, which are the names of the users' folders."""
         return iter(self._users)
 
     @cached_property

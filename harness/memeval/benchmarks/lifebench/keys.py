@@ -11,8 +11,6 @@ from memeval.records.base import Record
 
 
 class QuestionType(StrEnum):
-    """LifeBench's question types, by their names in memeval."""
-
     INFORMATION = "information"
     MULTI_HOP = "multi-hop"
     NONDECLARATIVE = "nondeclarative"
@@ -24,7 +22,6 @@ class ScorePoint(Record):
     criterion: str
     """What the answer must contain, without ids of hidden events."""
     points: float
-    """Points for it; positive."""
 
 
 class PointKey(ReferenceKey):
@@ -35,7 +32,6 @@ class PointKey(ReferenceKey):
     kind: Literal["lifebench-point"] = "lifebench-point"
     criterion: str
     answer: str
-    """The reference answer, which shows what the criterion is about."""
 
     @property
     def prompt(self) -> str:

@@ -30,7 +30,6 @@ _SHOWN = re.compile(r"^([A-H]): (.*)$", re.MULTILINE)
 _MONTH = re.compile(r"(\d{4}-(?:0[1-9]|1[0-2]))(?:-\d\d)?")
 
 Reference = tuple[str, str]
-"""Name of a record list, and id of a record in it."""
 
 
 class _Option(BaseModel):

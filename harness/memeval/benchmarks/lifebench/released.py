@@ -32,7 +32,6 @@ class ReleasedUser(Record):
     """One person of the release."""
 
     name: str
-    """The person's name, the speaker of the person's own turns."""
     objects: dict[str, str]
     """Git object name (SHA-1) of each released file, by its path in the user's folder."""
 
@@ -42,7 +41,6 @@ class ReleasedUser(Record):
 
 @cache
 def released_users() -> dict[str, ReleasedUser]:
-    """Return the ten users of the release by folder name, in order."""
     path = resources.files(__package__) / "users.json"
     return {user: validated(ReleasedUser, raw, path) for user, raw in from_json(path.read_bytes()).items()}
 
@@ -54,7 +52,6 @@ class UserFiles:
     digests: dict[str, Digest]
     """Digest of the unpacked bytes of each file, by its path in the folder."""
     released: bool
-    """Whether all files are those of the release."""
 
     def rows(self, path: str) -> list[dict[str, Any]]:
         """Return the objects of a file, a JSON list.
@@ -98,7 +95,6 @@ def is_complete(path: Path | None, users: Sequence[str]) -> bool:
 
 
 def read_user(folder: Path, user: str) -> UserFiles:
-    """Read the files of a user for their digests. Raises ``BadInput``: a file is missing or unreadable."""
     objects = released_users()[user].objects
     digests, equal = {}, True
     for path, name in objects.items():

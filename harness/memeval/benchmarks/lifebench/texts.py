@@ -12,7 +12,6 @@ CHAT, MESSAGE, PHOTO = "agent_chat", "sms", "photo"
 """Record lists whose records are not observations."""
 
 SEPARATOR = " | "
-"""Between the fields of a record."""
 
 _DROPPED = frozenset({"event_id", "phone_id", "type", "idNumber", "phoneNumber", "contact_phone_number"})
 _MASKS = (
@@ -39,8 +38,6 @@ _SOURCE = re.compile(
 
 
 class TurnText(NamedTuple):
-    """What a turn says, without its ordinal."""
-
     role: str
     speaker: str | None
     kind: TurnKind

@@ -19,13 +19,10 @@ from memeval.benchmarks.lifecycle.script import (
 from memeval.benchmarks.lifecycle.words import TOPICS, Topic
 
 FORMS = ("ask", "paraphrase", "partial", "indirect")
-"""The forms of the questions for a deleted value."""
 
 NEIGHBOURS = 3
-"""Users who are kept apart."""
 
 AT_ONCE_USERS, AT_ONCE_FACTS = 2, 4
-"""Users whose texts arrive at the same time, and the facts of each."""
 
 IN_FLIGHT = 4
 
@@ -76,7 +73,6 @@ def _told_again(memory: _Memory, before: str, user: User, topic: Topic, how: str
 
 
 def by_id(script: Script, topic_query: bool = False) -> None:
-    """Delete one text, by its id or by its topic."""
     memory = _Memory(script, 3)
     user, neighbour = memory.users
     topic, other, third = memory.topics
@@ -145,7 +141,6 @@ def exported(script: Script, whole_user: bool) -> None:
 
 
 def apart(script: Script) -> None:
-    """Write near-identical facts of several users, in turn, and ask for each user's own."""
     rng = script.rng
     shared, own = topics_of(rng, TOPICS, 2)
     extra = rng.choice([topic for topic in TOPICS if topic not in (shared, own)])

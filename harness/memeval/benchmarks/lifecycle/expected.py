@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from memeval.words import read_words
 
 REFERENCE = "careful-store"
-"""The control that the others are compared with."""
 
 COMPARED = ("store-everything", "forget-nothing", "forget-everything", "soft-delete", "last-write-wins")
-"""The controls that differ from it in one way each."""
 
 ORACLE = "lifecycle-oracle"
 

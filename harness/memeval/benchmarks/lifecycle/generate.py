@@ -15,11 +15,9 @@ from memeval.judging.text import states
 from memeval.keys import ItemKey
 
 LARGEST_CLUSTER = 8
-"""The most items of a scenario."""
 
 
 def check(written: Written) -> None:
-    """Check one scenario."""
     scenario, where = written.scenario, written.scenario.scenario_id
     require_order(scenario)
     ids = [session.session_id for session in scenario.each_session()]
@@ -67,10 +65,8 @@ def _check_statement(where: str, part: ProbeStatement, texts: dict[str, str]) ->
 FORGET, APART, CORRECT, BELIEVE, PROVENANCE, GROWTH = (
     *("forget", "keep-apart", "correct", "do-not-believe", "provenance", "growth"),
 )
-"""The six parts."""
 
 EXPORT, TOPIC, AT_ONCE = "export-after-deletion", "forget-topic", "written-at-once"
-"""Parts of their own protocols."""
 
 Write = Callable[[Script], None]
 

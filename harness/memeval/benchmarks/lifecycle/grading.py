@@ -28,7 +28,6 @@ class FoundText:
     named: frozenset[str]
     """The sources that the system names, as sessions; unknown ones unchanged."""
     known: bool
-    """Whether all of them exist."""
 
     def makes(self, part: ProbeStatement) -> bool:
         """Return whether the text makes a statement, and is not from other sessions."""
@@ -52,8 +51,6 @@ def texts_of(items: Sequence[RetrievedItem], history: TurnIndex) -> list[FoundTe
 
 
 class _ProbeGrader(RuleGrader):
-    """Grades the stages of a probe. All of them must pass."""
-
     name: str
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
@@ -88,8 +85,6 @@ class _ProbeGrader(RuleGrader):
 
 
 class FoundProbes(_ProbeGrader):
-    """Grades what a search or an export returns, by ids and whole words."""
-
     name = "found-probes@1"
 
     def fault(self, stage: ProbeStage, texts: Sequence[FoundText], answer: str) -> str:

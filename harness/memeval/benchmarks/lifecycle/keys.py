@@ -12,8 +12,6 @@ from memeval.records.base import Record
 
 
 class ProbeRule(StrEnum):
-    """When a probe passes."""
-
     FIRST = "first"
     """The expected statements are found before any wrong one."""
     ONLY = "only"
@@ -31,7 +29,6 @@ class ProbeStatement(Record):
 
     @property
     def sessions(self) -> frozenset[str]:
-        """Ordinals of the sessions or texts that make it."""
         return frozenset(turn.partition(":")[0] for turn in self.turns)
 
 
@@ -51,16 +48,13 @@ class ProbeKey(AnswerKey):
     kind: Literal["lifecycle"] = "lifecycle"
     stages: tuple[ProbeStage, ...] = Field(min_length=1)
     reference: str
-    """The right result, for readers."""
 
     @property
     def unanswerable(self) -> bool:
-        """Whether nothing may be found in the end."""
         return not self.stages[-1].expected
 
     @property
     def relevant_turns(self) -> tuple[str, ...]:
-        """The first turn of each expected statement, and its others."""
         turns = (turn for stage in self.stages for part in stage.expected for turn in part.turns)
         return tuple(dict.fromkeys(turns))
 

@@ -33,12 +33,8 @@ K = 10
 
 
 class Mode(StrEnum):
-    """How a scenario reaches a system."""
-
     SESSIONS = "sessions"
-    """As sessions with named speakers in one memory."""
     BANKS = "banks"
-    """As texts, in one bank for each user."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +50,6 @@ class Written:
 
 
 class Script:
-    """Writes one scenario, step by step."""
-
     def __init__(self, part: str, name: str, mode: Mode, rng: random.Random) -> None:
         self.part, self.name, self.mode, self.rng = part, name, mode, rng
         self.day = FIRST_DAY + timedelta(days=rng.randrange(20))
@@ -115,7 +109,6 @@ class Script:
         return turns[len(said) - 1].turn_id
 
     def ask(self, user: User, text: str, *, in_flight: int = 1) -> str:
-        """Add a question, and return its id."""
         question_id, day = self._question_id(), self.day.isoformat()
         if self.mode is Mode.BANKS:
             step: Step = Recall(
@@ -127,7 +120,6 @@ class Script:
         return question_id
 
     def ask_about(self, user: User, topic: Topic, form: str, *, in_flight: int = 1) -> str:
-        """Ask for a topic in one of the forms of its questions; see :meth:`ask`."""
         return self.ask(user, str(getattr(topic, form)).format(name=user.name), in_flight=in_flight)
 
     def forget(self, user: User, turns: Sequence[str] | None = None, query: str | None = None) -> None:
@@ -136,7 +128,6 @@ class Script:
         self._steps.append(Forget(bank=user.bank, ids=ids, query=query))
 
     def export(self) -> str:
-        """Add an export of all memories, and return the id of its question."""
         question_id = self._question_id()
         self._steps.append(
             Export(question_id=question_id, question="Export of all memories.", timestamp=self.day.isoformat())
@@ -188,12 +179,10 @@ def statement(value: str, *turns: str) -> ProbeStatement:
 
 
 def first(expected: ProbeStatement, *wrong: ProbeStatement) -> ProbeStage:
-    """Return a stage in which a statement must be found before wrong ones."""
     return ProbeStage(rule=ProbeRule.FIRST, expected=(expected,), wrong=wrong)
 
 
 def only(expected: ProbeStatement, *wrong: ProbeStatement) -> ProbeStage:
-    """Return a stage in which a statement must be found, and no wrong one."""
     return ProbeStage(rule=ProbeRule.ONLY, expected=(expected,), wrong=wrong)
 
 

@@ -17,11 +17,8 @@ class Topic:
     told: tuple[str, ...]
     """The user states a value, first in the words of the question."""
     changed: tuple[str, ...]
-    """The user states a new value."""
     back: str
-    """The user returns to an earlier value."""
     retracted: str
-    """The user states that there is no value any more."""
     without: str
     """The part of ``retracted`` that says so."""
     remark: str
@@ -33,15 +30,12 @@ class Topic:
     yours: str
     """The same statement as somebody makes it to the user."""
     form: str
-    """An entry of a form."""
     other: str
     """The user states the value of another person."""
     ask: str
-    """A question in the words of the topic."""
     paraphrase: str
     """The same question in other words."""
     partial: str
-    """Keywords of the question."""
     indirect: str
     """A question whose answer follows from the value."""
     past: str
@@ -82,8 +76,6 @@ class Forms:
 
 @dataclass(frozen=True)
 class Retracted:
-    """The words by which an answer states that there is no value any more."""
-
     negatives: tuple[str, ...]
 
 

@@ -20,9 +20,7 @@ class LocatedEvidence:
     """Positions of the evidence of a question, without ids that name no turn of the conversation."""
 
     turns: tuple[str, ...]
-    """Ordinals of the turns, without repetitions, in the listed order."""
     sessions: tuple[str, ...]
-    """Ordinals of their sessions, in order of ingestion."""
     dates: tuple[str, ...]
     photo: bool
     """Whether one of the turns has a photo caption."""
@@ -36,7 +34,6 @@ class Conversation:
         self.sessions = {f"S{session.number}": f"s{place:03}" for place, session in enumerate(raw.sessions, 1)}
         """Ordinals of the sessions, by the names that common evaluation code uses (``S1``)."""
         self.turns: dict[str, str] = {}
-        """Ordinals of the turns, by their ids in the file."""
         self._dates: dict[str, str] = {}
         self._photos: set[str] = set()
         for session, ordinal in zip(raw.sessions, self.sessions.values(), strict=True):

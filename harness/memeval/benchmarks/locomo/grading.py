@@ -160,8 +160,6 @@ def recall_upstream(evidence: Sequence[str], retrieved: Sequence[str] | None) ->
 
 
 class LocomoF1(RuleGrader):
-    """Scores one answer like LoCoMo's code, without a judge."""
-
     name = "locomo-f1@2"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
@@ -195,8 +193,6 @@ class LocomoF1(RuleGrader):
 
 
 class LocomoJudged(Judged):
-    """Submits LoCoMo's answers to a judge, and adds the score of LoCoMo's code as a metric."""
-
     name = "locomo-judged@2"
 
     def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
@@ -206,8 +202,6 @@ class LocomoJudged(Judged):
 
 
 class LocomoRetrieval(Retrieval):
-    """Grades the retrieved items of one question, and adds the recall of LoCoMo's code."""
-
     def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
         ids = None if retrieved is None else [dia_id(source) for source in retrieved.sources if history.knows(source)]
         return {"recall_upstream": recall_upstream(item.key_as(LocomoKey, self.name).evidence, ids)}

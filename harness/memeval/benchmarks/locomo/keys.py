@@ -13,7 +13,6 @@ from typing import Literal
 from memeval.keys import ReferenceKey, WrongTime
 
 UNANSWERABLE = "No answer: the history does not say."
-"""The reference that readers see for a question without one."""
 
 
 class LocomoCategory(StrEnum):
@@ -36,8 +35,6 @@ _PROMPTS = {
 
 
 class LocomoKey(ReferenceKey):
-    """LoCoMo's key of a question."""
-
     prompts = __package__
 
     kind: Literal["locomo"] = "locomo"
@@ -101,7 +98,6 @@ NOT_MENTIONED = "Not mentioned in the conversation"
 
 
 def options_of(question_id: str, trap: str) -> tuple[str, str]:
-    """Return the options of a question, (a) first."""
     right_first = hashlib.sha256(question_id.encode()).digest()[0] % 2 == 0
     return (NOT_MENTIONED, trap) if right_first else (trap, NOT_MENTIONED)
 

@@ -51,7 +51,6 @@ def _as_text(value: object) -> object:
 Text = Annotated[str, Field(pattern=r"\S")]
 Answer = Annotated[Text, BeforeValidator(_as_text)]
 Unread = Annotated[Any, Field(default=None)]
-"""A field of the file that memeval ignores."""
 
 
 class LocomoTurn(Record):
@@ -74,7 +73,6 @@ class LocomoQuestion(Record):
     question: Text
     category: Literal[1, 2, 3, 4, 5]
     evidence: tuple[str, ...]
-    """Turn ids; some strings of the released file are invalid."""
     answer: Answer | None = None
     adversarial_answer: Answer | None = None
 
@@ -91,7 +89,6 @@ class _RawSample(Record):
 @dataclass(frozen=True)
 class LocomoSession:
     number: int
-    """Number in the file; sessions are ordered by it."""
     date: str
     """Time, ISO 8601. The file has no time zones; times are read as UTC."""
     turns: tuple[LocomoTurn, ...]

@@ -43,7 +43,6 @@ from memeval.systems.channel import visible
 FORMAT = "locomo"
 PREDICTION = "_prediction"
 CATEGORIES = tuple(LocomoCategory)
-"""Categories in the order of their numbers, from 1."""
 
 _RETRIEVING = re.compile(r"(?P<model>.+)_(?P<mode>dialog|observation|summary)_top_(?P<k>[1-9]\d{0,5})")
 
@@ -54,8 +53,6 @@ class _Conversation(ForeignRecord):
 
 
 class _LocomoRowQuestion(ForeignRecord):
-    """The question of a row; the predictions have other field names."""
-
     question: Text
     category: int | None = None
     evidence: list[str] | None = None
@@ -202,7 +199,6 @@ def _fits(question: _LocomoRowQuestion, key: object) -> bool:
 
 
 def bare_question(text: str, key: ItemKey) -> str:
-    """Return a question as released: without the two options that a protocol may append."""
     offers = isinstance(key.key, LocomoKey) and key.key.options
     return text.rsplit("\n", 2)[0] if offers else text
 

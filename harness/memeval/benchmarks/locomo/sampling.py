@@ -17,7 +17,6 @@ Groups = dict[str, dict[str, list[ItemKey]]]
 """Questions by conversation, in the order of the file, then by category."""
 
 Rank = Callable[[str], str]
-"""Sort key of a name in a draw."""
 
 Quotas = Callable[[Mapping[str, int], int, Rank], dict[str, int]]
 """Returns the sample size of each group, from group sizes, total and order."""

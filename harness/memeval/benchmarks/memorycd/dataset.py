@@ -44,7 +44,6 @@ class _AskedUser:
     user_id: str
     domain: str
     tests: tuple[int, ...]
-    """Indexes of the asked tests, from 0."""
     keys: tuple[ItemKey, ...] = field(repr=False)
 
 

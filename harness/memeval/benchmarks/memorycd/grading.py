@@ -25,7 +25,6 @@ from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
 LOWEST, HIGHEST = 1.0, 5.0
-"""Smallest and largest number of stars."""
 
 DEFAULT = 3.0
 """The released code's rating of an answer without a number."""
@@ -56,7 +55,6 @@ class ParsedRating:
 @dataclass(frozen=True)
 class ParsedRanking:
     order: tuple[str, ...]
-    """The named ids, best first, each once."""
     state: ParseState
 
 
@@ -125,7 +123,6 @@ PUBLISHED = "published"
 
 
 def key_of(item: ItemKey, grader: str, *tasks: MemoryCDTask) -> MemoryCDKey:
-    """Return an item's key."""
     key = item.key_as(MemoryCDKey, grader)
     if key.task not in tasks:
         raise TypeError(f"{item.item_id}: {grader} cannot use keys of kind {key.task.value!r}")
@@ -204,7 +201,6 @@ class MemoryCDRanking(RuleGrader):
 
 
 def rank_of(chosen: str, order: Sequence[str]) -> int:
-    """Return the rank of the chosen item, from 1."""
     return order.index(chosen) + 1
 
 

@@ -26,9 +26,7 @@ class MemoryCDKey(AnswerKey):
     rating: float | None = None
     """Stars from 1 to 5, for a rating; ``None`` otherwise."""
     text: str | None = None
-    """The title or the review, for a text; ``None`` otherwise."""
     chosen: str | None = None
-    """The id of the item the person chose, for a ranking; ``None`` otherwise."""
     candidates: tuple[str, ...] = ()
     """The ids to rank, in the order of the prompt; empty otherwise."""
 

@@ -29,7 +29,6 @@ LARGEST_LINE_BYTES = 256 << 20
 """Largest accepted line. The longest known history has a few MB."""
 
 LARGEST_FILE_BYTES = 16 << 30
-"""Largest accepted file, unpacked."""
 
 MOST_NOTES = 20
 """Maximum number of notes on skipped lines; the others are counted."""
@@ -48,7 +47,6 @@ class JsonLines:
         self.path, self._remedy = path, remedy
         self._hash = hashlib.sha256()
         self.count = 0
-        """Lines read so far, without blank lines."""
         self.skipped = 0
         self._notes: list[str] = []
         self._odd: Counter[str] = Counter()
@@ -149,7 +147,6 @@ def is_finite(value: Any) -> bool:
 
 
 FillTables = Callable[[sqlite3.Connection, JsonLines], None]
-"""Creates the tables of an index and fills them from the lines of a file."""
 
 _KEPT_NAME = 32
 
@@ -159,7 +156,6 @@ class Index:
     source: Path
     path: Path
     digest: Digest
-    """Digest of the unpacked bytes of the file."""
     notes: tuple[str, ...]
     _tables: sqlite3.Connection = field(repr=False, compare=False)
     _lock: threading.Lock = field(repr=False, compare=False, default_factory=threading.Lock)
@@ -167,7 +163,6 @@ class Index:
     """A temporary folder that must exist as long as the index is used, or ``None``."""
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return the rows of an SQL query. Thread-safe. Raises ``BadInput``: the index is missing or damaged."""
         try:
             with self._lock:
                 return self._tables.execute(query, values).fetchall()

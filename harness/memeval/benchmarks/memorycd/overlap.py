@@ -55,8 +55,6 @@ _STEMMED_FROM = 4
 
 @dataclass(frozen=True)
 class Rouge:
-    """F-measures, in [0, 1]."""
-
     rouge1: float
     """Over single words."""
     rouge_l: float

@@ -11,10 +11,8 @@ from math import fsum, log, sqrt
 from memeval.reading import ReaderAnswer
 
 LIKED = 4.0
-"""Fewest stars for a liked product."""
 
 Fields = Mapping[str, str]
-"""The fields of one review or candidate, by label."""
 
 _LABELS = (
     "ID",
@@ -31,7 +29,6 @@ _LABELS = (
 """Labels in their order; a label that does not come after the previous one starts a new review."""
 
 _TEXT_LABELS = ("Domain", "Title", "Review", "Product", "Category", "Description")
-"""Labels whose words describe a product."""
 
 _LINE = re.compile(
     r" *(?:\[[^\]]*\] (?:[^:]{1,60}: )?)?(?P<label>" + "|".join(_LABELS) + r"): ?(?P<value>.*)", re.DOTALL
@@ -77,8 +74,6 @@ class HabitsReader:
 
 
 class _Review:
-    """One review in the context; equal to another with the same fields."""
-
     def __init__(self, fields: Fields) -> None:
         self.fields = fields
         self.rating = _number(fields.get("Rating", ""))

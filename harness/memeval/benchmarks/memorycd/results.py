@@ -47,10 +47,8 @@ TASKS = {
 }
 
 SHORT = dict(zip(DOMAINS, ("B", "Bo", "E", "H"), strict=True))
-"""The released code's short names of the domains."""
 
 LONGEST_MODEL = 80
-"""Length limit of a model's name in a file name."""
 
 _NAME = re.compile(
     rf"(?P<setting>single|cross)_(?P<domain>{'|'.join(DOMAINS)})(?:_(?P<sources>srcAll|noMem|src(?:Bo|B|E|H)+))?"
@@ -62,7 +60,6 @@ _NAME = re.compile(
 @dataclass(frozen=True)
 class RunName:
     cross: bool
-    """Whether the memory comes from other domains than the questions."""
     domain: str
     sources: str | None
     """The memory's domains, as written by :func:`sources_name`; ``None`` if it is the questions' domain."""
@@ -70,9 +67,7 @@ class RunName:
     method: str
     model: str
     users: int | None
-    """Largest number of users; ``None`` for all."""
     memory: int | None
-    """Largest number of retrieved reviews; ``None`` for all."""
     tests: int
     """Number of a user's last reviews that are predicted."""
     at: str
@@ -97,7 +92,6 @@ class RunName:
 
     @classmethod
     def parsed(cls, name: str) -> RunName | None:
-        """Parse a run's name; ``None`` if the name does not follow the grammar."""
         found = _NAME.fullmatch(name)
         if found is None or (found["setting"] == "cross") != (found["sources"] is not None):
             return None
@@ -136,15 +130,12 @@ class _Target(ForeignRecord):
 
 
 class _Metrics(ForeignRecord):
-    """The headline metrics of the released code, by task."""
-
     error: float | None = Field(default=None, ge=0, le=HIGHEST - LOWEST)
     rouge: Share | None = Field(default=None, alias="rougeL_f")
     ndcg: float | None = Field(default=None, alias="ndcg@5", ge=0, le=2)
 
     @property
     def credit(self) -> float | None:
-        """The credit in [0, 1]; ``None`` if the file has no metric."""
         if self.error is not None:
             return 1 - self.error / (HIGHEST - LOWEST)
         return self.rouge if self.ndcg is None else min(1.0, self.ndcg)
@@ -165,7 +156,6 @@ class _PredictionRow(ForeignRecord):
 
     @property
     def failure(self) -> str | None:
-        """The error of a failed answer; ``None`` otherwise."""
         if self.parse_state == FAILED:
             return self.error or "failed without an error message"
         return NO_ANSWER if self.llm_response is None else None
@@ -239,14 +229,12 @@ def _summary(file: AnswerFile) -> _Summary:
 
 
 def _settings(name: RunName | None, summary: _Summary) -> _Results:
-    """Return the settings of the run, from the summary, else from the file name."""
     if name is None or summary.results != _Results():
         return summary.results
     return _Results(method=name.method, llm_model=name.model, num_test=name.tests, max_memory_items=name.memory)
 
 
 def _claims(rows: Sequence[_PredictionRow]) -> tuple[Claim, ...]:
-    """Return the claimed score; none if a row has no metric."""
     credits = [row.metrics.credit for row in rows if row.metrics is not None]
     known = [credit for credit in credits if credit is not None]
     return (Claim(score=sum(known) / len(known), items=len(known)),) if known and len(known) == len(rows) else ()

@@ -113,7 +113,6 @@ class _Prompts:
         self._turns: TurnTexts | None = None
 
     def of(self, item: RunItem) -> str:
-        """Return the model reader's prompt, else the context and the question."""
         (answered,) = item.answers
         if answered.read is not None:
             messages = answered.read.request.body.get("messages")
@@ -129,8 +128,6 @@ class _Prompts:
 
 
 class _Domain:
-    """Writes the files of one domain."""
-
     def __init__(self, run: Run, data: MemoryCDDataset, name: RunName, to: Path) -> None:
         self._run, self._data, self._domain, self.name = run, data, name.domain, name
         folder = to / "logs" / name.setting / name.domain
@@ -171,7 +168,6 @@ class _Domain:
         self._stream.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
 
     def _started(self, response: Response) -> str:
-        """Return the time of the question; of an imported run, the time of grading."""
         return self._run.timing.started if self._run.imported is not None else response.timings.started
 
     def _target(self, key: MemoryCDKey, test: Interaction) -> Row:
@@ -184,7 +180,6 @@ class _Domain:
         return {name: value for name, value in target.items() if name not in hidden and name != "domain_category"}
 
     def _predicted(self, key: MemoryCDKey, response: Response) -> Row:
-        """Return prediction, truth and metrics in the released code's form, and the parse state."""
         answer = response.answer.strip()
         prediction: Any = answer
         truth: Any = key.text
@@ -293,7 +288,6 @@ class _Memory:
         self._ratings: list[float] = []
 
     def of(self, scenario_id: str) -> tuple[list[Row], Split]:
-        """Return a user's memory and its split; the last one is cached."""
         if self._last is None or self._last[0] != scenario_id:
             parted = self._data.parted(scenario_id)
             self._last = (scenario_id, [self.review(each) for each in parted.memory], parted)

@@ -38,13 +38,11 @@ class Interaction:
     item: str
     """Product id (``parent_asin``); empty if there is none."""
     rating: float | None
-    """Stars from 1 to 5, as in the file; ``None`` if there are none."""
     title: str
     text: str
     time: float
     """Time in milliseconds since 1970; 0 if unknown."""
     negatives: tuple[str, ...] = ()
-    """Ids of products that the user did not choose."""
 
 
 History = tuple[Interaction, ...]
@@ -53,8 +51,6 @@ History = tuple[Interaction, ...]
 
 @dataclass(frozen=True)
 class Users:
-    """The users of a file, loaded on demand."""
-
     index: Index
     ids: tuple[str, ...]
 
@@ -63,7 +59,6 @@ class Users:
             yield user_id, self._histories(place)
 
     def histories(self, user_id: str) -> dict[str, History]:
-        """Return the reviews of a user, by domain. Raises ``KeyError``: no user has that id."""
         found = self.index.rows("SELECT place FROM users WHERE user_id = ?", user_id)
         if not found:
             raise KeyError(user_id)
@@ -134,7 +129,6 @@ def _read(tables: sqlite3.Connection, lines: JsonLines) -> None:
 
 
 def _checked(raw: Any, lines: JsonLines) -> dict[str, list[Sequence[Any]]]:
-    """Return the interactions of a line by domain and time, as plain data."""
     if not isinstance(raw, dict):
         raise Misfit("it has no object 'interactions'")
     histories = {}
@@ -209,7 +203,6 @@ class SplitSetting:
     clean: bool = False
     """Whether the memory ends before the first test."""
     tests: int = DEFAULT_TESTS
-    """Number of last reviews of a domain that are tests."""
     sources: tuple[str, ...] = DOMAINS
     """Domains of a cross-domain memory, in their order; the tested domain is left out."""
 
@@ -228,9 +221,7 @@ class SplitSetting:
 @dataclass(frozen=True)
 class Split:
     memory: Sequence[Interaction]
-    """Reviews to remember, by time."""
     tests: Sequence[Interaction]
-    """Reviews to predict, by time."""
 
     @property
     def later(self) -> int:

@@ -32,14 +32,11 @@ REPORT = ExchangeFormat(
 
 
 class PrecisionBenchmark(Benchmark):
-    """PrecisionMemBench as released, version 1."""
-
     info = INFO
     formats = (REPORT,)
     tables = tables_of(INFO, lambda *_: BeliefSearch())
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
-        """Open the released files; see :func:`memeval.benchmarks.precisionmembench.fixtures.folder_of`."""
         refuse_parameters(INFO.id, parameters)
         return PrecisionDataset(read(self.info, path))
 

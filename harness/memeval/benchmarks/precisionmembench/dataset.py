@@ -32,11 +32,9 @@ _NEW_USER = "Cross-user isolation", "Cold start behavior"
 @dataclass(frozen=True)
 class Stored:
     beliefs: tuple[Belief, ...]
-    """The beliefs; a later version of a belief is another entry."""
 
     @property
     def ordinals(self) -> dict[str, str]:
-        """The ordinal of the first text of each belief, by id."""
         named: dict[str, str] = {}
         for number, belief in enumerate(self.beliefs, 1):
             named.setdefault(belief.belief_id, ordinal(number))
@@ -96,7 +94,6 @@ class PrecisionDataset(Dataset):
         self.fixtures = fixtures
         self.digest, self.parameters = fixtures.digest, {}
         self.store = Stored(fixtures.beliefs)
-        """The beliefs before the first change."""
 
     def scenarios(self) -> Iterator[Scenario]:
         texts = [_retain(number, belief) for number, belief in enumerate(self.fixtures.beliefs, 1)]
@@ -147,7 +144,6 @@ class PrecisionDataset(Dataset):
         return tuple(case for case in self.fixtures.cases if case.is_sent)
 
     def turns(self) -> Iterator[tuple[str, ConversationTurn, Stored]]:
-        """Yield the turns with their item ids, and the store at that time."""
         store = self.store
         for conversation in self.fixtures.conversations:
             for turn in conversation.turns:

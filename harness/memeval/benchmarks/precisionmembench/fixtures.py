@@ -21,13 +21,10 @@ LARGEST = 4_000_000
 """Largest accepted file, in bytes."""
 
 FOLDER = "fixtures"
-"""The folder of the files in the repository of the authors."""
 
 USER = "test-user"
-"""The user of all cases that name none."""
 
 LIMIT = 20
-"""Number of results requested by cases without a budget."""
 
 _RELEASED = "Use the released file."
 
@@ -53,7 +50,6 @@ class Belief(_Part):
     superseded_by: str | None = None
     resolved_at: str | None = None
     participants: tuple[str, ...] = ()
-    """The beliefs that a relation connects, by id."""
 
     @property
     def text(self) -> str:
@@ -65,7 +61,6 @@ class Belief(_Part):
         return self.type == "open_question"
 
     def is_seen(self, user: str, scope: Iterable[str]) -> bool:
-        """Return whether it belongs to a user and to one of some scopes."""
         return self.user_id == user and not set(self.scope).isdisjoint(scope)
 
     def with_aliases(self, added: Iterable[str]) -> Belief:
@@ -96,8 +91,6 @@ class _Budget(_Part):
 
 
 class Case(_Part):
-    """One search of the first suite."""
-
     case_id: str = Field(alias="caseId", min_length=1)
     category: str
     description: str
@@ -152,11 +145,9 @@ class _Conversations(_Part):
 @dataclass(frozen=True)
 class Fixtures:
     beliefs: tuple[Belief, ...]
-    """In the order of the file, which is the order of ingestion."""
     cases: tuple[Case, ...]
     conversations: tuple[Conversation, ...]
     digest: Digest
-    """Digest of the digests of the files, by name."""
 
 
 def folder_of(info: BenchmarkInfo, path: Path | None) -> Path:

@@ -31,7 +31,6 @@ class BeliefSearchKey(RecallKey):
     updated: dict[str, str] = {}
     """The first text of a belief, by ordinal of its later texts."""
     of_turn: bool = False
-    """Whether the search is a turn of a conversation."""
 
 
 def completed(key: BeliefSearchKey, returned: Iterable[str]) -> tuple[str, ...]:
@@ -75,7 +74,6 @@ class Result:
 
     @property
     def recall(self) -> float | None:
-        """Share of the expected beliefs in the result; ``None`` if none is expected."""
         return self.hits / len(self.key.expected) if self.key.expected else None
 
     @property

@@ -56,15 +56,11 @@ STRUCTURAL = frozenset(
 @dataclass(frozen=True)
 class Asked:
     item_id: str
-    """The item; the name of the case if it is not sent to systems."""
     scenario_id: str
     category: str
-    """Its category in the report."""
     key: BeliefSearchKey
     head: Mapping[str, Any]
-    """The fields of its row that do not depend on the result."""
     questions: tuple[str, ...]
-    """The open questions shown with the result, by the authors' id."""
     wanted: tuple[frozenset[str], frozenset[str]]
     """The pinned beliefs and the open questions that the case expects."""
 
@@ -74,11 +70,9 @@ class ReportRow:
     asked: Asked
     result: Result
     milliseconds: float | None = None
-    """Time of the search; ``None`` if it was not measured."""
 
     @property
     def kind(self) -> str | None:
-        """The kind of pass; ``None`` if the authors' code does not accept the result."""
         if not self.result.passed:
             return None
         if self.result.precision:
@@ -232,7 +226,6 @@ def _percentile(times: Sequence[float], share: float) -> float | None:
 FORMAT = "precisionmembench"
 
 SECOND = "session-"
-"""Prefix of the file with the conversations."""
 
 
 class _CaseRow(ForeignRecord):

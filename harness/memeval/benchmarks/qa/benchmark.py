@@ -34,7 +34,6 @@ INFO = load(__package__)
 
 
 def _smoke() -> BenchmarkInfo:
-    """Return the catalogue of the built-in set: that of any question set, with its own fields on top."""
     path = resources.files(__package__) / "smoke.toml"
     return validated(BenchmarkInfo, INFO.data() | parse_toml(path.read_bytes(), path).data, path)
 
@@ -124,8 +123,6 @@ class QaBenchmark(_QuestionSet):
 
 
 class QaSmokeBenchmark(_QuestionSet):
-    """The built-in set of twenty simple facts, version 1."""
-
     info = _smoke()
     tables = _tables(info)
 

@@ -22,14 +22,12 @@ RULES: dict[str, Rule] = {
     "exact-wb": lambda answer, key: holds(answer, key.needles, key.all_of),
     "published": lambda answer, key: holds_anywhere(answer, key.needles),
 }
-"""The compared rules: whole words, and any substring."""
 
 
 @dataclass(frozen=True)
 class RowControls:
     item_id: str
     echo: bool
-    """Whether the row's question passes."""
     own: bool | None
     """Whether the row's reference answer passes, as it should; ``None`` if it has none."""
     passed_by: tuple[str, ...]

@@ -98,7 +98,6 @@ def announce(at: str, names: Sequence[str], file: Path, packs: Path, now: dateti
 
 
 def _check_withheld(published: Wordings, name: str, packs: Path, moment: datetime) -> None:
-    """Refuse a pack that is unknown, public, or may be published before the draw."""
     pack = published.pack(name)
     if (packs / f"{name}.toml").exists():
         raise BadInput(

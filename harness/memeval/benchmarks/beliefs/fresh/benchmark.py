@@ -51,7 +51,6 @@ class FreshBeliefsBenchmark(BeliefsBenchmark):
         return dataset
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether the seed is stored and all packs are published."""
         packs = (self._packs / f"{name}.toml" for name in self.edition.packs)
         return self.place(path).is_file() and all(pack.is_file() for pack in packs)
 

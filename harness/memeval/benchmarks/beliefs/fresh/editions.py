@@ -16,8 +16,6 @@ Hex = r"^[0-9a-f]+$"
 
 
 class Beacon(Record):
-    """A public random source that draws and signs a value every few seconds."""
-
     name: str
     chain: str = Field(pattern=Hex, min_length=64, max_length=64)
     """Hash that identifies its chain of values."""
@@ -37,13 +35,10 @@ class Beacon(Record):
 class Edition(Record):
     id: str
     month: str
-    """Month of the edition, for display."""
     at: str = Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
     """Time of the draw of its seed, UTC."""
     round: int = Field(ge=1)
-    """Round of the beacon at that time."""
     drawn: bool = False
-    """Whether the draw is past; its texts say so."""
     packs: tuple[str, ...] = ()
     """Withheld wording packs; empty for the public wording of the full tier."""
 
@@ -57,19 +52,13 @@ class Edition(Record):
 
 
 class EditionTexts(Record):
-    """Texts of editions, with placeholders such as ``{round}``."""
-
     title: str
     summary: str
     made: str
-    """Origin of its data."""
 
 
 class Editions(EditionTexts):
-    """All editions, with the texts of those in public wording."""
-
     packed: EditionTexts
-    """Texts of the editions with withheld packs."""
     beacon: Beacon
     editions: tuple[Edition, ...]
 

@@ -56,7 +56,6 @@ class BeaconValue(Stored):
 
 
 def read(path: Path, edition: Edition) -> BeaconValue:
-    """Read a stored value. Raises ``BadInput``: the file is unreadable, invalid, or of another edition."""
     again = f"Delete the file and run memeval data pull {edition.name}."
     data = file_bytes(path, LARGEST, again)
     try:

@@ -75,7 +75,6 @@ class LongLife:
     asks: tuple[Ask, ...]
     """The questions, after the last session of all lives."""
     searched: bool
-    """Whether searches are graded, and not answers."""
 
     @property
     def person(self) -> Person:

@@ -63,12 +63,9 @@ class CommittedPack(Record):
 
 
 class WithdrawnText(Record):
-    """A sentence of a pack that is not used, because readers stumbled over it."""
-
     pack: str
     text: str
     why: str
-    """What is wrong with it, as a sentence."""
 
 
 class Wordings(Record):

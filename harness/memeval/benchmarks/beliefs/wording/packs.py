@@ -41,8 +41,6 @@ Value = Annotated[TopicValue, BeforeValidator(_value)]
 
 
 class WordedTopic(Record):
-    """Something about a person that can change."""
-
     id: str
     """Unique over all packs: ``breakfast``."""
     label: str
@@ -82,16 +80,13 @@ class WordedTopic(Record):
 
 class Theme(Record):
     a: Texts
-    """Things that the request is about."""
     b: Texts
     ask: Texts
     """The request, with ``{a}`` and ``{b}``."""
     reply: Texts
     """The assistant's reply, with ``{a}``, ``{b}``, ``{the_a}`` and ``{the_b}``."""
     more: Texts
-    """What the user adds."""
     end: Texts
-    """What the assistant replies to it."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +95,6 @@ class FrameRule:
 
     says: str
     least: int
-    """Fewest frames of the list."""
     slots: tuple[str, ...] = ()
     """Slots that its frames may use."""
     needed: tuple[str, ...] = ()
@@ -114,7 +108,6 @@ SCRIPTS = "elliptic"
 
 
 def _frames(written: object) -> object:
-    """Return the lists of a pack, all of those in ``frames.toml``, each script as one text."""
     if not isinstance(written, dict):
         return written
     if wrong := sorted(written.keys() ^ FRAMES.keys()):
@@ -128,7 +121,6 @@ def _frame(written: object) -> object:
 
 
 Frames = Annotated[Mapping[str, Texts], BeforeValidator(_frames)]
-"""Sentences for any topic, by the name of their list."""
 
 TOPICS, CHAINS, DEPENDENTS, THEMES = 20, 4, 3, 24
 """Fewest topics, chains, dependent topics of a chain, and subjects of small talk."""
@@ -196,7 +188,6 @@ def faults(pack: WordingPack) -> list[str]:
 
 
 def shared(one: WordingPack, other: WordingPack) -> list[str]:
-    """Return what two packs share, as a sentence each: topics, sentences, and values of one that the other says."""
     both = f"is in '{one.name}' and in '{other.name}'."
     topics = {each.id for each in one.all_topics} & {each.id for each in other.all_topics}
     found = [f"the topic '{topic}' {both}" for topic in sorted(topics)]

@@ -17,18 +17,14 @@ from memeval.words import read_words
 @dataclass(frozen=True)
 class DetailWords:
     details: tuple[str, ...]
-    """What somebody adds to a request."""
     remarks: tuple[str, ...]
-    """What the assistant adds to a reply."""
     adjectives: tuple[str, ...]
     nouns: tuple[str, ...]
     spots: tuple[str, ...]
     days: tuple[str, ...]
     numbers: tuple[str, ...]
     first: tuple[str, ...]
-    """First syllables of names."""
     middle: tuple[str, ...]
-    """Middle syllables of names."""
     last: tuple[str, ...]
     places: tuple[str, ...]
 
@@ -37,7 +33,6 @@ WORDS = read_words(__package__, "details.toml", DetailWords)
 
 
 def detail(rng: random.Random, pool: Sequence[str]) -> str:
-    """Return a sentence with random things, days and names."""
     # Most of the time of a long history is spent here: drawing in one pass is four times as fast as ``choice``.
     draw = rng.random
     text = pool[int(draw() * len(pool))]
@@ -62,14 +57,12 @@ _POOLS = tuple(
         *(WORDS.first, WORDS.middle, WORDS.places),
     )
 )
-"""The words of a detail in the order they are drawn, each with its number of entries."""
 
 
 KINS = {
     "she": ("classmate", "dentist", "flute teacher", "choir friend", "niece", "tenant", "sister-in-law", "mentor"),
     "he": ("barber", "nephew", "tutor", "bandmate", "stepfather", "plumber", "teammate", "brother-in-law"),
 }
-"""What they are to the user."""
 
 
 def stranger(rng: random.Random) -> Relation:

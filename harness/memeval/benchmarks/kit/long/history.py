@@ -54,8 +54,6 @@ class FillerSessions(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A relevant session with its time."""
-
     life: HistoryLife
     draft: DraftSession
     second: int
@@ -190,12 +188,10 @@ def ordinal(place: int) -> str:
 L = TypeVar("L")
 
 Part = tuple[str, Sequence[HistoryLife], FillerSessions]
-"""A history: its name, its lives, and its filler sessions."""
 
 
 class LongSource(ABC):
     prefix: str
-    """First part of the scenario ids."""
     folder: str
     """Folder of stored surveys, in the data folder."""
     included: str

@@ -35,7 +35,6 @@ LEFT_OUT = frozenset({"catalogue", "controls", "fresh"})
 """Files and folders of a benchmark, without suffix, that do not determine the bytes of a history."""
 
 KEPT_SESSIONS = 20_000
-"""Maximum number of filler sessions of a history that a survey keeps in memory."""
 
 
 class Survey(Stored):
@@ -52,7 +51,6 @@ class Survey(Stored):
 
 
 def histories(source: LongSource, fillers: Sequence[int]) -> tuple[LongHistory, ...]:
-    """Return the histories of a tier."""
     return tuple(
         LongHistory(_scenario_id(source, name), lives, filler, fill)
         for (name, lives, filler), fill in zip(source.parts(), fillers, strict=True)
@@ -198,7 +196,6 @@ class LongDataset(Dataset):
         self.parameters = {"seed": source.seed}
         self.source = source
         self.survey = surveyed(source)
-        """Stored results of one pass over the histories."""
         self.digest = self.survey.digest
         self.history_bytes = self.survey.sizes
         self._histories = histories(source, self.survey.fillers)
@@ -220,7 +217,6 @@ class LongDataset(Dataset):
         return {history.source_id(place): ordinal(place) for place in range(history.sessions)}
 
     def verify(self) -> str:
-        """Generate the histories again and compare; see :meth:`Dataset.verify`."""
         found = store_survey(self.source)
         if found != self.survey:
             raise CheckFailed(
