@@ -190,7 +190,7 @@ def measure(tier: str, parameters: Mapping[str, Any] | None = None) -> dict[str,
     benchmark = find(NAME)
     searched = benchmark.opened(None, parameters, "retrieval", tier)
     scenarios = list(searched.scenarios())
-    found = choices(scenarios, searched.keys())
+    found = choices(scenarios, searched.answer_keys())
     people = sorted({each.person for each in found})
     learned = set(people[::2])
     train, test = _halves(found, lambda each: each.person in learned)
@@ -202,7 +202,7 @@ def measure(tier: str, parameters: Mapping[str, Any] | None = None) -> dict[str,
     asked = {each.question_id: each.question for scenario in scenarios for each in scenario.questions()}
     stances = [
         (key.cluster in learned, (asked[key.question_ids[0]], key.key.stance is Stance.DOUBT))
-        for key in benchmark.opened(None, parameters, "judge", tier).keys()  # noqa: SIM118 - no dictionary
+        for key in benchmark.opened(None, parameters, "judge", tier).answer_keys()
         if isinstance(key.key, StanceKey)
     ]
     seen, unseen = _halves(stances, lambda each: each[0])

@@ -1,4 +1,4 @@
-"""A whole ``memeval rejudge`` of DeepMemEval's judged rows, beside a bare loop over the same client."""
+"""A whole ``memeval regrade`` of DeepMemEval's judged rows, beside a bare loop over the same client."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def measure(scratch: Path) -> list[Ratio]:
     (scratch / "trivial.py").write_text(ADAPTER, encoding="utf-8")
     cost_of([PYTHON, "-m", "memeval", "run", "trivial.py", "--benchmark", name, "--results", "source", *given], scratch)
     rejudge = [
-        *(PYTHON, "-m", "memeval", "rejudge", "out", "--results", "out", *given),
+        *(PYTHON, "-m", "memeval", "regrade", "out", "--results", "out", *given),
         *("--judge", "openai:local", "--judge-label", "bench", "--concurrency", str(CONCURRENCY)),
     ]
     with _server() as url:

@@ -51,7 +51,7 @@ def test_words_that_tell_the_stance_are_found() -> None:
 
 def test_every_choice_has_a_session_that_is_needed_and_one_that_misleads() -> None:
     dataset = find("beliefs@2").opened(None, {"size": 6}, "retrieval", "full")
-    found = choices(dataset.scenarios(), dataset.keys())
+    found = choices(dataset.scenarios(), dataset.answer_keys())
     assert found
     assert all(each.right.any() and not each.right.all() for each in found)
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "harness" / "memeval"
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 PLACEHOLDER = re.compile(r"(?<![A-Z])(NAME|BENCHMARK|SLUG)(?![A-Z])")
 PATH = re.compile(r"[A-Za-z0-9_.\-/]+(/|\.(py|md|toml|yml|cff|lock|jsonl))")
@@ -25,6 +30,70 @@ def test_a_path_of_the_guide_is_there() -> None:
         pattern = PLACEHOLDER.sub("*", path).removesuffix("/")
         package = ROOT / "harness" / "memeval"
         assert any(any(root.glob(pattern)) for root in (ROOT, package, *package.iterdir(), SUBMISSION)), path
+
+
+@dataclass(frozen=True)
+class Step:
+    """A row of a list of functions."""
+
+    name: str
+    """The function, with its class."""
+    by_name: bool
+    """Whether it is called in a way that its callers do not show."""
+    path: str
+
+    @property
+    def body(self) -> ast.AST:
+        """The function in its file."""
+        found: ast.AST = ast.parse((PACKAGE / self.path).read_text("utf-8"))
+        for part in self.name.split("."):
+            found = next(each for each in ast.iter_child_nodes(found) if getattr(each, "name", None) == part)
+        return found
+
+    @property
+    def named(self) -> set[str]:
+        """All that its body names, directly or through functions of the same file."""
+        module = ast.parse((PACKAGE / self.path).read_text("utf-8"))
+        beside = {each.name: each for each in ast.walk(module) if isinstance(each, ast.FunctionDef | ast.ClassDef)}
+        found: set[str] = set()
+        waiting = [self.body]
+        while waiting:
+            names = {
+                each.id if isinstance(each, ast.Name) else each.attr
+                for each in ast.walk(waiting.pop())
+                if isinstance(each, ast.Name | ast.Attribute)
+            }
+            waiting += [beside[name] for name in names - found if name in beside]
+            found |= names
+        return found
+
+
+def lists_of_functions() -> list[list[Step]]:
+    section = TEXT.partition("## Read memeval in an afternoon\n")[2].partition("\n## ")[0]
+    tables = [table for table in section.split("\n\n") if table.startswith("| function |")]
+    row = re.compile(r"\| `([\w.]+)`( ↳)? \| `([\w/]+\.py)` \| [^|]{10,70} \|")
+    return [
+        [Step(found[1], bool(found[2]), found[3]) for line in table.splitlines()[2:] if (found := row.fullmatch(line))]
+        for table in tables
+    ]
+
+
+@pytest.mark.parametrize("steps", lists_of_functions(), ids=["afternoon", "answer", "key"])
+def test_each_function_to_read_is_there_and_reached_from_one_above_it(steps: list[Step]) -> None:
+    assert 5 < len(steps) <= 40
+    named: set[str] = set()
+    for step in steps:
+        assert isinstance(step.body, ast.FunctionDef), step
+        assert step.by_name or step.name.rpartition(".")[2] in named, f"nothing above {step.name} calls it"
+        named |= step.named
+
+
+def test_the_lists_of_functions_are_read_whole() -> None:
+    afternoon, answer, key = lists_of_functions()
+    section = TEXT.partition("## Read memeval in an afternoon\n")[2].partition("\n## ")[0]
+    assert len(afternoon) + len(answer) + len(key) == sum(line.startswith("| `") for line in section.splitlines())
+    assert sum(step.by_name for step in afternoon) <= 4
+    assert not [step for step in key if step.path.startswith(("execution", "systems"))]
 
 
 def test_the_map_has_every_package() -> None:

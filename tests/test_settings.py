@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memeval.colours import contrast
 from memeval.records.errors import BadInput
-from memeval.settings import read_settings
+from memeval.settings import contrast, read_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -1,7 +1,7 @@
 """Trustworthy measurement of memory systems for AI agents.
 
 The public API is in :mod:`memeval.api` and is reachable from here: ``memeval.run``, ``memeval.run_suite``,
-``memeval.rejudge``, ``memeval.audit``, ``memeval.verify``, ``memeval.reproduce``, ``memeval.load_run``,
+``memeval.regrade``, ``memeval.audit``, ``memeval.verify``, ``memeval.reproduce``, ``memeval.load_run``,
 ``memeval.board``, ``memeval.overall``, ``memeval.lead``, ``memeval.frames``.
 """
 
@@ -11,8 +11,8 @@ from typing import Any
 
 _PUBLIC = frozenset(
     {
-        *("AuditOptions", "ModelOptions", "RejudgeOptions", "RunOptions", "SuiteOptions"),
-        *("audit", "board", "check", "estimate", "load_run", "load_runs", "rejudge", "reproduce", "run"),
+        *("AuditOptions", "ModelOptions", "RegradeOptions", "RunOptions", "SuiteOptions"),
+        *("audit", "board", "check", "estimate", "load_run", "load_runs", "regrade", "reproduce", "run"),
         *("fetch_rows", "frames", "items", "lead", "overall", "run_suite", "verify", "verify_checks"),
     }
 )

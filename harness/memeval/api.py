@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memeval.evaluation.verify.reproduce import Reproduction
     from memeval.leaderboard.board import Board
     from memeval.leaderboard.frames import Frames
-    from memeval.options import AuditOptions, ImportOptions, RejudgeOptions
+    from memeval.options import AuditOptions, ImportOptions, RegradeOptions
     from memeval.records.check import RegressionCheck
     from memeval.records.comparison import Comparison
     from memeval.records.conformance import Conformance
@@ -52,7 +52,7 @@ _LAZY_TYPES = {
     "ItemReport": "memeval.records.items",
     "MatrixRun": "memeval.evaluation.plan.matrix",
     "RegressionCheck": "memeval.records.check",
-    "RejudgeOptions": "memeval.evaluation.run.regrade",
+    "RegradeOptions": "memeval.evaluation.run.regrade",
     "Reproduction": "memeval.evaluation.verify.reproduce",
     "SuiteOptions": "memeval.evaluation.run.live",
 }
@@ -245,7 +245,7 @@ def verify_checks(
         CheckFailed: a process was killed.
     """
     from memeval.archive.signatures import signers_of
-    from memeval.claims.checking import regraded_checks
+    from memeval.claims.store import regraded_checks
     from memeval.evaluation.verify.stored_results import checks_of_results
     from memeval.labels.store import label_checks
     from memeval.leaderboard.release_checks import check_results
@@ -274,14 +274,14 @@ def reproduce(
     return reproduce_run(run if isinstance(run, RunFolder) else load_run(run, results), data, errata)
 
 
-def rejudge(
+def regrade(
     run: str | Path | RunFolder,
     judge: str,
     *,
     label: str | None = None,
     prompts: Path | None = None,
     data: Path | None = None,
-    options: RejudgeOptions | None = None,
+    options: RegradeOptions | None = None,
     progress: Progress | None = None,
 ) -> RunFolder:
     """Grade a stored run's answers with another judge: a new run on another track.
@@ -295,12 +295,12 @@ def rejudge(
         GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     from memeval.evaluation.judge.judges import choose_judge
-    from memeval.evaluation.run.regrade import rejudge_run
-    from memeval.options import RejudgeOptions
+    from memeval.evaluation.run.regrade import regrade_run
+    from memeval.options import RegradeOptions
 
-    options = options or RejudgeOptions()
+    options = options or RegradeOptions()
     source = run if isinstance(run, RunFolder) else load_run(run, options.results)
-    return rejudge_run(source, choose_judge(judge, label, prompts), options, data, progress)
+    return regrade_run(source, choose_judge(judge, label, prompts), options, data, progress)
 
 
 def audit(
@@ -558,8 +558,8 @@ __all__ = [
     "ItemReport",
     "MatrixRun",
     "ModelOptions",
+    "RegradeOptions",
     "RegressionCheck",
-    "RejudgeOptions",
     "Reproduction",
     "RunFolder",
     "RunOptions",
@@ -577,7 +577,7 @@ __all__ = [
     "load_run",
     "load_runs",
     "matrix",
-    "rejudge",
+    "regrade",
     "reproduce",
     "run",
     "run_suite",

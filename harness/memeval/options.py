@@ -145,7 +145,7 @@ class RunOptions:
 
 
 @dataclass(frozen=True)
-class RejudgeOptions:
+class RegradeOptions:
     results: Path = field(default=RESULTS, metadata=_RESULTS)
     """Folder of stored runs."""
     models: ModelOptions = field(default_factory=ModelOptions)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from memeval.words import read_words
+from memeval.toml import read_words
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from memeval.records.base import first_misfit, misfit
 from memeval.records.errors import BadInput, NewerSchema
@@ -227,3 +228,11 @@ def _named(keys: Keys) -> str:
     """Return the name of a place for people, with characters that are not printable as escapes."""
     text = ".".join(map(str, keys))
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+T = TypeVar("T")
+
+
+def read_words(package: str, name: str, kind: type[T]) -> T:
+    text = (resources.files(package) / name).read_text("utf-8")
+    return TypeAdapter(kind).validate_python(tomllib.loads(text))

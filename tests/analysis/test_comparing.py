@@ -15,14 +15,14 @@ from memeval.archive.rows import pack
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.base import Benchmark
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.run.regrade import rejudge_run
+from memeval.evaluation.run.regrade import regrade_run
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.records.benchmark import Direction, MetricInfo
 from memeval.records.comparison import Sign
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade, GradeState
 from memeval.systems.source import find_system
-from tests.evaluation.asking import PickyServer, benchmark_session, judge, options, rejudging
+from tests.evaluation.asking import PickyServer, benchmark_session, judge, options, regrading
 from tests.support.tiny import TinyBenchmark
 
 Made = Callable[..., RunFolder]
@@ -185,7 +185,7 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(made: Made, sealed: 
 
 def test_the_same_answers_with_two_judges_are_comparable(tmp_path: Path, server: PickyServer) -> None:
     run = run_system(find_system("bm25"), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
-    again = rejudge_run(run, judge(), rejudging(tmp_path))
+    again = regrade_run(run, judge(), regrading(tmp_path))
     comparison = compare_runs([run, again])
     assert comparison.same_answers
     assert {"judge", "judge_endpoint", "judge_label", "prompts"} <= set(comparison.differing)

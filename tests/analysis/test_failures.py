@@ -10,8 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.analysis.evidence_found import EvidenceFinder
-from memeval.analysis.failures import failure, failures_of, is_right, summary
-from memeval.analysis.times import dates, durations, names_another_time, numbers
+from memeval.analysis.failures import (
+    dates,
+    durations,
+    failure,
+    failures_of,
+    is_right,
+    names_another_time,
+    numbers,
+    summary,
+)
 from memeval.api import failures as api_failures
 from memeval.benchmarks import session
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
@@ -19,7 +27,7 @@ from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.evaluation.verify.reproduce import failures_of_run
 from memeval.execution.contexts import TurnTexts
-from memeval.judging.abstention import abstains
+from memeval.judging.hedging import abstains
 from memeval.keys import AnswerKey, BeliefKey, CascadeKey, DeltaKey, Fact, ItemKey, NoiseKey, Stance, TemporalKey
 from memeval.records.failure import Cause, EvidenceFound, Failure
 from memeval.records.grade import Grade, GradeState

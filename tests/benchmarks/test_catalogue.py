@@ -167,4 +167,4 @@ def test_a_chart_of_a_slice_that_no_item_has_is_refused() -> None:
     benchmark = TinyBenchmark(2)
     benchmark.info = benchmark.info.model_copy(update={"charts": (chart,)})
     with pytest.raises(BadInput, match="shows the slice 'difficulty' at easy, absurd, which no item has"):
-        check_slices(benchmark.info, "judge", list(benchmark.open().keys()))
+        check_slices(benchmark.info, "judge", list(benchmark.open().answer_keys()))

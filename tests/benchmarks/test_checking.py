@@ -92,7 +92,7 @@ def test_an_included_benchmark_has_the_items_and_prompts_that_it_says(name: str)
     benchmark = find(name)
     session = BenchmarkSession.open(benchmark)
     check_prompts(benchmark, benchmark.table(session.protocol, session.tier), session.keys)
-    check_counts(benchmark.info, session.dataset.keys())
+    check_counts(benchmark.info, session.dataset.answer_keys())
 
 
 @pytest.mark.parametrize(("stated", "is_refused"), [(2, False), (3, True), (0, False)])

@@ -9,7 +9,7 @@ import pytest
 from memeval.benchmarks import all_benchmarks
 from memeval.cli.data import list_
 from memeval.records.base import validated
-from memeval.records.errata import Errata, ErratumKind
+from memeval.records.benchmark import Errata, ErratumKind
 
 PAGE = (Path(__file__).parents[2] / "site" / "data.md").read_text("utf-8")
 

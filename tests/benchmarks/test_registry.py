@@ -246,7 +246,7 @@ def test_an_old_installation_without_benchmarks_is_told_to_install_again(monkeyp
 def test_a_quick_check_needs_no_data_and_has_items_of_each_category() -> None:
     quick = quick_benchmark()
     assert quick.info.generated and quick.available()
-    keys = list(quick.open(None, quick.info.quick).keys())
+    keys = list(quick.open(None, quick.info.quick).answer_keys())
     assert {key.category for key in keys} == {category.name for category in quick.info.categories}
     assert len(keys) == 12
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from memeval.claims.checking import regraded_checks
 from memeval.claims.copies import Copies
 from memeval.claims.regrading import Sessions, regrade
 from memeval.claims.store import (
     check_regraded,
     read_sources,
+    regraded_checks,
     stored_equals,
     stored_regraded,
     stored_rows,

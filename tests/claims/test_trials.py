@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from memeval.claims.findings import judge_trials
 from memeval.claims.regrading import Regraded
-from memeval.claims.trials import judge_trials
 from memeval.records.finding import JudgeTrials
 from tests.claims.conftest import BY_ID, ROWS, Grade
 

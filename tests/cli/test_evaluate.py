@@ -13,7 +13,8 @@ from memeval.evaluation.plan.executing import PlannedRun, RunOutcome, RunState
 from memeval.options import RunOptions
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.systems.controls import CONTROLS
-from tests.support.commands import ROOT, Said, memeval
+from tests.support.calling import Said
+from tests.support.commands import ROOT, memeval
 
 MEMORY = (ROOT / "templates" / "submission" / "python" / "adapter.py").read_text("utf-8")
 WORSE = MEMORY.replace("return [item for item in found[:k] if item", "return [item for item in found[:0] if item")

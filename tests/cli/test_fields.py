@@ -13,12 +13,12 @@ from typer.testing import CliRunner
 from memeval.cli.fields import FieldOf, Only, Without, command
 from memeval.cli.reference import help_of
 from memeval.execution.setup import SystemSetup
-from memeval.options import AuditOptions, CheckOptions, ImportOptions, ModelOptions, RejudgeOptions, RunOptions
+from memeval.options import AuditOptions, CheckOptions, ImportOptions, ModelOptions, RegradeOptions, RunOptions
 from memeval.records.errors import BadInput
 from memeval.records.track import Limits
 from memeval.systems.sandbox import SandboxMode
 
-RECORDS = (AuditOptions, CheckOptions, ImportOptions, ModelOptions, RejudgeOptions, RunOptions, SystemSetup)
+RECORDS = (AuditOptions, CheckOptions, ImportOptions, ModelOptions, RegradeOptions, RunOptions, SystemSetup)
 
 
 def given(kind: Any, *words: str) -> Any:

@@ -1,4 +1,4 @@
-"""``memeval rejudge`` and ``memeval judge`` as their users meet them."""
+"""``memeval regrade`` and ``memeval judge`` as their users meet them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def server(monkeypatch: pytest.MonkeyPatch, call: Call) -> Iterator[ModelServer]
         yield server
 
 
-@pytest.mark.parametrize("command", [("run",), ("rejudge",), ("judge", "audit")])
+@pytest.mark.parametrize("command", [("run",), ("regrade",), ("judge", "audit")])
 def test_help_holds_a_call_to_copy(call: Call, command: tuple[str, ...]) -> None:
     code, out, _ = call(*command, "--help")
     assert code == ExitCode.DONE
@@ -60,7 +60,7 @@ def test_several_runs_are_judged_in_one_call_and_a_second_call_makes_nothing_new
     for control in ("always-hedge", "no-memory"):
         call("run", control, *SMALL)
     sources = {run.run.run_id for run in sealed_runs(tmp_path / "results")}
-    code, out, err = call("rejudge", "results", "--judge", MODEL, *LABEL)
+    code, out, err = call("regrade", "results", "--judge", MODEL, *LABEL)
     assert code == ExitCode.DONE, err
     made = out.splitlines()
     assert len(made) == 2
@@ -69,7 +69,7 @@ def test_several_runs_are_judged_in_one_call_and_a_second_call_makes_nothing_new
     assert {str(run.path.relative_to(tmp_path)) for run in runs} == set(made)
     asked = server.requests
     for words in (("results",), tuple(made), ("results", *made), (runs[0].run.run_id,)):
-        code, out, err = call("rejudge", *words, "--judge", MODEL, *LABEL)
+        code, out, err = call("regrade", *words, "--judge", MODEL, *LABEL)
         assert code == ExitCode.DONE, err
         assert set(out.splitlines()) <= set(made)
         assert "reused" in err
@@ -77,12 +77,17 @@ def test_several_runs_are_judged_in_one_call_and_a_second_call_makes_nothing_new
     assert server.requests == asked
 
 
+def test_the_former_name_of_regrade_says_the_new_one(call: Call) -> None:
+    said = "memeval: memeval rejudge is now memeval regrade. Its options are the same.\n"
+    assert call("rejudge", "out", "--judge", "rules") == (ExitCode.BAD_INPUT, "", said)
+
+
 def test_judging_again_by_the_rules_needs_no_network_and_gives_the_first_verdicts(
     call: Call, server: ModelServer, tmp_path: Path
 ) -> None:
     call("run", "always-hedge", *SMALL, "--judge", MODEL, *LABEL)
     asked = server.requests
-    code, out, err = call("rejudge", "results", "--judge", "rules")
+    code, out, err = call("regrade", "results", "--judge", "rules")
     assert code == ExitCode.DONE, err
     assert server.requests == asked
     (run,) = (run for run in sealed_runs(tmp_path / "results") if run.run.answers_from)
@@ -105,7 +110,7 @@ def test_judging_again_loads_neither_numpy_nor_the_leaderboard(judged: Path, tmp
     )
     options = ("--judge", "rules", "--results", str(tmp_path / "results"))
     done = subprocess.run(
-        [sys.executable, "-c", code, "rejudge", str(run.path), *options],
+        [sys.executable, "-c", code, "regrade", str(run.path), *options],
         capture_output=True,
         text=True,
         timeout=60,
@@ -136,7 +141,7 @@ def test_an_audit_gives_its_figures_to_machines_and_to_people(call: Call) -> Non
 
 def test_several_judges_get_the_matrix_of_scores(call: Call, server: ModelServer) -> None:
     call("run", "always-hedge", *SMALL)
-    call("rejudge", "results", "--judge", MODEL, *LABEL)
+    call("regrade", "results", "--judge", MODEL, *LABEL)
     judges = ("--judge", "rules", "--judge", MODEL, *LABEL)
     code, out, err = call("judge", "audit", *judges, "--benchmark", "beliefs@2", "--items", "1", "--json")
     assert code == ExitCode.DONE, err
@@ -150,24 +155,24 @@ def test_several_judges_get_the_matrix_of_scores(call: Call, server: ModelServer
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("rejudge", "results"), "Missing option '--judge'"),
-        (("rejudge", "nowhere", "--judge", "rules"), "no finished run nowhere"),
-        (("rejudge", "results", "--judge", "gpt-4o"), "there is no judge 'gpt-4o'"),
-        (("rejudge", "results", "--judge", "openai:"), "there is no judge 'openai:'"),
-        (("rejudge", "results", "--judge", f"{MODEL}@7"), "there is no version 7 of the model judge"),
-        (("rejudge", "results", "--judge", "\x1b[2J"), "there is no judge '\\x1b[2J'"),
-        (("rejudge", "results", "--judge", MODEL), "there is no key for the judge's model"),
-        (("rejudge", "results", "--judge", "openai:mistral-large"), "the judge has no label"),
-        (("rejudge", "results", "--judge", MODEL, "--judge-label", " "), "--judge-label is blank"),
-        (("rejudge", "results", "--judge", MODEL, "--prompts", "nowhere"), "nowhere"),
-        (("rejudge", "results", "--judge", "rules", *LABEL), "--judge-label needs a model judge"),
-        (("rejudge", "results", "--judge", MODEL, "--concurrency", "0"), "--judge-concurrency is 0"),
-        (("rejudge", "results", "--judge", MODEL, "--requests-per-minute", "0"), "--requests-per-minute is 0"),
-        (("rejudge", "results", "--judge", MODEL, "--budget", "euros=1"), "invalid budget 'euros=1'"),
-        (("rejudge", "results", "--judge", MODEL, "--budget", "usd=nan"), "invalid budget 'usd=nan'"),
-        (("rejudge", "results", "--judge", MODEL, "--max-cost-usd", "-1"), "invalid budget"),
+        (("regrade", "results"), "Missing option '--judge'"),
+        (("regrade", "nowhere", "--judge", "rules"), "no finished run nowhere"),
+        (("regrade", "results", "--judge", "gpt-4o"), "there is no judge 'gpt-4o'"),
+        (("regrade", "results", "--judge", "openai:"), "there is no judge 'openai:'"),
+        (("regrade", "results", "--judge", f"{MODEL}@7"), "there is no version 7 of the model judge"),
+        (("regrade", "results", "--judge", "\x1b[2J"), "there is no judge '\\x1b[2J'"),
+        (("regrade", "results", "--judge", MODEL), "there is no key for the judge's model"),
+        (("regrade", "results", "--judge", "openai:mistral-large"), "the judge has no label"),
+        (("regrade", "results", "--judge", MODEL, "--judge-label", " "), "--judge-label is blank"),
+        (("regrade", "results", "--judge", MODEL, "--prompts", "nowhere"), "nowhere"),
+        (("regrade", "results", "--judge", "rules", *LABEL), "--judge-label needs a model judge"),
+        (("regrade", "results", "--judge", MODEL, "--concurrency", "0"), "--judge-concurrency is 0"),
+        (("regrade", "results", "--judge", MODEL, "--requests-per-minute", "0"), "--requests-per-minute is 0"),
+        (("regrade", "results", "--judge", MODEL, "--budget", "euros=1"), "invalid budget 'euros=1'"),
+        (("regrade", "results", "--judge", MODEL, "--budget", "usd=nan"), "invalid budget 'usd=nan'"),
+        (("regrade", "results", "--judge", MODEL, "--max-cost-usd", "-1"), "invalid budget"),
         (
-            ("rejudge", "results", "--judge", MODEL, "--max-cost-usd", "1", "--budget", "usd=2"),
+            ("regrade", "results", "--judge", MODEL, "--max-cost-usd", "1", "--budget", "usd=2"),
             "two budgets for usd",
         ),
         (("run", "no-memory", *SMALL, "--model", "gpt-4o"), "--model is only for a single .py file"),

@@ -13,7 +13,7 @@ from memeval.archive.runs import RunFolder
 from memeval.evaluation.run.models import ModelOptions
 from memeval.evaluation.run.running import RunOptions
 from memeval.execution.preparation import SystemSetup
-from memeval.options import RejudgeOptions
+from memeval.options import RegradeOptions
 from memeval.records.errors import ExitCode
 from memeval.systems.sandbox import SandboxMode
 from tests.support.adapters import plain_adapter
@@ -53,7 +53,7 @@ def test_a_run_whose_judge_is_plumbing_is_neither_accepted_nor_published(
     assert "plumbing" in said
     assert not Path("public").exists()
     assert entries() == []
-    back = api.rejudge(run, "rules")
+    back = api.regrade(run, "rules")
     assert call("ledger", "accept", back.run.run_id, "--reason", "x", "--by", "me")[0] == ExitCode.DONE
 
 
@@ -76,7 +76,7 @@ def test_a_run_that_could_reach_files_repeats_nothing(call: Call, turned: bool) 
 @pytest.mark.parametrize("turned", [False, True])
 def test_the_same_answers_judged_again_repeat_nothing(call: Call, turned: bool) -> None:
     one = ran()
-    again = api.rejudge(one, "rules", options=RejudgeOptions(fresh=True))
+    again = api.regrade(one, "rules", options=RegradeOptions(fresh=True))
     assert again.run.fingerprint == one.run.fingerprint
     code, _, said = repeat(call, *((again, one) if turned else (one, again)))
     assert code == ExitCode.BAD_INPUT

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memeval.claims.copies import Copies
-from memeval.claims.pulling import pull_file
+from memeval.claims.copies import Copies, pull_file
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from tests.claims.conftest import BY_ID, KEYS, ROWS, source_of

@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from memeval.cli.main import app
+from memeval.records.conformance import SubmissionCheck
 from memeval.records.errors import MemevalError
-from memeval.records.submitting import SubmissionCheck
 from memeval.systems.source import examined_folder
-from tests.support.commands import Said
+from tests.support.calling import Said
 
 
 def memeval(*words: str, where: Path) -> Said:

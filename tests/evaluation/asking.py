@@ -22,7 +22,7 @@ from memeval.evaluation.run import models
 from memeval.evaluation.run.models import ModelOptions
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.gateway.limits import GatewayOptions
-from memeval.options import RejudgeOptions
+from memeval.options import RegradeOptions
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.systems.source import SystemSource, file_source
 from tests.support.adapters import plain_adapter
@@ -112,10 +112,10 @@ def options(folder: Path, *caps: str, **more: Any) -> RunOptions:
     return RunOptions(**usual | more)
 
 
-def rejudging(folder: Path, *caps: str, fresh: bool = False, judge_concurrency: int = 16) -> RejudgeOptions:
-    """Return options of rejudging; ``caps`` as on the command line."""
+def regrading(folder: Path, *caps: str, fresh: bool = False, judge_concurrency: int = 16) -> RegradeOptions:
+    """Return options of regrading; ``caps`` as on the command line."""
     models = ModelOptions(budget=tuple(caps), judge_concurrency=judge_concurrency)
-    return RejudgeOptions(results=folder / "results", models=models, fresh=fresh)
+    return RegradeOptions(results=folder / "results", models=models, fresh=fresh)
 
 
 @contextmanager

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.grading.base import CORRECTED, RunGrader
-from memeval.grading.doubted import DoubtJudged
-from memeval.grading.judged import Judged
+from memeval.grading.judged import DoubtJudged, Judged
 from memeval.records.grade import Flag, Grade, GradeState
 from tests.grading.builders import grade
 

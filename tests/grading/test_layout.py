@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memeval.grading.layout import counting, layout_of
+from memeval.grading.scoring import counting, layout_of
 from memeval.records.track import CategoryPlan
 
 

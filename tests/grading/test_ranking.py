@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.grading.ranking import measures
+from memeval.grading.evidence import measures
 
 
 def test_measures_by_hand() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.grading.ranking import measures
+from memeval.grading.evidence import measures
 from memeval.grading.recall import Recalled, Unlabelled, holds, passes
 from memeval.keys import ItemKey, RecallKey
 from memeval.records.grade import Flag, Grade, GradeState

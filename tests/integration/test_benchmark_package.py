@@ -32,7 +32,6 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return an environment in which the example package is installed."""
     return with_package(EXAMPLE, tmp_path_factory.mktemp("installed"))
 
 

@@ -30,7 +30,6 @@ def words(adapter: Path, results: Path, items: int = ITEMS) -> tuple[str, ...]:
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
-    """Look again and again until something holds."""
     deadline = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < deadline

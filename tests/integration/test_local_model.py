@@ -57,7 +57,6 @@ note = "It repeats itself up to the limit on output tokens."
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """The base URL of the model's server, in a process of its own."""
     command = [sys.executable, "-m", "tests.support.local_model"]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

@@ -19,7 +19,8 @@ from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.records.errors import ExitCode
 from memeval.records.grade import GradeState
 from tests.support.adapters import plain_adapter
-from tests.support.commands import Said, ServerProcess, Started, memeval, start
+from tests.support.calling import Said
+from tests.support.commands import ServerProcess, Started, memeval, start
 from tests.support.model_server import ModelServer, digest, yes_or_no
 
 ITEMS, JUDGED = 58, 55
@@ -51,18 +52,17 @@ def begin(place: Path, url: str, *more: str, key: str = KEY, judge: tuple[str, .
     return start(*words(*more, judge=judge), where=place, MEMEVAL_JUDGE_BASE_URL=url, MEMEVAL_JUDGE_API_KEY=key)
 
 
-def rejudge(place: Path, url: str, *more: str, key: str = KEY, judge: tuple[str, ...] = JUDGE) -> Said:
+def regrade(place: Path, url: str, *more: str, key: str = KEY, judge: tuple[str, ...] = JUDGE) -> Said:
     """Have all stored answers of the plain system judged by a model."""
     return begin(place, url, *more, key=key, judge=judge).said()
 
 
 def words(*more: str, judge: tuple[str, ...] = JUDGE) -> tuple[str, ...]:
     """Return the call that judges the source run."""
-    return ("rejudge", "results", *judge, "--concurrency", "8", *more)
+    return ("regrade", "results", *judge, "--concurrency", "8", *more)
 
 
 def judged(place: Path) -> RunFolder:
-    """Return the one run that a model judged."""
     (run,) = (run for run in sealed_runs(place / "results") if run.run.track.judge != "rules@3")
     return run
 
@@ -84,10 +84,10 @@ def test_no_fault_of_a_server_changes_a_verdict_or_is_paid_for_twice(answered: P
     for folder in (calm, rough):
         shutil.copytree(answered / "results", folder / "results")
     with ModelServer() as server:
-        assert rejudge(calm, server.url).code == ExitCode.DONE
+        assert regrade(calm, server.url).code == ExitCode.DONE
     faults = dict.fromkeys(("429", "500", "dropped", "garbage", "empty", "slow"), 0.1)
     with ModelServer(faults=faults, slow_seconds=1.0, port=server.port) as faulty:
-        said = rejudge(rough, faulty.url, "--concurrency", "64")
+        said = regrade(rough, faulty.url, "--concurrency", "64")
     assert said.code == ExitCode.DONE, said.err
     assert set(faulty.faulted) == set(faults)
     assert set(faulty.answered.values()) == {1}
@@ -98,7 +98,7 @@ def test_no_fault_of_a_server_changes_a_verdict_or_is_paid_for_twice(answered: P
 
 def test_requests_that_never_get_through_are_errors_of_the_judge_and_no_verdicts(place: Path) -> None:
     with ModelServer(faults={"400": 0.2}, most_faults=None) as server:
-        said = rejudge(place, server.url)
+        said = regrade(place, server.url)
     assert said.code == ExitCode.DONE, said.err
     states = Counter(grade.state for grade in judged(place).grades())
     assert set(states) == {GradeState.GRADED, GradeState.JUDGE_ERROR}
@@ -120,7 +120,7 @@ def test_a_server_killed_halfway_costs_no_judgment_twice_and_is_not_needed_after
     before = recorded(place)
     assert JUDGED // 4 <= len(before) < JUDGED
     with ServerProcess(*slow, "--port", server.port) as again:
-        said = rejudge(place, again.url, key="")
+        said = regrade(place, again.url, key="")
         assert said.code == ExitCode.DONE, said.err
         seen = again.seen()
     assert not asked(before) & set(seen["answered"])
@@ -133,13 +133,13 @@ def test_a_server_killed_halfway_costs_no_judgment_twice_and_is_not_needed_after
 
 def test_a_cap_on_dollars_stops_before_it_and_a_higher_one_finishes(place: Path) -> None:
     with ModelServer(latency=0.02) as server:
-        said = rejudge(place, server.url, "--max-cost-usd", "0.01", "--concurrency", "64")
+        said = regrade(place, server.url, "--max-cost-usd", "0.01", "--concurrency", "64")
         assert said.code == ExitCode.BUDGET
         assert "$0.01" in said.err and "Run the same command to resume" in said.err
         first = recorded(place)
         assert 0 < sum(call["cost_usd"] for call in first) <= 0.01
         assert len(sealed_runs(place / "results")) == 1
-        assert rejudge(place, server.url, "--max-cost-usd", "1").code == ExitCode.DONE
+        assert regrade(place, server.url, "--max-cost-usd", "1").code == ExitCode.DONE
     calls = recorded(place)
     assert calls[: len(first)] == first
     assert server.requests == len(calls) == len(asked(calls))
@@ -230,7 +230,7 @@ def test_a_key_that_the_provider_gives_back_is_on_no_record(place: Path) -> None
             return super()._good(body, path, text) | {"system_fingerprint": f"you sent {KEY}", "debug": KEY}
 
     with Telling() as server:
-        said = rejudge(place, server.url)
+        said = regrade(place, server.url)
     assert said.code == ExitCode.DONE, said.err
     assert recorded(place)[0]["fingerprint"] == "you sent [secret]"
     assert not list(holding(KEY, place)) and KEY not in said.err + said.out
@@ -244,7 +244,7 @@ def test_a_reply_that_is_no_verdict_is_asked_for_once_more_and_then_an_error(pla
         return NO_VERDICTS[int(digest(body), 16) % len(NO_VERDICTS)]
 
     with ModelServer(answer=answer) as server:
-        said = rejudge(place, server.url)
+        said = regrade(place, server.url)
     assert said.code == ExitCode.DONE, said.err
     assert {answer(body) for body in server.bodies} == set(NO_VERDICTS)
     run = judged(place)
@@ -275,7 +275,7 @@ def test_without_a_key_nothing_is_run(tmp_path: Path) -> None:
 
 def test_an_endpoint_that_is_not_the_makers_needs_a_label(place: Path) -> None:
     with ModelServer() as server:
-        said = rejudge(place, server.url, judge=("--judge", "openai:gpt-4o"))
+        said = regrade(place, server.url, judge=("--judge", "openai:gpt-4o"))
     assert said.code == ExitCode.BAD_INPUT
     assert "the judge has no label" in said.err and "--judge-label" in said.err
     assert server.requests == 0
@@ -283,7 +283,7 @@ def test_an_endpoint_that_is_not_the_makers_needs_a_label(place: Path) -> None:
 
 def test_what_is_labelled_plumbing_is_neither_accepted_nor_published(place: Path) -> None:
     with ModelServer() as server:
-        said = rejudge(place, server.url, judge=("--judge", "openai:gpt-4o", "--judge-label", "plumbing"))
+        said = regrade(place, server.url, judge=("--judge", "openai:gpt-4o", "--judge-label", "plumbing"))
     assert said.code == ExitCode.DONE, said.err
     name = judged(place).run.run_id
     said = memeval("ledger", "accept", name, "--reason", "x", "--by", "me", "--runner", "maintainer", where=place)
@@ -297,13 +297,13 @@ def test_what_is_labelled_plumbing_is_neither_accepted_nor_published(place: Path
 
 def test_a_record_cut_in_the_middle_of_a_line_asks_for_the_lost_judgment_alone(place: Path) -> None:
     with ModelServer() as server:
-        assert rejudge(place, server.url).code == ExitCode.DONE
+        assert regrade(place, server.url).code == ExitCode.DONE
         first = judged(place)
         before = server.requests
         data = (place / RECORD).read_bytes()
         start_of_last = data.rstrip(b"\n").rfind(b"\n") + 1
         (place / RECORD).write_bytes(data[: (start_of_last + len(data)) // 2])
-        said = rejudge(place, server.url, "--fresh")
+        said = regrade(place, server.url, "--fresh")
         assert said.code == ExitCode.DONE, said.err
     assert server.requests == before + 1
     second = RunFolder(place / said.folder)

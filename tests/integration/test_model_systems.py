@@ -19,7 +19,8 @@ from memeval.records.journal import LogLine
 from memeval.records.response import Outcome
 from memeval.records.track import Limits
 from memeval.systems.source import file_source
-from tests.support.commands import Said, memeval
+from tests.support.calling import Said
+from tests.support.commands import memeval
 from tests.support.model_server import ModelServer
 from tests.support.tiny import TinyBenchmark
 
@@ -78,7 +79,6 @@ def adapter(folder: Path, name: str = "asking", on_query: str = "pass", samples:
 
 
 def run(where: Path, system: str, url: str, *more: str, **variables: str) -> tuple[RunFolder, Said]:
-    """Run a system whose models are at ``url``, and return the sealed run."""
     said = memeval("run", system, *SMALL, *more, where=where, OPENAI_BASE_URL=url, **variables)
     assert said.code in (ExitCode.DONE, ExitCode.CHECK_FAILED), said.err  # too many errors to be ranked, or not
     return RunFolder(where / said.folder), said

@@ -11,7 +11,8 @@ from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.records.errors import ExitCode
 from memeval.records.response import Outcome
 from tests.support.adapters import plain_adapter
-from tests.support.commands import Said, memeval
+from tests.support.calling import Said
+from tests.support.commands import memeval
 from tests.support.model_server import ModelServer, reasoning_only
 
 SMALL = ("--benchmark", "beliefs@2", "--parameter", "size=2")

@@ -16,7 +16,8 @@ from memeval.records.call import Call, Caller
 from memeval.records.errors import ExitCode
 from memeval.records.run import FileDigest
 from tests.integration.test_model_systems import MODEL, SMALL, adapter
-from tests.support.commands import Said, memeval
+from tests.support.calling import Said
+from tests.support.commands import memeval
 from tests.support.model_server import ModelServer
 from tests.support.runs import edit_head, write_rows
 
@@ -40,7 +41,6 @@ class Recorded:
     read: str
 
     def run(self, *words: str) -> RunFolder:
-        """Return a finished run by its id."""
         (folder,) = (folder for folder in sealed_runs(self.place / "results") if folder.run.run_id in words)
         return folder
 
@@ -67,12 +67,10 @@ def runs(made: Recorded, tmp_path: Path) -> Recorded:
 
 
 def call(where: Path, url: str | None, *words: str) -> Said:
-    """Call ``memeval run`` with or without an endpoint."""
     return memeval("run", *words, *SMALL, where=where, **({} if url is None else {"OPENAI_BASE_URL": url}))
 
 
 def finished(where: Path, said: Said) -> RunFolder:
-    """Return the run that a call printed."""
     assert said.code == ExitCode.DONE, said.err
     return RunFolder(where / said.folder)
 

@@ -46,7 +46,6 @@ RUNS = sealed_runs(RESULTS)
 
 @cache
 def with_entry(event: LedgerEvent) -> list[RunFolder]:
-    """Return the runs with such a line in the ledger."""
     digests = {entry.run_digest for entry in Ledger(RESULTS).entries() if entry.event is event}
     return [folder for folder in RUNS if folder.digest in digests]
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from memeval.judging.abstention import abstains, begins_missing, says_missing, withholds
+from memeval.judging.hedging import abstains, begins_missing, says_missing, withholds
 
 ABSTENTIONS = (
     "The information provided is not enough.",

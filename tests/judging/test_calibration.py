@@ -36,7 +36,7 @@ from tests.grading.builders import fact, item, scenario
 
 @functools.cache
 def keys() -> list[ItemKey]:
-    return list(find("beliefs@2").open().keys())
+    return list(find("beliefs@2").open().answer_keys())
 
 
 @functools.cache

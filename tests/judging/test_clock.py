@@ -3,8 +3,7 @@
 import pytest
 
 from memeval.benchmarks.qa.keys import holds
-from memeval.judging.clock import with_clock
-from memeval.judging.text import states
+from memeval.judging.text import states, with_clock
 
 SEVEN = (
     "7 pm",

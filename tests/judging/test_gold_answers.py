@@ -20,9 +20,9 @@ import pytest
 from memeval.benchmarks import all_benchmarks, find
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.judging.base import Case
-from memeval.judging.references.accepted import alternatives, polarity
 from memeval.judging.references.periods import Period
-from memeval.judging.references.tokens import Reading, Token, read_known
+from memeval.judging.references.polar import alternatives, polarity
+from memeval.judging.references.tokens import ReadText, Token, read_known
 from memeval.judging.rules import RulesJudge
 from memeval.judging.text import bare, states
 from memeval.keys import FactsKey, ItemKey, ReferenceKey, ReflectKey, StanceKey
@@ -71,7 +71,7 @@ class Keys:
 @cache
 def opened(benchmark: str, path: Path | None) -> Keys:
     session = BenchmarkSession.open(find(benchmark), path)
-    items = [item for item in session.dataset.keys() if item.key.prompt and gold(item)]  # noqa: SIM118
+    items = [item for item in session.dataset.answer_keys() if item.key.prompt and gold(item)]
     scenarios = {name: session.scenarios[name] for name in {item.scenario_id for item in items}}
     asked = {(name, each.question_id): each.question for name, one in scenarios.items() for each in one.questions()}
     return Keys(items, scenarios, asked)
@@ -178,7 +178,7 @@ def says(item: ItemKey, answer: str, question: str) -> bool:
     )
 
 
-def _contains(found: Reading, whole: Reading, asked: Reading, loosely: bool) -> bool:
+def _contains(found: ReadText, whole: ReadText, asked: ReadText, loosely: bool) -> bool:
     known = {token.form for token in asked.tokens}
     wanted = [token for token in whole.tokens if token.form not in known]
     times = [period for period in whole.periods if period.spans not in [each.spans for each in asked.periods]]
@@ -189,7 +189,7 @@ def _contains(found: Reading, whole: Reading, asked: Reading, loosely: bool) -> 
     )
 
 
-def _has(found: Reading, wanted: Token, known: set[str], loosely: bool) -> bool:
+def _has(found: ReadText, wanted: Token, known: set[str], loosely: bool) -> bool:
     if any(token.form == wanted.form for token in found.tokens):
         return True
     count = wanted.count or ("1" if wanted.unit else "")

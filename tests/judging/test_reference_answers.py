@@ -11,8 +11,8 @@ import pytest
 from memeval.benchmarks import find
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
-from memeval.judging.abstention import says_missing
 from memeval.judging.calibration import CalibrationAnswer, trials
+from memeval.judging.hedging import says_missing
 from memeval.judging.references.tokens import read_known
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
@@ -157,7 +157,7 @@ def test_on_locomo_the_rules_err_only_on_a_yes_after_other_words() -> None:
     if not folder or not (Path(folder) / FULL).is_file():
         pytest.skip(f"MEMEVAL_TEST_DATA names no folder with {FULL}")
     dataset = find("locomo@1").open(Path(folder))
-    found = trials(tuple(dataset.keys()), {each.scenario_id: each for each in dataset.scenarios()})
+    found = trials(tuple(dataset.answer_keys()), {each.scenario_id: each for each in dataset.scenarios()})
     assert len({trial.item.item_id for trial in found}) == 100
     assert len({(trial.item.item_id, trial.case.answer) for trial in found}) == len(found)
     wrong = Counter(

@@ -8,8 +8,8 @@ import pytest
 
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
-from memeval.judging.abstention import says_missing
 from memeval.judging.base import Case
+from memeval.judging.hedging import says_missing
 from memeval.judging.rules import RulesJudge
 from memeval.keys import AnswerKey
 from memeval.records.grade import Flag

@@ -6,8 +6,7 @@ from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.benchmarks.qa.keys import holds
 from memeval.judging.base import Case
 from memeval.judging.rules import RulesJudge
-from memeval.judging.scripts import is_read
-from memeval.judging.text import states
+from memeval.judging.text import is_read, states
 from memeval.records.grade import GradeState
 from tests.grading.builders import scenario
 from tests.judging.cases import KEYS

@@ -115,7 +115,7 @@ class FakeDataset(Dataset):
             ask = Ask(question_id=f"{item_id}-q", question=f"Where does {self.note} live?", timestamp="2026-03-01")
             yield Scenario(scenario_id=f"sc-{item_id}", steps=(*steps, ask))
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         for item_id, category in planned():
             fact = Fact(text=f"{self.note} lives in town 3.", phrases=(f"{self.note} town 3",))
             key = BeliefKey(current=fact, stale=()) if category == "belief-update" else NoiseKey(reference=fact)

@@ -24,7 +24,7 @@ from memeval.gateway.serving import ModelEndpoint, ModelServer
 from memeval.gateway.serving.hosts import host_routes
 from memeval.records.submission import Submission
 from memeval.records.track import Limits
-from memeval.records.traffic import Traffic
+from memeval.records.call import Traffic
 from memeval.systems import SystemProcess
 from memeval.systems.errors import SystemFailure, SystemNotReady
 from memeval.systems.sandbox import INSIDE_ORIGIN, SandboxMode, find_sandbox

@@ -20,12 +20,10 @@ def small_run(results: Path, slug: str = "tiny", day: int = 1) -> RunFolder:
 
 
 def push(store: ObjectStore, *folders: RunFolder) -> list[Pushed]:
-    """Push runs."""
     return list(push_runs(folders, store))
 
 
 def pull(store: ObjectStore, results: Path) -> list[Pulled]:
-    """Pull everything."""
     return list(pull_runs(listed_heads(store), store, results))
 
 

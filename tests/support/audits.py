@@ -28,7 +28,6 @@ ENDPOINT = "https://api.openai.com/v1"
 
 
 def make_rate(count: int, of: int) -> Rate:
-    """Return a share with its counts and interval."""
     if not of:
         return Rate(count=0, of=0, share=None, interval=None)
     low, high = wilson(count, of)
@@ -36,7 +35,6 @@ def make_rate(count: int, of: int) -> Rate:
 
 
 def make_agreement(equal: int, of: int, kappa: float | None) -> Agreement:
-    """Return an agreement with made-up limits."""
     low, high = (None, None) if kappa is None else (kappa - 0.05, min(1.0, kappa + 0.05))
     return Agreement(items=of, equal=make_rate(equal, of), kappa=kappa, kappa_low=low, kappa_high=high)
 
@@ -53,12 +51,7 @@ def make_line(accepted: int, wrong: int, rejected: int, right: int, unparsed: in
 
 
 def make_audit(accepted: int = 12, **parts: Any) -> Audit:
-    """Return an audit of ``rules@3`` on ``fake@1``.
-
-    Args:
-        accepted: wrong answers it called right, of 390.
-        parts: fields that are to be other than usual.
-    """
+    """Return an audit of ``rules@3`` on ``fake@1``."""
     kinds = {kind: make_line(0, 30, 0, 0, 0, None) for kind in ProbeKind}
     kinds |= {
         ProbeKind.RIGHT: make_line(0, 0, 9, 300, 3, None),
@@ -98,12 +91,10 @@ def make_probe(number: int, kind: ProbeKind, *, verdict: bool | None, answer: st
 
 
 def chat_body(text: str | None, model: str = "gpt-4o-2024-08-06") -> str:
-    """Return the body of a chat reply, as a server sends it."""
     return json.dumps({"model": model, "choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]})
 
 
 def chat_request(prompt: str, model: str = "gpt-4o-2024-08-06", endpoint: str = ENDPOINT) -> ModelRequest:
-    """Return a request of one user message."""
     body: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": prompt}], "temperature": 0}
     return ModelRequest(endpoint=endpoint, api=Api.CHAT, body=body)
 

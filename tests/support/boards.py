@@ -37,10 +37,8 @@ def small_build(results: Path, out: Path, *, version: str, releases: Iterable[Re
 
 
 def published(results: Path, target: Target, version: str | None = None) -> list[str]:
-    """Publish a board, and return what memeval says."""
     return list(publish(results, target, version=version, by="tester"))
 
 
 def content_of(target: Target) -> dict[str, bytes]:
-    """Return all published files, without links."""
     return {path: target.read(path) for path, entry in target.entries().items() if entry.kind is EntryKind.FILE}

@@ -17,14 +17,11 @@ CREDENTIALS = {"MEMEVAL_S3_KEY": "test", "MEMEVAL_S3_SECRET": "not-a-secret"}
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket of a running server."""
-
     endpoint: str
     name: str = BUCKET
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The variables with which memeval finds the server."""
         return CREDENTIALS | {"MEMEVAL_S3_ENDPOINT": self.endpoint}
 
     def client(self) -> S3Client:

@@ -17,6 +17,12 @@ class Said(NamedTuple):
     out: str
     err: str
 
+    @property
+    def folder(self) -> Path:
+        """The one folder that it printed."""
+        (line,) = self.out.splitlines()
+        return Path(line)
+
 
 Call = Callable[..., Said]
 

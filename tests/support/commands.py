@@ -16,11 +16,12 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from urllib.request import urlopen
+
+from tests.support.calling import Said
 
 ROOT = Path(__file__).parents[2]
 OURS = (
@@ -36,21 +37,6 @@ FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["tests.support.preloaded"])
 
 
-@dataclass(frozen=True)
-class Said:
-    """How a process ended, and what it said."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def folder(self) -> Path:
-        """The one folder that it printed."""
-        (line,) = self.out.splitlines()
-        return Path(line)
-
-
 def environment(more: Mapping[str, str]) -> dict[str, str]:
     """Return this process's environment without what names models, and with ``more``."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
@@ -58,13 +44,7 @@ def environment(more: Mapping[str, str]) -> dict[str, str]:
 
 
 class Started:
-    """A ``memeval`` that runs in a folder.
-
-    Args:
-        words: its arguments.
-        where: the folder.
-        variables: its whole environment.
-    """
+    """A ``memeval`` that runs in a folder."""
 
     def __init__(self, words: tuple[str, ...], where: Path, variables: dict[str, str]) -> None:
         self._said = tempfile.TemporaryDirectory(prefix="memeval-said-")
@@ -73,12 +53,10 @@ class Started:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
         assert self._process.pid is not None
         return self._process.pid
 
     def poll(self) -> int | None:
-        """Return its exit code, ``None`` while it runs."""
         return self._process.exitcode
 
     def wait(self, timeout: float = 240) -> int:
@@ -90,12 +68,10 @@ class Started:
         return self._process.exitcode
 
     def kill(self) -> None:
-        """End it without a word."""
         self._process.kill()
         self._process.join()
 
     def interrupt(self) -> None:
-        """Press Ctrl-C."""
         os.kill(self.pid, signal.SIGINT)
 
     def said(self) -> Said:
@@ -108,7 +84,6 @@ class Started:
 
 
 def _run(words: tuple[str, ...], where: Path, variables: dict[str, str], said: str) -> None:
-    """Be ``memeval``: in the forked process."""
     os.environ.clear()
     os.environ.update(variables)
     for number, (name, how) in enumerate(((os.devnull, "r"), ("out", "w"), ("err", "w"))):
@@ -132,16 +107,11 @@ def start(*words: str, where: Path, **variables: str) -> Started:
 
 
 def memeval(*words: str, where: Path, **variables: str) -> Said:
-    """Call ``memeval`` in a folder and wait for it; ``variables`` are added to its environment."""
     return start(*words, where=where, **variables).said()
 
 
 class ServerProcess:
-    """A model server in a process of its own, which can be killed; see :mod:`tests.support.model_server`.
-
-    Args:
-        words: options of the server.
-    """
+    """A model server in a process of its own, which can be killed; see :mod:`tests.support.model_server`."""
 
     def __init__(self, *words: str) -> None:
         self._process = subprocess.Popen(
@@ -156,17 +126,14 @@ class ServerProcess:
 
     @property
     def port(self) -> str:
-        """Where it listens."""
         return self.url.rpartition(":")[2].partition("/")[0]
 
     def seen(self) -> dict[str, Any]:
-        """Return what the server has counted."""
         with urlopen(f"http://127.0.0.1:{self.port}/seen", timeout=10) as reply:
             counts: dict[str, Any] = json.load(reply)
             return counts
 
     def kill(self) -> None:
-        """End it without a word."""
         self._process.kill()
         self._process.wait()
 

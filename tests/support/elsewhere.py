@@ -41,7 +41,6 @@ class Row(ForeignRecord):
 
 
 def read_rows(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
-    """Read the tests' own format."""
     told = [(where, fitted(Row, value, where)) for where, value in file.rows()]
     once((where, row.id) for where, row in told)
     name = file.system or "Some System"
@@ -88,7 +87,6 @@ def graded(
     caps: Sequence[str] = (),
     **origin: Any,
 ) -> RunFolder:
-    """Write answers to a file, and import it."""
     path = stored(folder / name, value).path
     return import_file(
         AnswerFile.open(path, system),
@@ -117,5 +115,4 @@ def deepmemeval_exam(of: Sequence[dict[str, Any]] | None = None) -> BenchmarkSes
 
 
 def verdicts(run: RunFolder) -> dict[str, tuple[object, ...]]:
-    """Return what each item of a run is worth."""
     return {grade.item_id: (grade.verdict, grade.credit, dict(grade.alternates)) for grade in run.grades()}

@@ -30,8 +30,6 @@ _REGION = {"x-amz-bucket-region": "eu-central-1"}
 
 @dataclass
 class Fault:
-    """A fault of some requests."""
-
     requests: str
     """Pattern of the method and the path with its query, such as ``PUT .*rows/``."""
     code: str | None = None
@@ -65,8 +63,6 @@ class Fault:
 
 @dataclass
 class FaultyBucket:
-    """A running server."""
-
     endpoint: str
     faults: list[Fault] = field(default_factory=list)
     overwrites: bool = False
@@ -76,7 +72,6 @@ class FaultyBucket:
     lock: Lock = field(default_factory=Lock)
 
     def next_fault(self, line: str) -> Fault | None:
-        """Return the fault of a request, and record the request."""
         with self.lock:
             self.lines.append(line)
             return next((fault for fault in self.faults if fault.hits(line)), None)
@@ -106,7 +101,7 @@ class _Handler(BaseHTTPRequestHandler):
     behind: str
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+        pass
 
     def _forward(self) -> None:
         fault = self.state.next_fault(f"{self.command} {self.path}")

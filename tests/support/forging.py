@@ -26,14 +26,12 @@ from memeval.evaluation.run.seal import cost, coverage
 from memeval.gateway.budget import price_list
 from memeval.grading.scoring import score
 from memeval.records.base import Stored, comparable_digest
-from memeval.records.call import Call
+from memeval.records.call import Call, Prompt, Traffic
 from memeval.records.failure import Failure
 from memeval.records.grade import Grade
 from memeval.records.journal import LogLine
-from memeval.records.prompt import Prompt
 from memeval.records.response import Context, Response
 from memeval.records.run import Inputs, Run
-from memeval.records.traffic import Traffic
 from memeval.storage import write_whole
 
 Json = dict[str, Any]
@@ -91,24 +89,20 @@ class Forger:
 
     @property
     def track(self) -> Json:
-        """The track in the head."""
         track: Json = self.head["track"]
         return track
 
     @property
     def system(self) -> Json:
-        """The system in the head."""
         system: Json = self.head["system"]
         return system
 
     @property
     def responses(self) -> list[Json]:
-        """The responses."""
         return self.rows["responses.jsonl"]
 
     @property
     def grades(self) -> list[Json]:
-        """The grades."""
         return self.rows["grades.jsonl"]
 
     def keep(self, is_kept: Callable[[Json], bool]) -> None:
@@ -136,11 +130,7 @@ class Forger:
             self.rows[FAILURES] = [failure.data() for failure in failures]
 
     def seal(self, **head: Any) -> RunFolder:
-        """Compute all that follows again, write the run into its folder, and return it.
-
-        Args:
-            head: fields of ``run.json`` to set after all others were computed.
-        """
+        """Compute all that follows again, write the run into its folder, and return it."""
         rows = {name: self._records(name, MODELS[name]) for name in ROW_FILES if name in self.rows}
         packed = {name: pack(records) for name, records in rows.items()}
         run = Run.from_data(self.head, "forged")

@@ -46,11 +46,7 @@ class Found:
 
 
 class IndexedFrames:
-    """A process with pyarrow that builds frames.
-
-    Args:
-        cache: the cache folder.
-    """
+    """A process with pyarrow that builds frames."""
 
     def __init__(self, cache: Path) -> None:
         path = os.pathsep.join([str(ROOT), str(installed(PYARROW))])
@@ -63,13 +59,7 @@ class IndexedFrames:
         )
 
     def build(self, results: Path, *, rebuild: bool = False, layout: int = LAYOUT) -> Found:
-        """Return what the frames of a folder hold.
-
-        Args:
-            results: the folder.
-            rebuild: see ``Frames``.
-            layout: the version of the index that memeval has.
-        """
+        """Return what the frames of a folder hold."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps({"results": str(results), "rebuild": rebuild, "layout": layout}) + "\n")
@@ -84,7 +74,6 @@ class IndexedFrames:
 
 
 def built(results: str, *, rebuild: bool = False, layout: int = LAYOUT) -> dict[str, Any]:
-    """Return the fields of :class:`Found`."""
     read: list[str] = []
 
     def noted(folder: RunFolder) -> Iterator[Row]:

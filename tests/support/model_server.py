@@ -21,6 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
@@ -85,11 +86,7 @@ def yes_or_no(body: dict[str, Any]) -> str:
 
 
 def reasoning_only(body: dict[str, Any]) -> dict[str, Any] | None:
-    """Refuse what OpenAI refuses for its reasoning models, in its own words.
-
-    Returns:
-        the error, or ``None`` where the request is accepted.
-    """
+    """Refuse what OpenAI refuses for its reasoning models, in its own words."""
     if not re.match(r"o\d|gpt-5", str(body.get("model"))):
         return None
     if "max_tokens" in body:
@@ -108,84 +105,66 @@ def _unsupported(param: str, code: str, message: str) -> dict[str, Any]:
 
 
 def digest(body: Any) -> str:
-    """Return what the server counts a request under."""
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
+@dataclass(kw_only=True, eq=False)
 class ModelServer:
-    """An OpenAI-compatible server on loopback, in a thread; use it as a context manager, as often as wanted.
+    """An OpenAI-compatible server on loopback, in a thread; use it as a context manager, as often as wanted."""
 
-    Args:
-        latency: seconds that each reply takes.
-        answer: the text of a chat reply, from the request's body.
-        faults: per name of :data:`FAULTS`, the share of tries that go wrong so, decided by seed, request and try.
-        seed: another seed, other faults.
-        most_faults: after so many faults in a row a request is answered; ``None`` for never.
-        retry_after: what ``429`` says, in seconds; ``None`` says nothing.
-        slow_seconds: how long ``slow`` takes.
-        key: the key that must be presented; any will do where it is ``None``.
-        models: the models there are; all where it is ``None``.
-        port: 0 for a free one, which is kept when the server is started again.
-        tls: serve HTTPS with this.
-        refusal: the status and the body of every reply, whatever is asked: text as it is, all else as JSON.
-        refusal_headers: the headers of these replies.
-        refuses: returns the error that a request is refused with (400), from its body; ``None`` where it is not.
-    """
+    latency: float = 0.0
+    """Seconds that each reply takes."""
+    answer: Callable[[dict[str, Any]], str] = yes_or_no
+    """The text of a chat reply, from the request's body."""
+    faults: Mapping[str, float] | None = None
+    """Per name of :data:`FAULTS`, the share of tries that go wrong so, decided by seed, request and try."""
+    seed: int = 0
+    most_faults: int | None = 3
+    """After so many faults in a row a request is answered; ``None`` for never."""
+    retry_after: float | None = 0.05
+    """What ``429`` says, in seconds; ``None`` says nothing."""
+    slow_seconds: float = 0.5
+    key: str | None = None
+    """The key that must be presented; ``None`` for any."""
+    models: frozenset[str] | None = None
+    """The models there are; ``None`` for all."""
+    port: int = 0
+    """0 for a free one, which is kept when the server is started again."""
+    tls: ssl.SSLContext | None = None
+    refusal: tuple[int, Any] | None = None
+    """The status and the body of every reply, whatever is asked: text as it is, all else as JSON."""
+    refusal_headers: Mapping[str, str] | None = None
+    refuses: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda _body: None
+    """The error that a request is refused with (400), from its body; ``None`` where it is not."""
+    answered: Counter[str] = field(default_factory=Counter)
+    """Good replies delivered, per digest of the request's body."""
+    tries: Counter[str] = field(default_factory=Counter)
+    """Requests received, per digest of the body."""
+    faulted: Counter[str] = field(default_factory=Counter)
+    """Faults made, per name."""
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    """Names in lower case."""
+    queries: list[dict[str, str]] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+    """When each request came, on the monotonic clock."""
+    in_flight: int = 0
+    most_in_flight: int = 0
 
-    def __init__(
-        self,
-        *,
-        latency: float = 0.0,
-        answer: Callable[[dict[str, Any]], str] = yes_or_no,
-        faults: Mapping[str, float] | None = None,
-        seed: int = 0,
-        most_faults: int | None = 3,
-        retry_after: float | None = 0.05,
-        slow_seconds: float = 0.5,
-        key: str | None = None,
-        models: frozenset[str] | None = None,
-        port: int = 0,
-        tls: ssl.SSLContext | None = None,
-        refusal: tuple[int, Any] | None = None,
-        refusal_headers: Mapping[str, str] | None = None,
-        refuses: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda _body: None,
-    ) -> None:
-        if unknown := set(faults or {}) - set(FAULTS):
+    def __post_init__(self) -> None:
+        if unknown := set(self.faults or {}) - set(FAULTS):
             raise ValueError(f"no such faults: {unknown}")
-        self.latency, self.answer, self.faults, self.seed = latency, answer, dict(faults or {}), seed
-        self.most_faults, self.retry_after, self.slow_seconds = most_faults, retry_after, slow_seconds
-        self.key, self.models, self.port, self.tls, self.refusal = key, models, port, tls, refusal
-        self.refuses, self.refusal_headers = refuses, refusal_headers
-        self.answered: Counter[str] = Counter()
-        """Good replies delivered, per digest of the request's body."""
-        self.tries: Counter[str] = Counter()
-        """Requests received, per digest of the body."""
-        self.faulted: Counter[str] = Counter()
-        """Faults made, per name."""
-        self.bodies: list[dict[str, Any]] = []
-        """The bodies received, in order."""
-        self.headers: list[dict[str, str]] = []
-        """The headers received, in order, names in lower case."""
-        self.queries: list[dict[str, str]] = []
-        """The queries of the requests, in order."""
-        self.times: list[float] = []
-        """When each request came, on the monotonic clock."""
-        self.in_flight = 0
-        self.most_in_flight = 0
         self.received = threading.Condition()
-        """Notified at every request; see :meth:`wait_for`."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._stop = asyncio.Event()
 
     @property
     def url(self) -> str:
-        """The base URL for clients."""
         return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}/v1"
 
     @property
     def requests(self) -> int:
-        """How many requests came."""
         return len(self.times)
 
     def wait_for(self, requests: int, timeout: float = 10) -> None:
@@ -229,7 +208,6 @@ class ModelServer:
         await runner.cleanup()
 
     def stop(self) -> None:
-        """End :meth:`serve`, from its own thread."""
         self._stop.set()
 
     async def _models(self, _request: web.Request) -> web.Response:
@@ -325,7 +303,7 @@ class ModelServer:
         if self.most_faults is not None and tried > self.most_faults:
             return None
         lot = int.from_bytes(hashlib.sha256(f"{self.seed} {name} {tried}".encode()).digest()[:6]) / (1 << 48)
-        for fault, share in self.faults.items():
+        for fault, share in (self.faults or {}).items():
             if lot < share:
                 return fault
             lot -= share
@@ -354,7 +332,6 @@ def _error(status: int, error: dict[str, Any], headers: Mapping[str, str] | None
 
 
 def _embeddings(body: dict[str, Any]) -> dict[str, Any]:
-    """Return eight numbers a text, from its hash."""
     texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
     data = []
     for index, text in enumerate(texts):
@@ -368,7 +345,6 @@ def _embeddings(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Serve until SIGTERM or SIGINT."""
     parser = argparse.ArgumentParser(prog="python -m tests.support.model_server")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--latency", type=float, default=0.0)

@@ -8,12 +8,7 @@ from pathlib import Path
 
 
 def with_package(folder: Path, metadata: Path) -> dict[str, str]:
-    """Return an environment in which a package is installed.
-
-    Args:
-        folder: the package, with its ``pyproject.toml``.
-        metadata: an empty folder for what an installer would write.
-    """
+    """Return an environment in which a package is installed."""
     about = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
     info = metadata / f"{about['name'].replace('-', '_')}-{about['version']}.dist-info"
     info.mkdir(parents=True)

@@ -14,23 +14,18 @@ from memeval.benchmarks.base import Benchmark
 
 @dataclass(frozen=True)
 class Distribution:
-    """An installed package."""
-
     name: str = registry.OWN
     version: str = "1.0"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry point of that package."""
-
     name: str
     factory: Callable[[], Any]
     dist: Distribution = Distribution()
     value: str = "made:benchmark"
 
     def load(self) -> Callable[[], Any]:
-        """Return what the entry point names."""
         return self.factory
 
 

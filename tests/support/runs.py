@@ -34,12 +34,7 @@ def problems_in(results: Path) -> list[Finding]:
 
 
 def make_track(items: int = ITEMS, **parts: Any) -> Track:
-    """Return a track of two equally weighted categories, ``kept`` and ``changed``.
-
-    Args:
-        items: items of each category.
-        parts: parts of the track that are to be other than usual.
-    """
+    """Return a track of two equally weighted categories, ``kept`` and ``changed``."""
     usual: dict[str, Any] = {
         "benchmark": "made-up@1",
         "data_digest": digest_of("made-up data"),
@@ -74,18 +69,11 @@ def make_run(
     """Write a sealed run under ``results`` and return it.
 
     Args:
-        results: the results folder.
-        slug: the system.
         correct: per category, how many of its first items came back right; 0 where it is not named.
-        track: the track; :func:`make_track` of nothing where it is not named.
-        kind: where the system comes from.
-        started: UTC start, ISO 8601.
         errors: how many of the last items timed out.
-        done: how many items, from the first on, have rows; all unless said.
+        done: how many items, from the first on, have rows; ``None`` for all.
         shuffled: whether the rows are in another order than the plan's.
-        version: the system's version.
-        isolation: what held the system in.
-        told: what else the system says of itself, as in its identity.
+        told: further fields of the system's identity.
     """
     track = track or make_track()
     planned = [(category.name, number) for category in track.categories for number in range(category.items)]

@@ -63,8 +63,6 @@ def keys_of(made: Scenario, number: int) -> Iterator[ItemKey]:
 
 @dataclass
 class TinyDataset(Dataset):
-    """The scenarios and keys of a tiny benchmark."""
-
     made: list[Scenario]
     digest: Digest = ""
     parameters: Parameters = field(default_factory=dict)
@@ -73,11 +71,9 @@ class TinyDataset(Dataset):
         self.digest = digest_of([one.data() for one in self.made])
 
     def scenarios(self) -> Iterator[Scenario]:
-        """See :class:`Dataset`."""
         return iter(self.made)
 
-    def keys(self) -> Iterator[ItemKey]:
-        """See :class:`Dataset`."""
+    def answer_keys(self) -> Iterator[ItemKey]:
         return (key for number, one in enumerate(self.made) for key in keys_of(one, number))
 
 
@@ -113,5 +109,4 @@ class TinyBenchmark(Benchmark):
         )
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> TinyDataset:
-        """See :class:`Benchmark`."""
         return TinyDataset(self._made)

@@ -22,12 +22,7 @@ LOOKS = 2
 
 
 class Wrong(Exception):
-    """What a vendor refuses.
-
-    Args:
-        status: the HTTP status.
-        sentence: why.
-    """
+    """What a vendor refuses."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -36,8 +31,6 @@ class Wrong(Exception):
 
 @dataclass
 class Asked:
-    """One request."""
-
     method: str
     path: str
     query: dict[str, str]
@@ -48,8 +41,6 @@ class Asked:
 
 @dataclass
 class Memory:
-    """Something that was said."""
-
     text: str
     at: str
     more: dict[str, Any] = field(default_factory=dict)
@@ -57,7 +48,6 @@ class Memory:
     ready: bool = False
 
     def shared(self, query: str) -> int:
-        """Return how many words it shares with a query."""
         return len(words(self.text) & words(query))
 
 
@@ -151,7 +141,6 @@ class Vendor:
         return self.spaces[name]
 
     def drop(self, name: str) -> None:
-        """Delete a space."""
         self.spaces.pop(name, None)
         self.deleted.append(name)
 
@@ -348,7 +337,6 @@ class LettaServer(Vendor):
 
 
 def words(text: str) -> set[str]:
-    """Return the words of a text."""
     return set(re.findall(r"\w+", text.lower()))
 
 

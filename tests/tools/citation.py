@@ -13,7 +13,6 @@ ROOT = Path(__file__).parents[2]
 
 
 def memeval_citation() -> bytes:
-    """Return the file."""
     about = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     return citation_file(
         Citation(

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from memeval.records.errors import BadInput
@@ -55,26 +56,9 @@ def find_chromium_without_windows() -> Path | None:
     return Path(found) if found else None if _has_package(WITHOUT_WINDOWS) else find_chromium()
 
 
-def find_bubblewrap() -> Path | None:
-    """Path of bubblewrap's ``bwrap``, or ``None``."""
-    found = shutil.which("bwrap")
-    return Path(found) if found else None
-
-
-def find_postgres() -> Path | None:
-    """Path of PostgreSQL's server, or ``None``."""
-    return find_service("postgres")
-
-
-def find_redis() -> Path | None:
-    """Path of Redis's server, or ``None``."""
-    return find_service("redis")
-
-
-def find_ssh_keygen() -> Path | None:
-    """Path of OpenSSH's ``ssh-keygen``, or ``None``."""
-    found = shutil.which("ssh-keygen")
-    return Path(found) if found else None
+def _find(program: str) -> Callable[[], Path | None]:
+    """Return what finds a program on ``PATH``."""
+    return lambda: Path(found) if (found := shutil.which(program)) else None
 
 
 def find_local_model() -> Path | None:
@@ -90,10 +74,10 @@ def find_local_model() -> Path | None:
 TOOLS: dict[str, Callable[[], Path | None]] = {
     WITHOUT_WINDOWS: find_chromium_without_windows,
     "chromium": find_chromium,
-    "bubblewrap": find_bubblewrap,
-    "postgresql": find_postgres,
-    "redis-server": find_redis,
-    "openssh-client": find_ssh_keygen,
+    "bubblewrap": _find("bwrap"),
+    "postgresql": partial(find_service, "postgres"),
+    "redis-server": partial(find_service, "redis"),
+    "openssh-client": _find("ssh-keygen"),
 }
 """Debian's packages for `make test`, and what tells that one is not needed."""
 
@@ -113,7 +97,7 @@ def main(products: bool = False) -> int:
     Args:
         products: what `make test-products` needs, instead of what `make test` needs.
     """
-    tools = {"bubblewrap": find_bubblewrap} if products else TOOLS
+    tools = {"bubblewrap": TOOLS["bubblewrap"]} if products else TOOLS
     missing = [package for package, find in tools.items() if find() is None]
     if missing and shutil.which("apt-get") and os.geteuid() == 0:
         _apt_install(missing)

@@ -7,7 +7,7 @@ from pathlib import Path
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.formats.writing import write_lines
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.grading.rows import last_attempts
+from memeval.grading.base import last_attempts
 
 
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:

@@ -32,7 +32,7 @@ class PantryDataset(Dataset):
                 steps=(*sessions, Ask(question_id=row["id"], question=row["question"])),
             )
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         """Yield the keys, in the order of the file."""
         for row in self._rows:
             key = _key(row)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memeval.grading.base import RuleGrader
-from memeval.grading.rows import first_failure, only, row
+from memeval.grading.base import RuleGrader, first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState

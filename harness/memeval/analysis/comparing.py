@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
-from memeval.grading.layout import counting, layout_of
-from memeval.grading.scoring import headline
+from memeval.grading.scoring import counting, headline, layout_of
 from memeval.records.benchmark import Direction, MetricInfo
 from memeval.records.comparison import ComparedRun, Comparison, Difference, Flip, PairedRuns, Sign
 from memeval.records.errors import BadInput
@@ -149,7 +148,7 @@ def _differing(first: RunFolder, other: RunFolder) -> list[str]:
     if len(answers) < 2 or answers[0] != answers[1] or data[0] != data[1]:
         raise BadInput(
             f"{first.run.run_id} and {other.run.run_id} are on different tracks. Different: {', '.join(parts)}.",
-            remedy="Compare runs of one track, or a run and its copy from memeval rejudge.",
+            remedy="Compare runs of one track, or a run and its copy from memeval regrade.",
         )
     return parts
 

@@ -13,14 +13,12 @@ from typing import TypeVar
 from memeval.archive.rows import cached_rows, read_rows
 from memeval.archive.sources import is_in_source
 from memeval.records.base import Digest, Stored, digest_bytes
-from memeval.records.call import Call
+from memeval.records.call import Call, Prompt, Traffic
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.failure import Failure
 from memeval.records.grade import Grade
-from memeval.records.prompt import Prompt
 from memeval.records.response import Context, Response
 from memeval.records.run import Run
-from memeval.records.traffic import Traffic
 from memeval.removed import why_removed
 from memeval.storage import listed
 

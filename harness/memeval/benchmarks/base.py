@@ -16,8 +16,7 @@ from memeval.judging.prompting import SHARED
 from memeval.keys import ItemKey
 from memeval.reading import Reader
 from memeval.records.base import Digest
-from memeval.records.benchmark import BenchmarkInfo, CategoryInfo, ProtocolInfo
-from memeval.records.errata import Errata, Erratum
+from memeval.records.benchmark import BenchmarkInfo, CategoryInfo, Errata, Erratum, ProtocolInfo
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ingest, Retain, Scenario
 from memeval.records.track import CategoryPlan
@@ -124,7 +123,7 @@ class Dataset(ABC):
         """Yield the scenarios, in the order of the benchmark. Systems may see all of their contents."""
 
     @abstractmethod
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         """Yield the answer keys, in the order of the benchmark. Systems must never see them."""
 
     def scenario(self, scenario_id: str) -> Scenario:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memeval.benchmarks.data import file_bytes, refuse_repeats
 from memeval.records.base import Digest, once_each, validated
-from memeval.records.errata import Errata, ErratumAction
+from memeval.records.benchmark import Errata, ErratumAction
 from memeval.records.errors import BadInput
 
 LARGEST = 10_000_000

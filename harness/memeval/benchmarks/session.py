@@ -23,8 +23,7 @@ from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
 from memeval.reading import Reader
 from memeval.records.base import Digest, digest_bytes, digest_of
-from memeval.records.benchmark import ProtocolInfo
-from memeval.records.errata import Errata, ErratumAction
+from memeval.records.benchmark import Errata, ErratumAction, ProtocolInfo
 from memeval.records.errors import BadInput
 from memeval.records.run import Run, View
 from memeval.records.scenario import Ingest, Scenario, Step
@@ -99,13 +98,21 @@ class BenchmarkSession:
         return benchmark_session
 
     @cached_property
+    def all_keys(self) -> tuple[ItemKey, ...]:
+        """The keys of all items of the data, of whatever protocol; they are built once."""
+        return tuple(self.dataset.answer_keys())
+
+    @cached_property
+    def _asked(self) -> tuple[ItemKey, ...]:
+        return self.benchmark.asked(self.all_keys, self.protocol)
+
+    @cached_property
     def keys(self) -> tuple[ItemKey, ...]:
         """The keys of the items of the protocol and tier, in plan order.
 
         Raises ``BrokenBenchmark``: two items have one id, or an item has an unknown category.
         """
-        asked = self.benchmark.asked(tuple(self.dataset.keys()), self.protocol)
-        sampled = self.benchmark.sampled(asked, self.tier)
+        sampled = self.benchmark.sampled(self._asked, self.tier)
         check_items(self.benchmark.info, self.benchmark.table(self.protocol, self.tier), sampled)
         return sampled
 
@@ -128,7 +135,7 @@ class BenchmarkSession:
     def _corrections(self) -> dict[str, ItemKey | None]:
         if self.errata is None:
             return {}
-        keys = {key.item_id: key for key in self.dataset.keys()}  # noqa: SIM118 - no dictionary
+        keys = {key.item_id: key for key in self.all_keys}
         corrected: dict[str, ItemKey | None] = {}
         for entry in self.errata.entries:
             if entry.id not in keys:
@@ -183,7 +190,7 @@ class BenchmarkSession:
     @property
     def _sample(self) -> Digest | None:
         """Digest of the item ids of a sample; ``None`` for all items of the benchmark."""
-        is_complete = len(self.benchmark.asked(tuple(self.dataset.keys()), self.protocol)) == len(self.keys)
+        is_complete = len(self._asked) == len(self.keys)
         return None if is_complete else digest_bytes("\n".join(key.item_id for key in self.keys).encode())
 
     def works(self, items: Iterable[ItemKey], view: View, attempts: dict[str, int]) -> Sequence[ScenarioWork]:

@@ -47,7 +47,7 @@ class Matcher:
         texts = {
             ask.question_id: ask.question for name in self._scenarios for ask in session.scenarios[name].questions()
         }
-        for key in session.dataset.keys():  # noqa: SIM118 - no dictionary
+        for key in session.dataset.answer_keys():
             text = texts[key.question_ids[0]].strip()
             self._keys[key.item_id], self._texts[key.item_id] = key, text
             self._by_text[text].append(key.item_id)

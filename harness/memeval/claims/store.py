@@ -1,14 +1,15 @@
-"""Where sources are described, and where regraded files are stored."""
+"""Where sources are described, and where regraded files are stored and checked."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memeval.archive.rows import pack, read_rows
 from memeval.claims.figures import figures_of
 from memeval.claims.regrading import Regraded
+from memeval.evaluation.verify.findings import Check, Finding
 from memeval.records.errors import BadInput
 from memeval.records.regraded import RegradedFile, RegradedRow
 from memeval.records.source import PublishedSource
@@ -127,3 +128,20 @@ def check_regraded(results: Path, summary: RegradedFile) -> list[str]:
     if len(rows) != summary.counts.matched:
         problems.append(f"there are {len(rows)} rows, and the summary counts {summary.counts.matched}.")
     return problems
+
+
+REMEDY = "Restore the file, or import the source again: memeval sources import."
+
+
+def regraded_checks(results: Path) -> Iterator[Check]:
+    """Yield a check for each regraded file: its figures are counted again from its rows.
+
+    Args:
+        results: a folder of results. One without regraded files gets no check.
+    """
+    for path in listed(results / IMPORTED, "*/*.json"):
+        try:
+            problems = check_regraded(results, regraded_at(path))
+        except BadInput as error:
+            problems = [error.problem]
+        yield Check("regraded", tuple(Finding(str(path), problem, REMEDY) for problem in problems))

@@ -287,7 +287,7 @@ def verify(
             check_slices(benchmark.info, benchmark_session.protocol, keys)
             is_shipped = benchmark.info.generated and not benchmark_session.dataset.parameters
             if is_shipped and benchmark_session.protocol == benchmark.info.protocols[0].name:
-                check_counts(benchmark.info, benchmark_session.dataset.keys())
+                check_counts(benchmark.info, benchmark_session.dataset.answer_keys())
         description = benchmark_session.dataset.verify() or _description(benchmark_session, data)
     except MemevalError as error:
         raise CheckFailed(error.problem, where=error.where, remedy=error.remedy) from None
@@ -342,7 +342,7 @@ def _description(benchmark_session: BenchmarkSession, data: Path | None) -> str:
     source = next((each for each in info.sources if each.digest == digest), None)
     if source is None:
         return f"a released file, but not one that 'memeval data pull {info.name}' downloads"
-    counts = Counter(key.category for key in benchmark_session.dataset.keys())  # noqa: SIM118 - no dictionary
+    counts = Counter(key.category for key in benchmark_session.dataset.answer_keys())
     for category in info.categories:
         if counts[category.name] != category.items:
             raise CheckFailed(

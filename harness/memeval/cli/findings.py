@@ -10,7 +10,7 @@ from memeval.cli.shared import DEFAULT_RESULTS, Results, counted, print_json, pr
 from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
-    from memeval.records.finding import Finding, FindingsReport, JudgeTrials, PassRate
+    from memeval.records.finding import FindingsReport, JudgeTrials, PassRate, RecountedClaim
 
 
 def add_to(app: typer.Typer) -> None:
@@ -58,7 +58,7 @@ def _print(report: FindingsReport) -> None:
         print(f"  {one.date}  {one.subject}")
 
 
-def _line(finding: Finding) -> list[str]:
+def _line(finding: RecountedClaim) -> list[str]:
     from memeval.site.pages.findings import claimed_text, counted_text
 
     rows = str(sum(each.rows for each in finding.recount.files)) if finding.recount else "–"

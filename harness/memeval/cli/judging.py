@@ -1,4 +1,4 @@
-"""``memeval rejudge`` and ``memeval judge``: grade stored answers with another judge, and measure its error rates."""
+"""``memeval regrade`` and ``memeval judge``: grade stored answers with another judge, and measure its error rates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from memeval.cli.archive import fetch_for
 from memeval.cli.fields import Without, command
 from memeval.cli.options import Benchmarks, JudgeLabel, Prompts
 from memeval.cli.shared import AsJson, Data, counted, percent, print_json
-from memeval.options import AuditOptions, RejudgeOptions
+from memeval.options import AuditOptions, RegradeOptions
+from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
     from memeval.records.audit import Audit, Rate
@@ -23,14 +24,21 @@ _LABELS = typer.Option("--judge-label", help="Who serves the model judges, if no
 
 
 def add_to(main: typer.Typer) -> None:
-    command(main, "rejudge")(rejudge)
+    command(main, "regrade")(regrade)
+    former = {"allow_extra_args": True, "ignore_unknown_options": True}
+    main.command("rejudge", hidden=True, context_settings=former)(rejudge)
     main.add_typer(app, name="judge")
 
 
-def rejudge(
+def rejudge() -> None:
+    """Say the new name of this command."""
+    raise BadInput("memeval rejudge is now memeval regrade.", remedy="Its options are the same.")
+
+
+def regrade(
     runs: Annotated[list[str], typer.Argument(help="Runs, by folder or id; or folders above runs.")],
     judge: Annotated[str, typer.Option("--judge", help="Who gives verdicts: rules or openai:MODEL.")],
-    options: Annotated[RejudgeOptions, Without("judge_concurrency", "model_concurrency")],
+    options: Annotated[RegradeOptions, Without("judge_concurrency", "model_concurrency")],
     judge_label: JudgeLabel = None,
     prompts: Prompts = None,
     data: Data = None,
@@ -43,7 +51,7 @@ def rejudge(
     Makes a new run on another track, and prints its folder. Recorded judgments are reused, so an interrupted command
     resumes. If several runs have the same answers, only the first is judged.
 
-    Example: memeval rejudge results/beliefs/bm25 --judge openai:gpt-4o-2024-08-06
+    Example: memeval regrade results/beliefs/bm25 --judge openai:gpt-4o-2024-08-06
     """
     from memeval import api
     from memeval.cli.reporting import report
@@ -57,7 +65,7 @@ def rejudge(
         for source in named.values():
             if source.run.answers_from in named:  # the same answers, judged before
                 continue
-            folder = api.rejudge(
+            folder = api.regrade(
                 source, judge, label=judge_label, prompts=prompts, data=data, options=options, progress=progress
             )
             report(folder)

@@ -86,7 +86,7 @@ def accept(
         raise BadInput(
             "the judge has the label 'plumbing': it tests the software, and its verdicts mean nothing.",
             where=folder.path,
-            remedy="Grade the answers with another judge: memeval rejudge.",
+            remedy="Grade the answers with another judge: memeval regrade.",
         )
     findings = verify_run(folder)
     if findings:

@@ -175,7 +175,7 @@ def over_the_gate(folders: Sequence[RunFolder]) -> list[MemevalError]:
 def all_failed_alike(folders: Sequence[RunFolder]) -> list[MemevalError]:
     """Return an error for each limited run in which all items failed with the same error."""
     from memeval.execution.executor import shared_error
-    from memeval.grading.rows import last_attempts
+    from memeval.grading.base import last_attempts
     from memeval.records.run import SystemKind
 
     found: list[MemevalError] = []

@@ -24,7 +24,7 @@ _VALUES: dict[Any, str] = {
 COMMAND_PANELS = {
     "Measure": ("run", "submit", "data", "matrix", "evaluate"),
     "Check and compare": (
-        *("verify", "reproduce", "compare", "overall", "check", "failures", "items", "rejudge", "judge"),
+        *("verify", "reproduce", "compare", "overall", "check", "failures", "items", "regrade", "judge"),
     ),
     "Import and export": ("score", "import", "export", "sources", "labels"),
     "Publish": ("init", "ledger", "site", "publish", "archive"),

@@ -100,22 +100,19 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 def file_records() -> dict[str, type[Record]]:
     from memeval.records.api import ApiBoards, ApiIndex, ApiRuns, ApiSystems
-    from memeval.records.archive import ArchivedHead, QueuedPush
     from memeval.records.audit import Audit, Probe
-    from memeval.records.benchmark import BenchmarkInfo
-    from memeval.records.call import Call
+    from memeval.records.benchmark import BenchmarkInfo, Errata
+    from memeval.records.call import Call, Prompt, Traffic
     from memeval.records.check import RegressionCheck
-    from memeval.records.conformance import Conformance
-    from memeval.records.errata import Errata
+    from memeval.records.conformance import Conformance, SubmissionCheck
     from memeval.records.failure import Failure
     from memeval.records.finding import ClaimsFile, CorrectionsFile, FindingsReport
     from memeval.records.grade import Grade
     from memeval.records.items import ItemReport
-    from memeval.records.journal import LogLine, Plan
+    from memeval.records.journal import ArchivedHead, LogLine, Plan, QueuedPush
     from memeval.records.label import LabelReport, LabelSample, Reading, ReadLabel, RulesVerdicts, SampleRow
     from memeval.records.ledger import LedgerEntry
     from memeval.records.matrix import Matrix, MatrixResult
-    from memeval.records.prompt import Prompt
     from memeval.records.regraded import RegradedFile, RegradedRow
     from memeval.records.release import Release
     from memeval.records.response import Context, Response
@@ -124,8 +121,6 @@ def file_records() -> dict[str, type[Record]]:
     from memeval.records.settings import Settings
     from memeval.records.source import PublishedSource
     from memeval.records.submission import Submission
-    from memeval.records.submitting import SubmissionCheck
-    from memeval.records.traffic import Traffic
 
     return {
         "api-boards": ApiBoards,

@@ -16,7 +16,7 @@ COMMANDS = (
     ("run",),
     ("verify",),
     ("reproduce",),
-    ("rejudge",),
+    ("regrade",),
     ("compare",),
     ("overall",),
     ("check",),

@@ -25,11 +25,11 @@ ITEMS = 25
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands of this module to the ledger's."""
-    command(app, "re-ask")(re_ask)
+    command(app, "re-ask")(reask)
     command(app, "rerun")(rerun)
 
 
-def re_ask(
+def reask(
     run: RunArgument,
     options: Annotated[ModelOptions, Without("model_concurrency")],
     items: Annotated[int, typer.Option("--n", help="Number of drawn judgments, at least 20.")] = JUDGMENTS,
@@ -53,7 +53,7 @@ def re_ask(
 
     folder = api.load_run(run, results)
     with Bar() as progress:
-        sample = reask.re_ask(folder, items, options, data, progress)
+        sample = reask.reask(folder, items, options, data, progress)
     how = f" by {folder.run.track.judge} at {folder.run.track.judge_endpoint}"
     _record(LedgerEvent.RE_ASKED, folder, sample, "verdicts", how, by, Ledger(results, sign_with))
 

@@ -62,8 +62,7 @@ def pull(names: Names = None, sources: Sources = DEFAULT_SOURCES) -> None:
 
     Example: memeval sources pull mirix
     """
-    from memeval.claims.copies import Copies
-    from memeval.claims.pulling import pull_file
+    from memeval.claims.copies import Copies, pull_file
     from memeval.claims.store import read_sources
 
     copies, failed = Copies(), 0

@@ -19,7 +19,7 @@ from memeval.records.choices import AdapterKind
 from memeval.records.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
-    from memeval.records.submitting import SubmissionCheck
+    from memeval.records.conformance import SubmissionCheck
 
 app = typer.Typer(help="Create a submission, or check it.", no_args_is_help=True)
 
@@ -208,7 +208,7 @@ def comment(
 
 def _reports(path: Path) -> Iterator[SubmissionCheck]:
     """Yield the reports of a file, or of a ZIP archive without unpacking it to disk."""
-    from memeval.records.submitting import SubmissionCheck
+    from memeval.records.conformance import SubmissionCheck
 
     try:
         if not zipfile.is_zipfile(path):

@@ -10,7 +10,7 @@ from memeval.conformance.subject import CheckedMemory, CheckedSystem, Observatio
 
 
 @dataclass(frozen=True)
-class Check:
+class ContractCheck:
     name: str
     title: str
     function: Callable[[CheckedSystem], str]
@@ -18,7 +18,6 @@ class Check:
 
     Raises :class:`ContractViolation` or :class:`MethodMissing`; a :class:`SystemFailure` passes through."""
     mandatory: bool = False
-    """Whether a system that fails this check is refused."""
     needs: tuple[str, ...] = ()
     """Methods that the check needs; without them it is not applicable."""
     after: str | None = "isolation"

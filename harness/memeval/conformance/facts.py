@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from memeval.words import read_words
+from memeval.toml import read_words
 
 CONSONANTS, VOWELS = "bdfgklmnprstvz", "aeiou"
 SYLLABLES = 4
 
 LONG_CHARACTERS = 20_000
-"""Minimum length of a long message."""
 
 
 class PlantedTopic(NamedTuple):
@@ -83,7 +82,6 @@ class PlantedFact:
     word: str
     question: str
     paraphrase: str = ""
-    """The question in other words."""
     question_about: str = ""
     """The question about another person, whose name replaces ``{}``."""
 
@@ -128,11 +126,9 @@ class PlantedFacts:
         return PlantedFact(topic.statement.format(word), word, topic.question, topic.paraphrase, topic.question_about)
 
     def facts(self, count: int) -> list[PlantedFact]:
-        """Return facts on different topics."""
         return [self.fact() for _ in range(count)]
 
     def recommended(self) -> PlantedFact:
-        """Return a fact that the assistant states in answer to a question."""
         word = self.word()
         return PlantedFact(
             f"For a rainy weekend I recommend the mountain hut {word}.",
@@ -141,7 +137,6 @@ class PlantedFacts:
         )
 
     def in_scripts(self) -> list[tuple[str, PlantedFact]]:
-        """Return a fact in each script, with the name of the script."""
         return [
             (script, PlantedFact(statement.format(word), word, question))
             for script, statement, question, make_word in SCRIPTS

@@ -175,7 +175,6 @@ class CheckedMemory:
         self.process.settle()
 
     def ingest_facts(self, day: date, *facts: PlantedFact) -> None:
-        """Ingest one session per fact, one a day, in which the user states it."""
         days = (day + timedelta(days=number) for number in range(len(facts)))
         self.ingest(
             *(self.session(on, PlantedTurn(fact.statement), ACKNOWLEDGED) for on, fact in zip(days, facts, strict=True))
@@ -304,7 +303,6 @@ class CheckedSystem:
         return (self._shared or self._start()).can(method)
 
     def memory(self) -> CheckedMemory:
-        """Return the shared instance, emptied."""
         shared = self._shared or self._start()
         shared.clear(self._check)
         return shared

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from memeval.conformance.check import Check, ContractViolation, MethodMissing
+from memeval.conformance.check import ContractCheck, ContractViolation, MethodMissing
 from memeval.conformance.checks import asking, calls, contents, foundations
 from memeval.conformance.subject import CheckedSystem
 from memeval.execution.steps import SystemInstance
@@ -26,105 +26,107 @@ from memeval.systems.channel import Log
 from memeval.systems.errors import SystemFailure
 
 CHECKS = (
-    Check(
+    ContractCheck(
         "planted-fact",
         "Ingested facts are found as soon as settle returns.",
         foundations.planted_fact,
         mandatory=True,
         after=None,
     ),
-    Check(
+    ContractCheck(
         "reset-resets",
         "After reset, the memory is empty.",
         foundations.reset_resets,
         mandatory=True,
         after="planted-fact",
     ),
-    Check(
+    ContractCheck(
         "isolation",
         "Instances and scenarios share no data.",
         foundations.isolation,
         mandatory=True,
         after="reset-resets",
     ),
-    Check(
+    ContractCheck(
         "unicode-accepted",
         "Emoji, several scripts and control characters cause no error.",
         foundations.unicode_accepted,
         mandatory=True,
     ),
-    Check(
+    ContractCheck(
         "long-accepted", "A message of 20,000 characters causes no error.", foundations.long_accepted, mandatory=True
     ),
-    Check("event-time", "Dates of sessions are stored and used.", contents.event_time),
-    Check("assistant-kept", "Statements of the assistant are stored.", contents.assistant_kept),
-    Check("second-speaker-kept", "Statements of both speakers are stored.", contents.second_speaker_kept),
-    Check(
+    ContractCheck("event-time", "Dates of sessions are stored and used.", contents.event_time),
+    ContractCheck("assistant-kept", "Statements of the assistant are stored.", contents.assistant_kept),
+    ContractCheck("second-speaker-kept", "Statements of both speakers are stored.", contents.second_speaker_kept),
+    ContractCheck(
         "people-apart",
         "Statements of two speakers are not confused.",
         contents.people_apart,
         after="second-speaker-kept",
     ),
-    Check(
+    ContractCheck(
         "unicode-kept",
         "Words in other scripts are returned unchanged.",
         contents.unicode_kept,
         after="unicode-accepted",
     ),
-    Check("long-kept", "Every part of a long message is found.", contents.long_kept, after="long-accepted"),
-    Check("taken-in-twice", "Ingesting a session twice causes no error.", contents.taken_in_twice),
-    Check("k-honoured", "search returns at most k items.", asking.k_honoured, needs=("search",)),
-    Check(
+    ContractCheck("long-kept", "Every part of a long message is found.", contents.long_kept, after="long-accepted"),
+    ContractCheck("taken-in-twice", "Ingesting a session twice causes no error.", contents.taken_in_twice),
+    ContractCheck("k-honoured", "search returns at most k items.", asking.k_honoured, needs=("search",)),
+    ContractCheck(
         "filters-honoured", "recall filters by bank, tags and time.", calls.filters_honoured, needs=("retain", "recall")
     ),
-    Check(
+    ContractCheck(
         "forget-forgets", "A forgotten fact is not found, not even by a paraphrase.", calls.forgets, needs=("forget",)
     ),
-    Check(
+    ContractCheck(
         "repeatable",
         "Two identical runs give equal replies, or the submission declares otherwise.",
         asking.repeatable,
         can_be_declared=True,
     ),
-    Check(
+    ContractCheck(
         "question-order", "Answers do not depend on the order of questions.", asking.question_order, after="repeatable"
     ),
-    Check("question-not-remembered", "Questions are not stored.", asking.question_not_remembered),
-    Check(
+    ContractCheck("question-not-remembered", "Questions are not stored.", asking.question_not_remembered),
+    ContractCheck(
         "context-tokens",
         "Context tokens are reported for each question.",
         asking.context_tokens,
         needs=("get_context_tokens", "query"),
     ),
-    Check("banks-apart", "Banks with similar names are kept apart.", calls.banks_apart, needs=("retain", "recall")),
-    Check(
+    ContractCheck(
+        "banks-apart", "Banks with similar names are kept apart.", calls.banks_apart, needs=("retain", "recall")
+    ),
+    ContractCheck(
         "forget-keeps-others",
         "A deletion by id removes nothing else, and the text can be told again.",
         calls.forget_keeps_others,
         needs=("retain", "recall", "forget"),
         after="forget-forgets",
     ),
-    Check(
+    ContractCheck(
         "forget-bank",
         "A forgotten bank is empty, and other banks are not.",
         calls.forget_bank,
         needs=("retain", "recall", "forget"),
         after="forget-forgets",
     ),
-    Check(
+    ContractCheck(
         "export-forgets",
         "An export does not contain what was forgotten.",
         calls.export_forgets,
         needs=("retain", "forget", "export_memories"),
         after="forget-forgets",
     ),
-    Check(
+    ContractCheck(
         "questions-together",
         "Questions asked at the same time get the same answers as one by one.",
         asking.questions_together,
         after="question-order",
     ),
-    Check("sources-named", "Retrieved items name the session or text that they are from.", calls.sources_named),
+    ContractCheck("sources-named", "Retrieved items name the session or text that they are from.", calls.sources_named),
 )
 
 SUITE = "conformance@2"
@@ -159,7 +161,7 @@ def check_system(
     on_check: Callable[[ConformanceCheck], None] = _ignore,
     stop: Callable[[], None] = lambda: None,
 ) -> tuple[ConformanceCheck, ...]:
-    """Check with planted facts whether a system fulfils the adapter contract.
+    """ContractCheck with planted facts whether a system fulfils the adapter contract.
 
     After a failed check, a crash or a timeout, the next check gets a new instance.
 
@@ -195,7 +197,7 @@ def check_system(
 
 
 def _run_check(
-    check: Check, subject: CheckedSystem, results: dict[str, ConformanceCheck], seconds: float
+    check: ContractCheck, subject: CheckedSystem, results: dict[str, ConformanceCheck], seconds: float
 ) -> ConformanceCheck:
     began = time.monotonic()
     remedy: str | None = None
@@ -224,7 +226,7 @@ def _run_check(
     )
 
 
-def _observation(check: Check, subject: CheckedSystem, results: dict[str, ConformanceCheck]) -> str:
+def _observation(check: ContractCheck, subject: CheckedSystem, results: dict[str, ConformanceCheck]) -> str:
     failed = _failed_before(check, results)
     if failed is not None:
         raise MethodMissing(f"Not checked, because the check {failed} failed.")
@@ -235,7 +237,7 @@ def _observation(check: Check, subject: CheckedSystem, results: dict[str, Confor
     return check.function(subject)
 
 
-def _failed_before(check: Check, results: dict[str, ConformanceCheck]) -> str | None:
+def _failed_before(check: ContractCheck, results: dict[str, ConformanceCheck]) -> str | None:
     """Return the failed check that ``check`` depends on, directly or not; ``None`` if none failed."""
     after = check.after
     while after is not None and results[after].outcome is not CheckOutcome.FAILED:

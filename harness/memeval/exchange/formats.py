@@ -18,7 +18,7 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.errors import BadInput
 from memeval.systems.channel import visible
 
-Reader = Callable[[AnswerFile, BenchmarkSession], ImportedAnswers]
+ParseAnswers = Callable[[AnswerFile, BenchmarkSession], ImportedAnswers]
 """Reads a file of answers to a benchmark; raises ``BadInput`` if the file is invalid."""
 
 Writer = Callable[[RunFolder, BenchmarkSession | None, Path], list[Path]]
@@ -154,7 +154,7 @@ def read_answers(form: ExchangeFormat, file: AnswerFile, benchmark_session: Benc
 
     if form.reader is None and form.mapping is not None:
         return read_mapped(file, mapping_of(form.mapping), form.name)
-    return cast(Reader, _load(form.reader))(file, benchmark_session)
+    return cast(ParseAnswers, _load(form.reader))(file, benchmark_session)
 
 
 def write_run(form: ExchangeFormat, run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:

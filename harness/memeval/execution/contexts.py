@@ -18,8 +18,6 @@ SCORE_DECIMALS = 6
 
 
 class Contexts:
-    """The contexts of a run, by scenario and digest."""
-
     def __init__(self, rows: Iterable[Context] = ()) -> None:
         self._in_scenario: dict[str, dict[Digest, Context]] = {}
         for row in rows:
@@ -76,7 +74,6 @@ class TurnTexts:
         return _by_text(self._texts.items())
 
     def _turns_named(self, source_ids: Iterable[str]) -> Mapping[str, tuple[str, bool]]:
-        """Return the turns that the sources may contain, by text."""
         if not self._is_streamed:
             return self._turns
         sessions = []
@@ -161,7 +158,6 @@ class TurnTexts:
             raise KeyError(context.digest)
 
     def text(self, part: ContextPart | RetrievedItem) -> str:
-        """Return the text of a stored part of a context, or of a stored item."""
         if part.turn_id is None:
             return part.text or ""
         if not self._is_streamed:
@@ -171,7 +167,6 @@ class TurnTexts:
 
 
 texts_of = OfScenarios(TurnTexts)
-"""Returns the texts of a scenario, the same for each run on it."""
 
 
 def _texts_of(sessions: Iterable[Session]) -> Iterator[tuple[tuple[str, bool], str]]:
@@ -190,5 +185,4 @@ def _by_text(texts: Iterable[tuple[tuple[str, bool], str]]) -> dict[str, tuple[s
 
 
 def digest_of_text(text: str) -> Digest:
-    """Return the digest of a context's text."""
     return digest_bytes(text.encode())

@@ -17,10 +17,10 @@ from typing import IO, Self, TypeVar
 from memeval.execution.contexts import Contexts
 from memeval.execution.steps import FinishedItems
 from memeval.records.base import Stored
+from memeval.records.call import Traffic
 from memeval.records.errors import BadInput
 from memeval.records.journal import LogLine, Plan
 from memeval.records.response import Context, Response
-from memeval.records.traffic import Traffic
 from memeval.storage import checked_line, locked, row_of, unwritable, whole_lines, write_whole
 
 T = TypeVar("T", bound=Stored)

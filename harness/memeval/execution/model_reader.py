@@ -37,7 +37,6 @@ SETTINGS = "reader/settings"
 """The name of changed settings in tracks, next to the prompt."""
 
 MAX_TOKENS = 512
-"""Maximum tokens of an answer, without reasoning tokens."""
 
 SEED = 42
 
@@ -89,7 +88,6 @@ class ModelReader:
 
     @property
     def prompts(self) -> dict[str, Digest]:
-        """The digests of :attr:`texts`, by name."""
         return {name: digest_bytes(text.encode()) for name, text in self.texts.items()}
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:

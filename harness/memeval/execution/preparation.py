@@ -56,7 +56,6 @@ class PreparedSystem:
         return bool(self.source.declared_models or self.hosts)
 
     def environment_digest(self, hello: AdapterInfo) -> Digest:
-        """Return the digest of its environment and services."""
         if self.environment is None and not self.services:
             return hello.environment_digest
         built = None if self.environment is None else self.environment.digest

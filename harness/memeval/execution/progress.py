@@ -9,8 +9,6 @@ from typing import Any, Protocol, Self
 
 
 class Progress(Protocol):
-    """Receives the progress of a run."""
-
     def start(self, title: str, total: int, done: int) -> None:
         """A run or a stage of it starts, with its title, planned items, and items already on disk."""
 
@@ -31,8 +29,6 @@ class Progress(Protocol):
 
 
 class Silent:
-    """Shows nothing."""
-
     def start(self, title: str, total: int, done: int) -> None:
         """See :class:`Progress`."""
 
@@ -71,7 +67,6 @@ class Bar:
         self.stop()
 
     def start(self, title: str, total: int, done: int) -> None:
-        """See :class:`Progress`."""
         self.stop()
         self._spent = ""
         self._title, self._total, self._done, self._resumed_at, self._errors = title, total, done, done, 0
@@ -94,7 +89,6 @@ class Bar:
             self._task = self._bar.add_task(title, total=total, completed=done, rate="")
 
     def advance(self, items: int, errors: int) -> None:
-        """See :class:`Progress`."""
         self._done += items
         self._errors += errors
         if self._bar is not None:
@@ -104,7 +98,6 @@ class Bar:
             print(f"{self._title}: {self._done}/{self._total} {self._rate()}{self._left()}", file=sys.stderr)
 
     def spend(self, usd: float | None, made: int, cached: int) -> None:
-        """See :class:`Progress`."""
         self._spent = spent_so_far(usd, made, cached)
 
     def note(self, sentence: str) -> None:
@@ -118,7 +111,6 @@ class Bar:
             print(sentence, file=sys.stderr)
 
     def stop(self) -> None:
-        """See :class:`Progress`."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

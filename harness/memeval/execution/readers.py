@@ -8,7 +8,6 @@ from memeval.execution.extractive.reader import ExtractiveReader
 from memeval.reading import Reader, ReaderAnswer
 
 NATIVE = "native"
-"""The system writes the answers."""
 
 OFFLINE = "extractive"
 """The name that selects a protocol's reader without a model."""

@@ -52,7 +52,6 @@ INGESTION = ""
 """Stands for ingestion where items are named during which the process crashed."""
 
 ALONE = Flight(1)
-"""One question at a time."""
 
 
 class _Aborted(Exception):
@@ -72,7 +71,6 @@ class _Pass:
     work: ScenarioWork
     answers: Answers
     open_items: dict[str, tuple[str, ...]]
-    """The questions of each item without all its responses."""
     alone: set[str]
     """Items that are asked one at a time, because the process ended while several were in flight."""
     rows: dict[str, dict[str, Response]] = field(default_factory=dict)

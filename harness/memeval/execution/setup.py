@@ -46,8 +46,6 @@ def _redirects(hosts: Sequence[str] | None = None) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class SystemSetup:
-    """The caller's settings for running a system."""
-
     sandbox: SandboxMode = field(default_factory=_mode, metadata=flag(kind="SandboxMode | None", read=_mode))
     """Sandbox to use: bwrap (bubblewrap), none, or auto (bwrap where it works). Default: MEMEVAL_SANDBOX, else auto."""
     hosts: Mapping[str, str] = field(

@@ -100,8 +100,6 @@ def _in_flight(step: Question) -> int:
 
 @dataclass(frozen=True)
 class ScenarioWork:
-    """A scenario with open items."""
-
     scenario: Scenario
     items: Mapping[str, tuple[str, ...]]
     """The questions of each open item, in order."""
@@ -112,8 +110,6 @@ class ScenarioWork:
 
 @dataclass(frozen=True)
 class FinishedItems:
-    """Finished items of one scenario, with all that is stored about them."""
-
     items: tuple[str, ...]
     responses: tuple[Response, ...]
     contexts: tuple[Context, ...]

@@ -25,9 +25,7 @@ Caps = Mapping[tuple[Phase | None, str], float]
 
 _Sums = defaultdict[tuple[Phase | None, str], float]
 _MESSAGE_TOKENS = 16
-"""Tokens that a provider may add to each message."""
 _IMAGE_TOKENS = 50_000
-"""Most tokens of a message part that is not text."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +180,6 @@ def most_tokens(request: ModelRequest) -> int:
 
 
 def most_output(request: ModelRequest) -> int:
-    """Return the maximum tokens of the output."""
     if request.api is Api.EMBEDDINGS:
         return 0
     named = output_limits(request)
@@ -232,7 +229,6 @@ PRICE_LISTS: tuple[str, ...] = ("genai-prices 0.2.3 (2026-11-09)",)
 
 @cache
 def price_list() -> str:
-    """Return the name of the price list: package, version and date."""
     from importlib.metadata import version
 
     return f"genai-prices {version('genai-prices')} ({NEWEST})"

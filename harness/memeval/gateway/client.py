@@ -30,7 +30,6 @@ OWNERS = {
     Caller.READER: "the reader's endpoint",
     Caller.SYSTEM: "the endpoint of the system's models",
 }
-"""Name of each caller's endpoint in messages."""
 _NO_MODEL = re.compile(r"model\b.*\b(not found|not exist|unknown|not supported)|(unknown|invalid|no such) model", re.I)
 _DOWN_STATUSES = {502, 503, 504}
 """Statuses that a proxy sends if the endpoint behind it is down."""
@@ -258,7 +257,6 @@ class EndpointClient:
 
 
 def refusal_remedy(caller: Caller, message: str) -> str:
-    """Return the remedy for an endpoint that refuses every request of a caller."""
     if caller is Caller.SYSTEM:
         fix = "Fix the system's requests, or the account behind the key."
     elif NAMED.search(message):
@@ -273,7 +271,6 @@ def refusal_remedy(caller: Caller, message: str) -> str:
 
 
 def _secrets(key: str | None, query: Mapping[str, str]) -> list[str]:
-    """Return the key, and the values of the query that may be keys."""
     values = [key or "", *(value for name, value in query.items() if _SECRET_NAME.search(name))]
     return [value for value in values if len(value) >= _SHORTEST_KEY]
 

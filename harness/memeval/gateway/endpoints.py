@@ -12,7 +12,6 @@ from memeval.records.call import Caller
 from memeval.records.errors import BadInput
 
 OPENAI = "https://api.openai.com/v1"
-"""The default endpoint."""
 
 MAKERS = (
     ("api.openai.com", "openai", ("gpt-", "o1", "o3", "o4", "chatgpt-", "text-embedding-")),
@@ -31,14 +30,11 @@ _DATED = {"gpt-4o": "gpt-4o-2024-08-06", "gpt-4o-mini": "gpt-4o-mini-2024-07-18"
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An endpoint of models, with its key."""
-
     url: str
     """Base URL, without user, password, query, fragment or trailing slash."""
     key: str | None = field(default=None, repr=False)
     """API key; ``None`` if the endpoint needs none."""
     variable: str = field(default="OPENAI_API_KEY", compare=False)
-    """The environment variable of the key, named in remedies."""
     query: str = field(default="", repr=False)
     """The query of the base URL, sent with every request and stored nowhere: Azure has its API's version there, others
     a key."""
@@ -92,7 +88,6 @@ def refuse_keyless(endpoint: Endpoint, caller: Caller) -> None:
 
 
 def base_url(text: str, where: str) -> str:
-    """Return a base URL in normal form."""
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port

@@ -12,11 +12,9 @@ from typing import Any
 from memeval.gateway.reply_words import reply_words
 
 QUOTED = 300
-"""Characters of a message that are quoted."""
 _MOST_READ = 2_000
 """Characters of a message that are read, so that long messages take no time."""
 _DEEPEST = 8
-"""Errors inside errors that are read."""
 _HEADLINE = re.compile(r"<(title|h1)\b[^<>]{0,200}>(?P<text>[^<>]{1,300})</", re.I)
 _HTML_READ = 20_000
 """Characters of a web page in which its headline is searched."""
@@ -32,7 +30,6 @@ class ProviderError:
     status: int | None = None
     """The HTTP status that the body states or that a code stands for; ``None`` if unknown."""
     is_daily: bool = False
-    """Whether the quota of a day is named."""
 
     @property
     def is_used_up(self) -> bool:
@@ -47,12 +44,10 @@ class ProviderError:
 
     @property
     def is_setting(self) -> bool:
-        """Whether the model never accepts a setting of the request."""
         return bool(self.codes & reply_words().errors.setting)
 
     @property
     def is_about_text(self) -> bool:
-        """Whether the text of this one request caused the error."""
         words = reply_words().errors
         return bool(self.codes & words.text or words.says_text.search(self.message))
 
@@ -73,7 +68,6 @@ def error_in(body: str) -> ProviderError:
 
 
 def error_of(data: Any) -> ProviderError:
-    """Return what parsed JSON says about an error."""
     words = reply_words().errors
     objects = list(_objects(data, 0))
     codes = frozenset(
@@ -126,7 +120,6 @@ def _objects(value: Any, depth: int) -> Iterator[dict[str, Any]]:
 
 
 def _message(value: Any, depth: int) -> str:
-    """Return the innermost message, with what the outer one adds in front of it."""
     if depth > _DEEPEST:
         return ""
     if isinstance(value, str):

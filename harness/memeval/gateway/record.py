@@ -219,5 +219,4 @@ class CallRecord:
 
 
 def _claim_of(key: Digest) -> int:
-    """Return the offset of the byte that is locked to claim a key."""
     return _CLAIMS + int(key[-10:], 16)

@@ -26,10 +26,8 @@ class Ends(Record):
 
     finished: frozenset[str]
     cut: frozenset[str]
-    """A limit of tokens."""
     filtered: frozenset[str]
     called: frozenset[str]
-    """A call of a tool."""
     failed: frozenset[str]
 
     @field_validator("*")
@@ -50,14 +48,10 @@ class Ends(Record):
 
 
 class Parts(Record):
-    """Types of the parts of a message's content."""
-
     thinking: frozenset[str]
-    """Thinking."""
     other: frozenset[str]
     """Neither thinking nor text."""
     text: tuple[str, ...]
-    """Names under which a part has its text."""
 
 
 class Thinking(Record):
@@ -86,8 +80,6 @@ class Thinking(Record):
 
 
 class Errors(Record):
-    """Names and words in the bodies of errors."""
-
     holders: tuple[str, ...]
     details: tuple[str, ...]
     messages: tuple[str, ...]
@@ -104,23 +96,18 @@ class Errors(Record):
 
     @cached_property
     def says_quota(self) -> re.Pattern[str]:
-        """Finds that a quota is used up."""
         return re.compile("|".join(self.quota_messages), re.I)
 
     @cached_property
     def says_passing(self) -> re.Pattern[str]:
-        """Finds that a limit passes by itself."""
         return re.compile("|".join(self.passing_messages), re.I)
 
     @cached_property
     def says_text(self) -> re.Pattern[str]:
-        """Finds that the text of the request is the cause."""
         return re.compile("|".join(self.text_messages), re.I)
 
 
 class ReplyWords(Record):
-    """The data file."""
-
     ends: Ends
     parts: Parts
     thinking: Thinking
@@ -134,7 +121,6 @@ def reply_words() -> ReplyWords:
 
 
 _DEEPEST = 8
-"""Parts inside parts that are read."""
 
 _CHANNEL = "<|channel|>"
 _CHANNELS = re.compile(

@@ -25,7 +25,6 @@ NAMED = re.compile(r"\b(max_tokens|max_completion_tokens|temperature|random_seed
 """Finds a setting that memeval sends in an endpoint's message."""
 
 LIMIT_NAMES = ("max_tokens", "max_completion_tokens")
-"""The settings that limit the tokens of a reply."""
 
 _NO_SETTINGS = frozenset({"model", "messages", "stream", "n"})
 """Fields of a request that no family may change."""
@@ -46,9 +45,7 @@ class Family(Record):
     more_tokens: int = Field(default=0, ge=0)
     """Tokens added to the output limit, since reasoning tokens count as output."""
     source: str = ""
-    """Where the vendor documents it."""
     note: str = ""
-    """Why the family is needed."""
 
     @field_validator("models")
     @classmethod
@@ -68,13 +65,11 @@ class Family(Record):
         return fields
 
     def covers(self, model: str, url: str) -> bool:
-        """Return whether a model at an endpoint belongs to this family."""
         return (self.host is None or fnmatchcase(urlsplit(url).hostname or "", self.host)) and re.fullmatch(
             self.models, model
         ) is not None
 
     def changed(self, usual: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-        """Return the usual settings, changed as this family needs."""
         kept = {name: value for name, value in usual.items() if name not in self.remove}
         for name in LIMIT_NAMES:
             if isinstance(limit := kept.get(name), int):

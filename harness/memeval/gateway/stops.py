@@ -10,7 +10,6 @@ from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, ExitCode, MemevalError
 
 RESUME = "Progress is saved. Run the same command to resume."
-"""The end of every remedy."""
 
 
 class GatewayStopped(MemevalError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from memeval.grading.base import CORRECTED, DeliveredContexts, RuleGrader
+from memeval.grading.base import CORRECTED, DeliveredContexts, RuleGrader, first_failure
 from memeval.grading.delta import (
     EARLY_TURNS,
     Efficiency,
@@ -19,7 +19,6 @@ from memeval.grading.delta import (
     token_series,
     verdict_reason,
 )
-from memeval.grading.rows import first_failure
 from memeval.judging.base import Judge
 from memeval.judging.text import stated
 from memeval.keys import DeltaKey, Fact, ItemKey

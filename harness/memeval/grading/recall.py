@@ -1,6 +1,6 @@
 """The grader of searches of a bank: the returned texts, by id, against the relevant ones.
 
-The formulas are those of :mod:`memeval.grading.ranking`; precision is over the returned texts.
+The formulas are those of :mod:`memeval.grading.evidence`; precision is over the returned texts.
 """
 
 from __future__ import annotations
@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from memeval.grading.base import RuleGrader
-from memeval.grading.ranking import measures
-from memeval.grading.rows import first_failure, only, row
+from memeval.grading.base import RuleGrader, first_failure, only, row
+from memeval.grading.evidence import measures
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey, RecallKey
 from memeval.records.grade import Flag, Grade, GradeState

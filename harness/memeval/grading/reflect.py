@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memeval.grading.rows import first_failure, only, row
+from memeval.grading.base import first_failure, only, row
 from memeval.judging.base import Case, Judge, Ruling
 from memeval.keys import ItemKey, ReflectKey
 from memeval.records.grade import Flag, Grade, GradeState

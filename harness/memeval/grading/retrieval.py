@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memeval.grading.base import RuleGrader
+from memeval.grading.base import RuleGrader, first_failure, only, row
 from memeval.grading.evidence import (
     Retrieved,
     TurnIndex,
@@ -12,7 +12,6 @@ from memeval.grading.evidence import (
     index_of,
     without_choice,
 )
-from memeval.grading.rows import first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState

@@ -37,9 +37,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from memeval.grading.base import RuleGrader
+from memeval.grading.base import RuleGrader, first_failure, only, row
 from memeval.grading.evidence import TurnIndex, index_of
-from memeval.grading.rows import first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.judging.text import normal, words
 from memeval.keys import ItemKey, StoreKey

@@ -180,7 +180,7 @@ class RecordedJudge:
         if call is None:
             raise NotRecorded(
                 f"the judgment of {case.item_id} by {self.name} is not in the record ({key}).",
-                remedy="Grade the run again with its judge: memeval rejudge.",
+                remedy="Grade the run again with its judge: memeval regrade.",
             )
         if call.request != request:
             raise BadInput(f"the record has another request under {key}, the judgment of {case.item_id}.")

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
-from memeval.judging.abstention import says_missing
+from memeval.judging.hedging import says_missing
 from memeval.judging.phrasing import NO_VALUE, NOTHING, VAGUE, VALUE, Answer, PhraseChooser, draw
-from memeval.judging.references.accepted import main_answer, polarity
+from memeval.judging.references.polar import main_answer, polarity
 from memeval.judging.references.tokens import read_known
 from memeval.keys import ItemKey, ReferenceKey
 from memeval.records.audit import ProbeKind

@@ -13,8 +13,7 @@ from dataclasses import replace
 from memeval.judging.base import Case, Ruling
 from memeval.judging.hedging import hedges, without_echo
 from memeval.judging.references.comparing import Verdict, by_meaning
-from memeval.judging.scripts import is_read
-from memeval.judging.text import covered, normal, stated, states, without_framed, words
+from memeval.judging.text import covered, is_read, normal, stated, states, without_framed, words
 from memeval.judging.thinking import without_thinking
 from memeval.keys import Fact, FactsKey, ReferenceKey, ReflectKey, StanceKey, phrases_of
 from memeval.records.grade import Flag, GradeState
@@ -34,7 +33,7 @@ _YES_OR_NO = re.compile(
 
 
 class RulesJudge:
-    """The rule set. It reads English: see :data:`memeval.judging.scripts.READ`.
+    """The rule set. It reads English: see :data:`memeval.judging.text.READ`.
 
     Its word lists and limits were tuned on answers about five conversations of LoCoMo, and measured on five others.
     """

@@ -12,8 +12,103 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from memeval.judging.clock import with_clock
-from memeval.judging.scripts import is_unspaced
+import regex
+
+_WORDS = "one two three four five six seven eight nine ten eleven twelve"
+_HOURS = {word: number for number, word in enumerate(_WORDS.split(), 1)}
+_HOUR = r"(?P<hour>0?[1-9]|1[0-2]|" + "|".join(_HOURS) + ")"
+_NAMES = ("noon", "midnight", "o'clock")
+_HALVES = ("pm", "p.m", "p. m", "p m", " am", "a.m", "a. m", "a m")
+_HINT = re.compile(r"\d:\d|\d ?[ap]\.? ?m\b")
+_SPELLED_HINT = re.compile(r"[nertwx] [ap]\.? ?m\b")
+"""A text without a name or any of these names no time of day. The letters end a number in words."""
+_TWELVE = re.compile(
+    rf"(?<![\w.,:$€£]){_HOUR}(?:[:.](?P<minute>[0-5]\d)(?::[0-5]\d)?)?(?:"
+    r" ?(?P<half>[ap])(?:m\b|\.? ?m\b\.?)"
+    r"|(?: ?o'clock)(?: (?:in the (?P<part>morning|afternoon|evening)|at (?P<night>night)))?)(?!\w)"
+)
+_RANGE = re.compile(
+    r"(?<![\w.,:$€£-])(?P<first>(?:0?[1-9]|1[0-2])(?::[0-5]\d)?)(?P<to> ?- ?| to )"
+    r"(?=(?P<hour>0?[1-9]|1[0-2])(?::[0-5]\d)? ?(?P<half>[ap])\.? ?m\b)"
+)
+"""The first time of "7 to 8 pm"."""
+_TWENTY_FOUR = re.compile(r"(?<![\w.,:$€£/-])0?(?P<hour>\d|1\d|2[0-3]):(?P<minute>[0-5]\d)(?::00)?(?![\w:]|[.,]\d)")
+_NAMED = re.compile(r"\b(?:(?:12|twelve) )?(?P<name>noon|midnight)\b")
+
+
+def with_clock(text: str) -> str:
+    """Return a text in lower case, with plain spaces and quotes, with each time of day as hour and minute of the day.
+
+    A time without a half of the day is read as it is written: ``7:30`` is in the morning.
+    """
+    if not _may_name(text):
+        return text
+    text = _TWELVE.sub(_of_twelve, _RANGE.sub(_with_half, text))
+    text = _TWENTY_FOUR.sub(lambda found: f"{found['hour']}:{found['minute']}", text)
+    return _NAMED.sub(lambda found: "12:00" if found["name"] == "noon" else "0:00", text)
+
+
+def _may_name(text: str) -> bool:
+    """Return whether a text may name a time of day; most do not, and substrings are found in no time."""
+    if any(name in text for name in _NAMES):
+        return True
+    if any(half in text for half in _HALVES) and _SPELLED_HINT.search(text):
+        return True
+    return (":" in text or "am" in text or any(half in text for half in _HALVES)) and _HINT.search(text) is not None
+
+
+def _with_half(found: re.Match[str]) -> str:
+    """Return the first of two times with the half of the day of the second, or the other half if it is later."""
+    later = int(found["first"].partition(":")[0]) % 12 > int(found["hour"]) % 12
+    half = {"a": "p", "p": "a"}[found["half"]] if later else found["half"]
+    return f"{found['first']} {half}m{found['to']}"
+
+
+def _of_twelve(found: re.Match[str]) -> str:
+    hour = _HOURS.get(found["hour"]) or int(found["hour"])
+    half = found["half"] or {"morning": "a", "afternoon": "p", "evening": "p"}.get(found["part"] or "")
+    if found["night"]:
+        half = "p" if 6 <= hour < 12 else "a"
+    if half is not None:
+        hour = hour % 12 + (12 if half == "p" else 0)
+    return f"{hour}:{found['minute'] or '00'}"
+
+
+READ = ("Latin",)
+"""The scripts that the rules read. Their word lists are English; other languages in these scripts are compared word by
+word."""
+
+_LETTER = regex.compile(r"\p{L}")
+_READ = regex.compile("[" + "".join(rf"\p{{{name}}}" for name in READ) + "]")
+_UNSPACED = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}ー]"
+)
+_REVERSING = re.compile(
+    "[不没沒非未無无否或]|ない|なかっ|なく|ません|まい|还是|還是|または|もしくは|それとも"
+    "|ไม่|มิได้|หรือ|않|아니|없|못|또는|이나|ບໍ່|ຫຼື|មិន|ឬ|မဟုတ်|သို့မဟုတ်"
+    r"|(?<!\S)(?:не|ни|нет|нету|или|либо|ούτε|όχι|δεν|μην?|ή|नहीं|या)(?!\w)"
+    r"|(?<!\S)(?:لا|لم|ليس|ليست|لن|أو|او|غير|לא|אין|או|אינו|אינה)(?!\w)"
+)
+"""Words of other scripts that deny, or that offer an alternative, as far as they are known here."""
+
+
+def is_unspaced(character: str) -> bool:
+    """Return whether a character belongs to a script without spaces between words, or with endings joined to them."""
+    return character > "\u0dff" and _UNSPACED.match(character) is not None
+
+
+def is_read(text: str) -> bool:
+    """Return whether the rules read a text: at least half of its letters are of the scripts that they read."""
+    if text.isascii():
+        return True
+    letters = len(_LETTER.findall(text))
+    return 2 * len(_READ.findall(text)) >= letters
+
+
+def may_reverse(text: str) -> bool:
+    """Return whether a text has a word of another script that may deny what it says, or offer an alternative."""
+    return _REVERSING.search(text) is not None
+
 
 Phrases = tuple[str, ...]
 

@@ -52,7 +52,7 @@ def reading_sheet(rows: Sequence[SampleRow], answers: PublishedAnswers, benchmar
     drawn.
     """
     session = answers.sessions.session(benchmark, None, None)
-    keys = {key.item_id: key for key in session.dataset.keys()}  # noqa: SIM118 - no dictionary
+    keys = {key.item_id: key for key in session.dataset.answer_keys()}
     for row in rows:
         text = answers.texts(row.file).get((row.item_id, row.trial))
         if text is None or digest_bytes(text.encode()) != row.answer_digest:
@@ -96,7 +96,7 @@ def verdicts_of(
     Raises BadInput: an answer is missing or is not the one that was drawn, or there is no such cluster.
     """
     session = answers.sessions.session(sample.benchmark, None, None)
-    keys = {key.item_id: key for key in session.dataset.keys()}  # noqa: SIM118 - no dictionary
+    keys = {key.item_id: key for key in session.dataset.answer_keys()}
     if unknown := set(tuned_on) - {key.cluster for key in keys.values()}:
         raise BadInput(f"{sample.benchmark} has no cluster '{min(unknown)}'.", remedy="Correct --tuned-on.")
     files = sorted({*sample.files, *others})

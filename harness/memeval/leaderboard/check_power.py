@@ -10,7 +10,7 @@ import numpy as np
 
 from memeval.analysis.comparing import COMPOSITE
 from memeval.archive.runs import RunFolder
-from memeval.grading.layout import counting, layout_of
+from memeval.grading.scoring import counting, layout_of
 from memeval.leaderboard.measured import MeasuredRun, read_measured
 from memeval.leaderboard.paired_values import LATENCY_RUNS
 from memeval.leaderboard.regressions import check_metrics

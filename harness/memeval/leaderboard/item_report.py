@@ -11,7 +11,7 @@ import numpy as np
 from memeval.archive.ledger import Ledger
 from memeval.archive.remote.automatic import fetch_missing
 from memeval.archive.runs import RunFolder, sealed_runs
-from memeval.grading.layout import counting
+from memeval.grading.scoring import counting
 from memeval.leaderboard.board import NO_MEMORY, BoardRow, BoardTable, RankStatus, build_board
 from memeval.leaderboard.marks import is_general_control
 from memeval.leaderboard.measured import check_digest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memeval.analysis.matrix_gates import value_of
+from memeval.analysis.matrix_table import value_of
 from memeval.records.matrix import MatrixCell
 
 COST = "usd_per_item"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from memeval.archive.rows import inner_digest
 from memeval.archive.runs import RunFolder
-from memeval.grading.rows import last_attempts
+from memeval.grading.base import last_attempts
 from memeval.grading.scoring import headline
 from memeval.records.call import Call, Caller, Phase
 from memeval.records.errors import BadInput

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memeval.grading.layout import counting
+from memeval.grading.scoring import counting
 from memeval.leaderboard.board import Board
 from memeval.leaderboard.index_tests import IndexPart, baseline_word, index_tests
 from memeval.leaderboard.marks import is_general_control

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from memeval.analysis.comparing import COMPOSITE, metrics_of
 from memeval.evaluation.run.summary import percentile
-from memeval.grading.layout import counting, layout_of
+from memeval.grading.scoring import counting, layout_of
 from memeval.leaderboard.measured import MeasuredRun, Values
 from memeval.records.benchmark import Direction, MetricInfo
 from memeval.records.check import MetricGroup, Unit

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from memeval.grading.layout import counting
+from memeval.grading.scoring import counting
 from memeval.leaderboard.board import Board, BoardRow
 from memeval.records.track import Track
 

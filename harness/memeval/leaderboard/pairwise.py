@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memeval.analysis.comparing import ALPHA, COMPOSITE
-from memeval.grading.layout import counting
+from memeval.grading.scoring import counting
 from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.leaderboard.samples import GRADES, TrackSamples, read_samples
 from memeval.records.comparison import Sign

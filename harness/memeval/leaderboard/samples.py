@@ -11,8 +11,7 @@ import numpy as np
 
 from memeval.archive.run_cache import KeptRun, kept
 from memeval.archive.runs import RunFolder
-from memeval.grading.layout import counting, layout_of
-from memeval.grading.scoring import headline
+from memeval.grading.scoring import counting, headline, layout_of
 from memeval.records.errors import BadInput
 from memeval.records.track import CategoryPlan
 from memeval.statistics.composite import Layout, Sample

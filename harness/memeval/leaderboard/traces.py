@@ -327,7 +327,7 @@ def _copied_from(earlier: Sequence[Trace], later: Trace) -> Trace | None:
 def is_copied(one: Trace, two: Trace) -> bool:
     """Return whether the durations of two runs are the same, up to a common factor and small changes.
 
-    Rejudged runs name the run of their answers, and runs with retried errors carry rows over: both are left out.
+    Regraded runs name the run of their answers, and runs with retried errors carry rows over: both are left out.
     """
     if one.run.answers_from or two.run.answers_from:
         return False

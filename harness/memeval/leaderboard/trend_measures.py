@@ -33,7 +33,7 @@ class Unit(StrEnum):
 
 
 @dataclass(frozen=True)
-class Reading:
+class MeasuredValue:
     value: float | None
     low: float | None = None
     """Lower end of its 95 % interval, or of its range; ``None`` without one."""
@@ -48,7 +48,7 @@ class TrendMeasure:
     title: str
     unit: Unit
     better: Direction
-    read: Callable[[Run], Reading]
+    read: Callable[[Run], MeasuredValue]
     changes: Callable[[Run, Run], tuple[Change, ...]] = lambda _before, _after: ()
     """Returns what keeps the values of two runs of one track from being compared."""
 
@@ -76,45 +76,47 @@ def finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _with_interval(value: float | None, interval: Interval | None, note: str | None) -> Reading:
+def _with_interval(value: float | None, interval: Interval | None, note: str | None) -> MeasuredValue:
     found = finite(value)
     if found is None:
-        return Reading(None, note=note or "no score")
-    return Reading(found) if interval is None else Reading(found, finite(interval.low), finite(interval.high))
+        return MeasuredValue(None, note=note or "no score")
+    return (
+        MeasuredValue(found) if interval is None else MeasuredValue(found, finite(interval.low), finite(interval.high))
+    )
 
 
-def _composite(run: Run) -> Reading:
+def _composite(run: Run) -> MeasuredValue:
     composite = run.scores.composite
     return _with_interval(composite.value, composite.interval, composite.reason)
 
 
 def _category(name: str) -> TrendMeasure:
-    def read(run: Run) -> Reading:
+    def read(run: Run) -> MeasuredValue:
         tally = next((score.tally for score in run.scores.categories if score.name == name), None)
         if tally is None:
-            return Reading(None, note="The run has no such category.")
+            return MeasuredValue(None, note="The run has no such category.")
         return _with_interval(tally.accuracy, tally.interval, None)
 
     title = name.replace("-", " ").replace("_", " ").capitalize()
     return TrendMeasure(f"{CATEGORY}{name}", title, Unit.SHARE, Direction.HIGHER, read)
 
 
-def _tokens(run: Run) -> Reading:
+def _tokens(run: Run) -> MeasuredValue:
     found = finite(run.tokens.per_question)
-    return Reading(found, note="not counted" if found is None else None)
+    return MeasuredValue(found, note="not counted" if found is None else None)
 
 
-def _dollars(run: Run) -> Reading:
+def _dollars(run: Run) -> MeasuredValue:
     found = finite(run.cost.usd)
-    return Reading(found, note=(run.cost.reason or "unknown") if found is None else None)
+    return MeasuredValue(found, note=(run.cost.reason or "unknown") if found is None else None)
 
 
-def _latency(part: str) -> Callable[[Run], Reading]:
-    def read(run: Run) -> Reading:
+def _latency(part: str) -> Callable[[Run], MeasuredValue]:
+    def read(run: Run) -> MeasuredValue:
         phases = run.timing.phases
         phase = next((phases[phase] for phase in _QUESTION if phase in phases), None)
         found = finite(getattr(phase, part)) if phase else None
-        return Reading(found, note="not measured" if found is None else None)
+        return MeasuredValue(found, note="not measured" if found is None else None)
 
     return read
 
@@ -142,5 +144,5 @@ _COSTS = (
         changes=machine_changes,
     ),
 )
-RANK_MEASURE = TrendMeasure(RANK, "Rank in each release", Unit.PLACE, Direction.LOWER, lambda _run: Reading(None))
+RANK_MEASURE = TrendMeasure(RANK, "Rank in each release", Unit.PLACE, Direction.LOWER, lambda _run: MeasuredValue(None))
 """Read from releases: see :func:`memeval.leaderboard.trends.rank_trend`."""

@@ -10,7 +10,7 @@ from memeval.analysis.comparing import MeasuredDifference, as_family, composite_
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.series import RunSeries, started_at
 from memeval.leaderboard.track_changes import Change, track_changes
-from memeval.leaderboard.trend_measures import RANK_MEASURE, Reading, TrendMeasure
+from memeval.leaderboard.trend_measures import RANK_MEASURE, MeasuredValue, TrendMeasure
 from memeval.records.comparison import Difference
 from memeval.records.errors import BadInput
 from memeval.records.release import Release
@@ -26,7 +26,7 @@ class TrendPoint:
     """UTC time of the run, or date of the release, ISO 8601."""
     label: str
     run: Run
-    reading: Reading
+    reading: MeasuredValue
     is_superseded: bool = False
 
     @property
@@ -117,7 +117,7 @@ def rank_trend(series: RunSeries, releases: Iterable[Release]) -> Trend:
         row = max(ranked, key=lambda row: order.index(row.run_id), default=None)
         if row is not None:
             best, worst = (None if rank is None else float(rank) for rank in (row.best_rank, row.worst_rank))
-            points.append(TrendPoint(release.date, release.version, runs[row.run_id], Reading(best, best, worst)))
+            points.append(TrendPoint(release.date, release.version, runs[row.run_id], MeasuredValue(best, best, worst)))
     changes = [track_changes(one.run, two.run) for one, two in pairwise(points)]
     return _trend(series, RANK_MEASURE, tuple(points), changes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memeval.records.base import Digest, Record, Stored
+from memeval.records.submission import Configuration, Product
 
 
 class ApiFile(Record):
@@ -95,8 +96,16 @@ class ApiSystem(Record):
     """``control`` for a control that memeval ships."""
     summary: str | None
     """What it is, in a sentence, by its submission; ``None`` if not stated."""
-    licence: str | None
-    """Its licence, by its submission; ``None`` if not stated."""
+    configured: str | None
+    """Product, version and configuration of its latest run; ``None`` if not stated."""
+    product: Product | None
+    """The product under test, with its licence; ``None`` if not stated, and for a system of its own."""
+    configuration: Configuration | None
+    """Which settings of the product ran; ``None`` if not stated."""
+    mock: bool
+    """Whether a stand-in replaces a part that the product needs. A mock is never ranked."""
+    adapter_licence: str | None
+    """Licence of the adapter, by its submission, not of the product; ``None`` if not stated."""
     homepage: str | None
     """Its web address, by its submission; ``None`` if not stated."""
     page: str
@@ -122,6 +131,10 @@ class ApiRun(Record):
     standing: str
     score: float | None
     """Composite score, from 0 to 1; ``None`` if it is undefined."""
+    cost_usd: float | None
+    """US dollars of its model calls; ``None`` if unknown."""
+    cost_note: str | None
+    """Why the cost is 0 or unknown; ``None`` if it is measured."""
     grades: str
     """How its scores were checked."""
     answers: str

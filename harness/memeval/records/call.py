@@ -1,4 +1,4 @@
-"""One call to a language or embedding model: request, raw reply, tokens, cost and time."""
+"""Calls of a run: to language and embedding models, with their prompts, and to other hosts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cached_property
 
 from pydantic import Field, JsonValue, field_validator
 
-from memeval.records.base import Digest, Record, Stored, canonical_json, digest_of
+from memeval.records.base import Digest, Record, Stored, canonical_json, digest_bytes, digest_of
 
 
 class Phase(StrEnum):
@@ -162,3 +162,43 @@ class PhaseUsage(Record):
     """From sending to the last byte; ``None`` if no call has a time."""
     queue: Seconds | None = None
     """Waiting for a free slot, a rate limit or a budget, and between attempts."""
+
+
+class Prompt(Stored):
+    """The text of one prompt, with placeholders."""
+
+    name: str
+    """Its name, as in the track's ``prompts``."""
+    text: str
+    """The text, with its placeholders."""
+
+    @property
+    def digest(self) -> Digest:
+        """The digest of the text's bytes, as in the track."""
+        return digest_bytes(self.text.encode())
+
+
+class Traffic(Stored):
+    """One request of a system to a network host: its metadata, never its content."""
+
+    at: str
+    """UTC time of its arrival at memeval, ISO 8601."""
+    host: str = Field(max_length=253)
+    """The requested host, as the system named it."""
+    method: str = Field(max_length=32)
+    """The HTTP method."""
+    path: str = Field(max_length=1000)
+    """The path, without the query; shortened if it is too long."""
+    status: int | None = None
+    """The HTTP status of the reply; ``None`` if no reply came, or nothing was sent."""
+    sent_bytes: int = Field(ge=0)
+    """Forwarded bytes of the request's body."""
+    received_bytes: int = Field(ge=0)
+    """Forwarded bytes of the reply's body."""
+    seconds: float = Field(ge=0)
+    """Time from its arrival to the last byte of the reply; it counts as time of the system."""
+    scenario_id: str | None = None
+    """The scenario; ``None`` while the system loads."""
+    phase: Phase
+    error: str | None = None
+    """Why it was rejected or interrupted; ``None`` if the whole reply was forwarded."""

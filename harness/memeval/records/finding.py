@@ -245,7 +245,7 @@ class JudgeTrials(Record):
     """Files that have the token F1 of each answer."""
 
 
-class Finding(Record):
+class RecountedClaim(Record):
     """A claim with its recount and verdict."""
 
     claim: PublishedClaim
@@ -259,7 +259,7 @@ class Finding(Record):
 class FindingsReport(Stored):
     """All findings, as ``findings.json`` on the site and ``memeval sources findings --json``."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[RecountedClaim, ...]
     """All claims, those that hold included."""
     trials: JudgeTrials
     """What the verdicts in the files say about judges."""

@@ -44,7 +44,6 @@ _MODULES = {
     "SystemProcess": "process",
     **dict.fromkeys(("AdapterInfo", "FoundItem", "SystemReply", "session_json"), "messages"),
 }
-"""The module of each name that is not an error."""
 
 if not TYPE_CHECKING:
 

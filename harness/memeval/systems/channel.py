@@ -172,7 +172,6 @@ KEPT_LINES = 2_000
 """Lines of output that are logged per process."""
 
 LINE_BYTES = 4_000
-"""Longer lines are split."""
 
 _STACK = re.compile(
     r"(Fatal Python error: .*|(Current thread|Thread|Stack)\b.*\(most recent call first\):|Extension modules: .*)"
@@ -181,7 +180,6 @@ _FRAME = re.compile(r'  File "(.+)", line (\d{1,9}) in (.+)')
 """Lines that ``faulthandler`` prints, and not the system itself."""
 
 FRAMES = 100
-"""How many frames of a printed stack are kept."""
 
 
 def visible(text: str) -> str:

@@ -48,7 +48,6 @@ ENDING_SECONDS = 1.0
 """How long a process may take to end after it was asked to."""
 
 STACK_SECONDS = 0.5
-"""How long a process may take to print its stack."""
 
 PRINTED_SECONDS = 0.1
 """How long to wait for what a program printed before its reply."""
@@ -162,7 +161,6 @@ class WorkerProcess:
 
     @property
     def folder(self) -> Path:
-        """The private folder, as the system sees it."""
         return self._folder
 
     @property
@@ -407,7 +405,6 @@ def _written(content: bytes, to: Path) -> None:
 
 
 def _copied_files(launch: Launch, folder: Path) -> Path:
-    """Copy an adapter file and the files it reads, and return the path of its copy."""
     for inside, path in launch.files.items():
         (folder / inside).parent.mkdir(parents=True, exist_ok=True)
         _copied(path, folder / inside)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from memeval.records.submission import Resources
 
 CHECK_SECONDS = 0.25
-"""Interval of checks of resource use."""
 
 PAUSE_FACTOR = 50
 """The pause after a check is at least this many times its CPU time, so that checks cost little."""
@@ -45,7 +44,6 @@ def processes() -> dict[int, Process]:
 
 
 def family(pid: int, running: Mapping[int, Process]) -> list[Process]:
-    """Return a process, if it runs, and all its descendants."""
     children: dict[int, list[int]] = {}
     for member in running.values():
         children.setdefault(member.parent, []).append(member.pid)
@@ -177,4 +175,3 @@ def _read(path: str) -> bytes:
 
 
 WATCH = Watch()
-"""The watch for all systems of this process."""

@@ -37,7 +37,6 @@ TEXT_SUFFIXES = frozenset(
     {"", ".cjs", ".css", ".csv", ".html", ".js", ".json", ".lock", ".md", ".mjs", ".py", ".sh", ".sql", ".toml"}
     | {".ts", ".txt", ".yaml", ".yml"}
 )
-"""Suffixes of text files, which must be UTF-8."""
 
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
 _INVALID = re.compile(r'[<>:"|?*\\]')
@@ -74,7 +73,6 @@ def examined_files(folder: Path) -> tuple[dict[str, Path], list[BadInput]]:
 
 
 def files_digest(files: Iterable[tuple[str, Path]]) -> Digest:
-    """Return the digest of files: the digest of a JSON object with the digest of each file by its path."""
     return digest_of({name: digest_bytes(path.read_bytes()) for name, path in files})
 
 
@@ -87,7 +85,6 @@ def is_unchanged(files: Mapping[str, Path], digest: Digest) -> bool:
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a file."""
     try:
         data = path.read_bytes()
         return data.decode("utf-8")

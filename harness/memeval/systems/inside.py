@@ -24,7 +24,6 @@ GATEWAY_PORT = 7878
 """The port of memeval's endpoint inside the sandbox."""
 
 OPEN_FILES = 65_536
-"""The limit of open files per process."""
 
 CONNECTIONS = 400
 """How many connections are forwarded at a time; further ones wait."""
@@ -34,7 +33,6 @@ BUFFER_BYTES = 1 << 18
 
 
 def limit(limits: dict[str, Any]) -> None:
-    """Limit the resources of this process and of each one it starts."""
     import resource
 
     bounds = {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": OPEN_FILES, "RLIMIT_DATA": limits["data_bytes"]}
@@ -57,8 +55,6 @@ def forward(listener: socket.socket, endpoint: str) -> None:
     import socket
 
     class End:
-        """One side of a connection, and the bytes to send to it."""
-
         def __init__(self, line: socket.socket) -> None:
             self.line = line
             self.other = self

@@ -132,7 +132,6 @@ def watch_services(services: list[dict[str, str]], system: int, report: int, fol
 
 
 def _wait_for_end(system: int) -> None:
-    """Wait until a process that is not a child of this process has ended."""
     if hasattr(os, "pidfd_open"):
         import select
 

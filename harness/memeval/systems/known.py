@@ -26,8 +26,6 @@ FILE = Path(__file__).with_name("known.toml")
 
 @dataclass(frozen=True)
 class KnownControl:
-    """A control as one version of memeval shipped it."""
-
     slug: str
     name: str
     version: str
@@ -39,8 +37,6 @@ class KnownControl:
 
 @dataclass(frozen=True)
 class KnownSubmission:
-    """A submission as the repository once held it."""
-
     slug: str
     """Its name in paths and URLs, without a variant."""
     version: str
@@ -72,7 +68,6 @@ def known() -> Known:
 
 
 def present_controls() -> Iterator[KnownControl]:
-    """Yield the controls of this memeval."""
     return map(present_control, all_controls().values())
 
 
@@ -97,7 +92,6 @@ def present_control(control: Control) -> KnownControl:
 
 
 def present_submissions(submissions: Path) -> Iterator[KnownSubmission]:
-    """Yield the submissions in a folder."""
     for manifest in sorted(submissions.glob(f"*/{MANIFEST}")):
         source = folder_source(manifest.parent)
         yield KnownSubmission(source.slug, source.version, source.submission_digest)

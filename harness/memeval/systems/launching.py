@@ -128,8 +128,6 @@ def check_python(path: Path) -> None:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of service."""
-
     title: str
     remedy: str
 

@@ -91,7 +91,6 @@ class LiveSystem(SystemProcess):
         """Do nothing: a call in this thread cannot be killed."""
 
     def knows_banks(self, method: str) -> bool:
-        """Whether a method of the object accepts a bank."""
         return self._calls.has(method) and any(
             takes_keyword(getattr(self._calls.system, method), name) for name in NAMES["bank"]
         )

@@ -32,7 +32,6 @@ CALLS = {"ask": "query", "export": "export_memories", "take_in": "ingest_session
 """The adapter method of each call that has another name than its method."""
 
 NEEDED_CALLS = "take_in, and ask (or search, recall or reflect)"
-"""The calls that a program needs, for error messages."""
 
 QUOTED = 80
 """How many characters of an invalid reply an error quotes."""
@@ -268,7 +267,6 @@ def _at_once(value: Any) -> int:
 
 
 def reply(value: Any, seconds: float, worker_seconds: Any) -> SystemReply:
-    """Read the reply to a question."""
     value = mapping(value)
     context, items, tokens = value.get("context"), value.get("items"), value.get("tokens")
     if items is not None and not isinstance(items, list):

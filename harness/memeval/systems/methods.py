@@ -16,13 +16,10 @@ _DYNAMIC = frozenset({"__class__", "__dict__", "delattr", "eval", "exec", "globa
 """Names by which code can change a class or an instance unseen."""
 
 _HOOKS = frozenset({"__getattr__", "__getattribute__", "__new__"})
-"""Methods that can add or hide methods."""
 
 
 @dataclass(frozen=True)
 class ClassMethods:
-    """An adapter class as the worker finds it."""
-
     class_name: str
     capabilities: tuple[str, ...]
     """Its methods other than ``reset``, in alphabetical order, as the reply to ``load`` lists them."""

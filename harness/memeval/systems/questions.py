@@ -128,10 +128,7 @@ class Slots:
 
 @dataclass(frozen=True)
 class Flight:
-    """How questions are sent together."""
-
     most: int
-    """The most questions in flight in this instance."""
     in_order: bool = False
     """Whether the system may answer one after the other: then a time limit counts from the reply before."""
     slots: Slots | None = None

@@ -72,7 +72,6 @@ SIGNALS = {
 
 
 def signal_words(number: int) -> str:
-    """Return the name of a signal, with its meaning if known."""
     try:
         name = signal.Signals(number)
     except ValueError:
@@ -127,7 +126,6 @@ def remedy_for(cause: str, about: str, method: str, launch: Launch, *, sandboxed
 
 
 def slow_remedy(call: str, launch: Launch) -> str:
-    """Return the remedy for a call that took longer than its limit."""
     if call == "load":
         limit = f"start_seconds under [resources] in {MANIFEST}"
         return f"Load less, or raise {limit}." if launch.folder else "Load less at import and in __init__."

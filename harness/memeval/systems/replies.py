@@ -198,7 +198,6 @@ class ReplyingProcess:
             raise AdapterMisbehaved(problem, remedy=error.remedy) from None
 
     def _ended(self, call: str, child: WorkerProcess) -> SystemFailure:
-        """End the remaining processes, and return how the process ended."""
         by_itself = child.ends_by_itself()
         code = self._end()
         doing = METHODS.get(call, call)

@@ -16,10 +16,8 @@ from memeval.systems.channel import visible
 from memeval.toml import Keys
 
 TOOL_CALLS = ("forget", "query", "recall", "reflect", "reset", "retain", "search")
-"""Calls of the adapter contract that a tool can be mapped to."""
 
 SELF_REPORTED = ("tokens", "usage")
-"""What a system may report itself."""
 
 PLACEHOLDER = "placeholder"
 """The only allowed value of a variable with the name of a secret."""
@@ -44,7 +42,6 @@ class RuleViolation:
 
 
 def broken_rules(submission: Submission) -> Iterator[RuleViolation]:
-    """Yield every rule that a submission breaks."""
     yield from _unprintable_texts(submission)
     yield from _kind(submission)
     yield from _entry(submission)
@@ -368,7 +365,6 @@ def _product(submission: Submission) -> Iterator[RuleViolation]:
 
 
 def _configuration(submission: Submission) -> Iterator[RuleViolation]:
-    """A configuration states something, and a mock states what it replaces."""
     for keys, configuration in _configurations(submission):
         if not configuration.model_fields_set:
             yield RuleViolation(
@@ -383,7 +379,6 @@ def _configuration(submission: Submission) -> Iterator[RuleViolation]:
 
 
 def _configurations(submission: Submission) -> Iterator[tuple[Keys, Configuration]]:
-    """Yield the configurations of the submission and its variants, with their keys."""
     if submission.configuration is not None:
         yield ("configuration",), submission.configuration
     for name, variant in submission.variants.items():

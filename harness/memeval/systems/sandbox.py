@@ -88,7 +88,6 @@ INSIDE_ORIGIN = "http://127.0.0.1:7878"
 """The address of memeval's model endpoint inside the sandbox."""
 
 INSIDE_FOLDER = "/run/memeval"
-"""The folder of memeval's files inside the sandbox."""
 
 INSIDE_SOCKET = INSIDE_FOLDER + "/door"
 """The Unix socket of memeval's model endpoint inside the sandbox."""
@@ -125,12 +124,8 @@ PACKAGE = Path(__file__).parents[1]
 
 
 class SandboxMode(StrEnum):
-    """Whether systems run in a sandbox."""
-
     AUTO = "auto"
-    """Use a sandbox if there is one."""
     BWRAP = "bwrap"
-    """Require a sandbox."""
     NONE = "none"
     """Use no sandbox: the system can access files and network."""
 
@@ -346,7 +341,6 @@ def _mounts(shown: Iterable[Path], hidden: Iterable[Path]) -> Iterator[str]:
 
 
 def _read_only(*paths: str) -> Iterator[str]:
-    """Yield the arguments that make these mounts read-only."""
     for path in paths:
         yield from ("--remount-ro", path)
 

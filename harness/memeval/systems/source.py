@@ -34,8 +34,6 @@ SUBMISSIONS = Path("submissions")
 
 @dataclass(frozen=True)
 class SystemSource:
-    """A checked system that is not started."""
-
     slug: str
     name: str
     version: str
@@ -46,7 +44,6 @@ class SystemSource:
     """Digest of its files; for a submission, of what decides what runs: see :func:`behaviour_digest`."""
     declared_models: tuple[str, ...] = ()
     view: View = View.ALL
-    """Which sessions it is shown."""
     submission: Submission | None = None
     variant: str | None = None
     control: Control | None = None
@@ -91,7 +88,6 @@ def find_system(named: str, submissions: Path = SUBMISSIONS) -> SystemSource:
 
 
 def control_source(control: Control) -> SystemSource:
-    """Return a shipped control as a system."""
     if missing := [path for path in control.files.values() if not path.is_file()]:
         raise BadInput(
             f"the control {control.slug} of {control.benchmark or 'memeval'} has no such file.",
@@ -179,7 +175,6 @@ def altered_source(
 
 
 def with_submission(source: SystemSource, submission: Submission, variant: str | None) -> SystemSource:
-    """Return a system with the same files and another configuration."""
     old = source.launch
     launch = submission_launch(submission, old.file.parent if old.folder is None else old.folder, old.files)
     return replace(
@@ -233,7 +228,6 @@ def examined_folder(folder: Path) -> tuple[SystemSource | None, list[BadInput]]:
 
 
 def _slug_clashes(submission: Submission, folder: Path) -> Iterator[BadInput]:
-    """Yield an error for each control or other submission with the slug of a submission or its variants."""
     lines: dict[str, str] = {}
     for slug, variant in submission.slugs.items():
         lines[slug] = line_of(folder / MANIFEST, ("slug",) if variant is None else ("variants", variant))

@@ -310,8 +310,6 @@ class BaseClassFinder:
             from abc import ABC, abstractmethod
 
             class MemorySystemAdapter(ABC):
-                """The methods that DeepMemEval requires of an adapter."""
-
                 @abstractmethod
                 def ingest_session(self, session: dict[str, Any], timestamp: str) -> None:
                     """Ingest a session."""
@@ -352,7 +350,6 @@ def load_module(path: str) -> ModuleType:
 
 
 def choose_class(module: ModuleType, wanted: str | None) -> tuple[type, list[str]]:
-    """Return the adapter class to use, and the names of all adapter classes."""
     classes = classes_in(module)
     found = {name: value for name, value in classes.items() if is_adapter(value)}
     if wanted is not None:
@@ -375,7 +372,6 @@ def choose_class(module: ModuleType, wanted: str | None) -> tuple[type, list[str
 
 
 def defined_in(classes: dict[str, type], module: ModuleType) -> list[type]:
-    """Return the classes that a module itself defines."""
     return [value for value in classes.values() if value.__module__ == module.__name__]
 
 
@@ -402,8 +398,6 @@ def packages() -> dict[str, str]:
 
 
 class Calls:
-    """One adapter instance, and memeval's calls to it."""
-
     def __init__(self) -> None:
         self.system: Any = None
         self.loop: Any = None
@@ -414,11 +408,9 @@ class Calls:
         self.root = ""
         """The adapter's folder; blank if there is none."""
         self.chosen: Any = None
-        """The adapter's class."""
         self.waiting: Any = None
         """The coroutine of the running asynchronous call."""
         self.wait_for = self.wait_on_loop
-        """Waits for a coroutine, and returns its result."""
 
     def event_loop(self) -> Any:
         if self.loop is None:
@@ -453,7 +445,6 @@ class Calls:
         return self.run(method, *([request[first]] if first else []), **self.keywords(method, request, first))
 
     def keywords(self, method: str, request: dict[str, Any], first: str | None = None) -> dict[str, Any]:
-        """Return the keyword arguments of a method for a request."""
         function, keywords = getattr(self.system, method), {}
         for part in PARTS:
             name = keyword_for(function, part)
@@ -507,7 +498,6 @@ class Calls:
         return found
 
     def load(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Load the adapter, make the instance, and return its description."""
         self.method = "load"
         self.reply_bytes = request["reply_bytes"]
         self.root = os.path.dirname(request["file"])
@@ -586,7 +576,6 @@ class Calls:
         return self.search_result(self.run("export_memories"), "export_memories")
 
     def search_result(self, found: Any, method: str) -> dict[str, Any]:
-        """Return a checked search result: items, a context, or both."""
         if not isinstance(found, dict):
             return {"items": found_items(found, f"{method} returned")}
         value = self.retrieved(found, method)
@@ -595,7 +584,6 @@ class Calls:
         return value
 
     def retrieved(self, found: dict[str, Any], method: str) -> dict[str, Any]:
-        """Return the checked context and items of a returned dict."""
         value: dict[str, Any] = {}
         if found.get("context") is not None:
             value["context"] = valid_text(found["context"], f"{method} returned a dict whose 'context' is")
@@ -663,7 +651,6 @@ class Calls:
 
 
 async def awaited(value: Any) -> Any:
-    """Await a coroutine or another awaitable."""
     return await value
 
 
@@ -673,8 +660,6 @@ def storable(text: str, limit: int) -> str:
 
 
 class Requests:
-    """Reads requests, one JSON object a line."""
-
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self._parts: list[bytes] = []
@@ -719,7 +704,6 @@ def end_abandoned(folder: str) -> None:
 
 
 def watch(parent: int, folder: str) -> None:
-    """End this process when its parent has ended."""
     while os.getppid() == parent:
         time.sleep(0.5)
     end_abandoned(folder)

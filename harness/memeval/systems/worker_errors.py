@@ -25,10 +25,8 @@ FRAME_LIMIT = 8
 """How many innermost frames of a traceback are kept."""
 
 TEXT_LIMIT = 300
-"""The longest piece of text, in characters."""
 
 VALUE_LIMIT = 80
-"""How many characters of a returned value are shown."""
 
 CLASS_LIMIT = 3
 METHOD_LIMIT = 12
@@ -113,7 +111,6 @@ def own_frame(frames: Iterable[tuple[str, int, str]], root: str) -> str:
 
 
 def is_own(file: str, root: str) -> bool:
-    """Whether a file is the system's own and not of a package."""
     return bool(root) and file.startswith(os.path.join(root, "")) and "site-packages" not in file
 
 
@@ -221,7 +218,6 @@ def synchronous_caller(error: BaseException, root: str) -> str:
 
 
 def chain_of(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an exception and its causes."""
     for _ in range(20):
         if error is None:
             return

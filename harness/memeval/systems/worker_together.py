@@ -23,8 +23,6 @@ MOST_THREADS = 1024
 
 
 class Together:
-    """Calls that are made at the same time."""
-
     def __init__(self, calls: Any, write: Callable[[str], None]) -> None:
         self._calls, self._write = calls, write
         self._threads = ThreadPoolExecutor(MOST_THREADS, "memeval-question")
@@ -37,7 +35,6 @@ class Together:
         task.add_done_callback(self._running.discard)
 
     async def finish(self) -> None:
-        """Wait until all calls have ended."""
         while self._running:
             await asyncio.wait(set(self._running))
 
@@ -51,7 +48,6 @@ class Together:
         return asyncio.run_coroutine_threadsafe(_awaited(awaitable), self._calls.loop).result()
 
     def end(self) -> None:
-        """End the threads, which are idle by now."""
         self._threads.shutdown()
 
 

@@ -1,6 +1,6 @@
-// The tools above the tables of a benchmark, and the choice of their columns.
+// The tools above the tables of a benchmark with the choice of their columns, and those above the overview.
 import { make } from "./dom.js";
-import { query } from "./state.js";
+import { query, told } from "./state.js";
 import { Table } from "./table.js";
 import { hasAll, tools } from "./tools.js";
 
@@ -11,6 +11,12 @@ const PRESETS = {
   speed: ["Latency"],
   trust: ["Coverage and errors", "Trust", "Source"],
 };
+
+/** Enhances the overview of the front page. */
+export function overview(page) {
+  const form = page.querySelector("[data-overview-tools]");
+  if (form) tools(page, form, [...page.querySelectorAll("table[data-overview]")].map((element) => new Table(element)), hasAll);
+}
 
 /** Enhances the tables of a page. */
 export function boards(page) {
@@ -34,11 +40,9 @@ export function boards(page) {
   tools(page, form, tables, passes, { refused, parts, clear, show });
 
   function named(part) {
-    return new Set(query().getAll(part).filter((name) => {
-      if (columns.has(name)) return true;
-      refused.push(`column “${name.slice(0, 40)}”`);
-      return false;
-    }));
+    const asked = query().getAll(part);
+    refused.push(...asked.filter((name) => !columns.has(name)).map((name) => told("column", name)));
+    return new Set(asked.filter((name) => columns.has(name)));
   }
 
   function passes(row, data) {

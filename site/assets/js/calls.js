@@ -25,7 +25,7 @@ export function asked(call, lines, turns = new Map()) {
 }
 
 /** Puts a text together from its lines: places in the shard's table, turns of the scenario, and what was left out. */
-export function whole(text, lines, turns) {
+function whole(text, lines, turns) {
   if (!Array.isArray(text)) return text;
   return text.map((part) => {
     if (typeof part === "number") return lines[part];

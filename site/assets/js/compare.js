@@ -2,12 +2,14 @@
 import { at, load } from "./data.js";
 import { choice, fold, make, put, visible } from "./dom.js";
 import { fragment, query, write } from "./state.js";
+import { plainTable } from "./table.js";
 
 const MOST = 4;
 const FIRST_FLIPS = 8;
 const WORDS = { better: "significantly higher", worse: "significantly lower", even: "no significant difference" };
 const MARKS = { better: "▲", worse: "▼", even: "=" };
 const signed = (text) => text.replace("-", "−");
+const named = (run) => make("a", { href: at(run.url) }, make("bdi", {}, run.name));
 
 /** Shows the runs that the address names, and lets a reader choose others. */
 export async function compare(place) {
@@ -108,19 +110,6 @@ function titled(run, table) {
   return `${run.name}${twin || run.control ? ` (${[run.control ? "control" : run.slug, ...(twin ? [run.version] : [])].join(", ")})` : ""}`;
 }
 
-function named(run) {
-  return make("a", { href: at(run.url) }, make("bdi", {}, run.name));
-}
-
-function scroll(label, ...rows) {
-  const table = make("table", { class: "mv-plain-table mv-compare" }, make("caption", { class: "mv-hidden" }, label), ...rows);
-  return make("div", { class: "mv-scroll", role: "region", "aria-label": label, tabindex: "0" }, table);
-}
-
-function heads(...titles) {
-  return make("thead", {}, make("tr", {}, titles.map((title) => make("th", { scope: "col" }, title))));
-}
-
 /** The answer in a sentence for each pair, then the runs. */
 function whole(table, runs, rows) {
   const sentences = runs.slice(1).map((run) => make("p", { class: "mv-result-line" }, ...sentence(runs[0], run, rows[0].against[run.run])));
@@ -129,7 +118,7 @@ function whole(table, runs, rows) {
     make("td", { class: "mv-num" }, run.values[0], run.interval ? make("span", { class: "mv-note" }, `${run.interval[0]} to ${run.interval[1]}`) : null),
     make("td", {}, run.control ? "–" : run.standing)));
   return make("section", {}, make("h2", {}, table.title), make("p", { class: "mv-trackline" }, table.summary), sentences,
-    scroll("Compared runs", heads("System", "Composite score, %", "Rank"), make("tbody", {}, body)));
+    plainTable("Compared runs", ["System", "Composite score, %", "Rank"], make("tbody", {}, body), "mv-compare"));
 }
 
 function sentence(first, second, found) {
@@ -154,9 +143,9 @@ function pair(table, first, second, ours, theirs) {
   const rows = table.values.map((value, place) => difference(value, first.values[place], second.values[place], found.values[place], reach));
   const title = [make("bdi", {}, second.name), " against ", make("bdi", {}, first.name)];
   return make("section", { class: "mv-pair" }, make("h2", {}, ...title),
-    scroll(`${second.name} against ${first.name}`,
-      heads("", "Difference, points", make("span", { class: "mv-axis" }, make("span", {}, `−${reach.toFixed(0)}`), make("span", {}, "0"), make("span", {}, `+${reach.toFixed(0)}`)), "95 % interval", "p", make("bdi", {}, first.name), make("bdi", {}, second.name), "Questions"),
-      make("tbody", {}, rows)),
+    plainTable(`${second.name} against ${first.name}`,
+      ["", "Difference, points", make("span", { class: "mv-axis" }, [`−${reach.toFixed(0)}`, "0", `+${reach.toFixed(0)}`].map((end) => make("span", {}, end))), "95 % interval", "p", make("bdi", {}, first.name), make("bdi", {}, second.name), "Questions"],
+      make("tbody", {}, rows), "mv-compare"),
     make("p", { class: "mv-under" }, "▲ higher, ▼ lower, = no significant difference at 5 %. p-values are corrected for the lines of this table. On the command line: ",
       make("code", {}, `memeval compare ${first.run} ${second.run}`), ". It also compares the metrics."),
     flips(table, first, second, ours, theirs));
@@ -174,7 +163,7 @@ function difference(value, first, second, [gap, low, high, p, sign], reach) {
 }
 
 /** The items with different scores, the largest difference first, then by id: as the command lists them. */
-export function flipped(items, ours, theirs) {
+function flipped(items, ours, theirs) {
   const found = items.map((id, place) => ({ id, place, gap: theirs[place] - ours[place] })).filter(({ gap }) => gap !== 0);
   return found.sort((a, b) => Math.abs(b.gap) - Math.abs(a.gap) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
 }
@@ -215,14 +204,18 @@ async function ask(place, run) {
   place.addEventListener("toggle", (event) => fill(event.target), true);
 }
 
-function costs(table, runs) {
-  const rows = table.facts.map((fact, place) => {
-    const cells = runs.map((run) => make("td", { class: "mv-num" }, run.facts[place][0], run.facts[place][1] ? make("span", { class: "mv-note" }, run.facts[place][1]) : null));
+/** A table of texts about the runs: one row for each of `facts`, with the texts of that name of each run. */
+function texts(title, table, runs, name, note = null) {
+  const rows = table[name].map((fact, place) => {
+    const cells = runs.map((run) => make("td", { class: name === "facts" ? "mv-num" : null }, run[name][place][0], run[name][place][1] ? make("span", { class: "mv-note" }, run[name][place][1]) : null));
     return make("tr", {}, make("th", { scope: "row", title: fact.help }, fact.title), cells);
   });
-  return make("section", {}, make("h2", {}, "Cost and latency"),
-    scroll("Cost and latency", heads("", ...runs.map((run) => make("bdi", {}, run.name))), make("tbody", {}, rows)),
-    make("p", { class: "mv-under" }, "Latencies of runs with different concurrency or machines are not comparable. A dash means unknown, not free."));
+  return make("section", {}, make("h2", {}, title), plainTable(title, ["", ...runs.map((run) => make("bdi", {}, run.name))], make("tbody", {}, rows), "mv-compare"), note);
+}
+
+function costs(table, runs) {
+  const note = make("p", { class: "mv-under" }, "Latencies of runs with different concurrency or machines are not comparable. A dash means unknown, not free.");
+  return [texts("What ran", table, runs, "settings"), texts("Cost and latency", table, runs, "facts", note)];
 }
 
 /** A p-value with its sign: "p = 0.740", "p < 0.001". */

@@ -10,11 +10,6 @@ export function at(path) {
   return new URL(path, path.startsWith("data/sha256/") ? data : root).href;
 }
 
-/** A file beside the folder of the release, as JSON. */
-export function beside(name) {
-  return load(at(`../${name}`));
-}
-
 function address(name) {
   return new URL(document.querySelector(`meta[name="${name}"]`).content, location.href);
 }

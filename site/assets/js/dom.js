@@ -33,6 +33,11 @@ export function badge(kind, text) {
   return make("span", { class: `mv-badge mv-badge-${kind}` }, text);
 }
 
+/** A sentence about what a reader asked for in vain. */
+export function problem(text) {
+  return make("p", { class: "mv-problem", role: "status" }, text);
+}
+
 /** A labelled choice. */
 export function choice(label, values, value, change) {
   const options = values.map(([name, title]) => make("option", { value: name, selected: name === value }, title));

@@ -2,9 +2,6 @@
 import { at, load } from "./data.js";
 import { make } from "./dom.js";
 
-const COLOURS = { "#010203": "--mv-ink", "#040506": "--mv-line", "#070809": "--mv-accent", "#0a0b0c": "--mv-control" };
-for (const number of [1, 2, 3, 4, 5]) COLOURS[`#04a10${number}`] = `--mv-shade-${number}`;
-
 /** Offers interaction on every chart of the page. */
 export function figures(page) {
   for (const figure of page.querySelectorAll("[data-chart]")) {
@@ -31,12 +28,8 @@ async function wake(figure, button) {
   }
 }
 
-/** Puts the theme's colours where the specification has those that stand for them. */
+/** Puts the theme's colours where the specification names them: a picture that is saved has no style sheet. */
 function coloured(spec, element) {
   const style = getComputedStyle(element);
-  const text = JSON.stringify(spec).replace(/#0[14a7][0-9a-f]{4}/g, (found) => {
-    const name = COLOURS[found];
-    return name ? style.getPropertyValue(name).trim() : found;
-  });
-  return JSON.parse(text);
+  return JSON.parse(JSON.stringify(spec).replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim()));
 }

@@ -1,5 +1,5 @@
-// What the header and the blocks of code do beyond links: colours, the menu, other releases, copying.
-import { at, beside } from "./data.js";
+// What the header and the blocks of code do beyond links: colours, the menu, other releases, copying, badges.
+import { at, load } from "./data.js";
 import { make } from "./dom.js";
 
 const KEY = "memeval-scheme";
@@ -62,13 +62,20 @@ export function copying(page) {
   }
 }
 
+/** Completes the addresses in the Markdown of badges: a README needs whole ones. */
+export function badges(page) {
+  for (const code of page.querySelectorAll("[data-badge]")) {
+    code.textContent = code.textContent.replace(/\]\(([^()]*)\)/g, (_, address) => `](${new URL(address, page.baseURI)})`);
+  }
+}
+
 /** Lists the releases of a board, and says on the pages of an older one that there is a newer one. Their list tells; the pages cannot. */
 export async function releases(page) {
   const own = page.querySelector('meta[name="memeval-release"]')?.content;
   if (!own) return;
   let versions;
   try {
-    versions = (await beside("versions.json")).map(({ version }) => version);
+    versions = (await load(at("../versions.json"))).map(({ version }) => version);
   } catch {
     return; // a release that was downloaded alone has no list
   }

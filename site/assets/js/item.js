@@ -13,6 +13,7 @@ const CLOCKS = ["answer", "search", "reader", "ingest", "indexing"];
  */
 export function detail(index, line, { answered, shard, scenario }, isRight) {
   const key = scenario?.keys[line.id] ?? null;
+  const [set, metrics] = answered.metrics; // their names are written once in the shard
   const turns = turnsOf(scenario);
   const expected = key ? [make("h3", {}, "Expected answer"), keyed(key)] : null;
   const many = answered.responses.length > 1;
@@ -23,12 +24,15 @@ export function detail(index, line, { answered, shard, scenario }, isRight) {
       verdict(line, index),
       line.cause ? badge("note", index.labels.causes[line.cause] ?? line.cause) : null,
       make("span", {}, index.categories[line.category] ?? line.category),
-      Object.entries(line.slices).map(([name, value]) => make("span", {}, property(index.labels.slices[name], name, value))),
+      Object.entries(line.slices).map(([name, value]) => {
+        const known = index.labels.slices[name];
+        return make("span", {}, known ? `${known.title}: ${known.values[value] ?? value}` : `${name}: ${value}`);
+      }),
       line.flags.map((flag) => badge("warning", index.labels.flags[flag] ?? flag)),
       line.found && line.found !== "unknown" ? make("span", {}, `retrieved: ${index.labels.evidence[line.found] ?? line.found}${line.rank ? ` (lowest at rank ${line.rank})` : ""}`) : null,
       Object.entries(answered.alternates).map(([name, worth]) => make("span", {}, `by rule “${name}”: ${worthOf(worth)}`)),
       answered.value === undefined ? null : make("span", {}, `value ${answered.value.toPrecision(3)}`),
-      metrics(answered, shard).map(([name, value]) => (value === null ? null : make("span", {}, `${name}: ${value.toPrecision(3)}`)))),
+      metrics.map((value, place) => (value === null ? null : make("span", {}, `${shard.metrics[set][place]}: ${value.toPrecision(3)}`)))),
     answered.reason ? make("p", {}, answered.reason) : null,
     answered.judged ? [make("h3", {}, "Judge"), judged(answered.judged, shard.lines)] : null,
     answered.responses.map((response, number) => {
@@ -39,16 +43,6 @@ export function detail(index, line, { answered, shard, scenario }, isRight) {
     scenario ? history(scenario, key) : null,
     make("p", { class: "mv-note" }, `Grader: ${answered.grader}. Cluster: ${answered.cluster}. Items of one cluster are not independent.`),
   ].flat(Infinity).filter(Boolean);
-}
-
-function property(known, name, value) {
-  return known ? `${known.title}: ${known.values[value] ?? value}` : `${name}: ${value}`;
-}
-
-/** The metrics of an item by name; their names are written once in the shard. */
-function metrics(answered, shard) {
-  const [set, values] = answered.metrics;
-  return shard.metrics[set].map((name, place) => [name, values[place]]);
 }
 
 function verdict(line, { measure, labels }) {

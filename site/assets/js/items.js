@@ -3,7 +3,6 @@ import { canCheck } from "./bytes.js";
 import { load } from "./data.js";
 import { badge, choice, make, put } from "./dom.js";
 import { detail } from "./item.js";
-import { report } from "./report.js";
 import { fragment, inVain, item, query, told, write } from "./state.js";
 
 const MARKS = { right: ["✓", "mv-right", "correct"], wrong: ["✗", "mv-wrong", "wrong"], failed: ["!", "mv-failed", "failed"] };
@@ -25,10 +24,20 @@ export async function items(place) {
 }
 
 /** How an item came out: right (where credit is measured, with half of it or more), wrong, or failed without a grade. */
-export function result(line) {
+function result(line) {
   if (line.credit !== undefined) return line.credit >= 0.5 ? "right" : "wrong";
   if (line.verdict === null) return "failed";
   return line.verdict ? "right" : "wrong";
+}
+
+/** A link to a new issue about an item; null if the board names no repository, whose form for an issue is `form`. */
+function report(form, run, id) {
+  if (!form) return null;
+  const address = new URL(form);
+  const [title, text] = address.pathname.includes("/-/") ? ["issue[title]", "issue[description]"] : ["title", "body"];
+  address.searchParams.set(title, `Item ${id} of run ${run}`);
+  address.searchParams.set(text, `Run: ${run}\nItem: ${id}\nPage: ${location.href}\n\nWhat is wrong with the question, the expected answer or the verdict?\n`);
+  return make("a", { href: address.href, rel: "noopener noreferrer nofollow", "data-report": true }, "Report this item");
 }
 
 class Browser {
@@ -73,6 +82,7 @@ class Browser {
       make("bdi", {}, index.system), " on ", make("span", {}, index.benchmark),
     );
     const { cause: causes, evidence: found, flag: flags } = this.values;
+    const [right, wrong] = index.measure ? ["half a point or more", "less than half"] : ["correct", "wrong"];
     const set = (name) => (value) => {
       wanted[name] = value;
       this.refused = [];
@@ -82,9 +92,7 @@ class Browser {
     const field = make("input", { type: "search", value: wanted.text, oninput: (event) => set("text")(event.target.value) });
     const filters = make("div", { class: "mv-filters" },
       choice("Category", [["", "all"], ...Object.entries(index.categories)], wanted.category, set("category")),
-      choice(...(index.measure
-        ? [index.measure, [["", "all"], ["right", "half a point or more"], ["wrong", "less than half"], ["failed", "failed"], ["missed", "wrong or failed"]]]
-        : ["Verdict", [["", "all"], ["right", "correct"], ["wrong", "wrong"], ["failed", "failed"], ["missed", "wrong or failed"]]]), wanted.verdict, set("verdict")),
+      choice(index.measure ?? "Verdict", [["", "all"], ["right", right], ["wrong", wrong], ["failed", "failed"], ["missed", "wrong or failed"]], wanted.verdict, set("verdict")),
       causes.length ? choice("Cause", [["", "all"], ...causes.map((cause) => [cause, index.labels.causes[cause] ?? cause])], wanted.cause, set("cause")) : null,
       found.length ? choice("Evidence", [["", "all"], ...found.map((one) => [one, index.labels.evidence[one] ?? one])], wanted.evidence, set("evidence")) : null,
       choice("Flag", [["", "all"], ...flags.map((flag) => [flag, index.labels.flags[flag] ?? flag])], wanted.flag, set("flag")),

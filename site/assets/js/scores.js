@@ -4,6 +4,13 @@ const Z = 1.959963984540054; // the 97.5 % quantile of the normal distribution
 const FLAGS = ["context-dump", "hedged", "token-mismatch", "self-reported-tokens", "filter-leak", "other-bank"];
 const JUDGE_FAILED = ["unparsed", "judge_error"];
 
+const squared = (value) => value * value;
+const clamped = (share) => Math.min(1, Math.max(0, share));
+const interval = ([low, high]) => ({ low: clamped(low), high: clamped(high) });
+const absent = (reason) => ({ value: null, interval: null, reason });
+const sorted = (names) => [...names].sort();
+const named = (names, make) => Object.fromEntries(names.map((name) => [name, make(name)]));
+
 /** The scores of a run, in the form of `scores` in run.json; fails with a sentence if the grades do not fit the plan. */
 export function scored(plan, grades) {
   const groups = grouped(plan, grades);
@@ -24,7 +31,7 @@ export function scored(plan, grades) {
 }
 
 /** The sum of numbers, rounded once, as Python's math.fsum (Shewchuk 1997, "Adaptive precision arithmetic"). */
-export function exactSum(values) {
+function exactSum(values) {
   const parts = [];
   for (const value of values) {
     let x = value;
@@ -210,28 +217,4 @@ function wilson(correct, n) {
   const half = Z * Math.sqrt((p * (1 - p)) / n + z2 / (4 * n * n));
   const scale = 1 + z2 / n;
   return [correct === 0 ? 0 : Math.max(0, (centre - half) / scale), correct === n ? 1 : Math.min(1, (centre + half) / scale)];
-}
-
-function interval([low, high]) {
-  return { low: clamped(low), high: clamped(high) };
-}
-
-function squared(value) {
-  return value * value;
-}
-
-function clamped(share) {
-  return Math.min(1, Math.max(0, share));
-}
-
-function absent(reason) {
-  return { value: null, interval: null, reason };
-}
-
-function sorted(names) {
-  return [...names].sort();
-}
-
-function named(names, make) {
-  return Object.fromEntries(names.map((name) => [name, make(name)]));
 }

@@ -1,6 +1,11 @@
-// What a reader sees of a board as a file: the rows and columns that are shown, in their order, with exact values.
+// What a reader sees of a board, as a file and on paper: the rows that are shown, in their order, with exact values.
 import { load } from "./data.js";
 import { make, put } from "./dom.js";
+
+/** The heading cells that name the columns: those of the last row. */
+const headings = (table) => [...[...table.tHead.rows].at(-1).cells];
+const shownRows = (table) => [...table.tBodies[0].rows].filter((row) => !row.hidden);
+const asJson = (file) => `${JSON.stringify(file, null, 1)}\n`;
 
 /** Offers the shown part of each table beside the files of the whole table. */
 export function shown(page) {
@@ -23,19 +28,15 @@ export function shown(page) {
 
 /** The rows and columns of the file that the table shows, in the order of the table. */
 function chosen(table, file) {
-  const names = [...[...table.tHead.rows].at(-1).cells].filter((head) => !head.hidden).map((head) => head.dataset.column);
+  const names = headings(table).filter((head) => !head.hidden).map((head) => head.dataset.column);
   const rows = new Map(file.rows.map((row) => [row.run, row]));
   const keep = (parts) => Object.fromEntries(Object.entries(parts).filter(([name]) => names.includes(name)));
-  const found = [...table.tBodies[0].rows].filter((row) => !row.hidden).map((row) => {
+  const found = shownRows(table).map((row) => {
     const whole = rows.get(row.querySelector('[data-column="run"]').dataset.order);
     const { slug, standing, intervals, ranges } = whole;
     return { slug, standing, run: whole.run, ...Object.fromEntries(names.map((name) => [name, whole[name]])), intervals: keep(intervals), ranges: keep(ranges) };
   });
   return { ...file, columns: file.columns.filter(({ name }) => names.includes(name)), rows: found };
-}
-
-function asJson(file) {
-  return `${JSON.stringify(file, null, 1)}\n`;
 }
 
 function asCsv({ columns, rows }) {
@@ -62,4 +63,34 @@ function save(text, name) {
   const link = make("a", { href: URL.createObjectURL(new Blob([text])), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/** Prints every column of the boards of a page, with the rows and the order that are shown. Paper gets one table of the main columns, then one for each group of others. */
+export function print(page) {
+  addEventListener("beforeprint", () => page.querySelectorAll("table[data-table]").forEach(spread));
+  addEventListener("afterprint", () => page.querySelectorAll("[data-printed]").forEach((one) => one.remove()));
+}
+
+function spread(table) {
+  const heads = headings(table);
+  const groups = new Map([["", []]]);
+  for (const [place, head] of heads.entries()) {
+    const group = "later" in head.dataset ? head.dataset.group : "";
+    if (head.dataset.column !== "system") groups.set(group, [...(groups.get(group) ?? []), place]);
+  }
+  const rows = shownRows(table);
+  const box = table.closest(".mv-scroll");
+  box.after(make("div", { "data-printed": true }, [...groups].map(([group, places]) => make("div", { class: "mv-scroll" },
+    make("table", { class: "mv-board" }, group ? make("caption", {}, group) : null,
+      make("thead", {}, make("tr", {}, make("th", { scope: "col", "data-column": "system" }, "System"), places.map((place) => copied(heads[place])))),
+      make("tbody", {}, rows.map((row) => make("tr", { class: row.className },
+        group ? make("th", { scope: "row", "data-column": "system" }, make("bdi", {}, row.querySelector("th .mv-value").textContent)) : copied(row.querySelector("th")), places.map((place) => copied(row.cells[place]))))))))));
+}
+
+function copied(cell) {
+  const copy = cell.cloneNode(true);
+  copy.hidden = false;
+  copy.querySelector(".mv-pick")?.remove();
+  copy.querySelector("button")?.replaceWith(...copy.querySelector("button").childNodes);
+  return copy;
 }

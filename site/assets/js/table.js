@@ -114,6 +114,13 @@ export class Table {
   }
 }
 
+/** A small table in a region that scrolls, with a hidden caption; `body` is its `tbody`. */
+export function plainTable(label, titles, body, kind = "") {
+  const heads = make("thead", {}, make("tr", {}, titles.map((title) => make("th", { scope: "col" }, title))));
+  const table = make("table", { class: `mv-plain-table ${kind}` }, make("caption", { class: "mv-hidden" }, label), heads, body);
+  return make("div", { class: "mv-scroll", role: "region", "aria-label": label, tabindex: "0" }, table);
+}
+
 function sorted(rows, place, way) {
   const keyed = rows.map((row) => ({ row, key: row.cells[place].dataset.order ?? "" }));
   const numeric = keyed.every(({ key }) => key === "" || Number.isFinite(Number(key)));

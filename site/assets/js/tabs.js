@@ -1,14 +1,14 @@
 // Tabs: one of several sections at a time. The links work without any of this: every section is on the page.
-import { make } from "./dom.js";
+import { problem } from "./dom.js";
 import { inVain, query, told, write } from "./state.js";
 
-/** Enhances the tabs of a page; calls `changed` with the name of the tab that is shown. */
-export function tabs(page, changed = () => {}) {
+/** Enhances the tabs of a page. */
+export function tabs(page) {
   for (const nav of page.querySelectorAll("[data-switch]")) {
     const links = [...nav.querySelectorAll("[data-tab]")];
     const panels = new Map([...page.querySelectorAll("[data-panel]")].map((panel) => [panel.dataset.panel, panel]));
     const name = nav.dataset.switch;
-    let problem = null;
+    let refusal = null;
     for (const panel of panels.values()) panel.dataset.tabbed = ""; // from here on, `hidden` says which is shown
 
     const show = (chosen) => {
@@ -23,12 +23,11 @@ export function tabs(page, changed = () => {}) {
         skip.hidden = !table; // a tab may have text only
         if (table) skip.setAttribute("href", `#${table.id}`);
       }
-      changed(chosen);
     };
     for (const link of links) {
       link.addEventListener("click", (event) => {
         event.preventDefault();
-        problem?.remove();
+        refusal?.remove();
         write({ [name]: link === links[0] ? "" : link.dataset.tab }, "");
         show(link.dataset.tab);
       });
@@ -46,8 +45,8 @@ export function tabs(page, changed = () => {}) {
     });
     const wanted = query().get(name);
     if (wanted && !panels.has(wanted)) {
-      problem = make("p", { class: "mv-problem", role: "status" }, inVain([told("tab", wanted)]));
-      nav.after(problem);
+      refusal = problem(inVain([told("tab", wanted)]));
+      nav.after(refusal);
     }
     show(panels.has(wanted) ? wanted : (named() ?? links[0]?.dataset.tab));
   }

@@ -1,5 +1,5 @@
 // The tools above tables: a form that the server wrote. Its fields have the names that keep their values in the address.
-import { query, write } from "./state.js";
+import { inVain, query, told, write } from "./state.js";
 
 /** Whether a row has every property that the chips ask for. */
 export function hasAll(row, data) {
@@ -23,11 +23,10 @@ export function tools(page, form, tables, passes, { refused = [], parts = () => 
   apply();
 
   function read(params) {
-    const refuse = (what, value) => refused.push(`${what} “${value.slice(0, 40)}”`);
     for (const name of names) {
       for (const value of params.getAll(name)) {
         const field = [...form.elements].find((one) => one.name === name && (one.type !== "checkbox" || one.value === value));
-        if (!field || (field.options && ![...field.options].some((option) => option.value === value))) refuse(name, value);
+        if (!field || (field.options && ![...field.options].some((option) => option.value === value))) refused.push(told(name, value));
         else if (field.type === "checkbox") field.checked = true;
         else field.value = value;
       }
@@ -36,7 +35,7 @@ export function tools(page, form, tables, passes, { refused = [], parts = () => 
       const [, id, column, way] = /^([^:]+):(.+):(ascending|descending)$/.exec(entry) ?? [];
       const table = tables.find((one) => one.id === id);
       if (table?.heads.some((head) => head.dataset.column === column)) table.sort({ column, way });
-      else refuse("order", entry);
+      else refused.push(told("order", entry));
     }
   }
 
@@ -73,7 +72,7 @@ export function tools(page, form, tables, passes, { refused = [], parts = () => 
     }
     const where = tables.length > 1 ? ` in ${tables.length} tables` : "";
     const rows = shown === all ? `${all} ${all === 1 ? "row" : "rows"}${where}` : `${shown} of ${all} rows${where}`;
-    status.textContent = refused.length ? `${rows}. The address asks for what this page does not have: ${refused.join(", ")}.` : rows;
+    status.textContent = refused.length ? `${rows}. ${inVain(refused)}` : rows;
     show(data);
   }
 

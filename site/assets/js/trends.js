@@ -1,5 +1,5 @@
 // Choosing the systems of the charts of trends. Without this, each chart shows the first ones.
-import { make } from "./dom.js";
+import { make, problem } from "./dom.js";
 import { inVain, query, told, write } from "./state.js";
 
 /** Puts a checkbox before each system of a legend; the address keeps the choice. */
@@ -14,7 +14,7 @@ export function trends(page) {
   const slugs = new Set(all.map((entry) => entry.dataset.slug));
   const wanted = asked.filter((slug) => slugs.has(slug));
   const refused = asked.filter((slug) => !slugs.has(slug)).map((slug) => told("system", slug));
-  if (refused.length && all.length) page.querySelector("article h1")?.after(make("p", { class: "mv-problem", role: "status" }, inVain(refused)));
+  if (refused.length && all.length) page.querySelector("article h1")?.after(problem(inVain(refused)));
   for (const { section, entries } of offered) {
     for (const entry of entries) {
       const isDrawn = wanted.length ? wanted.includes(entry.dataset.slug) : !("off" in entry.dataset);

@@ -1,11 +1,14 @@
 // Verifies a run in the browser: the digests of its files, and every score from its grades.
 import { canCheck, sha256 } from "./bytes.js";
 import { bytes } from "./data.js";
-import { differences } from "./differences.js";
 import { make } from "./dom.js";
 import { scored } from "./scores.js";
 
 const GRADES = "grades.jsonl";
+const DIGITS = 12;
+
+const isBranch = (value) => typeof value === "object" && value !== null;
+const isEmpty = (value) => value === null || value === undefined || (isBranch(value) && Object.keys(value).length === 0);
 
 /** Wakes up the button, and adds the place of its result. */
 export function verify(place) {
@@ -82,7 +85,7 @@ function recomputed(run, body, note) {
 /** How many numbers a record contains. */
 function numbers(value) {
   if (typeof value === "number") return 1;
-  return typeof value === "object" && value !== null ? Object.values(value).reduce((sum, one) => sum + numbers(one), 0) : 0;
+  return isBranch(value) ? Object.values(value).reduce((sum, one) => sum + numbers(one), 0) : 0;
 }
 
 function shown(value) {
@@ -101,4 +104,34 @@ function verdict(fine, text) {
 
 function mark(fine) {
   return make("span", { class: fine ? "mv-right" : "mv-wrong", "aria-hidden": "true" }, fine ? "✓" : "✗");
+}
+
+/** What differs between two records of the same form: name, stated and recomputed value. A missing field counts as an empty one. */
+function differences(stated, found, name = "") {
+  if (isEmpty(stated) && isEmpty(found)) return [];
+  if (isBranch(stated) && isBranch(found)) {
+    const left = branches(stated);
+    const right = branches(found);
+    return [...new Set([...left.keys(), ...right.keys()])].flatMap((key) => (
+      differences(left.get(key), right.get(key), name ? `${name} › ${key}` : key)));
+  }
+  return equal(stated, found) ? [] : [{ name, stated, found }];
+}
+
+/** Python and browsers may round the last of 17 digits in another way, so 12 are compared. */
+function equal(stated, found) {
+  if (typeof stated !== "number" || typeof found !== "number") return stated === found;
+  return stated === found || stated.toPrecision(DIGITS) === found.toPrecision(DIGITS) || Math.abs(stated - found) < 10 ** -DIGITS;
+}
+
+/** The parts of a list or record by name: a category by its name, a slice by its property and value. */
+function branches(value) {
+  if (!Array.isArray(value)) return new Map(Object.entries(value));
+  return new Map(value.map((one, place) => [label(one) ?? String(place), one]));
+}
+
+function label(one) {
+  if (!isBranch(one)) return null;
+  if (one.slice) return `${one.category}, ${one.slice} ${one.value}`;
+  return one.name ?? one.flag ?? null;
 }

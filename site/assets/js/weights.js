@@ -1,8 +1,9 @@
 // A reader's own weights of categories or benchmarks: sliders, a ranking by score, and what changes against the published
 // places. The address keeps the weights; nothing here is official.
 import { at, load } from "./data.js";
-import { choice, make, put } from "./dom.js";
+import { choice, make, problem, put } from "./dom.js";
 import { query, write } from "./state.js";
+import { plainTable } from "./table.js";
 
 const MOST = 100;
 
@@ -25,10 +26,6 @@ export function weights(page) {
   }
 }
 
-function problem(text) {
-  return make("p", { class: "mv-problem", role: "status" }, text);
-}
-
 async function fill(panel) {
   const name = panel.dataset.weights;
   try {
@@ -47,7 +44,7 @@ export function parsed(text, parts) {
 }
 
 /** The weighted mean of each row; null where a part that counts has no value. */
-export function scored(rows, values) {
+function scored(rows, values) {
   const total = values.reduce((sum, one) => sum + one, 0);
   return rows.map((row) => {
     if (row.shares.some((share, part) => values[part] > 0 && share === null)) return null;
@@ -56,7 +53,7 @@ export function scored(rows, values) {
 }
 
 /** The place of each ranked row by score alone; equal scores share the better one. */
-export function placed(rows, scores) {
+function placed(rows, scores) {
   const counted = scores.filter((score, place) => rows[place].place !== null && score !== null);
   return scores.map((score, place) => {
     if (rows[place].place === null || score === null) return null;
@@ -87,9 +84,7 @@ class Panel {
         }),
         make("button", { type: "button", onclick: () => this.reset() }, "Reset")),
       make("p", {}, this.said),
-      make("div", { class: "mv-scroll", role: "region", "aria-label": `Your weights, ${data.title}`, tabindex: "0" },
-        make("table", { class: "mv-plain-table" }, make("caption", { class: "mv-hidden" }, `Your weights, ${data.title}`),
-          make("thead", {}, make("tr", {}, ["Your place", "System", "Your score, %", "Published score, %", "Published rank", "Published place to yours"].map((title) => make("th", { scope: "col" }, title)))), this.body)));
+      plainTable(`Your weights, ${data.title}`, ["Your place", "System", "Your score, %", "Published score, %", "Published rank", "Published place to yours"], this.body));
     this.base = scored(data.rows, this.published);
     this.draw();
   }

@@ -30,7 +30,7 @@ def scenario(data: Dataset) -> Scenario:
 
 @pytest.fixture(scope="module")
 def keys(data: Dataset) -> list[ItemKey]:
-    return list(data.keys())
+    return list(data.answer_keys())
 
 
 def texts(scenario: Scenario) -> dict[str, Retain]:
@@ -145,8 +145,8 @@ def test_one_seed_gives_one_suite_and_another_gives_another(data: Dataset) -> No
 def test_it_can_be_made_smaller() -> None:
     small = StressSuite().open(None, {"retains": 40, "banks": 2, "recalls": 60})
     (made,) = small.scenarios()
-    assert len(texts(made)) == 40 and len(searches(made)) == len(list(small.keys())) == 60
-    assert {key.slices["bank size"] for key in small.keys()} == {"2", "5", "10", "20"}  # noqa: SIM118
+    assert len(texts(made)) == 40 and len(searches(made)) == len(list(small.answer_keys())) == 60
+    assert {key.slices["bank size"] for key in small.answer_keys()} == {"2", "5", "10", "20"}
 
 
 @pytest.mark.parametrize(

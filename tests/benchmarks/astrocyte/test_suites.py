@@ -216,7 +216,7 @@ def test_no_key_reaches_the_system_that_is_asked() -> None:
         (scenario,) = dataset.scenarios()
         texts = [step for step in scenario.steps if isinstance(step, Retain)]
         assert [text.text_id for text in texts] == [f"s{place:03}" for place in range(1, len(texts) + 1)]
-        for key in dataset.keys():  # noqa: SIM118 - no dictionary
+        for key in dataset.answer_keys():
             assert isinstance(key.key, RecallKey | ReflectKey)
             assert set(key.evidence or ()) <= {text.text_id for text in texts}
 
@@ -242,7 +242,7 @@ def test_no_key_reaches_the_system_that_is_asked() -> None:
 def test_the_built_in_suites_have_the_promised_counts(name: str, counts: dict[str, int]) -> None:
     benchmark = BuiltInSuite(name)
     dataset = benchmark.open()
-    assert Counter(key.category for key in dataset.keys()) == counts  # noqa: SIM118 - no dictionary
+    assert Counter(key.category for key in dataset.answer_keys()) == counts
     assert dataset.notes == () and dataset.released
     assert {category.name: category.items for category in benchmark.info.categories} == counts
 
@@ -261,7 +261,7 @@ def test_the_traits_of_a_protocol_go_with_every_question() -> None:
 def test_recall_asks_searches_alone() -> None:
     benchmark = BuiltInSuite("basic")
     (scenario,) = (dataset := benchmark.open()).scenarios()
-    keys = tuple(dataset.keys())
+    keys = tuple(dataset.answer_keys())
     searches = {step.question_id for step in scenario.steps if isinstance(step, Recall)}
     assert {key.item_id for key in benchmark.asked(keys, "recall")} == searches
     assert benchmark.asked(keys, "full") == keys

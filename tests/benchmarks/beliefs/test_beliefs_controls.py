@@ -142,7 +142,7 @@ def test_the_seed_table_holds_the_public_data() -> None:
 def test_the_seed_table_knows_the_public_data_and_no_other() -> None:
     dataset = BeliefsBenchmark().opened(None, None, RETRIEVAL, "full")
     name = next(dataset.scenario_ids())
-    replies, keys = searched("seed-table", dataset.scenario(name)), {key.item_id: key for key in dataset.keys()}  # noqa: SIM118
+    replies, keys = searched("seed-table", dataset.scenario(name)), {key.item_id: key for key in dataset.answer_keys()}
     assert any(keys[item_id].key.relevant_turns for item_id in replies)
     for item_id, reply in replies.items():
         turns = keys[item_id].key.relevant_turns

@@ -113,7 +113,7 @@ def test_an_edition_has_the_seed_of_the_beacon_and_the_words_of_its_packs_alone(
     assert [tier.name for tier in benchmark.info.tiers] == ["full"] and benchmark.info.seed_of == "beliefs@2"
     assert "cedar and dogwood" in benchmark.info.made and "{" not in benchmark.info.summary
     assert {each.name for each in benchmark.info.protocols} == {"retrieval", "judge", "shared", "stored"}
-    assert len(list(benchmark.opened(seed, {"size": 2}, "stored", "full").keys())) == 2
+    assert len(list(benchmark.opened(seed, {"size": 2}, "stored", "full").answer_keys())) == 2
 
 
 def test_an_edition_whose_packs_are_withheld_cannot_be_opened(seed: Path, packs: Path) -> None:

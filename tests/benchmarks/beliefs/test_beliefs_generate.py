@@ -38,7 +38,7 @@ def data() -> Dataset:
 
 @pytest.fixture(scope="module")
 def keys(data: Dataset) -> list[ItemKey]:
-    return list(data.keys())
+    return list(data.answer_keys())
 
 
 def turns_of(scenario: Scenario) -> dict[str, str]:
@@ -110,7 +110,7 @@ def test_every_trap_is_exercised(keys: list[ItemKey]) -> None:
 def test_both_protocols_ask_the_same_questions_with_other_keys(data: Dataset, keys: list[ItemKey]) -> None:
     answers = find("beliefs@2").opened(None, {"size": SIZE}, "judge", "full")
     assert [s.to_json() for s in answers.scenarios()] == [s.to_json() for s in data.scenarios()]
-    for searched, answered in zip(keys, answers.keys(), strict=True):
+    for searched, answered in zip(keys, answers.answer_keys(), strict=True):
         assert searched.item_id == answered.item_id and searched.evidence == answered.evidence
         assert isinstance(answered.key, EvidenceKey) == (answered.category == CONTEXT)
     assert answers.digest != data.digest
@@ -120,9 +120,9 @@ def test_both_protocols_ask_the_same_questions_with_other_keys(data: Dataset, ke
 def test_the_quick_tier_has_the_first_people_of_the_full_tier(protocol: str) -> None:
     benchmark = find("beliefs@2")
     quick, full = (benchmark.opened(None, None, protocol, tier) for tier in ("quick", "full"))
-    names, keys = set(quick.scenario_ids()), list(quick.keys())
+    names, keys = set(quick.scenario_ids()), list(quick.answer_keys())
     assert list(quick.scenarios()) == [each for each in full.scenarios() if each.scenario_id in names]
-    assert keys == [each for each in iter(full.keys()) if each.scenario_id in names]
+    assert keys == [each for each in iter(full.answer_keys()) if each.scenario_id in names]
     (tier,) = [each for each in benchmark.info.tiers if each.name == "quick"]
     assert (tier.clusters, tier.items) == (len(names), len(keys)) == (20, 230)
     planned = {each.name: each.items for each in benchmark.table(protocol, "quick")}

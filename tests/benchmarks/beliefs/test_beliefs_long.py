@@ -49,7 +49,7 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def keys_of(history: LongHistory) -> list[EvidenceKey]:
-    return [each.key for each in history.keys() if isinstance(each.key, EvidenceKey)]  # noqa: SIM118 - no dictionary
+    return [each.key for each in history.answer_keys() if isinstance(each.key, EvidenceKey)]
 
 
 def filler_sessions(history: LongHistory, own: set[str]) -> list[Session]:
@@ -80,7 +80,7 @@ def test_questions_and_the_turns_they_need_are_the_same_at_every_size() -> None:
         found = {}
         for history in histories(source(tier), fillers):
             asked = {ask.question_id: ask for ask in history.questions()}
-            for key in history.keys():  # noqa: SIM118 - no dictionary
+            for key in history.answer_keys():
                 assert isinstance(key.key, EvidenceKey)
                 values = (*key.key.expected, *key.key.misleading)
                 said = [history.scenario().turn(turn)[1].content for value in values for turn in value.turns]

@@ -46,7 +46,7 @@ def responses(key: ItemKey, scenario: Scenario, answer: Answer, tokens: Tokens) 
 def run(dataset: Dataset, answer: Answer, tokens: Tokens = lambda turn: 1000.0) -> Scores:
     benchmark, judge = DeepMemEvalBenchmark(), RulesJudge()
     graders = {category.name: category.grader for category in benchmark.categories}
-    keys, scenarios = list(dataset.keys()), list(dataset.scenarios())
+    keys, scenarios = list(dataset.answer_keys()), list(dataset.scenarios())
     grades = [
         graders[key.category].grade(key, scenario, responses(key, scenario, answer, tokens), judge)
         for key, scenario in zip(keys, scenarios, strict=True)
@@ -183,7 +183,7 @@ def test_clustering_widens_the_interval_of_a_system_that_knows_some_people(datas
 def test_grading_and_scoring_are_a_small_part_of_a_run(dataset: Dataset) -> None:
     benchmark, judge = DeepMemEvalBenchmark(), RulesJudge()
     graders = {category.name: category.grader for category in benchmark.categories}
-    keys, scenarios = list(dataset.keys()), list(dataset.scenarios())
+    keys, scenarios = list(dataset.answer_keys()), list(dataset.scenarios())
     given = [responses(k, s, gold, shrinking) for k, s in zip(keys, scenarios, strict=True)]
 
     def once() -> float:

@@ -15,7 +15,7 @@ from memeval.benchmarks.deepmemeval.released import FULL, SAMPLE_DIGEST, DeepMem
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.judging.text import states
 from memeval.keys import BeliefKey, CascadeKey, DeltaKey, Fact, ItemKey, NoiseKey, Stance, TemporalKey, UncertaintyKey
-from memeval.records.errata import Erratum, ErratumAction, ErratumKind
+from memeval.records.benchmark import Erratum, ErratumAction, ErratumKind
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Scenario
 from memeval.records.track import Limits
@@ -55,7 +55,7 @@ def test_keys_say_what_is_right() -> None:
     between = Fact(text="Uses Traefik for serving", phrases=("Traefik",))
     new = Fact(text="Uses Caddy for serving", phrases=("Caddy",))
     tests = Fact(text="Uses Bats for shell tests", phrases=("Bats",))
-    belief, cascade, noise, temporal, delta, uncertain = made().keys()
+    belief, cascade, noise, temporal, delta, uncertain = made().answer_keys()
     assert belief.key == BeliefKey(current=new, stale=(old,))
     assert cascade.key == CascadeKey(
         root_change="Uses Nginx for serving → Uses Caddy for serving", dependent=tests, reference="Uncertain."
@@ -70,13 +70,13 @@ def test_keys_say_what_is_right() -> None:
 def test_late_facts_count_from_the_turn_they_are_told() -> None:
     changed = rows()
     changed[4]["metadata"]["new_facts_after_turn_5"] = [{"turn": 7, "fact": "Uses Caddy for serving"}]
-    key = list(made(changed).keys())[4].key
+    key = list(made(changed).answer_keys())[4].key
     assert isinstance(key, DeltaKey)
     assert [len(facts) for facts in key.facts_by_turn] == [2] * 7 + [3] * 13
 
 
 def test_evidence_clusters_and_slices() -> None:
-    keys = list(made().keys())
+    keys = list(made().answer_keys())
     assert [key.evidence for key in keys] == [("s002",), None, ("s002",), None, None, None]
     assert [key.cluster for key in keys] == ["p000"] * 3 + ["p001"] * 3
     assert [key.slices for key in keys] == [
@@ -95,7 +95,7 @@ def wrong(words: str | tuple[str, ...] | None, kind: ErratumKind = ErratumKind.W
 
 def test_another_answer_of_the_chain_becomes_right_and_the_published_one_wrong() -> None:
     dataset = made()
-    belief, _, noise, temporal, _, _ = dataset.keys()
+    belief, _, noise, temporal, _, _ = dataset.answer_keys()
     old = Fact(text="Uses Nginx for serving", phrases=("Nginx",))
     between = Fact(text="Uses Traefik for serving", phrases=("Traefik",))
     new = Fact(text="Uses Caddy for serving", phrases=("Caddy",))
@@ -110,7 +110,7 @@ def test_another_answer_of_the_chain_becomes_right_and_the_published_one_wrong()
 
 def test_what_has_no_value_for_an_answer_cannot_be_replaced() -> None:
     dataset = made()
-    keys = list(dataset.keys())
+    keys = list(dataset.answer_keys())
     for place in (1, 4, 5):
         with pytest.raises(BadInput, match="cannot replace answers"):
             dataset.corrected(keys[place], wrong("Caddy"))
@@ -123,7 +123,7 @@ def test_what_has_no_value_for_an_answer_cannot_be_replaced() -> None:
 
 
 def keys_of(dataset: Dataset) -> list[ItemKey]:
-    return list(dataset.keys())
+    return list(dataset.answer_keys())
 
 
 def facts_of(key: ItemKey) -> tuple[Fact, ...]:
@@ -147,7 +147,7 @@ def history(scenario: Scenario) -> str:
 
 
 def test_the_released_counts(dataset: Dataset) -> None:
-    scenarios, keys = list(dataset.scenarios()), list(dataset.keys())
+    scenarios, keys = list(dataset.scenarios()), list(dataset.answer_keys())
     assert dataset.digest == FULL.digest
     assert len(scenarios) == len({s.scenario_id for s in scenarios}) == len(keys) == 500
     assert sum(len(s.questions()) for s in scenarios) == len({q for k in keys for q in k.question_ids}) == 2020
@@ -188,7 +188,7 @@ def test_the_released_clusters_are_persons(dataset: Dataset) -> None:
 
 
 def test_every_fact_stands_in_the_history_and_tells_right_from_wrong(dataset: Dataset) -> None:
-    for scenario, key in zip(dataset.scenarios(), dataset.keys(), strict=True):
+    for scenario, key in zip(dataset.scenarios(), dataset.answer_keys(), strict=True):
         facts = facts_of(key)
         for fact in facts:
             assert fact.text in history(scenario), key.item_id
@@ -198,7 +198,7 @@ def test_every_fact_stands_in_the_history_and_tells_right_from_wrong(dataset: Da
 
 
 def test_evidence_holds_the_answer(dataset: Dataset) -> None:
-    for scenario, key in zip(dataset.scenarios(), dataset.keys(), strict=True):
+    for scenario, key in zip(dataset.scenarios(), dataset.answer_keys(), strict=True):
         if key.evidence is not None:
             (ordinal,) = key.evidence
             assert facts_of(key)[0].text in history(scenario.only(frozenset({ordinal}))), key.item_id
@@ -230,7 +230,7 @@ def test_the_sample_has_no_errata_for_they_are_of_another_file(data: Path) -> No
 
 def test_the_released_sample_opens_as_another_digest(data: Path) -> None:
     sample = DeepMemEvalBenchmark().open(data / "deepmemeval" / "deepmemeval_sample.json")
-    keys = list(sample.keys())
+    keys = list(sample.answer_keys())
     assert sample.digest == SAMPLE_DIGEST
     assert [category.items for category in DeepMemEvalBenchmark().plan(keys)] == [2, 1, 2, 2, 2, 1]
 

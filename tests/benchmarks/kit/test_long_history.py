@@ -38,7 +38,7 @@ def small() -> tuple[LongHistory, ...]:
 def test_sessions_come_in_order_of_time_and_those_that_matter_stand_all_over(tier: str) -> None:
     for history in of(tier)[:2]:
         assert all(before < after for before, after in pairwise(history.times()))
-        places = sorted(int(name[1:]) for key in history.keys() for name in key.evidence or ())  # noqa: SIM118
+        places = sorted(int(name[1:]) for key in history.answer_keys() for name in key.evidence or ())
         shares = [place / history.sessions for place in places]
         assert shares[0] < 0.2 and shares[-1] > 0.7
         assert all(later - earlier < 0.25 for earlier, later in pairwise(shares))
@@ -79,7 +79,7 @@ def test_a_session_that_is_not_there_is_a_key_error(small: tuple[LongHistory, ..
 
 
 def test_evidence_alone_is_an_ordinary_scenario(small: tuple[LongHistory, ...]) -> None:
-    key = next(small[0].keys())
+    key = next(small[0].answer_keys())
     alone = small[0].scenario().only(frozenset(key.evidence or ()))
     assert not alone.is_streamed
     assert [session.session_id for session in alone.sessions()] == list(key.evidence or ())
@@ -89,7 +89,7 @@ def test_evidence_alone_is_an_ordinary_scenario(small: tuple[LongHistory, ...]) 
 
 def test_a_session_of_a_number_is_the_same_in_a_history_of_any_size(small: tuple[LongHistory, ...]) -> None:
     def said(history: LongHistory) -> list[list[str]]:
-        named = {name for key in history.keys() for name in key.evidence or ()}  # noqa: SIM118 - no dictionary
+        named = {name for key in history.answer_keys() for name in key.evidence or ()}
         steps = (step for step in history[:120] if isinstance(step, Ingest))
         return [[t.content for t in step.session.turns] for step in steps if step.session.session_id not in named]
 

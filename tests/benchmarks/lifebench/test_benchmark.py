@@ -23,7 +23,7 @@ from tests.support.model_server import ModelServer
     [("retrieval", [0, 1, 3, 5]), ("choice", [1, 5]), ("abstain", [0, 2, 3, 4]), ("judge", [0, 3, 4])],
 )
 def test_a_protocol_asks_what_it_can_grade(dataset: LifeBenchDataset, protocol: str, places: list[int]) -> None:
-    asked = LifeBenchBenchmark().asked(tuple(dataset.keys()), protocol)
+    asked = LifeBenchBenchmark().asked(tuple(dataset.answer_keys()), protocol)
     assert [key.item_id for key in asked] == [f"{USER}:{place}" for place in places]
     assert {key.cluster for key in asked} == {USER}
 
@@ -34,7 +34,7 @@ def test_the_tier_full_has_ten_users_each_a_cluster(tmp_path: Path) -> None:
     benchmark = LifeBenchBenchmark()
     assert benchmark.available(tmp_path)
     dataset = benchmark.open(tmp_path)
-    assert len({key.cluster for key in dataset.keys()}) == 10  # noqa: SIM118
+    assert len({key.cluster for key in dataset.answer_keys()}) == 10
     assert [scenario.scenario_id for scenario in dataset.scenarios()] == list(TIERS["full"])
     first = dataset.scenario(TIERS["full"][0])
     assert first is dataset.scenario(TIERS["full"][0])

@@ -19,7 +19,7 @@ def scenario(dataset: LifeBenchDataset) -> Scenario:
 
 
 def key_of(dataset: LifeBenchDataset, place: int) -> LifeBenchKey:
-    key = list(dataset.keys())[place].key
+    key = list(dataset.answer_keys())[place].key
     assert isinstance(key, LifeBenchKey)
     return key
 
@@ -66,7 +66,7 @@ def test_systems_receive_no_id_number_or_address(scenario: Scenario) -> None:
 
 
 def test_late_and_unknown_evidence_is_left_out(dataset: LifeBenchDataset) -> None:
-    first, *_, late, _ = dataset.keys()
+    first, *_, late, _ = dataset.answer_keys()
     assert first.evidence == ("s002",)
     assert key_of(dataset, 0).records == (("s002:t04",),)
     assert late.evidence is None and key_of(dataset, 4).records == ()
@@ -92,7 +92,7 @@ def test_only_the_protocol_choice_shows_options(small: Path, scenario: Scenario)
 def test_packed_files_give_the_same_data(small: Path, tmp_path: Path, dataset: LifeBenchDataset) -> None:
     packed = LifeBenchBenchmark().opened(write_user(tmp_path, packed=True), None, "retrieval", "quick")
     assert packed.digest == dataset.digest
-    assert [key.data() for key in packed.keys()] == [key.data() for key in dataset.keys()]  # noqa: SIM118
+    assert [key.data() for key in packed.answer_keys()] == [key.data() for key in dataset.answer_keys()]
 
 
 def test_made_up_data_is_not_released(dataset: LifeBenchDataset) -> None:
@@ -103,14 +103,14 @@ def test_a_file_that_changes_during_a_run_is_refused(tmp_path: Path) -> None:
     dataset = LifeBenchBenchmark().opened(write_user(tmp_path), None, "retrieval", "quick")
     write_user(tmp_path, ROWS[:1])
     with pytest.raises(BadInput, match="changed during the run"):
-        list(dataset.keys())
+        list(dataset.answer_keys())
 
 
 def test_a_record_without_a_time_is_refused_by_its_number(tmp_path: Path) -> None:
     lists = {**LISTS, "sms": [*LISTS["sms"], {"phone_id": 8, "datetime": "yesterday"}]}
     dataset = LifeBenchBenchmark().opened(write_user(tmp_path, lists=lists), None, "retrieval", "quick")
     with pytest.raises(BadInput, match=r"sms.json: entry 2: 'datetime' is not a time"):
-        list(dataset.keys())
+        list(dataset.answer_keys())
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_broken_file_is_refused(tmp_path: Path, content: bytes, sentence: str)
     folder = write_user(tmp_path)
     (folder / "data_en" / USER / "phone_data" / "note.json").write_bytes(content)
     with pytest.raises(BadInput) as caught:
-        list(LifeBenchBenchmark().opened(folder, None, "retrieval", "quick").keys())
+        list(LifeBenchBenchmark().opened(folder, None, "retrieval", "quick").answer_keys())
     assert sentence in str(caught.value) and "note.json" in str(caught.value)
 
 

@@ -46,7 +46,7 @@ def graded(
     outcome: Outcome = Outcome.OK,
     judge: Verdicts | None = None,
 ) -> Grade:
-    item = list(dataset.keys())[place]
+    item = list(dataset.answer_keys())[place]
     found = None if sources is None else tuple(RetrievedItem(text="x", source_ids=tuple(each)) for each in sources)
     response = Response(
         item_id=item.item_id,
@@ -143,7 +143,7 @@ def test_a_criterion_without_a_verdict_leaves_the_item_without_a_grade(dataset: 
 
 
 def test_the_judge_sees_one_criterion_without_ids_of_events(dataset: LifeBenchDataset) -> None:
-    item = next(iter(dataset.keys()))
+    item = next(iter(dataset.answer_keys()))
     response = Response(
         item_id=item.item_id,
         scenario_id=USER,

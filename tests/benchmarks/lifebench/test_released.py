@@ -119,7 +119,7 @@ def test_one_user_has_the_published_records(data: Path, quick: LifeBenchDataset)
 
 
 def test_all_evidence_of_one_user_resolves(data: Path, quick: LifeBenchDataset) -> None:
-    keys = [item.key for item in quick.keys() if isinstance(item.key, LifeBenchKey)]  # noqa: SIM118
+    keys = [item.key for item in quick.answer_keys() if isinstance(item.key, LifeBenchKey)]
     assert sum(bool(key.records) for key in keys) == 155
     assert sum(len(key.records) for key in keys) == 1078
     assert sum(len(group) == 2 for key in keys for group in key.records) == 16
@@ -128,7 +128,7 @@ def test_all_evidence_of_one_user_resolves(data: Path, quick: LifeBenchDataset) 
 
 @pytest.mark.parametrize(("protocol", "items"), [("retrieval", 155), ("choice", 37), ("abstain", 121), ("judge", 118)])
 def test_the_tier_quick_has_items_in_every_protocol(quick: LifeBenchDataset, protocol: str, items: int) -> None:
-    assert len(LifeBenchBenchmark().asked(tuple(quick.keys()), protocol)) == items
+    assert len(LifeBenchBenchmark().asked(tuple(quick.answer_keys()), protocol)) == items
 
 
 def test_every_record_has_one_turn_or_more_and_no_personal_number(quick: LifeBenchDataset) -> None:

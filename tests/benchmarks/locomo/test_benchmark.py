@@ -15,7 +15,7 @@ def test_the_registry_knows_it() -> None:
 
 
 def test_every_question_counts_the_same() -> None:
-    keys = list(made().keys())
+    keys = list(made().answer_keys())
     plan = LocomoBenchmark().plan(keys)
     assert [(c.name, c.items, c.weight) for c in plan] == [
         ("single-hop", 3, 3 / 8),
@@ -29,7 +29,7 @@ def test_every_question_counts_the_same() -> None:
 
 
 def test_a_judge_has_adversarial_questions_apart() -> None:
-    keys = list(made().keys())
+    keys = list(made().answer_keys())
     by_name = {c.name: c for c in LocomoBenchmark().plan(keys, "judge")}
     assert by_name["adversarial"] == CategoryPlan(
         name="adversarial", weight=0.0, items=2, grader="locomo-judged@2", shared=False
@@ -39,7 +39,7 @@ def test_a_judge_has_adversarial_questions_apart() -> None:
 
 def test_retrieval_counts_what_has_evidence() -> None:
     benchmark = LocomoBenchmark()
-    asked = benchmark.asked(tuple(made().keys()), "retrieval")
+    asked = benchmark.asked(tuple(made().answer_keys()), "retrieval")
     plan = benchmark.plan(asked, "retrieval")
     assert {c.name: c.items for c in plan} == {"single-hop": 2, "multi-hop": 1, "temporal": 1, "adversarial": 2}
     assert {c.grader for c in plan} == {"retrieval@2"}

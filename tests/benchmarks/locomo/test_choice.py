@@ -51,7 +51,7 @@ def test_the_rule_of_the_category_knows_the_right_option() -> None:
 @pytest.mark.parametrize("protocol", ["f1", "judge"])
 def test_a_letter_is_graded_as_its_option(protocol: str) -> None:
     dataset = made(choice=True)
-    key = next(key for key in dataset.keys() if key.category == "adversarial")  # noqa: SIM118 - no dictionary
+    key = next(key for key in dataset.answer_keys() if key.category == "adversarial")
     right = "ab"[locomo(key).options.index(NOT_MENTIONED)]
     scenario = dataset.scenario(key.scenario_id)
     grader = {category.name: category.grader for category in LocomoBenchmark().table(protocol)}["adversarial"]

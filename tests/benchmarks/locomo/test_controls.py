@@ -52,7 +52,7 @@ def test_golden_controls(
     rounded: float,
     unrounded: float,
 ) -> None:
-    benchmark, keys, judge = LocomoBenchmark(), list(dataset.keys()), RulesJudge()
+    benchmark, keys, judge = LocomoBenchmark(), list(dataset.answer_keys()), RulesJudge()
     graders = {category.name: category.grader for category in benchmark.categories}
     questions = {ask.question_id: ask.question for scenario in dataset.scenarios() for ask in scenario.questions()}
 

@@ -9,7 +9,7 @@ from memeval.benchmarks.locomo import LocomoBenchmark
 from memeval.benchmarks.locomo.keys import NOT_MENTIONED, LocomoCategory
 from memeval.benchmarks.locomo.results import NUMBERS
 from memeval.keys import ItemKey
-from memeval.records.errata import Erratum, ErratumAction, ErratumKind
+from memeval.records.benchmark import Erratum, ErratumAction, ErratumKind
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ingest
 from tests.benchmarks.locomo.samples import locomo, made, samples
@@ -49,7 +49,7 @@ def erratum(
 
 
 def by_id(dataset: Dataset) -> dict[str, ItemKey]:
-    return {key.item_id: key for key in dataset.keys()}  # noqa: SIM118 - no dictionary
+    return {key.item_id: key for key in dataset.answer_keys()}
 
 
 def test_sessions_go_by_their_numbers_and_not_by_their_place() -> None:
@@ -98,7 +98,7 @@ def test_no_source_id_and_no_key_reaches_a_system() -> None:
 
 
 def test_keys_say_what_is_right() -> None:
-    keys = [locomo(key) for key in made().keys()]  # noqa: SIM118 - no dictionary
+    keys = [locomo(key) for key in made().answer_keys()]
     assert [key.category for key in keys[:5]] == [
         LocomoCategory.SINGLE_HOP,
         LocomoCategory.MULTI_HOP,
@@ -124,7 +124,7 @@ def test_evidence_is_kept_as_published_and_located_where_it_can_be() -> None:
 
 
 def test_slices_and_clusters() -> None:
-    keys = list(made().keys())
+    keys = list(made().answer_keys())
     assert [key.slices["evidence"] for key in keys] == [
         *("one-session", "one-session", "several-sessions", "none", "one-session", "none"),
         *("one-session", "one-session"),
@@ -200,7 +200,7 @@ def test_an_erratum_that_cannot_be_followed_is_refused(
 
 
 def test_the_released_counts(dataset: Dataset) -> None:
-    keys = list(dataset.keys())
+    keys = list(dataset.answer_keys())
     for scenario in dataset.scenarios():
         own = Counter(locomo(key).category for key in keys if key.scenario_id == scenario.scenario_id)
         sessions = scenario.sessions()
@@ -219,7 +219,7 @@ def test_the_released_counts(dataset: Dataset) -> None:
 def test_the_released_evidence_names_no_turn_in_nine_places(dataset: Dataset) -> None:
     unknown = {
         key.item_id: lost
-        for key in dataset.keys()  # noqa: SIM118 - no dictionary
+        for key in dataset.answer_keys()
         if (lost := set(locomo(key).evidence) - dataset.ordinals(key.scenario_id).keys())
     }
     assert unknown == UNKNOWN_EVIDENCE
@@ -227,7 +227,7 @@ def test_the_released_evidence_names_no_turn_in_nine_places(dataset: Dataset) ->
 
 def test_the_names_of_the_categories_fit_how_much_evidence_there_is(dataset: Dataset) -> None:
     strings: dict[str, list[int]] = {}
-    for key in dataset.keys():  # noqa: SIM118 - no dictionary
+    for key in dataset.answer_keys():
         strings.setdefault(key.category, []).append(len(locomo(key).evidence))
     means = {name: round(sum(counts) / len(counts), 2) for name, counts in strings.items()}
     several = {name: round(100 * sum(n > 1 for n in counts) / len(counts)) for name, counts in strings.items()}
@@ -237,7 +237,7 @@ def test_the_names_of_the_categories_fit_how_much_evidence_there_is(dataset: Dat
 
 
 def test_the_released_oddities(dataset: Dataset) -> None:
-    keys = list(dataset.keys())
+    keys = list(dataset.answer_keys())
     adversarial = [locomo(key) for key in keys if key.category == "adversarial"]
     assert [key.answer for key in adversarial if key.answer] == ["No", "No"]
     assert all(key.trap for key in adversarial)
@@ -263,7 +263,7 @@ def test_what_the_released_turns_hold(dataset: Dataset) -> None:
 
 
 def test_retrieval_asks_what_has_evidence(dataset: Dataset) -> None:
-    benchmark, keys = LocomoBenchmark(), tuple(dataset.keys())
+    benchmark, keys = LocomoBenchmark(), tuple(dataset.answer_keys())
     asked = benchmark.asked(keys, "retrieval")
     assert len(asked) == 1977 and all(locomo(key).evidence_turns for key in asked)
     assert benchmark.asked(keys, "f1") == benchmark.asked(keys, "judge") == keys
@@ -287,4 +287,4 @@ def test_the_shipped_errata_are_of_the_pinned_data(dataset: Dataset) -> None:
 def test_opening_twice_gives_equal_bytes() -> None:
     again = made(choice=True), made(samples(), choice=True)
     assert [s.to_json() for s in again[0].scenarios()] == [s.to_json() for s in again[1].scenarios()]
-    assert [k.to_json() for k in again[0].keys()] == [k.to_json() for k in again[1].keys()]  # noqa: SIM118
+    assert [k.to_json() for k in again[0].answer_keys()] == [k.to_json() for k in again[1].answer_keys()]

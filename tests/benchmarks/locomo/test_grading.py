@@ -244,7 +244,7 @@ def test_the_unrounded_means_of_the_whole_data_are_upstreams_to_the_last_digit()
     questions = {ask.question_id: ask.question for scenario in dataset.scenarios() for ask in scenario.questions()}
     sums: dict[str, dict[str, float]] = {"gold": {}, "question": {}, "absent": {}, "none": {}}
     count = 0
-    for item in dataset.keys():  # noqa: SIM118 - no dictionary
+    for item in dataset.answer_keys():
         count += 1
         assert isinstance(item.key, LocomoKey)
         given = {

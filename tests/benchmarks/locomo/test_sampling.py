@@ -95,7 +95,7 @@ def test_the_tier_answerable_leaves_out_the_adversarial_questions_alone(
 def test_golden_samples_of_the_released_data(
     dataset: Dataset, sampler: Sampler, by_category: tuple[int, ...], digest: str | None
 ) -> None:
-    chosen = sampler(tuple(dataset.keys()))
+    chosen = sampler(tuple(dataset.answer_keys()))
     counts = Counter(key.category for key in chosen)
     assert tuple(counts[name] for name in ORDER) == by_category
     ids = "\n".join(key.item_id for key in chosen)
@@ -103,7 +103,7 @@ def test_golden_samples_of_the_released_data(
 
 
 def test_golden_first_picks(dataset: Dataset) -> None:
-    benchmark, keys = LocomoBenchmark(), tuple(dataset.keys())
+    benchmark, keys = LocomoBenchmark(), tuple(dataset.answer_keys())
     assert [key.item_id for key in benchmark.sampled(keys, "fair")[:6]] == [
         *("conv-26:152", "conv-26:153", "conv-26:154", "conv-26:155", "conv-26:3", "conv-26:4")
     ]
@@ -140,18 +140,18 @@ def test_documented_sampling_takes_one_of_each_category_at_least() -> None:
 
 def test_the_golden_head_of_the_file_is_no_sample(dataset: Dataset) -> None:
     """Why no tier is a head: of its 50 questions most are temporal, and none is single-hop or adversarial."""
-    head = tuple(dataset.keys())[:50]
+    head = tuple(dataset.answer_keys())[:50]
     assert Counter(key.category for key in head) == {"temporal": 24, "multi-hop": 19, "open-domain": 7}
     assert {key.scenario_id for key in head} == {"conv-26"}
 
 
 def test_golden_quotas_of_conversations(dataset: Dataset) -> None:
-    chosen = Counter(key.scenario_id for key in SAMPLERS["fair-proportional"](tuple(dataset.keys())))
+    chosen = Counter(key.scenario_id for key in SAMPLERS["fair-proportional"](tuple(dataset.answer_keys())))
     assert [chosen[name] for name in dataset.scenario_ids()] == [20, 11, 19, 26, 24, 16, 19, 24, 20, 21]
 
 
 def test_every_tier_has_its_number_under_every_protocol(dataset: Dataset) -> None:
-    benchmark, keys = LocomoBenchmark(), tuple(dataset.keys())
+    benchmark, keys = LocomoBenchmark(), tuple(dataset.answer_keys())
     assert {tier.name for tier in benchmark.info.tiers} == set(SAMPLERS)
     for tier in benchmark.info.tiers:
         assert len(benchmark.sampled(keys, tier.name)) == tier.items

@@ -68,4 +68,4 @@ def written(folder: Path, value: object, name: str = "copy.json") -> Path:
 
 def keys_of(dataset: Dataset) -> list[ItemKey]:
     """Return the keys, in the order of the file."""
-    return list(dataset.keys())
+    return list(dataset.answer_keys())

@@ -323,7 +323,7 @@ def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path) -> None:
 def test_a_file_of_keys_grades_without_histories(tmp_path: Path) -> None:
     data = LongMemEvalBenchmark().open(key_file(tmp_path, KEY_LINE))
     assert (data.parameters, data.released, data.runnable) == ({"file": "keys"}, False, False)
-    [key] = data.keys()
+    [key] = data.answer_keys()
     assert isinstance(key.key, LongMemEvalKey)
     assert (key.key.answer, key.key.abstention, key.evidence) == ("It was not said.", True, ("s001", "s002"))
     assert [data.ordinals("q1_abs")[name] for name in ("answer_b", "answer_a")] == ["s001", "s002"]

@@ -87,7 +87,7 @@ def test_keys_hold_what_the_person_did(folder: Path) -> None:
     raw = users(6)[0]["interactions"]["Electronics"]
     tests = sorted(raw, key=lambda each: each["timestamp"])[-3:]
     made = {
-        protocol: [key_of(key) for key in opened(folder, protocol).keys() if key.cluster == "SYNTH00000"]  # noqa: SIM118
+        protocol: [key_of(key) for key in opened(folder, protocol).answer_keys() if key.cluster == "SYNTH00000"]
         for protocol in PROTOCOLS
     }
     electronics = slice(6, 9)
@@ -109,7 +109,7 @@ def test_both_layouts_and_any_packing_are_the_same_data(tmp_path: Path, folder: 
     for path in (documented, documented / "data" / "cross_domain.jsonl", kept.parent, named):
         assert BENCHMARK.available(path)
         found = opened(path)
-        assert found.digest == other.digest and list(found.keys()) == list(other.keys())
+        assert found.digest == other.digest and list(found.answer_keys()) == list(other.answer_keys())
         assert found.notes == (UNVERIFIED,)
 
 
@@ -120,7 +120,7 @@ def test_it_is_found_in_the_folder_of_all_data(tmp_path: Path, monkeypatch: pyte
         opened(None)
     write_data(tmp_path / "memorycd", users(3))
     assert BENCHMARK.available()
-    assert len(list(opened(None).keys())) == 36
+    assert len(list(opened(None).answer_keys())) == 36
 
 
 def test_several_files_of_users_are_refused(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_tests_without_what_a_task_needs_are_left_out_and_counted(tmp_path: Path
     asked = {}
     for protocol in ("rating-single", "title-single", "review-single"):
         dataset = opened(tmp_path, protocol)
-        asked[protocol] = [key.item_id for key in dataset.keys() if key.category == "Books"]  # noqa: SIM118
+        asked[protocol] = [key.item_id for key in dataset.answer_keys() if key.category == "Books"]
     assert asked == {
         "rating-single": ["single:Books:A:3"],
         "title-single": ["single:Books:A:1"],
@@ -191,9 +191,9 @@ def test_tests_without_what_a_task_needs_are_left_out_and_counted(tmp_path: Path
     tally = opened(tmp_path, "review-single").tallies["Books"]
     assert (tally.eligible, tally.skipped, tally.untested) == (1, 0, 1)
     with pytest.raises(BadInput, match="no questions: no user has enough reviews"):
-        list(opened(tmp_path, "ranking-single").keys())
+        list(opened(tmp_path, "ranking-single").answer_keys())
     across = opened(tmp_path, "rating-cross")
-    names = [key.item_id for key in across.keys()]  # noqa: SIM118
+    names = [key.item_id for key in across.answer_keys()]
     assert names == ["cross:Books:B:1", *(f"cross:Electronics:B:{number}" for number in (1, 2, 3))]
     assert (across.tallies["Books"].eligible, across.tallies["Books"].skipped) == (2, 1)
 
@@ -202,17 +202,17 @@ def test_users_are_counted_off_after_those_without_reviews_enough(tmp_path: Path
     few = {"user_id": "FEW", "interactions": {"Books": [{"rating": 5}] * 3}}
     write_lines(tmp_path / "cross_domain.jsonl", [few, *users(4)])
     dataset = opened(tmp_path, users=2)
-    assert {key.cluster for key in dataset.keys()} == {"SYNTH00000", "SYNTH00001"}  # noqa: SIM118
+    assert {key.cluster for key in dataset.answer_keys()} == {"SYNTH00000", "SYNTH00001"}
     assert dataset.parameters == {"users": 2}
     across = opened(tmp_path, "rating-cross", users=2)
-    assert {key.cluster for key in across.keys() if key.category == "Books"} == {"SYNTH00000"}  # noqa: SIM118
+    assert {key.cluster for key in across.answer_keys() if key.category == "Books"} == {"SYNTH00000"}
     assert across.tallies["Books"].skipped == 1
 
 
 def test_a_clean_memory_knows_nothing_of_the_future_and_the_released_one_says_how_much(folder: Path) -> None:
     released, clean = opened(folder, "ranking-cross"), opened(folder, "ranking-cross", form="clean")
-    assert {key.slices["future"] for key in clean.keys()} == {"no"}  # noqa: SIM118
-    assert "yes" in {key.slices["future"] for key in released.keys()}  # noqa: SIM118
+    assert {key.slices["future"] for key in clean.answer_keys()} == {"no"}
+    assert "yes" in {key.slices["future"] for key in released.answer_keys()}
     assert all(tally.later == 0 for tally in clean.tallies.values())
     assert any(tally.later > 0 for tally in released.tallies.values())
     assert clean.parameters == {"form": "clean"} and released.parameters == {}

@@ -122,7 +122,7 @@ def dataset() -> PrecisionDataset:
 
 def items() -> dict[str, ItemKey]:
     """Return the keys of these files, by item."""
-    return {each.item_id: each for each in dataset().keys()}  # noqa: SIM118 - no dictionary
+    return {each.item_id: each for each in dataset().answer_keys()}
 
 
 class Invented(PrecisionBenchmark):

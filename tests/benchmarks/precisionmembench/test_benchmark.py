@@ -103,7 +103,7 @@ def test_one_command_downloads_all_three_files(tmp_path: Path, served: str, monk
     folder = benchmark.pull()
     assert sorted(each.name for each in folder.glob("*.json")) == sorted(s.filename for s in benchmark.info.sources)
     assert benchmark.available()
-    assert len(list(benchmark.open().keys())) == 84
+    assert len(list(benchmark.open().answer_keys())) == 84
 
 
 @pytest.mark.data

@@ -117,7 +117,7 @@ def mean(values: Sequence[float | None]) -> float | None:
 
 
 def of_category(found: Sequence[ReportRow], category: str) -> list[ReportRow]:
-    chosen = {key.item_id for key in released().keys() if key.category == category}  # noqa: SIM118 - no dictionary
+    chosen = {key.item_id for key in released().answer_keys() if key.category == category}
     return [each for each in found if each.asked.item_id in chosen]
 
 
@@ -187,7 +187,7 @@ def test_the_counts_of_the_released_data() -> None:
     )
     assert [counts.count(size) for size in (1, 2, 6, 7)] == [32, 8, 2, 1]
     assert sum(not case.is_sent for case in fixtures.cases) == 5
-    planned = [key.category for key in released().keys()]  # noqa: SIM118 - no dictionary
+    planned = [key.category for key in released().answer_keys()]
     assert [planned.count(each) for each in (MATCH, NO_MATCH, ALWAYS_PASSED, CONVERSATION)] == [43, 25, 4, 12]
     assert [info.items for info in PrecisionBenchmark.info.categories] == [43, 25, 4, 12]
 

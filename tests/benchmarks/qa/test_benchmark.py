@@ -52,13 +52,13 @@ def test_a_prepared_store_holds_each_question_above_its_answer(file: Path) -> No
     ]
     assert [(text.text_id, text.source_id) for text in texts] == [("s001", "one"), ("s002", "two")]
     assert [text.metadata for text in texts] == [{"path": "smoke/s001.md"}, {"path": "smoke/s002.md"}]
-    assert [key.evidence for key in opened(file).keys()] == [("s001",), ("s002",)]  # noqa: SIM118
+    assert [key.evidence for key in opened(file).answer_keys()] == [("s001",), ("s002",)]
 
 
 def test_an_empty_store_holds_nothing(file: Path) -> None:
     (scenario,) = opened(file, store="empty").scenarios()
     assert all(isinstance(step, Ask) for step in scenario.steps)
-    assert {key.evidence for key in opened(file, store="empty").keys()} == {None}  # noqa: SIM118
+    assert {key.evidence for key in opened(file, store="empty").answer_keys()} == {None}
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_date_goes_along_in_all_but_the_basic_scenario(file: Path, protocol: s
 
 
 def test_rows_that_repeating_the_question_passes_and_tags_are_slices(file: Path) -> None:
-    slices = [key.slices for key in opened(file).keys()]  # noqa: SIM118
+    slices = [key.slices for key in opened(file).answer_keys()]
     assert slices == [{"echo": "no"}, {"echo": "yes", "tag places": "yes"}]
 
 

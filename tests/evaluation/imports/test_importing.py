@@ -10,7 +10,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.archive.trust import trust_of
 from memeval.evaluation.imports.importing import open_benchmark_for
-from memeval.evaluation.run.regrade import rejudge_run
+from memeval.evaluation.run.regrade import regrade_run
 from memeval.evaluation.run.run_folders import unfinished_runs
 from memeval.evaluation.run.running import run_system
 from memeval.evaluation.verify.reproduce import reproduce_run
@@ -24,7 +24,7 @@ from memeval.records.ledger import AnswerTrust, LedgerEvent, Runner
 from memeval.records.response import Outcome
 from memeval.records.run import Isolation, SystemKind
 from memeval.systems.source import file_source
-from tests.evaluation.asking import PickyServer, benchmark_session, judge, options, rejudging
+from tests.evaluation.asking import PickyServer, benchmark_session, judge, options, regrading
 from tests.support.adapters import plain_adapter
 from tests.support.elsewhere import ROWS, graded, stored
 from tests.support.runs import edit_head
@@ -234,7 +234,7 @@ def test_a_slug_that_another_name_has_on_another_benchmark_is_refused(tmp_path: 
 
 def test_imported_answers_can_be_judged_again_and_stay_imported(tmp_path: Path, server: PickyServer) -> None:
     run = graded(tmp_path, all_right(), ROWS, benchmark_session())
-    again = rejudge_run(run, judge(), rejudging(tmp_path))
+    again = regrade_run(run, judge(), regrading(tmp_path))
     assert again.run.imported == run.run.imported
     assert trust_of(again, ()).answers is AnswerTrust.IMPORTED
     assert holds(again)

@@ -13,7 +13,7 @@ from memeval.evaluation.judge.grades import cases_of, grade_items
 from memeval.grading.base import CORRECTED
 from memeval.grading.scoring import score
 from memeval.judging.rules import RulesJudge
-from memeval.records.errata import Errata, Erratum, ErratumAction, ErratumKind
+from memeval.records.benchmark import Errata, Erratum, ErratumAction, ErratumKind
 from memeval.records.grade import Grade
 from memeval.records.response import Outcome, Response, RetrievedItem, Timings
 from memeval.records.scores import Scores

@@ -12,8 +12,8 @@ from memeval.judging import prompting
 from memeval.judging.base import Case
 from memeval.keys import Fact, NoiseKey
 from memeval.records.base import digest_bytes
+from memeval.records.call import Prompt
 from memeval.records.errors import BadInput
-from memeval.records.prompt import Prompt
 from tests.support.runs import make_track
 from tests.support.tiny import scenario
 

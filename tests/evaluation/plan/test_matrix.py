@@ -13,8 +13,17 @@ import pytest
 
 from memeval import api, benchmarks
 from memeval.analysis import comparing
-from memeval.analysis.matrix_gates import gate_results, metric_names, numbers_of, value_of
-from memeval.analysis.matrix_table import LABEL, NOTHING, SUITE, csv_text, table_text
+from memeval.analysis.matrix_table import (
+    LABEL,
+    NOTHING,
+    SUITE,
+    csv_text,
+    gate_results,
+    metric_names,
+    numbers_of,
+    table_text,
+    value_of,
+)
 from memeval.archive.matrices import MatrixFolder, stored_matrices, write_matrix
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks.base import Benchmark

@@ -1,4 +1,4 @@
-"""Rejudging: the same responses on another track, with reuse of recorded judgments."""
+"""Regrading: the same responses on another track, with reuse of recorded judgments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.judge.judges import choose_judge
 from memeval.evaluation.run.models import RECORD
-from memeval.evaluation.run.regrade import rejudge_run
+from memeval.evaluation.run.regrade import regrade_run
 from memeval.evaluation.run.run_folders import unfinished_runs
 from memeval.evaluation.run.running import run_system
 from memeval.evaluation.verify.reproduce import reproduce_run
@@ -31,7 +31,7 @@ from tests.evaluation.asking import (
     files_under,
     judge,
     options,
-    rejudging,
+    regrading,
     rows_of,
     said_to,
     searching_system,
@@ -58,7 +58,7 @@ def holds(folder: RunFolder) -> bool:
 
 
 def test_the_answers_are_the_same_bytes_on_another_track(tmp_path: Path, run: RunFolder, server: PickyServer) -> None:
-    again = rejudge_run(run, judge(), rejudging(tmp_path))
+    again = regrade_run(run, judge(), regrading(tmp_path))
     for name in ("responses.jsonl", "contexts.jsonl"):
         assert again.file(name).read_bytes() == run.file(name).read_bytes()
     assert again.run.files["responses.jsonl"] == run.run.files["responses.jsonl"]
@@ -88,15 +88,15 @@ def test_a_request_is_written_shortly_before_it_can_be_sent(
         return call
 
     monkeypatch.setattr(Gateway, "ask", ask)
-    again = rejudge_run(run, judge(), rejudging(tmp_path, judge_concurrency=1))
+    again = regrade_run(run, judge(), regrading(tmp_path, judge_concurrency=1))
     assert holds(again)
     assert len(waiting) == len(list(run.responses())) > max(waiting) == 2
 
 
 def test_recorded_judgments_are_reused_even_with_fresh(tmp_path: Path, run: RunFolder, server: PickyServer) -> None:
-    first = rejudge_run(run, judge(), rejudging(tmp_path))
-    assert rejudge_run(run, judge(), rejudging(tmp_path)).path == first.path
-    fresh = rejudge_run(run, judge(), rejudging(tmp_path, fresh=True))
+    first = regrade_run(run, judge(), regrading(tmp_path))
+    assert regrade_run(run, judge(), regrading(tmp_path)).path == first.path
+    fresh = regrade_run(run, judge(), regrading(tmp_path, fresh=True))
     assert fresh.path != first.path
     assert server.requests == 4
     usage = fresh.run.usage[Phase.JUDGE]
@@ -109,20 +109,20 @@ def test_recorded_judgments_are_reused_even_with_fresh(tmp_path: Path, run: RunF
 def test_another_label_makes_another_judge_but_reuses_its_judgments(
     tmp_path: Path, run: RunFolder, server: PickyServer
 ) -> None:
-    first = rejudge_run(run, judge(), rejudging(tmp_path))
-    other = rejudge_run(run, choose_judge("openai:gpt-4o", "someone else"), rejudging(tmp_path))
+    first = regrade_run(run, judge(), regrading(tmp_path))
+    other = regrade_run(run, choose_judge("openai:gpt-4o", "someone else"), regrading(tmp_path))
     assert first.run.track_id != other.run.track_id
     assert server.requests == 4
 
 
 def test_one_that_was_stopped_goes_on_under_the_same_id(tmp_path: Path, run: RunFolder, server: PickyServer) -> None:
     with pytest.raises(BudgetSpent):
-        rejudge_run(run, judge(), rejudging(tmp_path, STOPS, judge_concurrency=1))
+        regrade_run(run, judge(), regrading(tmp_path, STOPS, judge_concurrency=1))
     (unfinished,) = unfinished_runs(run.path.parent)
     asked = server.requests
     assert 0 < asked < 4
     assert [folder.path for folder in sealed_runs(tmp_path / "results")] == [run.path]
-    again = rejudge_run(run, judge(), rejudging(tmp_path))
+    again = regrade_run(run, judge(), regrading(tmp_path))
     assert again.path == unfinished
     assert sum(server.answered.values()) == 4
     assert again.run.usage[Phase.JUDGE].calls == 4
@@ -130,9 +130,9 @@ def test_one_that_was_stopped_goes_on_under_the_same_id(tmp_path: Path, run: Run
     assert holds(again)
 
 
-def test_an_unfinished_rejudging_is_not_resumed_by_a_run(tmp_path: Path, run: RunFolder, server: PickyServer) -> None:
+def test_an_unfinished_regrading_is_not_resumed_by_a_run(tmp_path: Path, run: RunFolder, server: PickyServer) -> None:
     with pytest.raises(BudgetSpent):
-        rejudge_run(run, judge(), rejudging(tmp_path, STOPS, judge_concurrency=1))
+        regrade_run(run, judge(), regrading(tmp_path, STOPS, judge_concurrency=1))
     (unfinished,) = unfinished_runs(run.path.parent)
     same = run_system(system(tmp_path), benchmark_session(), options(tmp_path))
     changed = file_source(plain_adapter(tmp_path, on_query="return 'Lima'"))
@@ -141,7 +141,7 @@ def test_an_unfinished_rejudging_is_not_resumed_by_a_run(tmp_path: Path, run: Ru
     assert same.run.answers_from is other.run.answers_from is None
     assert unfinished not in (same.path, other.path)
     assert list(unfinished_runs(run.path.parent)) == [unfinished]
-    again = rejudge_run(run, judge(), rejudging(tmp_path))
+    again = regrade_run(run, judge(), regrading(tmp_path))
     assert again.path == unfinished
     assert again.run.usage[Phase.JUDGE].cached > 0, "what the run paid for meanwhile was asked again"
     assert holds(again)
@@ -151,16 +151,16 @@ def test_an_unfinished_run_is_not_in_the_way_of_judging(tmp_path: Path, run: Run
     with pytest.raises(BudgetSpent):
         run_system(system(tmp_path), benchmark_session(), options(tmp_path, "judge.tokens=1"))
     (unfinished,) = unfinished_runs(run.path.parent)
-    again = rejudge_run(run, judge(), rejudging(tmp_path))
+    again = regrade_run(run, judge(), regrading(tmp_path))
     assert again.path != unfinished
     assert run_system(system(tmp_path), benchmark_session(), options(tmp_path)).path == unfinished
 
 
-def test_rejudging_a_model_judged_run_with_rules_gives_rule_grades(
+def test_regrading_a_model_judged_run_with_rules_gives_rule_grades(
     tmp_path: Path, run: RunFolder, server: PickyServer
 ) -> None:
     by_model = run_system(system(tmp_path), benchmark_session(), options(tmp_path, fresh=True))
-    back = rejudge_run(by_model, choose_judge("rules"), rejudging(tmp_path))
+    back = regrade_run(by_model, choose_judge("rules"), regrading(tmp_path))
     assert rows_of(back, "grades.jsonl") == rows_of(run, "grades.jsonl")
     assert back.run.scores == run.run.scores
     assert back.run.track == run.run.track
@@ -175,7 +175,7 @@ def test_what_a_reader_took_stays_apart_from_what_judging_takes(tmp_path: Path, 
     server.answer = lambda body: fair(body) if "----- answer " in said_to(body) else said_to(body)[:3000]
     chosen = options(tmp_path, judge="rules", judge_label=None, reader="openai:gpt-4o-mini")
     read = run_system(searching_system(tmp_path), benchmark_session(), chosen)
-    again = rejudge_run(read, judge(), rejudging(tmp_path))
+    again = regrade_run(read, judge(), regrading(tmp_path))
     assert rows_of(again, "calls.jsonl") == rows_of(read, "calls.jsonl")
     reading, judging = again.run.usage[Phase.READ], again.run.usage[Phase.JUDGE]
     assert (reading.calls, reading.cached, reading.usd) == (0, 4, 0.0)
@@ -184,7 +184,7 @@ def test_what_a_reader_took_stays_apart_from_what_judging_takes(tmp_path: Path, 
     assert {prompt.name for prompt in again.prompts()} == {*judge().on(read.run.track).prompts}
     assert "reader/answer" in again.run.track.prompts
     assert holds(again)
-    back = rejudge_run(again, choose_judge("rules"), rejudging(tmp_path))
+    back = regrade_run(again, choose_judge("rules"), regrading(tmp_path))
     assert back.run.track == read.run.track
     assert holds(back)
 
@@ -193,13 +193,13 @@ def test_a_judgment_that_failed_is_asked_for_again_only_when_it_is_wanted(
     tmp_path: Path, run: RunFolder, server: PickyServer
 ) -> None:
     server.fails_on = lambda body: answer_in(body) == "Nowhere."
-    failed = rejudge_run(run, judge(), rejudging(tmp_path))
+    failed = regrade_run(run, judge(), regrading(tmp_path))
     assert [grade.state for grade in failed.grades()][1] is GradeState.JUDGE_ERROR
     server.fails_on = lambda _body: False
-    assert rejudge_run(run, judge(), rejudging(tmp_path)).path == failed.path
+    assert regrade_run(run, judge(), regrading(tmp_path)).path == failed.path
     asked = server.requests
-    assert rejudge_run(failed, judge(), rejudging(tmp_path)).path == failed.path
-    retried = rejudge_run(failed, judge(), rejudging(tmp_path, fresh=True))
+    assert regrade_run(failed, judge(), regrading(tmp_path)).path == failed.path
+    retried = regrade_run(failed, judge(), regrading(tmp_path, fresh=True))
     assert server.requests == asked + 1
     assert retried.run.answers_from == failed.run.run_id
     assert [grade.verdict for grade in retried.grades()] == [True, False, True, True]
@@ -211,7 +211,7 @@ def test_judgments_that_a_run_brings_along_are_not_asked_for_again(tmp_path: Pat
     run = run_system(system(tmp_path), benchmark_session(), options(tmp_path))
     (tmp_path / "results" / RECORD).unlink()
     asked = server.requests
-    again = rejudge_run(run, judge(), rejudging(tmp_path / "elsewhere", fresh=True))
+    again = regrade_run(run, judge(), regrading(tmp_path / "elsewhere", fresh=True))
     assert server.requests == asked
     assert rows_of(again, "judgments.jsonl") == rows_of(run, "judgments.jsonl")
     assert holds(again)
@@ -221,7 +221,7 @@ def test_nothing_is_left_where_there_is_no_key(tmp_path: Path, run: RunFolder, m
     before = set(files_under(tmp_path))
     monkeypatch.delenv("OPENAI_BASE_URL")
     with pytest.raises(BadInput, match="there is no key for the judge's model"):
-        rejudge_run(run, choose_judge("openai:gpt-4o"), rejudging(tmp_path))
+        regrade_run(run, choose_judge("openai:gpt-4o"), regrading(tmp_path))
     assert set(files_under(tmp_path)) - before <= {f"results/{RECORD}"}
     assert not unfinished_runs(run.path.parent)
 
@@ -229,22 +229,22 @@ def test_nothing_is_left_where_there_is_no_key(tmp_path: Path, run: RunFolder, m
 def test_nothing_is_left_where_an_option_or_the_run_is_bad(tmp_path: Path, run: RunFolder) -> None:
     before = set(files_under(tmp_path))
     with pytest.raises(BadInput, match="--judge-concurrency is 0"):
-        rejudge_run(run, judge(), rejudging(tmp_path, judge_concurrency=0))
+        regrade_run(run, judge(), regrading(tmp_path, judge_concurrency=0))
     run.file("responses.jsonl").write_bytes(b"rubbish")
     with pytest.raises(BadInput, match="responses"):
-        rejudge_run(run, judge(), rejudging(tmp_path))
+        regrade_run(run, judge(), regrading(tmp_path))
     assert set(files_under(tmp_path)) == before
 
 
 def test_judging_by_rules_leaves_no_record_of_calls(tmp_path: Path, run: RunFolder, server: PickyServer) -> None:
-    rejudge_run(run, choose_judge("rules"), rejudging(tmp_path))
+    regrade_run(run, choose_judge("rules"), regrading(tmp_path))
     assert not (tmp_path / "results" / RECORD.parent).exists()
     assert server.requests == 0
 
 
 def test_a_partial_run_stays_partial(tmp_path: Path, server: PickyServer) -> None:
     run = run_system(system(tmp_path), benchmark_session(), options(tmp_path, judge="rules", judge_label=None, limit=2))
-    again = rejudge_run(run, judge(), rejudging(tmp_path))
+    again = regrade_run(run, judge(), regrading(tmp_path))
     assert again.run.coverage == run.run.coverage
     assert (again.run.track.judge, again.run.track.judge_label) == (DATED, LABEL)
     assert again.run.scores.composite.value is None

@@ -16,11 +16,10 @@ from memeval.evaluation.verify.verification import verify_run
 from memeval.execution.preparation import PreparedSystem, SystemSetup, default_sandbox_mode, prepare
 from memeval.gateway.serving.hosts import HostRoute
 from memeval.records.base import digest_of
-from memeval.records.call import Phase
+from memeval.records.call import Phase, Traffic
 from memeval.records.errors import BadInput
 from memeval.records.run import EnvironmentIdentity, Isolation, Network, Run, ServiceIdentity
 from memeval.records.submission import ServiceName
-from memeval.records.traffic import Traffic
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.sandbox import SandboxMode, find_sandbox
 from memeval.systems.source import file_source, find_system

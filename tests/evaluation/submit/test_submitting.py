@@ -17,9 +17,9 @@ from memeval.evaluation.submit.commenting import LENGTH, MARKER, comment_text
 from memeval.evaluation.submit.scaffold import ScaffoldAnswers, scaffold, slug_of
 from memeval.evaluation.submit.submitting import check_submission
 from memeval.options import CheckOptions
+from memeval.records.conformance import Problem, Step, StepName, StepOutcome, SubmissionCheck
 from memeval.records.errors import BadInput
 from memeval.records.submission import AdapterKind
-from memeval.records.submitting import Problem, Step, StepName, StepOutcome, SubmissionCheck
 
 TEMPLATES = Path(__file__).parents[3] / "templates" / "submission"
 UNRUN = CheckOptions(run=False)

@@ -34,7 +34,7 @@ from tests.evaluation.asking import (
     benchmark_session,
     files_under,
     judge,
-    rejudging,
+    regrading,
 )
 
 
@@ -43,7 +43,7 @@ def beliefs() -> BenchmarkSession:
 
 
 def auditing(folder: Path, *caps: str, items: int = 2, judge_concurrency: int = 16) -> AuditOptions:
-    models = rejudging(folder, *caps, judge_concurrency=judge_concurrency).models
+    models = regrading(folder, *caps, judge_concurrency=judge_concurrency).models
     return AuditOptions(results=folder / "results", items=items, models=models)
 
 

@@ -13,7 +13,7 @@ from memeval.benchmarks import session
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.models import ModelOptions
 from memeval.evaluation.run.running import run_system
-from memeval.evaluation.verify.reask import draw, re_ask
+from memeval.evaluation.verify.reask import draw, reask
 from memeval.gateway.stops import BudgetSpent
 from memeval.records.base import digest_of
 from memeval.records.errors import BadInput, CheckFailed
@@ -48,14 +48,14 @@ def run(made: tuple[PickyServer, RunFolder], server: PickyServer) -> RunFolder:
 def test_a_judge_that_gave_the_replies_gives_them_again_without_the_record(run: RunFolder, server: PickyServer) -> None:
     assert len(list(run.judgments())) == ITEMS
     before = server.requests
-    assert re_ask(run, 20) == Sample(asked=20, agreed=20)
+    assert reask(run, 20) == Sample(asked=20, agreed=20)
     assert server.requests == before + 20, "every reply is recorded, and none is used"
-    assert re_ask(run, 50) == Sample(asked=ITEMS, agreed=ITEMS)
+    assert reask(run, 50) == Sample(asked=ITEMS, agreed=ITEMS)
 
 
 def test_another_judge_gives_other_verdicts(run: RunFolder, server: PickyServer) -> None:
     server.answer = lambda _body: "no"
-    sample = re_ask(run, 20)
+    sample = reask(run, 20)
     wrong = {grade.item_id for grade in run.grades() if grade.verdict is False}
     assert sample.agreed < 10
     assert len(sample.differing) == 20 - sample.agreed
@@ -65,7 +65,7 @@ def test_another_judge_gives_other_verdicts(run: RunFolder, server: PickyServer)
 
 def test_a_reply_that_is_no_verdict_is_another_reply(run: RunFolder, server: PickyServer) -> None:
     server.answer = lambda _body: "perhaps"
-    assert re_ask(run, 20).agreed == 0
+    assert reask(run, 20).agreed == 0
 
 
 def test_the_digest_of_the_run_draws_the_sample(run: RunFolder) -> None:
@@ -83,14 +83,14 @@ def test_a_run_judged_by_rules_has_no_judge_to_ask(tmp_path: Path, run: RunFolde
         options(tmp_path, judge="rules", judge_label=None),
     )
     with pytest.raises(BadInput, match="was graded by rules: there is no judge to ask"):
-        re_ask(by_rules)
+        reask(by_rules)
 
 
 def test_another_endpoint_is_not_asked(run: RunFolder, server: PickyServer, monkeypatch: pytest.MonkeyPatch) -> None:
     before = server.requests
     monkeypatch.setenv("MEMEVAL_JUDGE_BASE_URL", "http://127.0.0.1:9/v1")
     with pytest.raises(BadInput) as refused:
-        re_ask(run)
+        reask(run)
     assert f"was at {server.url}, but the judge's endpoint here is http://127.0.0.1:9/v1." in str(refused.value)
     assert f"Set MEMEVAL_JUDGE_BASE_URL={server.url}." in str(refused.value)
     assert server.requests == before
@@ -99,12 +99,12 @@ def test_another_endpoint_is_not_asked(run: RunFolder, server: PickyServer, monk
 def test_other_data_is_refused(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "find", lambda _name: TinyBenchmark(5))
     with pytest.raises(BadInput, match="used data"):
-        re_ask(run)
+        reask(run)
 
 
 def test_a_sample_that_says_too_little_is_refused(run: RunFolder) -> None:
     with pytest.raises(BadInput, match=r"--n is 19\. Give a number of at least 20\."):
-        re_ask(run, 19)
+        reask(run, 19)
 
 
 def test_grades_that_do_not_follow_from_the_replies_are_not_sampled(
@@ -115,18 +115,18 @@ def test_grades_that_do_not_follow_from_the_replies_are_not_sampled(
         grade["verdict"] = True
     before = server.requests
     with pytest.raises(CheckFailed, match="the grades do not follow from the recorded replies"):
-        re_ask(forger.seal())
+        reask(forger.seal())
     assert server.requests == before
 
 
 def test_a_judge_without_a_reply_leaves_no_sample(run: RunFolder, server: PickyServer) -> None:
     server.fails_on = lambda body: "Lima" in str(body)
     with pytest.raises(CheckFailed, match=r"gave no reply to \d+ of 32 requests"):
-        re_ask(run)
+        reask(run)
 
 
 def test_a_budget_stops_the_sample_which_starts_again(run: RunFolder) -> None:
     with pytest.raises(BudgetSpent) as stopped:
-        re_ask(run, models=ModelOptions(budget=("judge.tokens=1700",), judge_concurrency=1))
+        reask(run, models=ModelOptions(budget=("judge.tokens=1700",), judge_concurrency=1))
     assert str(stopped.value).endswith("Run the same command again.")
     assert "saved" not in str(stopped.value)

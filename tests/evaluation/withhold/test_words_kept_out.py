@@ -18,7 +18,7 @@ from memeval.cli.trust import verify
 from memeval.evaluation.judge.judges import choose_judge
 from memeval.evaluation.run.estimate import estimate_run
 from memeval.evaluation.run.models import RECORD, ModelOptions
-from memeval.evaluation.run.regrade import rejudge_run
+from memeval.evaluation.run.regrade import regrade_run
 from memeval.evaluation.run.running import run_system
 from memeval.evaluation.verify.audit import audit_judge, verify_audit
 from memeval.evaluation.verify.checks import sessions
@@ -41,7 +41,7 @@ from tests.evaluation.asking import (
     fair,
     judge,
     options,
-    rejudging,
+    regrading,
     rows_of,
     said_to,
     searching_system,
@@ -266,8 +266,8 @@ def test_calls_of_readers_and_systems_hold_none_of_the_words(tmp_path: Path, ser
 
 def test_another_judge_grades_the_same_bytes(tmp_path: Path, server: PickyServer) -> None:
     run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
-    again = rejudge_run(run, judge(), rejudging(tmp_path))
-    back = rejudge_run(again, choose_judge("rules"), rejudging(tmp_path))
+    again = regrade_run(run, judge(), regrading(tmp_path))
+    back = regrade_run(again, choose_judge("rules"), regrading(tmp_path))
     for name in ("responses.jsonl", "contexts.jsonl"):
         assert again.file(name).read_bytes() == back.file(name).read_bytes() == run.file(name).read_bytes()
     assert rows_of(back, "grades.jsonl") == rows_of(run, "grades.jsonl")
@@ -280,7 +280,7 @@ def test_recorded_judgments_are_found_again_without_the_local_record(tmp_path: P
     run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path))
     (tmp_path / "results" / RECORD).unlink()
     asked = server.requests
-    again = rejudge_run(run, judge(), rejudging(tmp_path / "elsewhere", fresh=True))
+    again = regrade_run(run, judge(), regrading(tmp_path / "elsewhere", fresh=True))
     assert server.requests == asked
     assert rows_of(again, "judgments.jsonl") == rows_of(run, "judgments.jsonl")
 

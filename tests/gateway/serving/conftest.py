@@ -12,8 +12,8 @@ from memeval.gateway.gateway import Gateway, GatewayOptions
 from memeval.gateway.record import CallRecord
 from memeval.gateway.serving import ModelServer
 from memeval.gateway.serving.hosts import host_routes
+from memeval.records.call import Traffic
 from memeval.records.submission import Host
-from memeval.records.traffic import Traffic
 from tests.gateway.serving import hosts_helpers
 from tests.gateway.serving.helpers import KEY, MODELS, Open, Rig, UpstreamWithTools, endpoint_to
 

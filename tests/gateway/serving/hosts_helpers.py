@@ -16,7 +16,7 @@ from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
 from memeval.gateway.serving import ModelEndpoint, ModelServer
-from memeval.records.traffic import Traffic
+from memeval.records.call import Traffic
 
 KEY = "m0-real/key+that=no-system-may-see"
 NAME = "api.vendor.test"

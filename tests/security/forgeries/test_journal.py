@@ -15,12 +15,11 @@ from memeval.execution.contexts import TurnTexts
 from memeval.execution.journal import Journal
 from memeval.execution.steps import FinishedItems
 from memeval.gateway.record import CallRecord
-from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
+from memeval.records.call import Api, Call, Caller, ModelRequest, Phase, Traffic
 from memeval.records.errors import BadInput
 from memeval.records.journal import LogLine, Plan
 from memeval.records.response import Outcome, Response, Timings
 from memeval.records.run import Inputs
-from memeval.records.traffic import Traffic
 from tests.support.forging import stored_run
 from tests.support.tiny import scenario
 

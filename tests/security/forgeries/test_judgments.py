@@ -10,7 +10,7 @@ import pytest
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.verify.reask import re_ask
+from memeval.evaluation.verify.reask import reask
 from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.leaderboard.board import BoardRow, RankStatus, build_board
 from memeval.leaderboard.marks import MarkName
@@ -66,7 +66,7 @@ def test_flipped_replies_are_replayed_and_a_sample_finds_them(tmp_path: Path, ho
     ledger.append(LedgerEvent.REPRODUCED, forged, by="Ada", reason="graded again")
     row = row_of(tmp_path, forged)
     assert (row.trust.grades, row.standing) == (GradeTrust.REPLAYED, RankStatus.RANKED)
-    sample = re_ask(forged, 50)
+    sample = reask(forged, 50)
     assert (sample.agreed, sample.asked) == (28, 32)
     ledger.append(LedgerEvent.RE_ASKED, forged, by="Ada", reason="asked again", sample=sample)
     row = row_of(tmp_path, forged)
@@ -80,7 +80,7 @@ def test_many_flipped_replies_cost_the_rank(tmp_path: Path, made: tuple[PickySer
     forger.regrade()
     forged = forger.seal()
     server.answer = lambda body: "no" if "Lima" in str(body) or "Oslo" in str(body) else "yes"
-    sample = re_ask(forged, 50)
+    sample = reask(forged, 50)
     ledger = Ledger(tmp_path)
     ledger.append(LedgerEvent.RE_ASKED, forged, by="Ada", reason="asked again", sample=sample)
     row = row_of(tmp_path, forged)
@@ -111,7 +111,7 @@ def test_an_endpoint_renamed_to_the_makers_is_the_runners_word_until_it_is_asked
     row = row_of(tmp_path, forged)
     assert (row.standing, row.trust.grades) == (RankStatus.RANKED, GradeTrust.CLAIMED)
     with pytest.raises(BadInput, match=f"the judge of run {forged.run.run_id} was at {MAKERS}"):
-        re_ask(forged)
+        reask(forged)
 
 
 def test_the_named_endpoint_is_asked_and_disagrees(
@@ -122,7 +122,7 @@ def test_the_named_endpoint_is_asked_and_disagrees(
         moved(forger, makers.url)
         forger.regrade()
         monkeypatch.setenv("MEMEVAL_JUDGE_BASE_URL", makers.url)
-        assert re_ask(forger.seal()).agreed == 4, "only the verdicts that were no"
+        assert reask(forger.seal()).agreed == 4, "only the verdicts that were no"
 
 
 def test_a_missing_judgment_is_found_by_reproduce(tmp_path: Path, honest: RunFolder) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,22 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.records.run import SystemKind
-from memeval.site.charts.scatter import cost_axis, score_axis
-from memeval.site.charts.trade_offs import TradeOff, draw_trade_off, trade_offs
+from memeval.site.charts.scatter import HEIGHT, cost_axis, score_axis
+from memeval.site.charts.trade_offs import DrawnTradeOff, draw_trade_off, trade_offs
 from memeval.site.model.content import read_site
 from memeval.site.table.tables import view
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
 
 
-def traded(results: Path, *made: Made, cost: str = "tokens_per_question") -> TradeOff:
-    """Return the trade-off of one cost on a table of some runs."""
+def traded(results: Path, *made: Made, cost: str = "tokens_per_question") -> DrawnTradeOff:
+    """Draw the trade-off of one cost on a table of some runs."""
     benchmark = FakeBenchmark()
     for each in made:
         make_run(results, each, benchmark)
     site = read_site(results, find=lambda _name: benchmark)
     (table,) = site.board.tables
-    return next(each for each in trade_offs(view(site, table)) if each.name == cost)
+    shown = view(site, table)
+    return draw_trade_off(shown, next(each for each in trade_offs(shown) if each.name == cost))
 
 
 def system(slug: str, skill: float, tokens: int | None, **more: object) -> Made:
@@ -42,7 +44,7 @@ def test_the_front_has_what_no_ranked_system_beats_in_both(tmp_path: Path) -> No
         system("failing", 1.0, 10, errors=20),
         system("unknown", 0.9, None),
         Made("bm25", "BM25", 0.6, SystemKind.CONTROL, tokens=1),
-    )
+    ).shown
     assert [(spot.name, spot.number) for spot in found.front] == [("Cheap", 1), ("Dear", 2)]
     assert {spot.name for spot in found.others} == {"Middle", "Failing"}
     assert found.unknown == ("Unknown",)
@@ -62,27 +64,36 @@ def test_the_cheapest_within_two_points_is_named(tmp_path: Path) -> None:
         system("best", 0.5, 900, **right(-1)),
         system("near", 0.5, 300, **right(3)),
         system("far", 0.0, 100),
-    )
+    ).shown
     assert found.nearly_best is not None
     assert (found.nearly_best.name, found.nearly_best.written) == ("Near", "300 tokens")
 
 
 def test_equal_costs_are_not_drawn(tmp_path: Path) -> None:
-    found = traded(tmp_path, system("one", 0.9, 400), system("two", 0.2, 400))
-    assert found.same_cost == "400 tokens"
-    assert draw_trade_off(found, "t").chart is None
+    drawn = traded(tmp_path, system("one", 0.9, 400), system("two", 0.2, 400))
+    assert drawn.shown.same_cost == "400 tokens" and drawn.chart is None
 
 
 def test_the_drawing_is_one_picture_with_the_numbers_as_text(tmp_path: Path) -> None:
     runs = [system("one", 0.5, 10), system("two", 0.9, 5000), Made("hostile", HOSTILE, 0.7, tokens=400)]
-    chart = draw_trade_off(traded(tmp_path, *runs), HOSTILE).chart
+    chart = traded(tmp_path, *runs).chart
     assert chart is not None
-    drawing = ElementTree.fromstring(re.sub(r'width="100%"', "", str(chart), count=1))
+    drawing = ElementTree.fromstring(str(chart.drawing))
     assert drawing.get("role") == "img"
-    described = drawing.findtext("desc")
+    described = next(drawing.iter("{http://www.w3.org/2000/svg}desc")).text
     assert described is not None and "3 systems" in described and "10 tokens" in described
-    assert len(list(drawing.iter("circle"))) == 3
-    assert not list(drawing.iter("script"))
+    words = [each.text for each in drawing.iter() if each.tag.endswith("text")]
+    assert {"1 One", "1", "Tokens / question →", "100", "500"} <= set(words), words
+    assert not [each for each in drawing.iter() if each.tag.endswith("script")]
+    assert len([row for row in chart.spec["data"]["values"] if row["kind"] != "level"]) == 3
+
+
+def test_names_of_the_front_do_not_cover_each_other(tmp_path: Path) -> None:
+    close = traded(tmp_path, *(system(f"name-{n}", 0.3 + 0.1 * n, 100 + n) for n in range(5))).chart
+    assert close is not None
+    rows = [row for row in close.spec["data"]["values"] if row.get("label")]
+    places = sorted(HEIGHT * row["label_y"] for row in rows)
+    assert rows and all(two - one > 0 for one, two in pairwise(places))
 
 
 @given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=20), st.booleans(), st.booleans())

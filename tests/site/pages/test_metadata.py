@@ -125,7 +125,7 @@ def test_croissant_leads_to_the_scores_and_to_the_generated_data(
         each.scenario_id for each in benchmark.dataset.scenarios()
     ]
     assert [each["item_id"] for each in records(data, "keys")] == [
-        each.item_id for each in list(benchmark.dataset.keys())
+        each.item_id for each in list(benchmark.dataset.answer_keys())
     ]
 
 

@@ -14,7 +14,7 @@ from tests.site.conftest import Built
 def test_samples_of_every_category_are_spread_over_all_items() -> None:
     dataset = find("beliefs@2").open(None, {"size": 40})
     shown = samples(dataset)
-    keys = list(dataset.keys())
+    keys = list(dataset.answer_keys())
     for category in {key.category for key in keys}:
         all_items = sorted(key.item_id for key in keys if key.category == category)
         found = [sample.item_id for sample in shown[category]]
@@ -25,7 +25,7 @@ def test_samples_of_every_category_are_spread_over_all_items() -> None:
 
 def test_a_sample_shows_the_turns_that_its_answer_follows_from() -> None:
     dataset = find("beliefs@2").opened(None, {"size": 3}, "retrieval", "full")
-    keys = {key.item_id: key.key for key in dataset.keys()}  # noqa: SIM118 - no dictionary
+    keys = {key.item_id: key.key for key in dataset.answer_keys()}
     for sample in (sample for mine in samples(dataset).values() for sample in mine):
         key = keys[sample.item_id]
         assert len(sample.evidence) == len(key.relevant_turns)
@@ -38,7 +38,7 @@ def test_a_sample_shows_the_turns_that_its_answer_follows_from() -> None:
 
 def test_many_questions_are_shown_by_the_first_and_long_evidence_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = find("lifecycle@1").opened(None, None, "banks", "full")
-    questions = {key.item_id: len(key.question_ids) for key in iter(dataset.keys())}
+    questions = {key.item_id: len(key.question_ids) for key in iter(dataset.answer_keys())}
     found = [sample for mine in samples(dataset).values() for sample in mine]
     assert all(sample.further == questions[sample.item_id] - 1 for sample in found)
     assert any(sample.further for sample in found)

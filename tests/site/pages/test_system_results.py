@@ -11,7 +11,7 @@ import pytest
 
 from memeval.archive.runs import RunFolder
 from memeval.records.failure import EvidenceFound, Failure
-from memeval.records.finding import ClaimVerdict, Finding, FindingsReport, JudgeTrials, PublishedClaim
+from memeval.records.finding import ClaimVerdict, FindingsReport, JudgeTrials, PublishedClaim, RecountedClaim
 from memeval.records.grade import Grade
 from memeval.records.run import SystemKind
 from memeval.site.model.content import SiteModel, read_site
@@ -122,7 +122,7 @@ def test_many_scores_of_a_listed_system_are_folded(tmp_path: Path) -> None:
     assert found == {"acme": (4, True), "few": (1, False)}
 
 
-def claim(system: str) -> Finding:
+def claim(system: str) -> RecountedClaim:
     made = PublishedClaim(
         id="x",
         system=system,
@@ -133,7 +133,7 @@ def claim(system: str) -> Finding:
         stated="README",
         licence="MIT",
     )
-    return Finding(claim=made, recount=None, verdict=ClaimVerdict.NOT_ATTRIBUTABLE)
+    return RecountedClaim(claim=made, recount=None, verdict=ClaimVerdict.NOT_ATTRIBUTABLE)
 
 
 def test_published_scores_of_a_product_are_shown_and_those_of_others_are_not(tmp_path: Path) -> None:

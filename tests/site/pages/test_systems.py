@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,13 @@ from memeval.records.conformance import CheckOutcome, Conformance, ConformanceCh
 from memeval.records.ledger import LedgerEvent, Runner
 from memeval.records.run import Isolation, Network
 from memeval.site.model.content import read_site
-from memeval.site.model.files import Page
+from memeval.site.model.files import Asset, Page, file_bytes
+from memeval.site.pages.api import ApiFiles
+from memeval.site.pages.compare import comparison_files
 from memeval.site.pages.runs import RunPages
 from memeval.site.pages.systems import SystemPages
+from memeval.site.table.overview import overviews
+from memeval.site.table.tables import view
 from tests.site.conftest import whole
 from tests.site.factory import FakeBenchmark, Made, make_run
 from tests.support.runs import edit_head
@@ -210,3 +215,39 @@ relation = "none"
     assert "Adapter’s licence MIT" in text(body)
     assert "Product by Acme <i>Ltd</i> ; relation of the adapter’s authors: none" in text(body)
     assert 'href="https://acme.example/memory" rel="noopener noreferrer nofollow"' in body
+
+
+def test_what_of_a_product_ran_stands_on_its_pages_in_comparisons_and_in_the_api(tmp_path: Path) -> None:
+    stated = {"product": TOLD["product"], "configuration": TOLD["configuration"]}
+    for slug in ("acme", "borealis"):
+        made = make_run(tmp_path, Made(slug=slug, name=slug.title()), FakeBenchmark())
+        edit_head(made, system=made.run.system.data() | stated)
+    site = read_site(tmp_path, find=lambda _name: FakeBenchmark())
+    wanted = {
+        "configured": f"Product {HOSTILE} 3.1 {HOSTILE} · verbatim {HOSTILE}, scripted {HOSTILE}",
+        "licence": f"MIT {HOSTILE}",
+        "storage": f"one file {HOSTILE}",
+        "replaced": f"the LLM {HOSTILE}",
+        "caveats": f"it forgets {HOSTILE}",
+    }
+    pages = [file for made in (SystemPages, RunPages) for file in whole(made().publish(site)) if isinstance(file, Page)]
+    for page in pages:
+        missing = [each for each in wanted.values() if each not in html.unescape(re.sub(r"</?[a-z]+>", "", page.body))]
+        assert page.url == "systems/" or not missing, page.url
+    (table,) = site.board.tables
+    compared = json.loads(file_bytes(list(comparison_files(view(site, table)))[-1]))
+    assert [told for told, _note in compared["runs"][0]["settings"]] == list(wanted.values())
+    systems = next(file for file in ApiFiles().publish(site) if isinstance(file, Asset) and "systems" in file.path)
+    system = json.loads(file_bytes(systems))["systems"][0]
+    assert system["configured"] == wanted["configured"] and system["product"]["licence"] == wanted["licence"]
+    assert system["configuration"]["caveats"] == [wanted["caveats"]] and system["adapter_licence"] is None
+    first = next(row for each in overviews(site) for row in each.rows)
+    assert first.summary == wanted["configured"], "the front page has the full name"
+
+
+def test_only_a_mock_is_said_to_replace_a_part_of_the_product(tmp_path: Path, run: RunFolder) -> None:
+    said = "A mock replaced a part of the product"
+    edit_head(run, system=run.run.system.data() | TOLD | {"mock": False, "vendor": None, "hosts": []})
+    assert said not in text(page(tmp_path, RunPages)), "a part was left out, and no stand-in took its place"
+    edit_head(run, system=run.run.system.data() | TOLD | {"vendor": None, "hosts": []})
+    assert said in text(page(tmp_path, RunPages))

@@ -176,12 +176,12 @@ def test_the_run_page_splits_cost_and_time_by_phase(built: Built) -> None:
     assert "Ingest 60 30 ms 30 ms 1.8 s no model calls" in page
     assert "the price list genai-prices 0.2.3 (2026-11-09)" in page
     assert f"Answers from run {built.runs[0].run.run_id}" in page
-    assert f"memeval rejudge {built.runs[0].run.run_id} --judge openai:gpt-4o-2024-08-06" in page
+    assert f"memeval regrade {built.runs[0].run.run_id} --judge openai:gpt-4o-2024-08-06" in page
 
 
 def test_the_run_page_has_no_columns_for_model_calls_that_nobody_made(built: Built) -> None:
     page = text(built.read(f"runs/{built.runs[0].run.run_id}/index.html"))
-    assert "Phase Steps Median p95 Total Ingest 60" in page and "No model was called through memeval." in page
+    assert "Phase Steps Median p95 Sum Ingest 60" in page and "No model was called through memeval." in page
     assert "Model calls" not in page and "no model calls" not in page
 
 

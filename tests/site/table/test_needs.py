@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memeval.records.run import HostUse, Run, SystemKind
-from memeval.records.submission import Submission
-from memeval.site.table.tables import Needs, needs
+from memeval.records.submission import Product
+from memeval.site.model.content import read_site
+from memeval.site.table.tables import Needs, needs, view
 from tests.site.factory import ORIGIN, FakeBenchmark, Made, make_run
 
 HOST = HostUse(host="api.acme.example", origin="https://api.acme.example")
@@ -19,8 +21,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return make_run(tmp_path_factory.mktemp("results"), Made("acme", "Acme", 0.5), FakeBenchmark()).run
 
 
-def submitted(licence: str | None) -> Submission:
-    return Submission(slug="acme", name="Acme", version="1", licence=licence)
+def of(run: Run, **system: Any) -> Run:
+    return run.model_copy(update={"system": run.system.model_copy(update=system)})
 
 
 @pytest.mark.parametrize(
@@ -35,24 +37,43 @@ def submitted(licence: str | None) -> Submission:
 def test_hosts_and_models_say_where_a_system_runs_and_whether_it_needs_a_key(
     run: Run, system: dict[str, Any], expected: Needs
 ) -> None:
-    assert needs(run.model_copy(update={"system": run.system.model_copy(update=system)}), None) == expected
+    assert needs(of(run, **system)) == expected
 
 
 def test_nobody_knows_where_imported_answers_were_made(run: Run) -> None:
-    found = needs(run.model_copy(update={"imported": ORIGIN}), submitted("MIT"))
-    assert found == Needs(local=False, keyless=False, open=True)
+    assert needs(run.model_copy(update={"imported": ORIGIN})) == Needs(local=False, keyless=False, open=False)
 
 
 @pytest.mark.parametrize(
     ("licence", "is_open"),
     [
         ("MIT", True),
+        ("MIT License", True),
         ("Apache-2.0", True),
+        ("Apache Software License", True),
+        ("Apache 2.0: http://www.apache.org/licenses/LICENSE-2.0", True),
+        ("BSD-3-Clause", True),
+        ("GPLv3 or later", True),
+        ("AGPL-3.0-only", True),
         ("Proprietary", False),
+        ("Apache-2.0 with Commons Clause", False),
         ("LicenseRef-Acme", False),
-        ("", False),
+        ("SEE LICENSE IN LICENSE", False),
+        ("permitted use only", False),
         (None, False),
     ],
 )
-def test_a_licence_is_open_unless_it_is_proprietary_or_missing(run: Run, licence: str | None, is_open: bool) -> None:
-    assert needs(run, submitted(licence)).open is is_open
+def test_only_a_product_that_states_an_open_licence_has_one(run: Run, licence: str | None, is_open: bool) -> None:
+    product = Product(name="Acme", licence=licence, licence_digest=None if licence else f"sha256:{'0' * 64}")
+    assert needs(of(run, product=product)).open is is_open
+
+
+def test_the_licence_of_the_adapter_does_not_count(tmp_path: Path) -> None:
+    results, folder = tmp_path / "results", tmp_path / "submissions/acme"
+    make_run(results, Made("acme", "Acme", 0.5), FakeBenchmark())
+    folder.mkdir(parents=True)
+    (folder / "submission.toml").write_text('slug = "acme"\nname = "Acme"\nversion = "1"\nlicence = "MIT"\n', "utf-8")
+    site = read_site(results, find=lambda _name: FakeBenchmark())
+    assert site.submissions["acme"].licence == "MIT"
+    (line,) = view(site, site.board.tables[0]).lines
+    assert not line.needs.open

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,20 @@ import pytest
 from memeval.leaderboard.board import BoardRow
 from memeval.records.call import Phase, PhaseUsage, UsageSource
 from memeval.records.run import Cost, Isolation, Network, Percentiles
+from memeval.site.model.files import Asset, Page, file_bytes
+from memeval.site.pages.api import ApiFiles
+from memeval.site.pages.compare import comparison_files
+from memeval.site.pages.runs import RunPages
+from memeval.site.pages.score_table import score_rows
+from memeval.site.pages.systems import SystemPages
 from memeval.site.table.columns import ColumnReader
 from memeval.site.table.spending import SPENDING
-from tests.site.conftest import Built
+from memeval.site.table.tables import view
+from tests.site.conftest import Built, whole
 from tests.site.factory import FakeBenchmark, Made, make_run
+from tests.site.pages.test_systems import text
 from tests.site.table.test_judges import model
+from tests.support.runs import edit_head
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +74,7 @@ def test_dollars_are_split_by_phase_or_are_unknown(
 ) -> None:
     found = read(row, name, usage=usage, cost=cost)
     assert found.value == (None if expected is None else pytest.approx(expected))
-    assert (found.note is None) == (expected is not None), "what is unknown has a reason"
+    assert (found.note is None) == bool(expected) or expected == 0, "what is unknown has a reason"
 
 
 def test_a_system_that_only_retrieves_has_the_time_of_its_search(row: BoardRow) -> None:
@@ -91,9 +101,45 @@ def test_a_system_without_models_and_network_costs_nothing_in_calls(row: BoardRo
     for usage in ({}, silent):
         assert read(row, EACH, usage=usage, **confined).value == 0.0
         assert read(row, INGEST, usage=usage, **confined).value == 0.0
+        total = read(row, "cost_usd", usage=usage, **confined)
+        assert (total.value, total.note) == (0.0, "no model calls possible")
     reader = {Phase.READ: used(usd=6.0)}
+    assert read(row, "cost_usd", usage=reader, **confined).value == 6.0
     assert read(row, EACH, usage=reader, **confined).value == pytest.approx(0.1), "a reader with a model has its price"
     for other in ({"network": Network.GATEWAY}, {"isolation": Isolation.FILES_REACHABLE}):
         assert read(row, EACH, usage={}, **confined | other).value is None
+        assert read(row, "cost_usd", usage={}, **confined | other).value is None
     models = row.run.system.model_copy(update={"declared_models": ("m",)})
     assert read(row, EACH, usage={}, system=models, **confined).value is None
+
+
+@pytest.mark.parametrize(
+    ("isolation", "shown", "value", "note"),
+    [
+        (Isolation.SANDBOXED, "$0.00", 0.0, "no model calls possible"),
+        (Isolation.FILES_REACHABLE, "–", None, "unknown: not metered"),
+    ],
+)
+def test_every_page_and_file_says_the_same_of_a_cost(
+    tmp_path: Path, isolation: Isolation, shown: str, value: float | None, note: str
+) -> None:
+    for slug in ("acme", "borealis"):
+        made = make_run(tmp_path, Made(slug, slug.title(), 0.5), FakeBenchmark())
+        unseen = {"usd": None, "reason": "memeval does not see whether the system calls models"}
+        edit_head(made, isolation=isolation, network="none", cost=unseen, usage={})
+    site = model(tmp_path)
+    (table,) = site.board.tables
+    shown_table = view(site, table)
+    for name in (EACH, "cost_usd"):
+        cells = [column.cell(shown_table.lines[0].row) for column in shown_table.columns if column.name == name]
+        assert [(cell.text, cell.reading.note) for cell in cells] == [(shown, note)], "the board"
+    compared = json.loads(file_bytes(list(comparison_files(shown_table))[-1]))
+    costs = [place for place, fact in enumerate(compared["facts"]) if "cost" in fact["title"].lower()]
+    assert costs and {tuple(compared["runs"][0]["facts"][place]) for place in costs} == {(shown, note)}, "compare"
+    assert {(row["cost_usd"], row["cost_note"]) for row in score_rows(site.board)} == {(value, note)}, "CSV"
+    runs = next(file for file in ApiFiles().publish(site) if isinstance(file, Asset) and "runs.json" in file.path)
+    found = json.loads(file_bytes(runs))["runs"]
+    assert {(run["cost_usd"], run["cost_note"]) for run in found} == {(value, note)}, "API"
+    for publisher, card in ((RunPages, f"Total cost {shown} {note}"), (SystemPages, f"{shown} {note}")):
+        pages = [file for file in whole(publisher().publish(site)) if isinstance(file, Page)]
+        assert all(card in text(str(page.body)) for page in pages if page.url != "systems/"), "its pages"

@@ -15,8 +15,8 @@ from memeval.archive.remote.pulling import fetch_rows, missing_rows
 from memeval.archive.remote.pushing import Pushed, PushState, push_runs
 from memeval.archive.runs import RunFolder
 from memeval.objects import ObjectStore, open_store
-from memeval.records.archive import QueuedPush
 from memeval.records.errors import BadInput, MemevalError
+from memeval.records.journal import QueuedPush
 from memeval.settings import read_settings
 from memeval.storage import locked, unwritable, write_whole
 

@@ -15,9 +15,9 @@ from memeval.archive.remote.layout import INDEX, RUNS, HeadKey, head_key, parse_
 from memeval.archive.rows import LONGEST_LINE
 from memeval.objects import Headers, ObjectStore
 from memeval.objects.base import in_threads
-from memeval.records.archive import ArchivedHead
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
+from memeval.records.journal import ArchivedHead
 from memeval.records.run import Run
 
 GZIP = Headers("application/gzip")

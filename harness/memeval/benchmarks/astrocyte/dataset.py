@@ -44,7 +44,7 @@ class SuiteDataset(Dataset):
         reflects = (case.step.model_copy(update={"dispositions": self._dispositions}) for case in suite.reflects)
         yield Scenario(scenario_id=suite.name, steps=(*suite.texts, *recalls, *reflects))
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         yield from map(self._recall, self._suite.recalls)
         yield from map(self._reflect, self._suite.reflects)
 

@@ -19,7 +19,7 @@ from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Recall, Retain, Scenario, Step
 from memeval.systems.channel import visible
-from memeval.words import read_words
+from memeval.toml import read_words
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class StressDataset(Dataset):
     def scenarios(self) -> Iterator[Scenario]:
         yield self._made.scenario
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         return iter(self._made.keys)
 
 

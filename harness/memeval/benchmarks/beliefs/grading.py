@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from math import fsum, inf, log2
 
 from memeval.benchmarks.beliefs.keys import EvidenceKey, Kind, StatedValue
-from memeval.grading.base import DeliveredContexts, RuleGrader
+from memeval.grading.base import DeliveredContexts, RuleGrader, first_failure, only, row
 from memeval.grading.evidence import TurnIndex, index_of
-from memeval.grading.rows import first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.judging.text import states
 from memeval.keys import ItemKey

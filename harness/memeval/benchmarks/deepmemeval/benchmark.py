@@ -13,9 +13,8 @@ from memeval.benchmarks.errata import shipped_errata
 from memeval.benchmarks.exchange_format import ExchangeFormat, RunPart
 from memeval.grading.base import Grader
 from memeval.grading.delivery import DeliveredDelta
-from memeval.grading.doubted import DoubtJudged
-from memeval.grading.judged import Judged
-from memeval.records.errata import Errata
+from memeval.grading.judged import DoubtJudged, Judged
+from memeval.records.benchmark import Errata
 
 INFO = load(__package__)
 

@@ -30,7 +30,7 @@ from memeval.keys import (
     TemporalKey,
     UncertaintyKey,
 )
-from memeval.records.errata import Erratum, ErratumKind
+from memeval.records.benchmark import Erratum, ErratumKind
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 
@@ -73,7 +73,7 @@ class DeepMemEvalDataset(Dataset):
     def scenarios(self) -> Iterator[Scenario]:
         return map(_scenario, self._rows)
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         return map(_item_key, self._rows)
 
     def corrected(self, key: ItemKey, erratum: Erratum) -> ItemKey:

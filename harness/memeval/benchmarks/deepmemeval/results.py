@@ -35,8 +35,8 @@ from memeval.benchmarks.formats.writing import (
     write_lines,
 )
 from memeval.benchmarks.session import BenchmarkSession
+from memeval.grading.base import last_attempts
 from memeval.grading.delta import token_series
-from memeval.grading.rows import last_attempts
 from memeval.keys import DeltaKey, ItemKey
 from memeval.records.imported import Claim, ClaimMetric, Imported
 from memeval.records.response import Response
@@ -57,7 +57,7 @@ class _ScenarioRow(ForeignRecord):
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
     rows = [(where, fitted(_ScenarioRow, value, where)) for where, value in file.rows()]
     once((where, row.scenario_id) for where, row in rows)
-    keys = {key.scenario_id: key for key in benchmark_session.dataset.keys()}  # noqa: SIM118 - no dictionary
+    keys = {key.scenario_id: key for key in benchmark_session.dataset.answer_keys()}
     name = file.system or file.path.stem
     return ImportedAnswers(
         system=name,

@@ -154,7 +154,7 @@ def _entries(file: AnswerFile, benchmark_session: BenchmarkSession) -> Iterator[
 
 
 def _table(file: AnswerFile, benchmark_session: BenchmarkSession) -> Iterator[tuple[str, Any, Any]]:
-    known = {question for key in benchmark_session.dataset.keys() for question in key.question_ids}  # noqa: SIM118
+    known = {question for key in benchmark_session.dataset.answer_keys() for question in key.question_ids}
     for where, row in table_rows(file.data, file.path, QUESTION):
         value = _value(row, where)
         swallowed = next((found[1] for found in _ROW_START.finditer(value) if found[1] in known), None)

@@ -125,5 +125,5 @@ class GeneratedDataset(Dataset):
     def scenario_ids(self) -> Iterator[str]:
         return self._scenarios.ids()
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         return iter(self._keys)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memeval.benchmarks.kit.streams import stream
-from memeval.words import read_words
+from memeval.toml import read_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,7 +162,7 @@ class LifeBenchDataset(Dataset):
     def scenarios(self) -> Iterator[Scenario]:
         return map(self.scenario, self._users)
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         return (key for keys in self._keys.values() for key in keys)
 
     def scenario(self, scenario_id: str) -> Scenario:

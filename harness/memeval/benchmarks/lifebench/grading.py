@@ -8,13 +8,11 @@ from math import fsum
 
 from memeval.benchmarks.lifebench.dataset import record_of
 from memeval.benchmarks.lifebench.keys import LifeBenchKey, PointKey
-from memeval.grading.base import RuleGrader
-from memeval.grading.evidence import Retrieved, TurnIndex
-from memeval.grading.ranking import DEPTHS, measures
+from memeval.grading.base import RuleGrader, first_failure, only, row
+from memeval.grading.evidence import DEPTHS, Retrieved, TurnIndex, measures
 from memeval.grading.retrieval import Retrieval
-from memeval.grading.rows import first_failure, only, row
-from memeval.judging.abstention import abstains
 from memeval.judging.base import Case, Judge, Ruling
+from memeval.judging.hedging import abstains
 from memeval.keys import ItemKey
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.response import Response

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memeval.words import read_words
+from memeval.toml import read_words
 
 REFERENCE = "careful-store"
 

@@ -8,9 +8,8 @@ from math import inf
 
 from memeval.benchmarks.lifecycle.keys import ProbeKey, ProbeRule, ProbeStage, ProbeStatement
 from memeval.benchmarks.lifecycle.words import FRAMES
-from memeval.grading.base import RuleGrader
+from memeval.grading.base import RuleGrader, first_failure, row
 from memeval.grading.evidence import TurnIndex, index_of
-from memeval.grading.rows import first_failure, row
 from memeval.judging.base import Judge
 from memeval.judging.text import normal, states
 from memeval.keys import ItemKey

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from memeval.words import read_words
+from memeval.toml import read_words
 
 
 @dataclass(frozen=True)

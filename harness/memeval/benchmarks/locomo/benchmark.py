@@ -16,7 +16,7 @@ from memeval.benchmarks.locomo.released import FULL_DIGEST, read
 from memeval.benchmarks.locomo.sampling import SAMPLERS
 from memeval.grading.base import Grader
 from memeval.keys import ItemKey
-from memeval.records.errata import Errata
+from memeval.records.benchmark import Errata
 from memeval.records.errors import BadInput
 
 INFO = load(__package__)

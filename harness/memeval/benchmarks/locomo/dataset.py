@@ -10,7 +10,7 @@ from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey, options_of, with_options
 from memeval.benchmarks.locomo.released import LocomoFile, LocomoQuestion, LocomoTurn, RawConversation
 from memeval.keys import ItemKey
-from memeval.records.errata import Erratum, ErratumKind
+from memeval.records.benchmark import Erratum, ErratumKind
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 
@@ -99,7 +99,7 @@ class LocomoDataset(Dataset):
             )
             yield Scenario(scenario_id=name, steps=(*conversation.steps(), *asks))
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         return (key for keys in self._keys.values() for key in keys)
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:

@@ -15,11 +15,10 @@ from operator import add
 import regex
 
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey, chosen
-from memeval.grading.base import Grader, RuleGrader
+from memeval.grading.base import Grader, RuleGrader, first_failure, only, row
 from memeval.grading.evidence import Retrieved, TurnIndex, few_measures, index_of
 from memeval.grading.judged import Judged
 from memeval.grading.retrieval import Retrieval
-from memeval.grading.rows import first_failure, only, row
 from memeval.judging.base import Case, Judge
 from memeval.judging.stemming import stem
 from memeval.keys import ItemKey

@@ -32,7 +32,7 @@ from memeval.benchmarks.formats.writing import require_session, sources_of, writ
 from memeval.benchmarks.locomo.grading import DECIMALS, official_f1, recall_upstream, rounded_f1
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey, chosen
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.grading.rows import last_attempts
+from memeval.grading.base import last_attempts
 from memeval.keys import ItemKey
 from memeval.records.base import Share
 from memeval.records.imported import Claim, Imported
@@ -155,7 +155,7 @@ def _matched(
     scenario = benchmark_session.scenarios.get(sample_id)
     if scenario is None:
         return [f"{sample_id}:{number}" for number in range(len(questions))]
-    keys = {key.item_id: key for key in benchmark_session.dataset.keys() if key.scenario_id == sample_id}  # noqa: SIM118
+    keys = {key.item_id: key for key in benchmark_session.dataset.answer_keys() if key.scenario_id == sample_id}
     known: dict[str, list[ItemKey]] = defaultdict(list)
     for ask in scenario.questions():
         known[bare_question(ask.question, keys[ask.question_id])].append(keys[ask.question_id])
@@ -224,7 +224,7 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
     retrieves = any(row.items is not None for row in rows.values())
     slug = run.run.system.slug
     by_conversation: dict[str, list[ItemKey]] = defaultdict(list)
-    for key in benchmark_session.dataset.keys():  # noqa: SIM118 - no dictionary
+    for key in benchmark_session.dataset.answer_keys():
         if key.item_id in rows:
             by_conversation[key.scenario_id].append(key)
     conversations, statistics = [], _Statistics()

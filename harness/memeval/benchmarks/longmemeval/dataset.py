@@ -37,7 +37,7 @@ class LongMemEvalDataset(Dataset):
     def scenarios(self) -> Iterator[Scenario]:
         return map(self.scenario, self._places)
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         return map(_key, self._heads)
 
     def scenario(self, scenario_id: str) -> Scenario:

@@ -146,7 +146,7 @@ class ElsewhereDataset(Dataset):
     def scenarios(self) -> Iterator[Scenario]:
         return iter(self._scenarios)
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         return iter(self._keys)
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:

@@ -21,8 +21,8 @@ from memeval.benchmarks.formats.writing import (
 from memeval.benchmarks.longmemeval.grading import NAMES, OFFICIAL_DEPTHS, corpus
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey
 from memeval.benchmarks.session import BenchmarkSession
+from memeval.grading.base import last_attempts
 from memeval.grading.evidence import TurnIndex
-from memeval.grading.rows import last_attempts
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
 from memeval.records.response import Outcome, Response

@@ -81,7 +81,7 @@ class MemoryCDDataset(Dataset):
     def scenarios(self) -> Iterator[Scenario]:
         return map(self.scenario, self._asked)
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         return (key for asked in self._asked.values() for key in asked.keys)
 
     def scenario(self, scenario_id: str) -> Scenario:

@@ -16,8 +16,7 @@ from math import fsum, log2
 
 from memeval.benchmarks.memorycd.keys import MemoryCDKey, MemoryCDTask
 from memeval.benchmarks.memorycd.overlap import bleu, rouge
-from memeval.grading.base import RuleGrader
-from memeval.grading.rows import first_failure, only, row
+from memeval.grading.base import RuleGrader, first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState

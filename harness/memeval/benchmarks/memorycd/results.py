@@ -278,7 +278,7 @@ def _matched(
 
 def _items_by_pair(data: MemoryCDDataset, domain: str | None) -> dict[tuple[str, str], list[tuple[str, float]]]:
     items: dict[tuple[str, str], list[tuple[str, float]]] = defaultdict(list)
-    keys = (key for key in data.keys() if domain in (None, key.category))  # noqa: SIM118 - no dictionary
+    keys = (key for key in data.answer_keys() if domain in (None, key.category))
     for scenario_id, scenario_keys in groupby(keys, key=lambda key: key.scenario_id):
         tests = data.parted(scenario_id).tests
         for key in scenario_keys:

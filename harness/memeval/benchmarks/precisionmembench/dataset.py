@@ -105,7 +105,7 @@ class PrecisionDataset(Dataset):
             steps += [_retain(len(store.beliefs) + place, belief) for place, belief in enumerate(added, 1)]
         yield Scenario(scenario_id=TURNS, steps=tuple(steps))
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         for case in self.cases:
             key = self.store.key(case.expect, case.scope, case.user, case.limit)
             yield ItemKey(
@@ -136,7 +136,7 @@ class PrecisionDataset(Dataset):
         return Stored((*self.fixtures.beliefs, *created)).ordinals if scenario_id in (SEARCHES, TURNS) else {}
 
     def verify(self) -> str:
-        counts = Counter(key.category for key in self.keys())
+        counts = Counter(key.category for key in self.answer_keys())
         return f"the three released files; {counts[MATCH]} searches have a matching belief"
 
     @property

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memeval.benchmarks.precisionmembench.keys import BeliefSearchKey, Result, completed, unpinned
-from memeval.grading.base import RuleGrader
+from memeval.grading.base import RuleGrader, first_failure, only, row
 from memeval.grading.recall import Hits, TextIndexes
-from memeval.grading.rows import first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Flag, Grade, GradeState

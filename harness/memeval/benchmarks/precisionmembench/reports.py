@@ -30,8 +30,8 @@ from memeval.benchmarks.formats.writing import require_session, write_json
 from memeval.benchmarks.precisionmembench.dataset import SEARCHES, TURNS, PrecisionDataset, turn_id
 from memeval.benchmarks.precisionmembench.keys import BeliefSearchKey, Result, completed
 from memeval.benchmarks.session import BenchmarkSession
+from memeval.grading.base import last_attempts
 from memeval.grading.recall import Hits, TextIndex
-from memeval.grading.rows import last_attempts
 from memeval.records.errors import BadInput
 from memeval.records.imported import Imported
 from memeval.records.response import Response

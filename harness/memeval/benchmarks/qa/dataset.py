@@ -155,7 +155,7 @@ class QaDataset(Dataset):
         ]
         yield Scenario(scenario_id=SCENARIO, steps=(*texts, *asks))
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         for number, row in enumerate(self.rows, 1):
             key = key_of(row)
             yield ItemKey(

@@ -21,7 +21,7 @@ from memeval.benchmarks.formats.mapped import mapping_of, read_mapped
 from memeval.benchmarks.formats.reading import AnswerFile, ForeignRecord, Name, fitted, placed
 from memeval.benchmarks.formats.writing import require_session, write_json
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.grading.rows import last_attempts
+from memeval.grading.base import last_attempts
 from memeval.grading.scoring import headline
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memeval.benchmarks.qa.keys import QaKey, holds, holds_anywhere
-from memeval.grading.base import RuleGrader
+from memeval.grading.base import RuleGrader, first_failure, only, row
 from memeval.grading.evidence import few_measures, index_of
 from memeval.grading.judged import Judged
-from memeval.grading.rows import first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState

@@ -6,9 +6,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from memeval.judging.clock import with_clock
-from memeval.judging.scripts import is_unspaced
-from memeval.judging.text import plain_characters
+from memeval.judging.text import is_unspaced, plain_characters, with_clock
 from memeval.judging.thinking import without_thinking
 from memeval.keys import ReferenceKey
 

@@ -92,7 +92,6 @@ def questions_together(subject: CheckedSystem) -> str:
 
 
 def question_not_remembered(subject: CheckedSystem) -> str:
-    """A fact that only a question mentions is not stored."""
     memory = subject.memory()
     known, mentioned = subject.facts.facts(2)
     memory.ingest_facts(subject.facts.day, known)

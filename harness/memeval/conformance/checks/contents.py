@@ -52,7 +52,6 @@ def event_time(subject: CheckedSystem) -> str:
 
 
 def assistant_kept(subject: CheckedSystem) -> str:
-    """The system stores a fact that only the assistant stated."""
     memory = subject.memory()
     fact = subject.facts.recommended()
     asked = PlantedTurn("Where could we go on Saturday, if it pours?")
@@ -71,7 +70,6 @@ def assistant_kept(subject: CheckedSystem) -> str:
 
 
 def second_speaker_kept(subject: CheckedSystem) -> str:
-    """The system stores the statements of both speakers, the second included."""
     memory = subject.memory()
     one, other = subject.facts.people
     first, second = subject.facts.facts(2)

@@ -152,7 +152,7 @@ def _matched(answers: ImportedAnswers, benchmark_session: BenchmarkSession, orig
     if slug in all_controls():
         raise BadInput(f"'{slug}' is a control of memeval.", remedy="Choose another --slug.")
     answered = {answer.question_id for answer in answers.answers}
-    known = {question for key in benchmark_session.dataset.keys() for question in key.question_ids}  # noqa: SIM118
+    known = {question for key in benchmark_session.all_keys for question in key.question_ids}
     planned = [question for key in benchmark_session.keys for question in key.question_ids]
     if answered.isdisjoint(planned):
         raise BadInput(

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from memeval.benchmarks.formats.answers import UNKNOWN_SOURCE, ImportedAnswer, ImportedAnswers
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.judge.grades import grade_items
-from memeval.grading.evidence import index_of
-from memeval.grading.ranking import measures
+from memeval.grading.evidence import index_of, measures
 from memeval.grading.scoring import headline
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey

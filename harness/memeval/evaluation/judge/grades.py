@@ -13,8 +13,7 @@ from memeval.evaluation.judge.stored_texts import StoredTexts
 from memeval.execution.contexts import Contexts
 from memeval.execution.readers import NATIVE
 from memeval.gateway.reply_words import without_thinking
-from memeval.grading.base import CORRECTED, ContextGrader, DeliveredContexts, Grader, RunGrader
-from memeval.grading.rows import last_attempts
+from memeval.grading.base import CORRECTED, ContextGrader, DeliveredContexts, Grader, RunGrader, last_attempts
 from memeval.judging.base import Case, Judge
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput, MemevalError

@@ -16,9 +16,8 @@ from memeval.judging.model import SEED, SETTINGS, USUAL, ModelJudge, RecordedJud
 from memeval.judging.prompting import is_judges, prompts_in
 from memeval.judging.rules import RulesJudge
 from memeval.records.base import Digest
-from memeval.records.call import Call, Caller
+from memeval.records.call import Call, Caller, Prompt
 from memeval.records.errors import BadInput
-from memeval.records.prompt import Prompt
 from memeval.records.track import Track
 from memeval.removed import why_removed
 from memeval.systems.channel import visible

@@ -10,7 +10,7 @@ from itertools import combinations, product
 from pathlib import Path
 
 from memeval.analysis.comparing import compare_runs, metrics_of
-from memeval.analysis.matrix_gates import gate_results
+from memeval.analysis.matrix_table import gate_results
 from memeval.analysis.suite_metrics import metrics_of_run
 from memeval.archive.matrices import MatrixFolder, write_matrix
 from memeval.archive.runs import RunFolder

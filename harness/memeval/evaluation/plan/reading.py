@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
 
-from memeval.analysis.matrix_gates import metric_names
+from memeval.analysis.matrix_table import metric_names
 from memeval.benchmarks import find
 from memeval.evaluation.judge.judges import choose_judge
 from memeval.evaluation.plan.choosing import readers_for, systems_named
@@ -20,8 +20,7 @@ from memeval.execution.readers import NATIVE, OFFLINE
 from memeval.records.base import SLUG
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput, MemevalError
-from memeval.records.matrix import MatrixBenchmark, MatrixPlan, MatrixSystem
-from memeval.records.plan import PlanFile, PlanGroup, slug_of
+from memeval.records.matrix import MatrixBenchmark, MatrixPlan, MatrixSystem, PlanFile, PlanGroup, slug_of
 from memeval.removed import why_removed
 from memeval.systems.channel import visible
 from memeval.systems.source import SUBMISSIONS, SystemSource, altered_source, find_system

@@ -16,8 +16,8 @@ from memeval.execution.model_reader import PREFIX, ModelReader
 from memeval.gateway.budget import output_limits, price_list, price_of
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import is_usable
-from memeval.grading.layout import counting, layout_of
-from memeval.grading.rows import last_attempts
+from memeval.grading.base import last_attempts
+from memeval.grading.scoring import counting, layout_of
 from memeval.judging.base import Case
 from memeval.judging.model import MAX_TOKENS as JUDGE_TOKENS
 from memeval.judging.model import ModelJudge

@@ -21,15 +21,15 @@ from memeval.execution.journal import Journal, utc_now
 from memeval.execution.progress import Progress, Silent
 from memeval.gateway.record import CallRecord
 from memeval.judging.prompting import is_judges
-from memeval.options import RejudgeOptions
+from memeval.options import RegradeOptions
 from memeval.records.journal import LogLine, Plan
 from memeval.records.run import Inputs, Run
 
 
-def rejudge_run(
+def regrade_run(
     source: RunFolder,
     judge: ChosenJudge,
-    options: RejudgeOptions,
+    options: RegradeOptions,
     data: Path | None = None,
     progress: Progress | None = None,
 ) -> RunFolder:
@@ -38,7 +38,7 @@ def rejudge_run(
     Args:
         source: the run with the responses.
         judge: the new judge.
-        options: options of rejudging.
+        options: options of regrading.
         data: your own copy of the benchmark's data; ``None`` for memeval's copy.
 
     Returns:
@@ -98,7 +98,7 @@ def _inputs(run: Run, judge: ChosenJudge) -> Inputs:
 
 
 def _folder(system_folder: Path, run: Run, inputs: Inputs, judge: ChosenJudge, fresh: bool) -> Path:
-    """Return the folder of an interrupted rejudging to resume, or a new folder."""
+    """Return the folder of an interrupted regrading to resume, or a new folder."""
     interrupted = [
         folder
         for folder, plan in unfinished_runs(system_folder).items()

@@ -34,15 +34,14 @@ from memeval.execution.progress import Progress, Silent
 from memeval.execution.readers import NATIVE
 from memeval.execution.steps import FinishedItems, SystemInstance
 from memeval.gateway.record import CallRecord
-from memeval.grading.rows import last_attempts
+from memeval.grading.base import last_attempts
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
 from memeval.options import RunOptions as RunOptions
 from memeval.reading import Reader
-from memeval.records.call import Caller
+from memeval.records.call import Caller, Prompt
 from memeval.records.errors import BadInput, NotApplicable
 from memeval.records.journal import LogLine, Plan
-from memeval.records.prompt import Prompt
 from memeval.records.response import Response
 from memeval.records.run import Inputs, SystemKind
 from memeval.systems.child import HASH_SEED

@@ -20,7 +20,7 @@ from memeval.systems.process import SystemProcess
 from memeval.systems.sandbox import INSIDE_ORIGIN
 
 if TYPE_CHECKING:
-    from memeval.records.traffic import Traffic
+    from memeval.records.call import Traffic
 
 NewInstance = Callable[[Log], SystemInstance]
 """Creates an instance of a system, not started. The argument receives the lines that it prints."""

@@ -15,9 +15,8 @@ from memeval.gateway.replies import is_usable
 from memeval.judging.base import Case, Judge
 from memeval.judging.model import RecordedJudge, ask_all
 from memeval.records.base import Digest
-from memeval.records.call import Call, Caller, ModelRequest, Phase
+from memeval.records.call import Call, Caller, ModelRequest, Phase, Traffic
 from memeval.records.response import Response
-from memeval.records.traffic import Traffic
 
 R = TypeVar("R", Call, Traffic)
 

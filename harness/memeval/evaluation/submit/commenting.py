@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from memeval.records.conformance import CheckOutcome
-from memeval.records.submitting import StepName, StepOutcome, SubmissionCheck
+from memeval.records.conformance import CheckOutcome, StepName, StepOutcome, SubmissionCheck
 from memeval.systems.channel import visible
 
 MARKER = "<!-- memeval: check of submissions -->"

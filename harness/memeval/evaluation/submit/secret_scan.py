@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from memeval.execution.secrets import redact
-from memeval.records.submitting import Problem
+from memeval.records.conformance import Problem
 from memeval.systems.folder import LOCKS
 
 PLUGINS = (

@@ -27,11 +27,18 @@ from memeval.gateway.endpoints import endpoint_for
 from memeval.options import CheckOptions, ModelOptions, RunOptions
 from memeval.records.base import Digest
 from memeval.records.call import Caller
-from memeval.records.conformance import CheckOutcome, ConformanceCheck
+from memeval.records.conformance import (
+    CheckOutcome,
+    ConformanceCheck,
+    Problem,
+    Step,
+    StepName,
+    StepOutcome,
+    SubmissionCheck,
+)
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.response import Outcome
 from memeval.records.submission import Submission
-from memeval.records.submitting import Problem, Step, StepName, StepOutcome, SubmissionCheck
 from memeval.records.track import Limits
 from memeval.systems.folder import LOCK_BYTES, LOCKS, TOTAL_BYTES, examined_files
 from memeval.systems.source import MANIFEST, SystemSource, examined_folder, start_system, variant_source

@@ -69,11 +69,11 @@ def batches_of(folders: Sequence[RunFolder]) -> list[Batch]:
     return [batch for _, batches in groups for batch in batches]
 
 
-Share = tuple[Batch, ...]
+Workload = tuple[Batch, ...]
 """Batches of the same data, for one process."""
 
 
-def shares_of(batches: Sequence[Batch], jobs: int) -> list[Share]:
+def shares_of(batches: Sequence[Batch], jobs: int) -> list[Workload]:
     """Return the batches in shares, in the same order: what one process opens or generates, no other one needs.
 
     Only data with very many rows is shared by several processes, so that none works much longer than the others.
@@ -97,7 +97,7 @@ def shares_of(batches: Sequence[Batch], jobs: int) -> list[Share]:
     return [tuple(share) for share in shares]
 
 
-def places_of(share: Share) -> list[int]:
+def places_of(share: Workload) -> list[int]:
     """Return the places of a share's runs among all runs."""
     return [place for batch in share for place in batch.places]
 

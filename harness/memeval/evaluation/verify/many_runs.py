@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from memeval.archive.runs import RunFolder
-from memeval.evaluation.verify.batches import Share, batches_of, places_of, shares_of
+from memeval.evaluation.verify.batches import Workload, batches_of, places_of, shares_of
 from memeval.evaluation.verify.checks.sessions import Sessions
 from memeval.evaluation.verify.findings import Check
 from memeval.evaluation.verify.reproduce import Reproduction, reproduce_run
@@ -67,7 +67,7 @@ def checked_runs(folders: Sequence[RunFolder], reader: RowsReader | None = None,
     return [found[place] for place in range(len(folders))]
 
 
-def _checked(share: Share, read: Read | None) -> list[CheckedRun]:
+def _checked(share: Workload, read: Read | None) -> list[CheckedRun]:
     """Check the runs of a share."""
     checked = []
     for batch in share:
@@ -122,7 +122,7 @@ def reproduced_runs(
             following += 1
 
 
-def _reproduced(share: Share, data: Path | None, errata: Path | None) -> list[Reproduction | MemevalError]:
+def _reproduced(share: Workload, data: Path | None, errata: Path | None) -> list[Reproduction | MemevalError]:
     """Regrade the runs of a share. An error is raised when the runs before it have been yielded."""
     return [_reproduced_run(RunFolder(path), data, errata) for batch in share for path in batch.paths]
 

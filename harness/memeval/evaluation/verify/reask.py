@@ -52,7 +52,7 @@ class _Judgment:
     """``None`` if the reply is neither yes nor no."""
 
 
-def re_ask(
+def reask(
     folder: RunFolder,
     items: int = 50,
     models: ModelOptions | None = None,

@@ -16,7 +16,7 @@ from memeval.evaluation.verify.reask import draw, refuse_few, starting_again
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.execution.progress import Progress
 from memeval.execution.setup import SystemSetup
-from memeval.grading.rows import last_attempts
+from memeval.grading.base import last_attempts
 from memeval.keys import ItemKey
 from memeval.options import ModelOptions, RunOptions
 from memeval.records.errors import BadInput, CheckFailed

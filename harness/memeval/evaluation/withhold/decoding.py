@@ -26,12 +26,11 @@ from memeval.evaluation.withhold.row_fields import (
     traffic_with,
 )
 from memeval.records.base import Digest, Stored
-from memeval.records.call import Call
+from memeval.records.call import Call, Traffic
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
 from memeval.records.track import Redistribution
-from memeval.records.traffic import Traffic
 
 T = TypeVar("T", bound=Stored)
 

@@ -32,10 +32,9 @@ from memeval.judging.base import Case, parse_strict
 from memeval.keys import ItemKey
 from memeval.records.audit import Probe
 from memeval.records.base import Digest, Stored, digest_bytes
-from memeval.records.call import Call, Caller, ModelRequest
+from memeval.records.call import Call, Caller, ModelRequest, Prompt
 from memeval.records.errors import BadInput
 from memeval.records.journal import LogLine
-from memeval.records.prompt import Prompt
 from memeval.records.response import Response
 from memeval.records.track import Redistribution, Track
 
@@ -51,7 +50,7 @@ class ScenarioQuoters:
     def __init__(self, benchmark_session: BenchmarkSession) -> None:
         self._benchmark_session = benchmark_session
         self._keys: dict[str, list[ItemKey]] = {}
-        for key in benchmark_session.dataset.keys():  # noqa: SIM118 - no dictionary
+        for key in benchmark_session.all_keys:
             self._keys.setdefault(key.scenario_id, []).append(key)
         self.scenario_of = {key.item_id: key.scenario_id for keys in self._keys.values() for key in keys}
         """The scenario of every item."""

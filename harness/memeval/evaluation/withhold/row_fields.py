@@ -6,11 +6,10 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
-from memeval.records.call import Call, ModelRequest
+from memeval.records.call import Call, ModelRequest, Traffic
 from memeval.records.grade import Grade
 from memeval.records.journal import LogLine
 from memeval.records.response import Context, Response, RetrievedItem
-from memeval.records.traffic import Traffic
 
 
 class Change(Protocol):

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memeval.records.base import Stored
-from memeval.records.call import Call
+from memeval.records.call import Call, Prompt, Traffic
 from memeval.records.grade import Grade
-from memeval.records.prompt import Prompt
 from memeval.records.response import Context, Response
-from memeval.records.traffic import Traffic
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ MOST_REPLIES = 16
 class RunModels:
     gateway: Gateway
     allowed: Mapping[Caller, tuple[Endpoint, tuple[str, ...]]]
-    """By caller, the endpoint with its key, and the models."""
 
 
 class CallsOfWorkers:
@@ -31,7 +30,6 @@ class CallsOfWorkers:
         self._replies = ThreadPoolExecutor(MOST_REPLIES, "memeval-replies")
 
     def make(self, asked: NodeCall) -> None:
-        """Start a call, and return at once."""
         endpoint, models = self._models.allowed.get(asked.caller, (None, ()))
         if endpoint is None or asked.request.endpoint != endpoint.url or asked.request.model not in models:
             raise BadInput(
@@ -46,7 +44,6 @@ class CallsOfWorkers:
         gateway.start(made).add_done_callback(lambda done: self._made(asked, done))
 
     def keep(self, call: Call) -> None:
-        """Store a call that a worker refused."""
         self._models.gateway.run(self._models.gateway.keep(call))
 
     def close(self) -> None:

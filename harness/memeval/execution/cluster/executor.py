@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10.0
-"""How long the scheduler may take to answer."""
 
 NO_WORKER_SECONDS = 120.0
 """How long a run waits for a first worker, or for another one if none is left."""

@@ -183,7 +183,6 @@ class Node(WorkerPlugin):
         )
 
     def _taken(self, parcel: RunParcel, put: Callable[[str], None]) -> tuple[_Instance, NodeModels]:
-        """Return an idle instance, or a new one that is started, and the models of the run."""
         with self._preparing:
             if self._prepared is None:
                 self._prepared = self._prepare(parcel)

@@ -146,7 +146,6 @@ class NodeModels:
         log: Callable[[str, str, str], None],
     ) -> None:
         self.sandbox = prepared.sandbox
-        """The sandbox of the system, with the socket of the endpoint."""
         self.gateway: RemoteGateway | None = None
         self.readings: ThreadPoolExecutor | None = None
         """Threads in which the reader works; ``None`` for a reader without a model."""

@@ -50,7 +50,6 @@ class SystemParcel(Record):
 
     @classmethod
     def of(cls, source: SystemSource) -> SystemParcel:
-        """Pack a system that is not prepared."""
         launch, is_control = source.launch, source.kind is SystemKind.CONTROL
         return cls(
             kind=source.kind,
@@ -107,8 +106,6 @@ class ModelUse(Record):
 
 
 class RunParcel(Record):
-    """All that a worker must know about a run."""
-
     system: SystemParcel
     sandboxed: bool
     limits: Limits
@@ -122,8 +119,6 @@ class RunParcel(Record):
 
 
 class Assignment(Record):
-    """A scenario for a worker, or a slice of its questions."""
-
     index: int
     """Its place in the order in which the run hands them out."""
     scenario: Scenario
@@ -158,8 +153,6 @@ class Assignment(Record):
 
 
 class ReceivedSteps(Steps):
-    """The steps of a streamed scenario, received as a whole."""
-
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = scenario
 
@@ -240,7 +233,6 @@ class TaskEnd(Record):
 
 class NodeCall(Record):
     worker: str
-    """The address of the worker that waits for the reply."""
     number: int
     caller: Caller
     phase: Phase
@@ -259,15 +251,12 @@ class NodeReply(Record):
 
 
 class FromWorker(Record):
-    """A message from a worker: one of these."""
-
     delivery: Delivery | None = None
     asked: NodeCall | None = None
     refused: Call | None = None
 
 
 def packed_rows(index: int, finished: Sequence[FinishedItems], lines: Sequence[LogLine]) -> Delivery:
-    """Return a delivery of finished items and lines of the log of a scenario."""
     return Delivery(
         index=index,
         items=tuple(item for each in finished for item in each.items),

@@ -21,7 +21,6 @@ LEADS = 0.6
 """Taken from a sentence that leads to a question, as in "I have a guest. What do I cook?"."""
 
 REPLIES = 1.2
-"""Taken from what an assistant says."""
 
 ECHOED = 0.4
 """Added if the assistant's reply takes up its words."""
@@ -33,19 +32,13 @@ LONGEST = 1_000
 
 class Force(Enum):
     ASSERTED = auto()
-    """It is true."""
     CHANGED = auto()
-    """It is true from now on."""
     CONFIRMED = auto()
-    """It is still true."""
     WISHED = auto()
-    """It is imagined, or may be true one day."""
     PAST = auto()
     """It was true long before."""
     TAKEN_BACK = auto()
-    """It is not going to be true after all."""
     OTHERS = auto()
-    """It is true of somebody else."""
 
 
 MOVES = frozenset(
@@ -127,13 +120,11 @@ CORRECTS = re.compile(
     r"\W*(?:no|wrong|sorry|correction|i mean|rather|scratch that|make that|wait|hang on|actually)\b(?! idea)",
     re.IGNORECASE,
 )
-"""The start of a sentence that corrects the one before it."""
 
 REASON = re.compile(
     r"\b(?:because(?: of)?|since|as long as|seeing (?:that|as)|thanks to|due to|given that|now that|so)\b",
     re.IGNORECASE,
 )
-"""Words that give a reason."""
 
 _SLIP = re.compile(
     r"^.*?\b(?:no, (?:wait|sorry)|wait, no|sorry, no|or rather|i mean|scratch that|correction)\b[,:]? *(?=\w)",
@@ -180,7 +171,6 @@ _REQUEST = re.compile(
 
 
 def force_of(text: str) -> Force:
-    """Return what a sentence says about its content."""
     if _QUOTED.search(text):
         return Force.OTHERS
     if _STILL.search(text):
@@ -221,7 +211,6 @@ def day_in_words(day: date) -> str:
 
 
 def month_asked(question: str) -> tuple[int, int] | None:
-    """Return the year and month that a question names, if it names no day."""
     for match in _DATE.finditer(question):
         if match["year"] and not (match["day"] or match["day_after"]):
             return int(match["year"]), MONTHS.index(match["month"].capitalize())

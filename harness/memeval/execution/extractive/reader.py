@@ -35,7 +35,6 @@ SAME = 0.3
 """Least share of a subject's words, by weight, in a later statement on the same subject."""
 
 LINKS = 3
-"""Most reasons of reasons that are followed."""
 
 BASES = 5
 """Most statements on which a statement may rest: those that share the rarest words with it."""
@@ -126,7 +125,6 @@ class _Reading:
         return fsum(log(1 + len(self.all) / count) for count in counts if count)
 
     def overlap(self, words: frozenset[str], each: Statement) -> float:
-        """Return the weight of some words in and around a statement."""
         inside, near = words & each.words, words & each.around
         return (self.weight(inside) if inside else 0.0) + (NEAR * self.weight(near) if near else 0.0)
 
@@ -169,7 +167,6 @@ class _Reading:
         return f"{said_time(first.text, first.day) or day_in_words(first.day)}: {first.text}"
 
     def _in_month(self, year: int, month: int) -> str:
-        """Return what was true at the end of a month."""
         until = [each for each in self.all if each.line.stamp <= f"{year:04}-{month:02}-99"]
         found = self._newest(self.words, until or self.all)
         return news_of(found.text) if found else ""
@@ -187,7 +184,6 @@ class _Reading:
         return self.best(subject, (each for each in topic if each.session == nearest))
 
     def _now(self) -> str:
-        """Return what is true now, with its doubt."""
         fact = self._newest(self.words, self.all)
         if fact is None:
             return ""

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from memeval.execution.extractive import cues
 
 CACHED_CHARACTERS = 10_000
-"""Longer lines are not cached."""
 
 READ_CHARACTERS = 600
 """Start of a sentence that is searched for cues."""
@@ -35,7 +34,6 @@ class Sentence:
     gives_reason: bool
     """Whether it says why something is so."""
     corrects: bool
-    """Whether it corrects the sentence before it."""
     fact_like: float
     """How much it looks like a statement on the speaker's life, without regard to its subject."""
 
@@ -47,23 +45,18 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of context: one turn of a conversation, or a line of any text."""
-
     stamp: str
     """Its date, as in the context; blank if unknown."""
     speaker: str
     """Blank if unknown."""
     sentences: tuple[Sentence, ...]
     words: frozenset[str]
-    """Stems of the content words of all its sentences."""
     is_reply: bool
-    """Whether an assistant says it."""
     asks: bool
 
 
 class Statement(NamedTuple):
     place: int
-    """Its position in the context."""
     session: int
     """The position of its session, where a session is all adjacent lines of one day."""
     line: Line
@@ -87,7 +80,6 @@ class Statement(NamedTuple):
 
     @property
     def words(self) -> frozenset[str]:
-        """Stems of its content words."""
         return self.sentence.words
 
     @property
@@ -98,12 +90,10 @@ class Statement(NamedTuple):
 
     @property
     def is_true(self) -> bool:
-        """Whether its content is true when it is said, of the speaker."""
         return self.sentence.force in cues.TRUE
 
     @property
     def is_own(self) -> bool:
-        """Whether a person says it, and it is true of this person."""
         return self.is_true and not self.line.is_reply
 
 
@@ -125,7 +115,6 @@ def stem(word: str) -> str:
 
 
 def stems(text: str) -> frozenset[str]:
-    """Return the stems of the content words of a text."""
     words = (word.lower().replace("’", "'").removesuffix("'s") for word in _WORD.findall(text))
     return frozenset(stem(word) for word in words if word not in cues.COMMON)
 
@@ -157,7 +146,6 @@ def statements(contexts: Sequence[str], until: str | None) -> list[Statement]:
 def _of_line(
     line: Line, before: Sequence[Line], after: Sequence[Line], session: int, place: int
 ) -> Iterator[Statement]:
-    """Yield the statements of a line, with the words of the turns before it and of the reply to it."""
     reply = after[0] if after and after[0].is_reply and not line.is_reply else None
     answers = bool(before) and before[-1].asks and before[-1].speaker != line.speaker and not line.is_reply
     introduces = reply is not None and reply.asks and len(after) > 1 and not after[1].sentences[0].is_question

@@ -21,10 +21,8 @@ class ToolCall:
     id: str
     name: str
     arguments: str
-    """JSON as the model wrote it."""
 
     def parsed(self) -> dict[str, Any]:
-        """Return the arguments as an object, for APIs that require one."""
         try:
             value = json.loads(self.arguments or "{}")
         except (ValueError, RecursionError):
@@ -51,7 +49,6 @@ class Completion:
 
 
 def data_of(call: Call) -> dict[str, Any]:
-    """Return the reply's JSON object."""
     try:
         data = json.loads(call.reply or "")
     except (ValueError, RecursionError):
@@ -106,7 +103,6 @@ def completion_of(call: Call) -> Completion:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """Split a text into the pieces of a streamed reply."""
     return (text[start : start + PIECE] for start in range(0, len(text), PIECE))
 
 
@@ -125,14 +121,11 @@ class Exchange(ABC):
     """
 
     api: ClassVar[Api] = Api.CHAT
-    """The API of the canonical request."""
     stream_type: ClassVar[str] = "text/event-stream"
-    """The content type of a streamed reply."""
 
     body: dict[str, Any]
     """The canonical body, as for the OpenAI API, not streamed."""
     streamed: bool = False
-    """Whether the system requests a streamed reply."""
 
     @abstractmethod
     def __init__(self, fields: Fields) -> None: ...
@@ -142,10 +135,8 @@ class Exchange(ABC):
         """Return the whole reply."""
 
     def events(self, call: Call) -> Iterator[str]:
-        """Yield the reply as the text of events."""
         raise NotImplementedError
 
 
 def event(data: dict[str, Any], name: str | None = None) -> str:
-    """Return a server-sent event."""
     return (f"event: {name}\n" if name else "") + f"data: {json.dumps(data)}\n\n"

@@ -10,8 +10,6 @@ NAMES = {str: "text", bool: "true or false", int: "an integer", list: "a list", 
 
 
 class Refusal(Exception):
-    """An error reply to a system."""
-
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
         self.status = status
@@ -59,11 +57,9 @@ class Fields:
         return self._left.pop(name, None)
 
     def carry(self, *names: str) -> dict[str, Any]:
-        """Return the fields of these names that are present, unchanged."""
         return {name: self._left.pop(name) for name in names if name in self._left}
 
     def ignore(self, *names: str) -> None:
-        """Ignore fields that do not affect the reply."""
         for name in names:
             self._left.pop(name, None)
 
@@ -110,5 +106,4 @@ def text_part(part: Fields, kinds: tuple[str, ...] = ("text",)) -> str:
 
 
 def joined(parts: list[str]) -> str | list[dict[str, str]]:
-    """Return texts as the content of one message."""
     return "".join(parts) if len(parts) < 2 else [{"type": "text", "text": text} for text in parts]

@@ -23,8 +23,7 @@ from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.serving.fields import Refusal
 from memeval.gateway.serving.hosts import HostRoute, Redaction
 from memeval.gateway.serving.model_endpoint import ModelEndpoint, PassCounts
-from memeval.records.call import Phase
-from memeval.records.traffic import Traffic
+from memeval.records.call import Phase, Traffic
 
 MOST_BYTES = 50 * 1024 * 1024
 """Maximum bytes of a forwarded body, in either direction."""
@@ -39,7 +38,6 @@ MOST_EXCHANGES = 20_000
 """Maximum forwarded requests in one pass over a scenario."""
 
 LONGEST_PATH = 1000
-"""Characters of a path that are recorded."""
 
 HOP_BY_HOP = frozenset(
     {
@@ -84,7 +82,6 @@ class _PublicNames(aiohttp.ThreadedResolver):
 
 
 def _is_public(text: str) -> bool:
-    """Return whether an address is public."""
     address = ipaddress.ip_address(text.partition("%")[0])
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     return (mapped or address).is_global
@@ -237,7 +234,6 @@ class Forwarder:
     async def _stream_back(
         self, exchange: _HostExchange, got: aiohttp.ClientResponse, reply: web.StreamResponse, redaction: Redaction
     ) -> None:
-        """Stream the body of a reply back."""
 
         async def write(data: bytes) -> None:
             exchange.received += len(data)
@@ -291,7 +287,6 @@ def _end_to_end(headers: CIMultiDictProxy[str], excluded: Set[str]) -> list[tupl
 
 
 async def _request_body(exchange: _HostExchange) -> AsyncIterator[bytes]:
-    """Yield the body of a request in pieces, up to the size limit."""
     try:
         async for piece in exchange.request.content.iter_any():
             if exchange.sent + len(piece) > MOST_BYTES:

@@ -23,15 +23,12 @@ SHORTEST_KEY = 8
 
 @dataclass(frozen=True)
 class HostRoute:
-    """The route to one host that a submission declares."""
-
     host: str
     origin: str
     """Its address: ``https://`` and the name, or the caller's override."""
     variable: str
     """The environment variable with the URL that the system uses for the host."""
     key_variable: str | None = None
-    """The environment variable with the placeholder for the key."""
     key: str | None = field(default=None, repr=False)
     """The real key. It is inserted into forwarded requests; the system never receives it."""
 
@@ -123,7 +120,6 @@ def key_example(host: str) -> str:
 
 
 def _key(host: Host, environment: Mapping[str, str]) -> str:
-    """Return the key of a host."""
     name = host.key or ""
     key = environment.get(name, "").strip()
     if not key:

@@ -116,5 +116,4 @@ class ModelEndpoint:
         self._on_pass_end(before)
 
     def in_phase(self, phase: Phase) -> None:
-        """Set the phase of the calls from now on."""
         self.phase = phase

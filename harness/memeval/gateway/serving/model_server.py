@@ -23,9 +23,8 @@ from memeval.gateway.serving.forwarding import Forwarder
 from memeval.gateway.serving.hosts import HostRoute
 from memeval.gateway.serving.model_endpoint import TOKEN_PREFIX, ModelEndpoint, PassCounts
 from memeval.gateway.stops import MakesSystemCalls
-from memeval.records.call import Call, Caller, ModelRequest, Phase
+from memeval.records.call import Call, Caller, ModelRequest, Phase, Traffic
 from memeval.records.errors import BadInput, MemevalError
-from memeval.records.traffic import Traffic
 
 MOST_BYTES = 10_000_000
 """Maximum bytes of a request body."""
@@ -202,7 +201,6 @@ class ModelServer:
     def _undeclared_host(
         self, host: str, rest: str, request: web.BaseRequest, counts: PassCounts, phase: Phase
     ) -> Refusal:
-        """Record a request to an undeclared host, and return its refusal."""
         host, rest = (text.encode(errors="replace").decode() for text in (host[:200], rest[:200]))
         declared = f"It declares: {', '.join(self._hosts)}" if self._hosts else "It declares none"
         sentence = f"The host '{host}' is not declared by the submission. {declared}."
@@ -226,7 +224,6 @@ class ModelServer:
         return Refusal(403, f"{sentence} Add it to hosts in submission.toml.")
 
     async def _call(self, exchange: Exchange, counts: PassCounts, phase: Phase) -> Call:
-        """Make a call if the system may make it."""
         model = exchange.body["model"]
         if model not in self._declared:
             await self._refuse(exchange, model[:200], counts, phase)
@@ -283,7 +280,6 @@ def _refuse_uncounted(body: dict[str, Any]) -> None:
 
 
 def _private_socket(path: Path) -> socketlib.socket:
-    """Return a Unix socket at a path, for this user only."""
     listening = socketlib.socket(socketlib.AF_UNIX)
     try:
         listening.bind(str(path))
@@ -310,7 +306,6 @@ def _client_key(request: web.BaseRequest) -> str:
 
 
 async def _body(request: web.BaseRequest) -> bytes:
-    """Read the body of a request."""
     body = bytearray()
     try:
         async with asyncio.timeout(ARRIVAL_SECONDS):
@@ -326,7 +321,6 @@ async def _body(request: web.BaseRequest) -> bytes:
 
 
 def _parsed(body: bytes) -> Any:
-    """Parse a JSON body strictly."""
     try:
         return json.loads(body.decode(), parse_constant=_no_constant)
     except (ValueError, RecursionError):

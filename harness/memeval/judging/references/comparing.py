@@ -15,16 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from memeval.judging.abstention import begins_missing, says_missing, withholds
 from memeval.judging.base import Case
-from memeval.judging.hedging import without_echo
-from memeval.judging.references.accepted import alternatives, polarity
+from memeval.judging.hedging import begins_missing, says_missing, withholds, without_echo
+from memeval.judging.references.lexical import SHORTEST, one_family, one_slip
 from memeval.judging.references.periods import Period
-from memeval.judging.references.polar import verdict_of
-from memeval.judging.references.slips import SHORTEST, one_family, one_slip
-from memeval.judging.references.tokens import NOT, Reading, Token, form_of, read, read_known, simplified
-from memeval.judging.scripts import is_read, is_unspaced, may_reverse
-from memeval.judging.text import bare, states
+from memeval.judging.references.polar import alternatives, polarity, verdict_of
+from memeval.judging.references.tokens import NOT, ReadText, Token, form_of, read, read_known, simplified
+from memeval.judging.text import bare, is_read, is_unspaced, may_reverse, states
 from memeval.keys import ReferenceKey
 
 LONG = 4
@@ -220,7 +217,7 @@ class _Compared:
         is_joined = len(between) <= NEAR and _JOINED.search(between) and not _MENTIONED.search(between)
         return bool(is_joined) and not other.overlaps(wanted)
 
-    def _has(self, token: Token, whole: Reading) -> bool:
+    def _has(self, token: Token, whole: ReadText) -> bool:
         if token.form in self._forms:
             return True
         if token.count:
@@ -271,7 +268,7 @@ class _Compared:
             return False
         return self._answer.text[number.start : following[0].start].split()[1:] == []
 
-    def _counts_the_same(self, whole: Reading) -> bool:
+    def _counts_the_same(self, whole: ReadText) -> bool:
         """Return whether numbers precede the words that they precede in the reference: two cats and a dog."""
         given = self._answer.tokens
         for number, thing in pairwise(whole.tokens):
@@ -281,7 +278,7 @@ class _Compared:
                     return False
         return True
 
-    def _counts(self, whole: Reading, count: Token) -> bool:
+    def _counts(self, whole: ReadText, count: Token) -> bool:
         """Return whether the answer gives a count; many answers contain a small number by chance.
 
         The number must precede the reference's unit, or be the answer's first number that is not in the question. If
@@ -311,7 +308,7 @@ class _Compared:
             is_other = is_other or given.unit not in self._asked_forms
         return not is_bound and not is_other and _is_number(given.count, wanted.count, self._off)
 
-    def _contrary(self, wanted: set[str], whole: Reading) -> str | None:
+    def _contrary(self, wanted: set[str], whole: ReadText) -> str | None:
         """Return why an answer with the right words is wrong all the same; ``None`` if it is not."""
         answer = self._answer
         if _CONFLICT.search(answer.text) and not _CONFLICT.search(whole.text):
@@ -325,7 +322,7 @@ class _Compared:
             return "The answer denies what the reference says."
         return None
 
-    def _offers_another(self, wanted: set[str], whole: Reading) -> bool:
+    def _offers_another(self, wanted: set[str], whole: ReadText) -> bool:
         """Return whether "or" joins a wanted word with one that is not wanted; lists have an "or" of their own."""
         if _PART.search(whole.text):
             return False
@@ -344,7 +341,7 @@ class _Compared:
                 return True
         return False
 
-    def _adds_items(self, whole: Reading) -> bool:
+    def _adds_items(self, whole: ReadText) -> bool:
         """Return whether an answer to a question for a list of short parts lists others among them.
 
         Nobody can tell by rules whether the others are true.
@@ -397,7 +394,7 @@ def _after_last(pattern: re.Pattern[str], text: str) -> str:
     return text[ends[-1] :] if ends else text
 
 
-def _may_lack(missing: Sequence[Token], wanted: Sequence[Token], whole: Reading) -> bool:
+def _may_lack(missing: Sequence[Token], wanted: Sequence[Token], whole: ReadText) -> bool:
     """Return whether an answer may lack these words of a reference."""
     if not missing:
         return True
@@ -425,7 +422,7 @@ class _ListPart:
     """Its words that are in no other part."""
 
 
-def _parts(whole: Reading) -> list[_ListPart]:
+def _parts(whole: ReadText) -> list[_ListPart]:
     parts: list[list[str]] = []
     start = 0
     for end in (*(found.start() for found in _PART.finditer(whole.text)), len(whole.text)):

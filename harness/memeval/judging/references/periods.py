@@ -12,7 +12,7 @@ from functools import cache
 
 import regex
 
-from memeval.judging.references.slips import one_slip
+from memeval.judging.references.lexical import one_slip
 
 Span = tuple[date, date]
 """First and last day."""

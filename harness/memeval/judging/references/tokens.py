@@ -8,11 +8,10 @@ from functools import lru_cache
 
 import regex
 
-from memeval.judging.clock import with_clock
 from memeval.judging.references.lexical import LIGHT, NEGATORS, PHRASES, same_words
 from memeval.judging.references.periods import Period, mended, periods
 from memeval.judging.stemming import stem
-from memeval.judging.text import normal
+from memeval.judging.text import normal, with_clock
 
 NOT = "!not"
 """The token of every negation."""
@@ -72,7 +71,7 @@ class Token:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadText:
     """A text, read."""
 
     text: str
@@ -94,7 +93,7 @@ def simplified(text: str) -> str:
     return _PHRASES.sub(lambda found: _PHRASE[found.group()], flat)
 
 
-def read(text: str, year: int | None = None, *, lengths: bool = False) -> Reading:
+def read(text: str, year: int | None = None, *, lengths: bool = False) -> ReadText:
     """Read a text.
 
     Args:
@@ -111,11 +110,11 @@ def read(text: str, year: int | None = None, *, lengths: bool = False) -> Readin
             tokens += [token for token in _tokens(text, period.start, period.end) if token.unit and token.count]
         at = period.end
     tokens += _tokens(text, at, len(text))
-    return Reading(text, tuple(tokens), found)
+    return ReadText(text, tuple(tokens), found)
 
 
 @lru_cache(maxsize=8_192)
-def read_known(text: str, year: int | None = None) -> Reading:
+def read_known(text: str, year: int | None = None) -> ReadText:
     """Read a raw question or reference, which come back with every answer."""
     return read(simplified(text), year)
 

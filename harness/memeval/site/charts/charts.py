@@ -1,12 +1,15 @@
 """Charts: Altair specifications, drawn as SVG at build time and made interactive on demand.
 
-The SVG contains placeholder colours that map to the style sheet, so that a chart follows light and dark mode.
+Their colours are names of the style sheet, so that a chart follows light and dark mode. A chart takes 10 to 34 ms of
+processor time. Two kinds of drawing are written as SVG of our own, because they would cost more: the bars in the
+cells of tables (12,000 on a board of 340 runs), and the lines of trends (see ``line_charts``).
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,16 +23,16 @@ import vl_convert
 from markupsafe import Markup
 
 from memeval.records.base import canonical_json
+from memeval.site.model.files import Asset, encode
 from memeval.site.model.text import visible
 
-INK, FAINT, ACCENT, CONTROL = "#010203", "#040506", "#070809", "#0a0b0c"
-"""Placeholders for colours of the style sheet."""
+INK, FAINT, ACCENT, CONTROL, PAPER = (f"var(--mv-{name})" for name in ("ink", "line", "accent", "control", "paper"))
 
-SHADES = tuple(f"#04a10{number}" for number in range(1, 6))
-"""Placeholders for shades of the accent colour, the darkest first."""
+SHADES = tuple(f"var(--mv-shade-{number})" for number in range(1, 6))
+"""Shades of the accent colour, the darkest first."""
 
-_VARIABLES = {INK: "--mv-ink", FAINT: "--mv-line", ACCENT: "--mv-accent", CONTROL: "--mv-control"}
-_VARIABLES |= {shade: f"--mv-shade-{number}" for number, shade in enumerate(SHADES, start=1)}
+SHARE = {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1]}
+"""The axis of shares of 1."""
 
 Spec = dict[str, Any]
 
@@ -45,6 +48,20 @@ class Chart:
     """Text for screen readers."""
     spec: Spec
 
+    @property
+    def path(self) -> str:
+        """Address of its specification."""
+        return f"charts/{self.name}.json"
+
+    @property
+    def drawing(self) -> Markup:
+        """The chart as SVG."""
+        return draw(self)
+
+    def asset(self) -> Asset:
+        """Return its specification as a file."""
+        return Asset(self.path, encode(self.spec))
+
 
 @dataclass(frozen=True)
 class Point:
@@ -54,7 +71,6 @@ class Point:
     value: float
     low: float
     high: float
-    control: bool
 
 
 def cache_folder() -> Path:
@@ -79,11 +95,8 @@ def draw(chart: Chart) -> Markup:
     key = hashlib.sha256(canonical_json(chart.spec).encode()).hexdigest()
     kept = cache_folder() / f"{key}.svg"
     if not kept.is_file():
-        _keep(kept, vl_convert.vegalite_to_svg(chart.spec).encode())
-    drawing = kept.read_text()
-    for colour, variable in _VARIABLES.items():
-        drawing = drawing.replace(f'"{colour}"', f'"var({variable})"')
-    head, _, body = drawing.partition(">")
+        _keep(kept, vl_convert.vega_to_svg(_vega(chart.spec)).encode())
+    head, _, body = kept.read_text(encoding="utf-8").partition(">")
     head = re.sub(r' (width|height)="[^"]*"', "", head)
     # Remove the roles of single parts: for a screen reader the chart is one picture, with a table on the page.
     body = re.sub(r' (role|aria-[a-z]+)="[^"]*"', "", body)
@@ -93,36 +106,23 @@ def draw(chart: Chart) -> Markup:
     return Markup(head + ' role="img"' + limit + ">") + title + Markup(body)  # noqa: S704 - Vega escapes text
 
 
+def _vega(spec: Spec) -> Spec:
+    """Return a specification for Vega. The same chart of other data is compiled only once."""
+    compiled = _compiled(canonical_json(spec | {"data": {"values": []}}))
+    source, *derived = compiled["data"]
+    return compiled | {"data": [source | {"values": spec["data"]["values"]}, *derived]}
+
+
+@cache
+def _compiled(spec: str) -> Spec:
+    compiled: Spec = vl_convert.vegalite_to_vega(json.loads(spec))
+    return compiled
+
+
 def _keep(path: Path, data: bytes) -> None:
     part = path.with_suffix(f".{hashlib.sha256(data).hexdigest()[:8]}.part")
     part.write_bytes(data)
     part.replace(path)
-
-
-# -- what charts there are ---------------------------------------------------------------------------------------
-
-_SHARE = {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1]}
-
-
-def intervals(name: str, title: str, points: Sequence[Point]) -> Chart:
-    """Chart values with their intervals, one line each."""
-    return Chart(name, title, "Scores with 95 % intervals, one line each.", _filled(_intervals(), points))
-
-
-@cache
-def _intervals() -> Spec:
-    alt = altair()
-    base = alt.Chart(_data([])).encode(y=alt.Y("label:N", sort=None, title=None).axis(labelLimit=220))
-    rule = base.mark_rule(strokeWidth=3, opacity=0.45).encode(
-        x=_share(alt.X, "low:Q", None), x2="high:Q", color=_kind()
-    )
-    dot = base.mark_point(filled=True, size=70, opacity=1).encode(x="value:Q", color=_kind(), tooltip=_tooltip())
-    return finish((rule + dot).properties(width=460, height={"step": 28}))
-
-
-def _filled(spec: Spec, points: Sequence[Point]) -> Spec:
-    """Return a specification with data. Altair validates each shape of chart only once, for all runs."""
-    return spec | {"data": {"values": _values(points)}}
 
 
 def altair() -> Any:
@@ -130,42 +130,8 @@ def altair() -> Any:
     return importlib.import_module("altair")
 
 
-def _data(points: Sequence[Point]) -> Any:
-    return altair().Data(values=_values(points))
-
-
-def _values(points: Sequence[Point]) -> list[Spec]:
-    return [
-        {
-            "label": visible(point.label),
-            "value": point.value,
-            "low": point.low,
-            "high": point.high,
-            "kind": "control" if point.control else "system",
-        }
-        for point in points
-    ]
-
-
-def _share(channel: Any, field: str, title: str | None) -> Any:
-    return channel(field, title=title).scale(domain=[0, 1]).axis(**_SHARE)
-
-
-def _kind() -> Any:
-    alt = altair()
-
-    return alt.Color("kind:N", legend=None).scale(domain=["system", "control"], range=[ACCENT, CONTROL])
-
-
-def _tooltip() -> list[Any]:
-    alt = altair()
-
-    shares = [alt.Tooltip(f"{name}:Q", format=".1%") for name in ("value", "low", "high")]
-    return [alt.Tooltip("label:N", title="name"), *shares]
-
-
-def finish(drawing: Any) -> Spec:
-    """Return a drawing as a specification in the board's colours."""
+def finish(drawing: Any, rows: Sequence[Spec]) -> Spec:
+    """Return a drawing of rows of data as a specification in the board's colours."""
     axis = {
         "labelColor": INK,
         "titleColor": INK,
@@ -179,5 +145,35 @@ def finish(drawing: Any) -> Spec:
     spec: Spec = drawing.configure(background="transparent", font="system-ui, sans-serif").to_dict()
     # Browsers measure text wider than the renderer does: add space.
     spec["padding"] = {"left": 32, "right": 48, "top": 6, "bottom": 6}
-    spec["config"] |= {"axis": axis, "view": {"stroke": None}, "aria": False, "text": {"fontSize": 12}}
-    return spec
+    spec["config"] |= {"axis": axis, "view": {"stroke": None}, "aria": False, "text": {"fontSize": 12, "fill": INK}}
+    return spec | {"data": {"values": list(rows)}}
+
+
+def kind_colour() -> Any:
+    """Return the colours of systems, controls and published values, by the field ``kind``."""
+    kinds = {"system": ACCENT, "control": CONTROL, "published": SHADES[-1]}
+    return altair().Color("kind:N", legend=None).scale(domain=list(kinds), range=list(kinds.values()))
+
+
+def kind_of(is_control: bool) -> str:
+    return "control" if is_control else "system"
+
+
+def intervals(name: str, title: str, points: Sequence[Point]) -> Chart:
+    """Chart values with their intervals, one line each."""
+    rows = [vars(point) | {"label": visible(point.label)} for point in points]
+    spec = _intervals() | {"data": {"values": rows}}
+    return Chart(name, title, "Scores with 95 % intervals, one line each.", spec)
+
+
+@cache
+def _intervals() -> Spec:
+    """Return the specification without data. Altair validates it only once, for all systems."""
+    alt = altair()
+    base = alt.Chart(alt.Data(values=[])).encode(y=alt.Y("label:N", sort=None, title=None).axis(labelLimit=220))
+    share = alt.X("low:Q", title=None).scale(domain=[0, 1]).axis(**SHARE)
+    rule = base.mark_rule(strokeWidth=3, opacity=0.45, color=ACCENT).encode(x=share, x2="high:Q")
+    tips = [alt.Tooltip("label:N", title="name")]
+    tips += [alt.Tooltip(f"{each}:Q", format=".1%") for each in ("value", "low", "high")]
+    dot = base.mark_point(filled=True, size=70, opacity=1, color=ACCENT).encode(x="value:Q", tooltip=tips)
+    return finish((rule + dot).properties(width=460, height={"step": 28}), [])

@@ -1,4 +1,9 @@
-"""Line charts as SVG: lines with bands, breaks without a line, version labels. Colours come from ``trends.css``."""
+"""Line charts as SVG: lines with bands, breaks without a line, version labels. Colours come from ``trends.css``.
+
+They are written here and not by Altair for the time of a build: a board of 337 runs has 531 of them. By vl-convert,
+one takes 37 ms if its kind is compiled already, 70 ms if not: 20 to 37 s of processor time beside 140 s for all else.
+Here all 531 take 0.05 s. Readers also hide single lines, which would need a whole chart library in their browser.
+"""
 
 from __future__ import annotations
 

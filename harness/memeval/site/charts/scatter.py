@@ -1,23 +1,20 @@
-"""Charts of scores against costs. Horizontal positions are shares of the width: type keeps its size on every screen."""
+"""Charts of scores against costs."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-
-from markupsafe import Markup, escape
+from typing import Any
 
 from memeval.records.scores import Interval
 from memeval.site.charts.axes import round_step
-from memeval.site.model.text import percent, visible
+from memeval.site.charts.charts import ACCENT, CONTROL, INK, PAPER, Chart, Spec, altair, finish
+from memeval.site.model.text import visible
 
-HEIGHT = 340
-"""Height of the plot in pixels."""
-
-NOMINAL = 680
-"""Width in pixels for which names are placed; narrower screens show numbers in their stead."""
+WIDTH, HEIGHT = 500, 320
+"""Size of the plot in pixels."""
 
 LOG_SPREAD = 20
 """From this ratio of the largest to the smallest positive value on, the axis is logarithmic."""
@@ -30,6 +27,9 @@ LEAST_COST_SPAN = 0.2
 
 _CHARACTER, _LINE = 6.6, 14
 """Width of a character and height of a line, in pixels."""
+
+_LONG_TIMES = (60, 120, 300, 600, 1800, 3600, 7200, 18000, 36000)
+"""Round times of a minute and more, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,6 @@ def _linear(start: float, end: float) -> PlotAxis:
     return PlotAxis(start, end, tuple(number * step for number in range(first, last + 1)))
 
 
-_LONG_TIMES = (60, 120, 300, 600, 1800, 3600, 7200, 18000, 36000)
-"""Round times of a minute and more, in seconds."""
-
-
 def _log_ticks(start: float, end: float, seconds: bool) -> tuple[float, ...]:
     factors = (1, 2, 5) if end / start < 1000 else (1,)
     powers = range(math.floor(math.log10(start)), math.ceil(math.log10(end)) + 1)
@@ -130,9 +126,13 @@ class Level:
 class Plot:
     """What is drawn."""
 
+    name: str
+    """Its name in addresses."""
     title: str
     description: str
     """What it shows, as text for screen readers."""
+    cost: str
+    """Title of the axis of costs."""
     spots: tuple[PlotSpot, ...]
     """At least two points, one of them ranked."""
     write: Callable[[float], str]
@@ -148,79 +148,47 @@ def score_range(spots: Sequence[PlotSpot]) -> PlotAxis:
     return score_axis([end for spot in spots if spot.is_ranked for end in _ends(spot)])
 
 
-def scatter(plot: Plot) -> Markup:
-    """Draw points and their front. The page lists the same numbers beside it; points out of range are left out."""
-    across = cost_axis([spot.cost for spot in plot.spots], seconds=plot.seconds)
-    up = score_range(plot.spots)
-    inside = [spot for spot in plot.spots if up.holds(spot.score)]
-    front = sorted((spot for spot in inside if spot.number is not None), key=lambda spot: spot.number or 0)
-    parts = [
-        f'<svg class="mv-tradeoff" width="100%" height="{HEIGHT}" role="img">'
-        f"<title>{escape(visible(plot.title))}</title><desc>{escape(visible(plot.description))}</desc>",
-        '<text class="mv-tick" x="-8" y="-10" text-anchor="end">%</text>',
-        *_grid(across, up, plot.write),
-    ]
-    boxes = [_Box(NOMINAL * across.share(spot.cost), _height(up, spot.score), 10, 10) for spot in inside]
-    parts += _levels([level for level in plot.levels if up.holds(level.score)], up, boxes)
-    parts += _staircase(front, across, up)
-    parts += [_spot(spot, across, up, None) for spot in reversed(inside) if spot.number is None]
-    parts += [_spot(spot, across, up, _place(spot, across, up, boxes)) for spot in front]
-    return Markup("".join([*parts, "</svg>"]))  # noqa: S704 - text escaped above
-
-
 def _ends(spot: PlotSpot) -> tuple[float, ...]:
     """Return a score, with its interval if it is on the front."""
     drawn = spot.interval if spot.number is not None else None
     return (spot.score,) if drawn is None else (drawn.low, spot.score, drawn.high)
 
 
-def _height(up: PlotAxis, score: float) -> float:
+def scatter(plot: Plot) -> Chart:
+    """Chart points and their front. The page lists the same numbers beside it; points out of range are left out."""
+    across = cost_axis([spot.cost for spot in plot.spots], seconds=plot.seconds)
+    up = score_range(plot.spots)
+    inside = [spot for spot in plot.spots if up.holds(spot.score)]
+    boxes = [_Box(WIDTH * across.share(spot.cost), _below(up, spot.score), 10, 10) for spot in inside]
+    rows = list(_levels([level for level in plot.levels if up.holds(level.score)], up, boxes))
+    rows += [_row(spot, across, up, plot.write) for spot in reversed(inside) if spot.number is None]
+    for spot in sorted((spot for spot in inside if spot.number is not None), key=lambda spot: spot.number or 0):
+        rows.append(_row(spot, across, up, plot.write) | _name(spot, across, up, boxes))
+    return Chart(plot.name, plot.title, plot.description, finish(_drawing(plot, across, up), rows))
+
+
+def _below(up: PlotAxis, score: float) -> float:
+    """Return how far below the upper end of the axis a score stands, in pixels."""
     return HEIGHT * (1 - up.share(score))
 
 
-def _x(across: PlotAxis, cost: float) -> str:
-    return f"{100 * across.share(cost):.2f}%"
-
-
-def _grid(across: PlotAxis, up: PlotAxis, write: Callable[[float], str]) -> Iterator[str]:
-    step = up.ticks[1] - up.ticks[0] if len(up.ticks) > 1 else 0.01
-    digits = 0 if abs(100 * step - round(100 * step)) < 1e-9 else 1
-    for tick in up.ticks:
-        y = f"{_height(up, tick):.1f}"
-        yield f'<line class="mv-grid" x1="0" x2="100%" y1="{y}" y2="{y}"/>'
-        yield f'<text class="mv-tick" x="-8" y="{y}" dy="4" text-anchor="end">{percent(tick, digits)}</text>'
-    for tick in (*((0.0,) if across.has_zero else ()), *across.ticks):
-        x, label = _x(across, tick), escape(visible(write(tick)))
-        yield f'<line class="mv-grid" x1="{x}" x2="{x}" y1="0" y2="{HEIGHT}"/>'
-        yield f'<text class="mv-tick" x="{x}" y="{HEIGHT + 18}" text-anchor="middle">{label}</text>'
-
-
-def _levels(levels: Sequence[Level], up: PlotAxis, boxes: list[_Box]) -> Iterator[str]:
-    for level in levels:
-        y = _height(up, level.score)
-        yield f'<line class="mv-level" x1="0" x2="100%" y1="{y:.1f}" y2="{y:.1f}"/>'
-        width = _CHARACTER * len(level.name)
-        for x, anchor in ((NOMINAL - width / 2, "end"), (width / 2, "start")):
-            box = _Box(x, y - 8, width, _LINE)
-            if not any(box.meets(other) for other in boxes):
-                boxes.append(box)
-                name = escape(visible(level.name))
-                yield f'<text class="mv-level-name" x="{"100%" if anchor == "end" else 0}" y="{y:.1f}" dy="-4" '
-                yield f'text-anchor="{anchor}">{name}</text>'
-                break
-
-
-def _staircase(front: Sequence[PlotSpot], across: PlotAxis, up: PlotAxis) -> Iterator[str]:
-    for one, two in pairwise(front):
-        first, second = _x(across, one.cost), _x(across, two.cost)
-        low, high = _height(up, one.score), _height(up, two.score)
-        yield f'<line class="mv-front" x1="{first}" x2="{second}" y1="{low:.1f}" y2="{low:.1f}"/>'
-        yield f'<line class="mv-front" x1="{second}" x2="{second}" y1="{low:.1f}" y2="{high:.1f}"/>'
+def _row(spot: PlotSpot, across: PlotAxis, up: PlotAxis, write: Callable[[float], str]) -> Spec:
+    row: Spec = {
+        "kind": "front" if spot.number is not None else "ranked" if spot.is_ranked else "unranked",
+        "system": visible(spot.name),
+        "cost": visible(write(spot.cost)),
+        "x": across.share(spot.cost),
+        "y": spot.score,
+    }
+    if spot.number is None:
+        return row
+    low, high = (spot.interval.low, spot.interval.high) if spot.interval else (spot.score, spot.score)
+    return row | {"number": str(spot.number), "low": max(low, up.start), "high": min(high, up.end)}
 
 
 @dataclass(frozen=True)
 class _Box:
-    """A rectangle that is taken: its middle and its size in pixels."""
+    """A place that is taken, in pixels, by its middle."""
 
     x: float
     y: float
@@ -234,42 +202,83 @@ class _Box:
         )
 
 
-def _place(spot: PlotSpot, across: PlotAxis, up: PlotAxis, boxes: list[_Box]) -> int | None:
-    """Return how far below its spot a name has room, in pixels, and keep the room; ``None`` if it has none."""
-    share, y, width = across.share(spot.cost), _height(up, spot.score), _CHARACTER * len(_label(spot))
-    side = 1 if share < 0.5 else -1
-    own = _Box(NOMINAL * share, y, 10, 10)
-    for below in (-14, 18, -28, 32):
-        box = _Box(NOMINAL * share + side * (12 + width / 2), y + below, width, _LINE)
+def _name(spot: PlotSpot, across: PlotAxis, up: PlotAxis, boxes: list[_Box]) -> Spec:
+    """Return the name of a spot where it has room, after its number, and keep the room; nothing if it has none."""
+    share, y, name = across.share(spot.cost), _below(up, spot.score), visible(f"{spot.number} {spot.name}")
+    side, width = 1 if share < 0.5 else -1, _CHARACTER * len(name)
+    own = _Box(WIDTH * share, y, 10, 10)
+    for down in (-14, 18, -28, 32):
+        box = _Box(WIDTH * share + side * (12 + width / 2), y + down, width, _LINE)
         if 0 < box.y < HEIGHT - 4 and not any(box.meets(other) for other in boxes if other != own):
             boxes.append(box)
-            return below
-    return None
+            return _label(name, box.x - side * width / 2, box.y, "left" if side > 0 else "right", up)
+    return {}
 
 
-def _label(spot: PlotSpot) -> str:
-    """Return the name of a spot, after its number: names may stand nearer to another spot."""
-    return spot.name if spot.number is None else f"{spot.number} {spot.name}"
+def _label(name: str, x: float, y: float, align: str, up: PlotAxis) -> Spec:
+    """Return a label at a place in pixels."""
+    score = up.start + (1 - y / HEIGHT) * (up.end - up.start)
+    return {"label": name, "label_x": x / WIDTH, "label_y": score, "align": align}
 
 
-def _spot(spot: PlotSpot, across: PlotAxis, up: PlotAxis, below: int | None) -> str:
-    x, y = _x(across, spot.cost), _height(up, spot.score)
-    kinds = ["mv-spot"]
-    kinds += ["mv-spot-front"] if spot.number is not None else [] if spot.is_ranked else ["mv-spot-unranked"]
-    kinds += ["mv-spot-named"] if below is not None else []
-    parts = [f'<g class="{" ".join(kinds)}">']
-    if spot.interval is not None:
-        low, high = (min(max(_height(up, end), 0), HEIGHT) for end in (spot.interval.low, spot.interval.high))
-        parts.append(f'<line class="mv-spot-interval" x1="{x}" x2="{x}" y1="{high:.1f}" y2="{low:.1f}"/>')
-    parts.append(f'<circle cx="{x}" cy="{y:.1f}" r="{8 if spot.number else 4.5}"/>')
-    if spot.number is not None:
-        parts.append(
-            f'<text class="mv-spot-number" x="{x}" y="{y:.1f}" dy="4" text-anchor="middle">{spot.number}</text>'
+def _levels(levels: Sequence[Level], up: PlotAxis, boxes: list[_Box]) -> Iterator[Spec]:
+    for level in levels:
+        row: Spec = {"kind": "level", "y": level.score}
+        y, name = _below(up, level.score), visible(level.name)
+        width = _CHARACTER * len(name)
+        for x, end, align in ((WIDTH - width / 2, WIDTH, "right"), (width / 2, 0, "left")):
+            box = _Box(x, y - 8, width, _LINE)
+            if not any(box.meets(other) for other in boxes):
+                boxes.append(box)
+                row |= _label(name, end, box.y, align, up)
+                break
+        yield row
+
+
+def _drawing(plot: Plot, across: PlotAxis, up: PlotAxis) -> Any:
+    alt = altair()
+    costs = [*((0.0,) if across.has_zero else ()), *across.ticks]
+    places, labels = [across.share(cost) for cost in costs], [visible(plot.write(cost)) for cost in costs]
+    shown = f"{json.dumps(labels)}[indexof({json.dumps(places)}, datum.value)]"
+    step = up.ticks[1] - up.ticks[0] if len(up.ticks) > 1 else 0.01
+    form = ".0%" if abs(100 * step - round(100 * step)) < 1e-9 else ".1%"
+    x = alt.X("x:Q", title=f"{plot.cost} →").scale(domain=[0, 1]).axis(values=places, labelExpr=shown)
+    y = alt.Y("y:Q", title=None).scale(domain=[up.start, up.end], nice=False).axis(values=list(up.ticks), format=form)
+    kinds = ["front", "ranked", "unranked"]
+
+    def of(*kinds: str, having: str = "kind") -> Any:
+        chosen = alt.FieldOneOfPredicate(field="kind", oneOf=list(kinds))
+        return alt.Chart().transform_filter(chosen).transform_filter(f"isValid(datum.{having})")
+
+    def by_kind(channel: Any, *values: object) -> Any:
+        return channel("kind:N", legend=None).scale(domain=kinds, range=list(values))
+
+    sizes = {
+        "size": {"expr": "datum.kind == 'front' ? 200 : 64"},
+        "fillOpacity": {"expr": "datum.kind == 'ranked' ? 0.5 : 1"},
+    }
+    tips = [alt.Tooltip("system:N"), alt.Tooltip("y:Q", title="score", format=".1%")]
+    tips.append(alt.Tooltip("cost:N", title=plot.cost))
+    spots = (
+        of(*kinds)
+        .mark_circle(strokeWidth=1, opacity=1, **sizes)
+        .encode(
+            x=x,
+            y=y,
+            fill=by_kind(alt.Fill, ACCENT, ACCENT, PAPER),
+            stroke=by_kind(alt.Stroke, PAPER, PAPER, ACCENT),
+            tooltip=tips,
         )
-    left = across.share(spot.cost) < 0.5
-    name = escape(visible(_label(spot)))
-    parts.append(
-        f'<text class="mv-spot-name" x="{x}" y="{y:.1f}" dx="{12 if left else -12}" dy="{(below or -14) + 4}" '
-        f'text-anchor="{"start" if left else "end"}">{name}</text></g>'
     )
-    return "".join(parts)
+    names = {"x": alt.X("label_x:Q"), "y": alt.Y("label_y:Q"), "text": "label:N"}
+    align, stairs = {"expr": "datum.align"}, {"interpolate": "step-after", "strokeDash": [2, 3]}
+    return alt.layer(
+        of("level").mark_rule(color=CONTROL, strokeDash=[5, 4]).encode(y=y),
+        of("level", having="label").mark_text(align=align, fontSize=11, fill=CONTROL).encode(**names),
+        of("front").mark_line(color=ACCENT, strokeWidth=1.5, **stairs).encode(x=x, y=y),
+        of("front").mark_rule(color=ACCENT, strokeWidth=2, opacity=0.35).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"),
+        spots,
+        of("front").mark_text(fontSize=10, fontWeight="bold", fill=PAPER).encode(x=x, y=y, text="number:N"),
+        of("front", having="label").mark_text(align=align, fontWeight="bold", fill=INK).encode(**names),
+        data=alt.Data(values=[]),
+    ).properties(width=WIDTH, height=HEIGHT)

@@ -18,7 +18,7 @@ from memeval.leaderboard.pairing import TrackPair, apart_and_shared, old_and_fre
 from memeval.records.call import Phase
 from memeval.records.run import SystemKind
 from memeval.site.charts.benchmark_charts import declared_charts
-from memeval.site.charts.figures import Figure, figure
+from memeval.site.charts.charts import Chart
 from memeval.site.charts.study_charts import CurvePoint, Slice, ValuePair, curves, declared, parts, two_looks
 from memeval.site.model import text
 from memeval.site.model.content import BenchmarkView, SiteModel, judge_label
@@ -39,7 +39,7 @@ NO_ANSWER = "no readable answer"
 class Study:
     """A chart, its explanation, and the same numbers as a table."""
 
-    figure: Figure
+    figure: Chart
     says: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -68,7 +68,7 @@ def _errors(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
         title = f"{metric.title} by size: {benchmark.track_title(table.track)}"
         says = "Share of items by size of the error, one bar per system."
         yield Study(
-            figure(parts(f"errors-{table.track.id}", title, says, slices)),
+            parts(f"errors-{table.track.id}", title, says, slices),
             "Size of the errors of each system, as shares of all planned items. Items without a readable answer have a "
             "group of their own.",
             ("System", *names),
@@ -99,27 +99,20 @@ def _latency(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
             slopes = _slopes(found)
             for (size, flight), seconds in sorted(found.items()):
                 median, tail = (float(each) for each in numpy.percentile(seconds, (50, 95)))
-                control = row.run.system.kind is SystemKind.CONTROL
-                knots.append(CurvePoint(_name(row), size, max(1000 * median, 1e-3), control, f"concurrency {flight}"))
-                rows.append(
-                    (
-                        *(_name(row), str(size), str(flight), str(len(seconds))),
-                        *(text.seconds(median), text.seconds(tail), slopes.get(flight, text.ABSENT)),
-                    )
-                )
-        title = "Median search latency by bank size"
-        axes = ("texts in the bank", "milliseconds")
+                panel = f"concurrency {flight}"
+                knots.append(CurvePoint(_name(row), size, max(1000 * median, 1e-3), _is_control(row), panel))
+                counts = str(size), str(flight), str(len(seconds))
+                slope = slopes.get(flight, text.ABSENT)
+                rows.append((_name(row), *counts, text.seconds(median), text.seconds(tail), slope))
         yield Study(
-            figure(
-                curves(
-                    f"latency-{table.track.id}",
-                    f"{title}, {table.track.protocol}",
-                    "Median milliseconds of a search by number of texts in the bank: one line per system, one panel "
-                    "per concurrency.",
-                    knots,
-                    axes,
-                    shares=False,
-                )
+            curves(
+                f"latency-{table.track.id}",
+                f"Median search latency by bank size, {table.track.protocol}",
+                "Median milliseconds of a search by number of texts in the bank: one line per system, one panel "
+                "per concurrency.",
+                knots,
+                ("texts in the bank", "milliseconds"),
+                shares=False,
             ),
             "Time from sending a search to its reply, including waiting for other searches. Compare only systems that "
             "ran on the same machine.",
@@ -195,17 +188,14 @@ def _scores_by_length(name: str, found: Sequence[tuple[int, BoardRow]]) -> Itera
         composite = row.run.scores.composite
         if composite.value is None:
             continue
-        knots.append(CurvePoint(_name(row), size, composite.value, row.run.system.kind is SystemKind.CONTROL))
+        knots.append(CurvePoint(_name(row), size, composite.value, _is_control(row)))
         interval = composite.interval
         within = f"{text.percent(interval.low)}–{text.percent(interval.high)}" if interval else text.ABSENT
         rows.append((_name(row), text.count(size), text.percent(composite.value), within))
-    track = found[0][1].run.track
-    title = f"Score by length of history: {reader_label(track.reader)}, {judge_label(track)}"
-    axes = ("tokens of history", "composite score")
+    title = f"Score by length of history: {_settings(found[0][1])}"
+    drawn = "Composite score by tokens of history, one line per system."
     yield Study(
-        figure(
-            curves(name, title, "Composite score by tokens of history, one line per system.", knots, axes, shares=True)
-        ),
+        curves(name, title, drawn, knots, ("tokens of history", "composite score"), shares=True),
         "The questions are the same at every length; only the unrelated talk grows. Each length is its own track: "
         "compare a system with itself, not with others.",
         ("System", "Tokens of history", "Composite %", "95 % interval"),
@@ -221,36 +211,25 @@ def _latencies_by_length(name: str, found: Sequence[tuple[int, BoardRow]]) -> It
         ingest = phases.get(Phase.INGEST)
         if answer is None or answer.p50 is None:
             continue
-        control = row.run.system.kind is SystemKind.CONTROL
-        knots.append(CurvePoint(_name(row), size, max(1000 * answer.p50, 1e-3), control))
-        rows.append(
-            (
-                *(_name(row), text.count(size), text.seconds(answer.p50), text.seconds(answer.p95)),
-                *(text.ABSENT if ingest is None else text.seconds(ingest.total), str(row.run.timing.concurrency)),
-            )
-        )
+        knots.append(CurvePoint(_name(row), size, max(1000 * answer.p50, 1e-3), _is_control(row)))
+        took = text.ABSENT if ingest is None else text.seconds(ingest.total)
+        answered = text.seconds(answer.p50), text.seconds(answer.p95)
+        rows.append((_name(row), text.count(size), *answered, took, str(row.run.timing.concurrency)))
     if len({knot.x for knot in knots}) < 2:
         return
-    track = found[0][1].run.track
+    title = f"Answer latency by length of history: {_settings(found[0][1])}"
+    drawn = "Median milliseconds of an answer by tokens of history, one line per system."
     yield Study(
-        figure(
-            curves(
-                name,
-                f"Answer latency by length of history: {reader_label(track.reader)}, {judge_label(track)}",
-                "Median milliseconds of an answer by tokens of history, one line per system.",
-                knots,
-                ("tokens of history", "milliseconds"),
-                shares=False,
-            )
-        ),
+        curves(name, title, drawn, knots, ("tokens of history", "milliseconds"), shares=False),
         "Median time from a question to the end of its reply. With a fixed reader: time of the search. Compare only "
         "runs of one machine, at the same concurrency.",
-        (
-            *("System", "Tokens of history", "Median", "95th percentile"),
-            *("Total ingest time", "Concurrency"),
-        ),
+        ("System", "Tokens of history", "Median", "95th percentile", "Ingest time, summed", "Concurrency"),
         tuple(rows),
     )
+
+
+def _settings(row: BoardRow) -> str:
+    return f"{reader_label(row.run.track.reader)}, {judge_label(row.run.track)}"
 
 
 def _seeds(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
@@ -300,7 +279,7 @@ def _looks(name: str, title: str, says: str, pairs: Sequence[TrackPair], names: 
         for label, pair in zip(labels, pairs, strict=True)
     )
     columns = ("System", f"{names[0].capitalize()} %", f"{names[1].capitalize()} %", "Difference")
-    yield Study(figure(chart), says, columns, tuple(rows))
+    yield Study(chart, says, columns, tuple(rows))
 
 
 def _declared(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
@@ -311,11 +290,15 @@ def _declared(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
         heading = slice_label(info.slice).title if info.slice else metric.title if metric else "Composite score"
         chart = declared(drawn.name, drawn.title, info.meaning, drawn.marks, (heading, drawn.axis), drawn.is_share)
         says = f"{info.meaning} Published values: {info.origin}" if info.published else info.meaning
-        yield Study(figure(chart), says, ("System", *(drawn.axis or (heading,))), drawn.table())
+        yield Study(chart, says, ("System", *(drawn.axis or (heading,))), drawn.table())
 
 
 def _name(row: BoardRow) -> str:
     return row.run.system.name
+
+
+def _is_control(row: BoardRow) -> bool:
+    return row.run.system.kind is SystemKind.CONTROL
 
 
 STUDIES: tuple[Callable[[SiteModel, BenchmarkView], Iterable[Study]], ...] = (

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from markupsafe import Markup
-
 from memeval.leaderboard.board import BoardRow, RankStatus
 from memeval.leaderboard.matrices import frontier
 from memeval.records.run import SystemKind
+from memeval.site.charts.charts import Chart
 from memeval.site.charts.scatter import Level, Plot, PlotSpot, scatter, score_range
 from memeval.site.table.columns import Column, ColumnGroup
 from memeval.site.table.spending import TOKENS
@@ -139,30 +138,32 @@ class DrawnTradeOff:
     """A trade-off with its chart."""
 
     shown: TradeOff
-    chart: Markup | None
+    chart: Chart | None
     """``None`` if all systems cost the same."""
     outside: tuple[Spot, ...] = ()
     """Unranked systems outside of the range of the scores, which is fitted to the ranked ones."""
 
 
-def draw_trade_off(shown: TradeOff, title: str) -> DrawnTradeOff:
-    """Draw a trade-off."""
+def draw_trade_off(view: TableView, shown: TradeOff) -> DrawnTradeOff:
+    """Draw a trade-off of a table."""
     if shown.same_cost is not None:
         return DrawnTradeOff(shown, None)
     column, scores = shown.column, score_range(shown.spots)
     plot = Plot(
-        title, shown.description, shown.spots, column.write, shown.levels, seconds=column.group is ColumnGroup.TIME
+        name=f"trade-off-{view.id}-{column.name}",
+        title=f"{view.title}: score against {column.title[:1].lower()}{column.title[1:]}",
+        description=shown.description,
+        cost=column.title,
+        spots=shown.spots,
+        write=column.write,
+        levels=shown.levels,
+        seconds=column.group is ColumnGroup.TIME,
     )
     return DrawnTradeOff(shown, scatter(plot), tuple(spot for spot in shown.spots if not scores.holds(spot.score)))
 
 
 def board_trade_off(view: TableView) -> DrawnTradeOff | None:
     """Return the trade-off that stands below a table: tokens, or the first other one with a chart."""
-    drawn = [draw_trade_off(each, trade_off_title(view, each)) for each in trade_offs(view) if each.same_cost is None]
-    return min(drawn, key=lambda each: each.shown.column is not TOKENS, default=None)
-
-
-def trade_off_title(view: TableView, shown: TradeOff) -> str:
-    """Return the title of a chart."""
-    title = shown.column.title
-    return f"{view.title}: score against {title[:1].lower()}{title[1:]}"
+    differing = [each for each in trade_offs(view) if each.same_cost is None]
+    found = min(differing, key=lambda each: each.column is not TOKENS, default=None)
+    return None if found is None else draw_trade_off(view, found)

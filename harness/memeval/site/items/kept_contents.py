@@ -15,7 +15,7 @@ from memeval.archive.run_cache import KeptRun, is_kept
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
 from memeval.benchmarks.base import Benchmark
-from memeval.evaluation.verify.batches import Share, batches_of, shares_of
+from memeval.evaluation.verify.batches import Workload, batches_of, shares_of
 from memeval.execution.contexts import TurnTexts
 from memeval.leaderboard.samples import graded_items
 from memeval.leaderboard.traces import Traces
@@ -94,7 +94,7 @@ class _ReadOnce(KeptRun):
         return list(super().grades())
 
 
-def _keep(task: tuple[Share, bool], allowed: frozenset[str]) -> None:
+def _keep(task: tuple[Workload, bool], allowed: frozenset[str]) -> None:
     """Keep the contents of some runs on the same data, and the data's own if they are the first ones."""
     share, is_first = task
     for path in (path for batch in share for path in batch.paths):

@@ -16,7 +16,7 @@ def run_command(run: Run) -> str:
     """Return the command that runs the system, the import or the judge of a run again."""
     track = run.track
     if run.answers_from is not None:
-        return _at_endpoints(run, ["memeval", "rejudge", run.answers_from, *_judge(run)])
+        return _at_endpoints(run, ["memeval", "regrade", run.answers_from, *_judge(run)])
     if run.imported is not None:
         return _at_endpoints(run, ["memeval", "import", *_import(run, run.imported), *_judge(run), "--fresh"])
     named = f"{run.system.name}.py" if run.system.kind is SystemKind.FILE else run.system.named

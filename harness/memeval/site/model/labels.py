@@ -13,6 +13,7 @@ from memeval.records.call import Phase
 from memeval.records.failure import Cause, EvidenceFound
 from memeval.records.grade import Flag, GradeState
 from memeval.records.run import ContextSource, Isolation, Network, Run, SystemKind, TokenSource, View
+from memeval.records.submission import Product
 
 _LABELS: tuple[tuple[StrEnum, str], ...] = (
     (RankStatus.OVER_ERROR_GATE, "too many errors"),
@@ -100,10 +101,13 @@ FLAG_MEANINGS = {
     Flag.OTHER_BANK: "A search of one bank returned texts of another.",
 }
 
+UNMETERED, FREE = "unknown: not metered", "no model calls possible"
+"""Why a cost is unknown, and why it is $0, on every page and in every file."""
+
 _COST_REASONS = {
-    "memeval does not see whether the system calls models": "unknown",
-    "which models its hosts use, and at what price, cannot be observed": "unknown",
-    "the answers were made elsewhere; their cost is known by their own account": "not measured",
+    "memeval does not see whether the system calls models": UNMETERED,
+    "which models its hosts use, and at what price, cannot be observed": UNMETERED,
+    "the answers were made elsewhere; their cost is known by their own account": UNMETERED,
     "the system's own calls are known by its own account only": "self-reported calls",
 }
 
@@ -111,6 +115,15 @@ _COST_REASONS = {
 def cost_reason(reason: str | None) -> str | None:
     """Return why a cost is unknown, in few words for a table cell; ``None`` without a reason."""
     return _COST_REASONS.get(reason, reason) if reason else None
+
+
+def licence_text(product: Product | None) -> str | None:
+    """Return the licence of a product for people; ``None`` without a product."""
+    if product is None:
+        return None
+    if product.licence is not None:
+        return product.licence
+    return "not stated" + (f", licence file {product.licence_digest}" if product.licence_digest else "")
 
 
 INTERFACES = {

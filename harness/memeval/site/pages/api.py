@@ -31,6 +31,7 @@ from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.systems import headline_tables
 from memeval.site.pages.trends import DOWNLOAD as TRENDS
 from memeval.site.table.overview import overviews
+from memeval.site.table.spending import total_cost
 
 FOLDER = "api/v1/"
 
@@ -106,7 +107,11 @@ def _system(site: SiteModel, slug: str) -> ApiSystem:
         version=visible(latest.version),
         kind=latest.kind.value,
         summary=visible(submission.summary) if submission else None,
-        licence=visible(submission.licence) if submission else None,
+        configured=visible(latest.configured),
+        product=latest.product,
+        configuration=latest.configuration,
+        mock=latest.mock,
+        adapter_licence=visible(submission.licence) if submission else None,
         homepage=visible(submission.homepage) if submission else None,
         page=system_url(slug),
         results=tuple(_result(row) for table in site.board.tables for row in table.rows if row.run.system.slug == slug),
@@ -128,7 +133,7 @@ def _result(row: BoardRow) -> ApiResult:
 
 
 def _run(row: BoardRow) -> ApiRun:
-    run = row.run
+    run, cost = row.run, total_cost(row)
     return ApiRun(
         run_id=run.run_id,
         system=run.system.slug,
@@ -137,6 +142,8 @@ def _run(row: BoardRow) -> ApiRun:
         started=run.timing.started,
         standing=row.standing.value,
         score=run.scores.composite.value,
+        cost_usd=cost.value if isinstance(cost.value, float) else None,
+        cost_note=cost.note,
         grades=row.trust.grades.value,
         answers=row.trust.answers.value,
         accepted=row.accepted,

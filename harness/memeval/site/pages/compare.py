@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from memeval.leaderboard.board import BoardRow
@@ -10,11 +10,11 @@ from memeval.leaderboard.pairwise import TablePairs, ValueDifference, table_pair
 from memeval.leaderboard.ranking import TrackTests
 from memeval.leaderboard.samples import graded_items
 from memeval.records.comparison import Sign
-from memeval.records.run import SystemKind
+from memeval.records.run import SystemIdentity, SystemKind
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, Data, GeneratedFile, Page, encode, packed
-from memeval.site.model.labels import label
-from memeval.site.model.text import percent
+from memeval.site.model.labels import label, licence_text
+from memeval.site.model.text import ABSENT, percent
 from memeval.site.model.urls import run_url, segment, system_url
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
@@ -44,6 +44,16 @@ def comparison_files(view: TableView) -> Iterator[Asset]:
     yield Asset(f"{FOLDER}/{segment(view.id)}.json", encode(_table(view, pairs) | {"files": files}))
 
 
+SETTINGS: tuple[tuple[str, Callable[[SystemIdentity], str | None]], ...] = (
+    ("Configuration", lambda system: system.configured),
+    ("Product’s licence", lambda system: licence_text(system.product)),
+    ("Storage", lambda system: system.product.storage if system.product else None),
+    ("Replaced or left out", lambda system: "; ".join(system.configuration.replaced) if system.configuration else None),
+    ("Caveats", lambda system: "; ".join(system.configuration.caveats) if system.configuration else None),
+)
+"""What of the products ran, line by line."""
+
+
 def _table(view: TableView, pairs: TablePairs) -> Data:
     plan = {each.name: each for each in pairs.samples.plan}
     weights = dict(zip(pairs.names, pairs.samples.weights, strict=True))
@@ -65,6 +75,7 @@ def _table(view: TableView, pairs: TablePairs) -> Data:
         "category": pairs.samples.category.tolist(),
         "verdicts": all(row.run.scores.overall.points is None for row in pairs.rows),
         "facts": [{"title": column.title, "help": column.help} for column in facts],
+        "settings": [{"title": title} for title, _read in SETTINGS],
         "runs": [_described(row, facts, pairs, place) for place, row in enumerate(pairs.rows)],
         "left_out": [
             *(
@@ -91,6 +102,7 @@ def _described(row: BoardRow, facts: list[Column], pairs: TablePairs, place: int
         "system_url": system_url(run.system.slug),
         "interval": [percent(interval.low), percent(interval.high)] if interval else None,
         "values": [_share(value) for value in pairs.values[place].tolist()],
+        "settings": [[read(run.system) or ABSENT, ""] for _title, read in SETTINGS],
         "facts": [
             [cell.text, ", ".join(filter(None, [cell.reading.note, *(text for _kind, text in cell.reading.badges)]))]
             for cell in cells

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import date, timedelta
 from decimal import Decimal
 
-from memeval.records.finding import ClaimUnit, ClaimVerdict, Finding, FindingsReport, PublishedClaim
+from memeval.records.finding import ClaimUnit, ClaimVerdict, FindingsReport, PublishedClaim, RecountedClaim
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.model.text import ABSENT
@@ -34,7 +34,7 @@ def claimed_text(claim: PublishedClaim) -> str:
     return f"{claim.claimed}{margin}" + (" %" if claim.unit is ClaimUnit.PERCENT else "")
 
 
-def counted_text(finding: Finding) -> str:
+def counted_text(finding: RecountedClaim) -> str:
     """Return a counted value with one digit more than the claim; a dash if there is none."""
     if finding.recount is None:
         return ABSENT

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from markupsafe import Markup
-
 from memeval.archive.matrices import HEAD, MatrixFolder
 from memeval.leaderboard.matrices import best_for_their_cost, frontier
 from memeval.records.comparison import Difference
 from memeval.records.matrix import CellState, ComparedTo, GateResult, Matrix, MatrixBenchmark, MatrixCell
+from memeval.site.charts.charts import Chart
 from memeval.site.charts.scatter import Plot, PlotSpot, scatter
 from memeval.site.model import text
 from memeval.site.model.content import SiteModel
@@ -38,7 +37,7 @@ class MatrixGroup:
     """The configuration that the others are compared with."""
     best: frozenset[str]
     """Configurations on the Pareto front of cost and score; empty if costs are unknown."""
-    chart: Markup | None
+    chart: Chart | None
     gates: tuple[GateResult, ...]
 
     @property
@@ -70,6 +69,7 @@ class MatrixPages(Publisher):
         url = matrix_url(matrix)
         groups = tuple(_groups(site, matrix))
         yield Asset(f"{url}{HEAD}", (folder.path / HEAD).read_bytes())
+        yield from (group.chart.asset() for group in groups if group.chart)
         runs = {row.folder.path.resolve(): row.run.run_id for row in site.board.runs}
         results = folder.path.parent.parent
         known = {cell.run: runs.get((results / cell.run).resolve()) for cell in matrix.cells if cell.run}
@@ -116,12 +116,12 @@ def _groups(site: SiteModel, matrix: Matrix) -> Iterator[MatrixGroup]:
             differences={test.system: test.overall for test in tests if test.overall is not None},
             first=tests[0].first if tests else None,
             best=frozenset(cell.system for cell in best_for_their_cost(cells)),
-            chart=_chart(title, cells),
+            chart=_chart(f"matrix-{segment(matrix.matrix_id)}-{number + 1}", title, cells),
             gates=tuple(gate for gate in matrix.gates if (gate.benchmark, gate.reader) == (place, reader)),
         )
 
 
-def _chart(title: str, cells: Iterable[MatrixCell]) -> Markup | None:
+def _chart(name: str, title: str, cells: Iterable[MatrixCell]) -> Chart | None:
     """Return a chart of score by context size, if that of at least two configurations is known."""
     spots = []
     for cell in cells:
@@ -135,4 +135,5 @@ def _chart(title: str, cells: Iterable[MatrixCell]) -> Markup | None:
     numbered = tuple(replace(spot, number=numbers.get(place)) for place, spot in enumerate(spots))
     named = ", ".join(spots[place].name for place in front)
     description = f"{len(spots)} configurations. No other one needs less context and scores more than these: {named}."
-    return scatter(Plot(f"{title}: score against context size", description, numbered, text.count))
+    title = f"{title}: score against context size"
+    return scatter(Plot(name, title, description, "Tokens / question", numbered, text.count))

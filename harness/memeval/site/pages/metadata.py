@@ -191,7 +191,7 @@ def _scenarios(dataset: Dataset) -> Iterator[str]:
 
 
 def _keys(dataset: Dataset) -> Iterator[str]:
-    return (key.to_json() for key in dataset.keys())  # noqa: SIM118 - no dictionary
+    return (key.to_json() for key in dataset.answer_keys())
 
 
 def _data_set(info: BenchmarkInfo, date: str, files: tuple[DataFile, ...]) -> DataSet:

@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
-
 from memeval.leaderboard.overall import overall
 from memeval.leaderboard.suites import read_suites
 from memeval.records.base import canonical_json
 from memeval.records.overall import Overall, OverallRow
-from memeval.site.charts.rank_strip import SHOWN, rank_strip
+from memeval.site.charts.charts import Chart
+from memeval.site.charts.study_charts import RANKS_SHOWN, rank_ranges
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.pages.publisher import Publisher
@@ -38,7 +37,7 @@ class SuiteView:
     """Titles of the benchmarks, in the order of the suite."""
     protocols: tuple[str, ...]
     """Titles of their protocols."""
-    strip: Markup | None
+    strip: Chart | None
     """The chart of ranks; ``None`` with fewer than two ranked systems."""
     weights: Asset | None
     """The data for a reader's own weights; ``None`` if there is nothing to weigh."""
@@ -82,6 +81,7 @@ class OverallPage(Publisher):
         tables = [table for table in tables if table.rows]
         views = [_view(site, table) for table in tables]
         yield from (shown.weights for shown in views if shown.weights)
+        yield from (shown.strip.asset() for shown in views if shown.strip)
         data = {"schema_version": 1, "suites": [table.data() for table in tables]}
         yield Asset(f"{DOWNLOAD}.json", f"{canonical_json(data)}\n".encode("utf-8", "replace"))
         yield Asset(f"{DOWNLOAD}.csv", as_csv(tables).encode("utf-8", "replace"))
@@ -89,7 +89,7 @@ class OverallPage(Publisher):
             url="overall/",
             title="Overall",
             description="One index for each system over several benchmarks, and how stable its rank is.",
-            body=render("pages/overall.html", "overall/", views=views, download=DOWNLOAD, charted=SHOWN),
+            body=render("pages/overall.html", "overall/", views=views, download=DOWNLOAD, charted=RANKS_SHOWN),
             headings=tuple(Heading(view.anchor, view.table.suite.title) for view in views),
             wide=True,
         )
@@ -111,7 +111,7 @@ def _view(site: SiteModel, table: Overall) -> SuiteView:
         anchor=anchor,
         titles=tuple(titles),
         protocols=tuple(protocols),
-        strip=rank_strip(ranked, title) if len(ranked) > 1 else None,
+        strip=rank_ranges(f"ranks-{anchor}", title, ranked) if len(ranked) > 1 else None,
         weights=suite_weights(anchor, table, titles),
     )
 

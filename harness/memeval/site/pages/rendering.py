@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from memeval.records.base import Digest, digest_bytes, digest_of
-from memeval.site.charts import svg
+from memeval.records.scores import Interval
 from memeval.site.charts.line_charts import swatch
 from memeval.site.model import labels, text, urls
 from memeval.site.model.files import assets_root
@@ -54,6 +54,7 @@ def environment() -> Environment:
         "capitalize_first": text.capitalize_first,
         "outside": urls.outside,
         "label": labels.label,
+        "licence_text": labels.licence_text,
         "reader_label": labels.reader_label,
         "slice_label": labels.slice_label,
         "slice_value": lambda value, name: labels.slice_value(name, value),
@@ -71,8 +72,7 @@ def environment() -> Environment:
         "track_url": urls.track_url,
         "compare_url": urls.compare_url,
         "trade_offs_url": urls.trade_offs_url,
-        "interval_bar": svg.interval_bar,
-        "interval_plot": svg.interval_plot,
+        "interval_bar": interval_bar,
         "segment": urls.segment,
         "controls": all_controls(),
         "many_rows": MANY_ROWS,
@@ -100,3 +100,18 @@ def render(template: str, url: str, **values: Any) -> Markup:
     """
     link = partial(urls.relative, url)
     return Markup(environment().get_template(template).render(link=link, **values))  # noqa: S704 - autoescaped
+
+
+def interval_bar(value: float | None, interval: Interval | None) -> Markup:
+    """Draw a value and its interval as a bar for a table cell; the cell also shows them as text."""
+    if value is None:
+        return Markup("")
+    parts = ['<rect class="mv-bar-track" width="100" height="6" rx="3"/>']
+    parts.append(f'<rect class="mv-bar-fill" width="{100 * value:.2f}" height="6" rx="3"/>')
+    if interval is not None:
+        low, high = 100 * interval.low, 100 * interval.high
+        parts.append(
+            f'<rect class="mv-bar-interval" x="{low:.2f}" y="2" width="{max(high - low, 0.6):.2f}" height="2"/>'
+        )
+    body = "".join(parts)
+    return Markup(f'<svg class="mv-bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">{body}</svg>')  # noqa: S704 - numbers only

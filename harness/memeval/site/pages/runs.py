@@ -17,22 +17,19 @@ from memeval.records.grade import Flag, GradeState
 from memeval.records.journal import LogLine
 from memeval.records.run import Run
 from memeval.records.track import Redistribution
-from memeval.site.charts import charts, svg
-from memeval.site.charts.charts import Point
-from memeval.site.charts.figures import Figure, figure
 from memeval.site.items.failure_tables import MEANINGS, RunFailures, run_failures
 from memeval.site.model.commands import repeat_commands
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.file_digests import digest_file
 from memeval.site.model.files import Asset, GeneratedFile, Heading, KeptPage, Page, shared
 from memeval.site.model.labels import FLAG_MEANINGS, INTERFACES, SliceLabel, label, slice_label
-from memeval.site.model.text import fraction
 from memeval.site.model.urls import run_url, segment, shared_link
 from memeval.site.pages.kept_files import kept_files, row_inputs
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render, templates_digest
 from memeval.site.table.flags import RowFlag, marks, observer, sample_note
 from memeval.site.table.judges import JudgeNote, judge_note
+from memeval.site.table.spending import total_cost
 
 GRADES = "grades.jsonl"
 """The file of grades, from which a browser computes the scores again."""
@@ -153,12 +150,10 @@ class RunPage:
         shown = {each.name: getattr(self, each.name) for each in fields(self)}
         return [[name, known[name] if name in known else repr(value)] for name, value in shown.items()]
 
-    def made(self) -> Iterator[Page | Asset]:
-        """Yield the page and its chart."""
+    def made(self) -> Iterator[Page]:
+        """Yield the page."""
         row, run, benchmark, url = self.row, self.row.run, self.benchmark, run_url(self.row.run.run_id)
-        chart = _categories(benchmark, row)
         counts = _in_order(run, self.failures.summary) if self.failures else None
-        yield chart.asset()
         shown = {
             "imported": run.imported is not None,
             "measured": bool(_measured(run)),
@@ -179,7 +174,7 @@ class RunPage:
                 verified=self.verified,
                 benchmark=benchmark,
                 headline=benchmark.headline(run.track),
-                chart=chart,
+                cost=total_cost(row),
                 marks=self.marks,
                 samples=[sample_note(row, event) for event in row.samples],
                 measured=_measured(run),
@@ -220,20 +215,6 @@ class RunPage:
             ),
             searchable=False,
         )
-
-
-def _categories(benchmark: BenchmarkView, row: BoardRow) -> Figure:
-    """Return a chart of the run's categories, drawn directly because there is one for every run."""
-    run = row.run
-    drawn, points = [], []
-    for category in run.scores.categories:
-        tally, title = category.tally, benchmark.category_title(category.name)
-        drawn.append(svg.IntervalMark(title, fraction(tally), tally.accuracy, tally.interval))
-        if tally.accuracy is not None and tally.interval is not None:
-            points.append(Point(title, tally.accuracy, tally.interval.low, tally.interval.high, False))
-    title = f"{run.system.name} on {benchmark.title}: score by category"
-    chart = charts.intervals(f"run-{segment(run.run_id)}", title, points)
-    return figure(chart, svg.interval_plot(drawn, title))
 
 
 def _measured(run: Run) -> list[str]:

@@ -14,7 +14,7 @@ from memeval.leaderboard.index_tests import baseline_word
 from memeval.site.pages.croissant import DataField
 from memeval.site.table.columns import Column
 from memeval.site.table.downloads import safe_cell
-from memeval.site.table.spending import SPENDING
+from memeval.site.table.spending import SPENDING, total_cost
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ def _column(name: str, kind: str, meaning: str, read: Callable[[BoardRow], Any])
 _MEASURED = {
     "tokens_per_question": "Mean context tokens per question; empty if unknown.",
     "cost_per_question_usd": "US dollars of the model calls for search and answers, per question; empty if unknown.",
-    "cost_usd": "US dollars of the whole run; empty if unknown.",
+    "cost_usd": "US dollars of the whole run; empty if unknown. `cost_note` says why it is 0 or unknown.",
     "ask_p50_seconds": "Median answer latency in seconds; with a fixed reader, that of the search.",
     "ask_p95_seconds": "95th percentile of the answer latency in seconds; with a fixed reader, that of the search.",
-    "take_in_total_seconds": "Sum of the time to ingest all sessions, in seconds.",
+    "take_in_total_seconds": "Sum of the time to ingest all sessions, over all workers, in seconds.",
 }
 """Columns of the tables that this table has too, with their meanings."""
 
@@ -99,6 +99,27 @@ COLUMNS = (
         _against_baseline,
     ),
     *(_measured(column) for column in SPENDING if column.name in _MEASURED),
+    _column(
+        "cost_note", "Text", "Why the cost is 0 or unknown; empty if it is measured.", lambda row: total_cost(row).note
+    ),
+    _column(
+        "configuration",
+        "Text",
+        "What of a product ran: product, version, mode, embedder and model; empty if not stated.",
+        lambda row: row.run.system.configured,
+    ),
+    _column(
+        "product_licence",
+        "Text",
+        "Licence of the product, by its package’s metadata; empty if not stated. The adapter may have another one.",
+        lambda row: row.run.system.product.licence if row.run.system.product else None,
+    ),
+    _column(
+        "mock",
+        "Boolean",
+        "Whether a stand-in replaces a part that the product needs. A mock is never ranked.",
+        lambda row: row.run.system.mock,
+    ),
     _column("grades", "Text", "How far the grades can be trusted.", lambda row: row.trust.grades.value),
     _column("answers", "Text", "How far the answers can be trusted.", lambda row: row.trust.answers.value),
     _column("accepted", "Boolean", "Whether a maintainer accepted the run.", lambda row: row.accepted),

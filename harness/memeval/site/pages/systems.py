@@ -11,12 +11,10 @@ from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.leaderboard.ranking import PairTest
 from memeval.records.conformance import Conformance
 from memeval.records.failure import EvidenceFound
-from memeval.records.finding import Finding
+from memeval.records.finding import RecountedClaim
 from memeval.records.run import SystemKind
 from memeval.records.scores import Tally
-from memeval.site.charts import charts
-from memeval.site.charts.charts import Point
-from memeval.site.charts.figures import Figure, figure
+from memeval.site.charts.charts import Chart, Point, intervals
 from memeval.site.items.failure_tables import run_failures
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
@@ -171,7 +169,7 @@ def _evidence(site: SiteModel, row: BoardRow) -> EvidenceCounts | None:
     return counts if counts.right + counts.wrong + counts.some + counts.none else None
 
 
-def claims_about(site: SiteModel, name: str) -> list[Finding]:
+def claims_about(site: SiteModel, name: str) -> list[RecountedClaim]:
     """Return the published scores of a product.
 
     The first word of both names must be equal: a claim about “Mem0, run by MIRIX” belongs to “mem0 (open source)”.
@@ -236,7 +234,7 @@ class SystemPage:
     """Its runs, newest first."""
     standings: list[tuple[BoardTable, BoardRow]]
     results: list[SystemResult]
-    claims: list[Finding]
+    claims: list[RecountedClaim]
 
     def inputs(self) -> dict[str, object]:
         """Return all that the page depends on, as plain data: runs by their digests."""
@@ -322,7 +320,7 @@ def _standings(site: SiteModel, slug: str) -> list[tuple[BoardTable, BoardRow]]:
     return [(table, row) for table in site.board.tables for row in table.rows if row.run.system.slug == slug]
 
 
-def _categories(site: SiteModel, row: BoardRow) -> Figure:
+def _categories(site: SiteModel, row: BoardRow) -> Chart:
     benchmark = site.benchmark_of(row.run.track)
     points = []
     for category in row.run.scores.categories:
@@ -331,9 +329,9 @@ def _categories(site: SiteModel, row: BoardRow) -> Figure:
             low, high = (
                 (tally.interval.low, tally.interval.high) if tally.interval else (tally.accuracy, tally.accuracy)
             )
-            points.append(Point(benchmark.category_title(category.name), tally.accuracy, low, high, False))
+            points.append(Point(benchmark.category_title(category.name), tally.accuracy, low, high))
     name = f"system-{segment(row.run.system.slug)}-{row.run.track_id}"
-    return figure(charts.intervals(name, f"{row.run.system.name} on {benchmark.title}: score by category", points))
+    return intervals(name, f"{row.run.system.name} on {benchmark.title}: score by category", points)
 
 
 def _check_titles(report: Conformance | None) -> dict[str, str]:

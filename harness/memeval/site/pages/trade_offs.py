@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memeval.site.charts.trade_offs import COSTS, MARGIN, TradeOff, draw_trade_off, trade_off_title, trade_offs
+from memeval.site.charts.trade_offs import COSTS, MARGIN, DrawnTradeOff, TradeOff, draw_trade_off, trade_offs
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import GeneratedFile, Heading, Page
 from memeval.site.model.urls import trade_offs_url
@@ -27,7 +27,9 @@ class TradeOffPages(Publisher):
         views.sort(key=lambda each: first.index(each.id) if each.id in first else len(first))
         tables = [(each, found) for each in views if (found := list(trade_offs(each)))]
         for each, found in tables:
-            yield _page(each, found)
+            drawn = [draw_trade_off(each, one) for one in found]
+            yield from (one.chart.asset() for one in drawn if one.chart)
+            yield _page(each, found, drawn)
         yield Page(
             url="trade-offs/",
             title="Trade-offs",
@@ -37,9 +39,8 @@ class TradeOffPages(Publisher):
         )
 
 
-def _page(shown: TableView, found: list[TradeOff]) -> Page:
+def _page(shown: TableView, found: list[TradeOff], drawn: list[DrawnTradeOff]) -> Page:
     url = trade_offs_url(shown.id)
-    drawn = [draw_trade_off(each, trade_off_title(shown, each)) for each in found]
     names = {each.name for each in found}
     missing = [column for column in shown.columns if column.name in COSTS and column.name not in names]
     return Page(

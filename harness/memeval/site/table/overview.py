@@ -129,7 +129,7 @@ class OverviewRow:
     slug: str
     name: str
     summary: str | None
-    """What it is, in a sentence, from its submission."""
+    """What of a product ran, or what it is in a sentence, from its submission."""
     index: OverallRow | None
     """Its index; ``None`` without one."""
     cells: tuple[OverviewCell | None, ...]
@@ -319,14 +319,14 @@ def _row(
     return OverviewRow(
         slug=slug,
         name=newest.run.system.name,
-        summary=submission.summary if submission else None,
+        summary=newest.run.system.configured or (submission.summary if submission else None),
         index=index,
         cells=tuple(OverviewCell(row, _against(row)) if row else None for row in cells),
         tokens=_mean([TOKENS.read(row).value for row in indexed]),
         cost=_mean([COST_PER_QUESTION.read(row).value for row in indexed]),
         checked=min((row.trust.answers for row in runs), key=_TRUST.index, default=None),
         accepted=all(row.accepted for row in runs),
-        needs=needs(newest.run, submission),
+        needs=needs(newest.run),
     )
 
 

@@ -9,7 +9,7 @@ from memeval.leaderboard.board import BoardRow
 from memeval.records.call import Phase, UsageSource
 from memeval.records.run import Isolation, Network, Run, TokenSource
 from memeval.site.model import text
-from memeval.site.model.labels import cost_reason
+from memeval.site.model.labels import FREE, cost_reason
 from memeval.site.table.columns import BetterEnd, Column, ColumnGroup, ColumnReader
 
 _ANSWERING = (Phase.SEARCH, Phase.ASK, Phase.READ)
@@ -37,9 +37,9 @@ def _cost(phases: tuple[Phase, ...], *, each: bool) -> Callable[[BoardRow], Colu
         run = row.run
         used = [run.usage[phase] for phase in phases if phase in run.usage]
         if not any(usage.calls or usage.cached or usage.usd for usage in used) and _cannot_call(run):
-            return ColumnReader(0.0)
+            return ColumnReader(0.0, note=FREE)
         if not used and (run.cost.usd is None or (run.cost.usd > 0 and not run.usage)):
-            return ColumnReader(None, note=cost_reason(run.cost.reason) or "not recorded by phase")
+            return ColumnReader(None, note=cost_reason(run.cost.reason) or "unknown: not recorded by phase")
         unpriced = sum(usage.unpriced for usage in used)
         if unpriced:
             return ColumnReader(None, note=f"{unpriced} calls without a price")
@@ -56,6 +56,17 @@ def _cost(phases: tuple[Phase, ...], *, each: bool) -> Callable[[BoardRow], Colu
         return ColumnReader(total / over, badges=badges)
 
     return read
+
+
+_ALL = _cost(tuple(Phase), each=False)
+
+
+def total_cost(row: BoardRow) -> ColumnReader:
+    """Return the cost of a whole run, with the reason for a cost of $0 or for an unknown one."""
+    cost = row.run.cost
+    if cost.usd or not _cannot_call(row.run):
+        return ColumnReader(cost.usd, note=cost_reason(cost.reason) if cost.usd is None else None)
+    return _ALL(row)
 
 
 def _cannot_call(run: Run) -> bool:
@@ -96,7 +107,8 @@ COST_PER_QUESTION = Column(
     title="Cost / question",
     group=ColumnGroup.SPENT,
     help="Cost of the model calls for search and answers, per question. Replayed calls count at their original "
-    "cost. $0: the system had no network and called no model through memeval. A dash means unknown, not free.",
+    "cost. “No model calls possible”: the system had no network and called no model through memeval. A dash means "
+    "unknown, not free.",
     read=_cost(_ANSWERING, each=True),
     write=text.dollars,
     direction=BetterEnd.LOWER,
@@ -118,11 +130,9 @@ SPENDING = (
         name="cost_usd",
         title="Total cost",
         group=ColumnGroup.SPENT,
-        help="Cost of the whole run, by the dated price list that the run names. “Calls not visible”: the system "
-        "may call models without memeval, so its cost is unknown.",
-        read=lambda row: ColumnReader(
-            row.run.cost.usd, note=None if row.run.cost.usd is not None else cost_reason(row.run.cost.reason)
-        ),
+        help="Cost of the whole run, by the dated price list that the run names. “Not metered”: the system may call "
+        "models without memeval, so its cost is unknown. “No model calls possible”: it had no network and no model.",
+        read=total_cost,
         write=text.dollars,
         direction=BetterEnd.LOWER,
     ),
@@ -157,9 +167,10 @@ SPENDING = (
     ),
     Column(
         name="take_in_total_seconds",
-        title="Total ingest time",
+        title="Ingest time, summed",
         group=ColumnGroup.TIME,
-        help="Sum of the time to ingest all sessions.",
+        help="Sum of the time to ingest all sessions, over all workers: longer than the run where sessions are "
+        "ingested at the same time.",
         read=_time(_SESSION, "total"),
         write=text.seconds,
         direction=BetterEnd.LOWER,

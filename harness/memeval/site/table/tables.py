@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +12,6 @@ from markupsafe import Markup
 from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
 from memeval.leaderboard.pairwise import has_pairs, is_comparable
 from memeval.records.run import Run, SystemKind
-from memeval.records.submission import Submission
 from memeval.site.model import text
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.files import Asset
@@ -22,34 +22,37 @@ from memeval.site.table.judges import JudgeNote, judge_note
 from memeval.site.table.metrics import columns, own_column
 from memeval.site.table.standings import reader_ceiling, verdict
 
+_OPEN = re.compile(
+    r"\b(mit|apache|[al]?gplv?|gnu|bsd|mpl|mozilla|isc|epl|eclipse|eupl|unlicense|zlib|psf|python|postgresql|cc0)\b",
+    re.IGNORECASE,
+)
+_CLOSED = re.compile(r"proprietary|commercial|commons clause|business source|licenseref|non-?commercial", re.IGNORECASE)
+
 
 @dataclass(frozen=True)
 class Needs:
-    """What a system needs, as far as its run and its submission say."""
+    """What a system needs, as far as its run says."""
 
     local: bool
     """Whether it needs no network host. Imported answers were made elsewhere: nobody knows where."""
     keyless: bool
     """Whether it needs neither a host nor a model."""
     open: bool
-    """Whether its licence is open. Controls have the licence of memeval."""
+    """Whether its product states an open licence. Controls have the licence of memeval."""
 
 
-def needs(run: Run, submission: Submission | None) -> Needs:
-    """Return what the system of a run needs.
-
-    Args:
-        submission: the system's submission; ``None`` without one.
-    """
+def needs(run: Run) -> Needs:
+    """Return what the system of a run needs."""
     here = run.imported is None and not run.system.hosts
-    return Needs(here, here and not run.system.declared_models, _is_open(run, submission))
+    return Needs(here, here and not run.system.declared_models, _is_open(run))
 
 
-def _is_open(run: Run, submission: Submission | None) -> bool:
+def _is_open(run: Run) -> bool:
+    """Return whether the product states a licence that is known as open. That of its adapter does not count."""
     if run.system.kind is SystemKind.CONTROL:
         return True
-    licence = (submission.licence or "").lower() if submission else ""
-    return bool(licence) and "proprietary" not in licence and not licence.startswith("licenseref")
+    licence = run.system.product.licence if run.system.product is not None else None
+    return licence is not None and bool(_OPEN.search(re.sub(r"[-_.\d]", " ", licence))) and not _CLOSED.search(licence)
 
 
 @dataclass(frozen=True)
@@ -154,7 +157,7 @@ def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None =
             TableLine(
                 row,
                 tuple(column.cell(row) for column in described),
-                needs(row.run, site.submissions.get(row.run.system.slug)),
+                needs(row.run),
             )
             for row in (table.rows if rows is None else rows)
         ),

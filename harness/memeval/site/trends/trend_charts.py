@@ -11,7 +11,7 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from memeval.leaderboard.releases import by_number
-from memeval.leaderboard.trend_measures import RANK, Reading, Unit
+from memeval.leaderboard.trend_measures import RANK, MeasuredValue, Unit
 from memeval.leaderboard.trends import NeighbourTest, SeriesTrend, Trend, TrendPoint, TrendStep
 from memeval.site.charts.axes import Axis, time_axis, value_axis
 from memeval.site.charts.line_charts import BreakMark, Level, Line, LineChart, LinePoint, draw_lines
@@ -80,7 +80,7 @@ class TrendView:
         unit = self.trends[0].trend.measure.unit
         return write_value(value, unit) + (" %" if unit is Unit.SHARE else "")
 
-    def write_range(self, reading: Reading) -> str:
+    def write_range(self, reading: MeasuredValue) -> str:
         """Return an interval or a range of ranks; empty without one."""
         return write_range(reading.low, reading.high, self.trends[0].trend.measure.unit)
 
@@ -159,7 +159,7 @@ def _overlapping(
         yield group
 
 
-def _ends(reading: Reading) -> list[float]:
+def _ends(reading: MeasuredValue) -> list[float]:
     return [value for value in (reading.value, reading.low, reading.high) if value is not None]
 
 

@@ -15,7 +15,6 @@ from memeval.records.run import View
 from memeval.toml import read_toml
 
 NATIVE = "native"
-"""The system answers."""
 
 EXTRACTIVE = "extractive"
 """The offline reader answers from the context the system gives."""
@@ -34,9 +33,7 @@ class Control:
     readers: tuple[str, ...]
     """The readers it runs under; the first is its default."""
     gains_in: str
-    """Where it should score, and where it should not."""
     view: View = View.ALL
-    """Which sessions it is shown."""
     folder: Path = HERE
     reads: tuple[str, ...] = ()
     """The other files that it reads, by their paths in ``folder``."""
@@ -189,7 +186,6 @@ CONTROLS: dict[str, Control] = {control.slug: control for control in _TABLE}
 
 
 GROUP = "memeval.benchmarks"
-"""The group of the entry points of benchmarks."""
 
 FILENAME = "controls.toml"
 
@@ -206,7 +202,6 @@ class BroughtControl(Record):
     readers: tuple[str, ...]
     """The readers it runs under; the first is its default."""
     gains_in: str
-    """Where it should score, and where it should not."""
     reads: tuple[str, ...] = ()
     """Other files that it reads, all of them in the benchmark's package."""
     is_simple: bool = False
@@ -233,7 +228,6 @@ def all_controls() -> dict[str, Control]:
 
 
 def controls_of(benchmark_id: str) -> dict[str, Control]:
-    """Return the controls for a benchmark by slug: those of every benchmark, and its own."""
     return {slug: each for slug, each in all_controls().items() if each.benchmark in (None, benchmark_id)}
 
 

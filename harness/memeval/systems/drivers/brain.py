@@ -32,8 +32,6 @@ class Document:
 
 
 class BrainDocuments:
-    """A brain at the daemon, with its documents by path."""
-
     def __init__(self) -> None:
         self.name = f"memeval-{uuid.uuid4().hex[:16]}"
         self.documents: dict[str, Document] = {}
@@ -79,7 +77,6 @@ def without_front_matter(text: str) -> str:
 
 
 def file_stem(source_id: str) -> str:
-    """Return the file name of a document: its id, or a hash of the id if it is not a valid name."""
     if re.fullmatch(r"[A-Za-z0-9_-]{1,80}", source_id):
         return source_id
     return "id-" + hashlib.sha256(source_id.encode("utf-8")).hexdigest()[:16]
@@ -132,7 +129,6 @@ class StreamedAnswer:
         self.retrieved: list[dict[str, Any]] = []
         """The chunks that the daemon reports as the basis of its answer, best first."""
         self.cited: list[dict[str, Any]] = []
-        """The chunks that it cites."""
         self.usage: dict[str, int] = {}
         """Tokens of its model calls, if it reports them."""
         self._parts: list[str] = []
@@ -160,7 +156,6 @@ class StreamedAnswer:
         return self._done
 
     def text(self) -> str:
-        """Return the answer."""
         if self._error is not None:
             raise DaemonFailed(f"The daemon could not answer: {self._error}.{self.partial()}")
         if not self._done:
@@ -185,7 +180,6 @@ class StreamedAnswer:
 
 
 def chunks_of(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the chunks in a reply of the daemon."""
     chunks = found.get("chunks")
     if chunks is None:
         return []
@@ -210,7 +204,6 @@ def _message(fields: Mapping[str, Any]) -> str:
 
 
 MOST = 1000
-"""The most items that may be requested."""
 
 MODES = ("auto", "hybrid", "hybrid-rerank", "bm25", "semantic")
 DEFAULTS: dict[str, Any] = {

@@ -242,7 +242,6 @@ class HttpContract:
             raise HttpError(f"The answer to POST /{call} {not_json(data)}") from None
 
     def _sent(self, call: str, payload: bytes) -> http.client.HTTPResponse:
-        """Send a call, and return the response with its body unread."""
         self._connection.request("POST", f"{self._path}/{call}", payload, self._headers)
         _acknowledge_quickly(self._connection.sock)
         return self._connection.getresponse()
@@ -279,7 +278,6 @@ def _has_been_closed(connection: http.client.HTTPConnection) -> bool:
 
 
 def _whole_body(response: http.client.HTTPResponse, call: str) -> bytes:
-    """Return the body of a response, if it is complete and not too large."""
     parts, size = [], 0
     while part := response.read(READ_BYTES):
         parts.append(part)

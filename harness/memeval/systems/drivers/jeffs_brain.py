@@ -51,7 +51,6 @@ else:
     from web import HttpServer, WebFailed, trouble, unreachable
 
 REQUEST_SECONDS = 300.0
-"""How long one request may take; a stream of events may take as long in all."""
 
 FILTERED_ITEMS = 50
 """The fewest items to request for a filtered search: daemons ignore filters, so the driver applies them."""
@@ -333,7 +332,6 @@ class JeffsBrain:
         content_type: str = "application/json",
         missing_is_fine: bool = False,
     ) -> HttpReply:
-        """Send a request and return the reply."""
         reply = self._send(method, path, body, {} if body is None else {"Content-Type": content_type})
         if reply.status >= 300 and not (missing_is_fine and reply.status == 404):
             raise refusal(call_of(method, path), reply)
@@ -378,7 +376,6 @@ def call_of(method: str, path: str) -> str:
 
 
 def refusal(what: str, reply: HttpReply) -> DaemonFailed:
-    """Return the error for a status that refuses a request."""
     if (cause := unreachable(reply.status, reply.body, "daemon")) is not None:
         return DaemonFailed(cause)
     reason = trouble(reply.body, reply.headers.get_content_type())

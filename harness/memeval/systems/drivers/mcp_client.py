@@ -18,7 +18,6 @@ VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Supported versions of the protocol, the preferred one first. What is used here is the same in all of them."""
 
 PAGES = 100
-"""The most pages of a list of tools that are read."""
 
 QUOTED = 300
 """How many characters of a server's error message are quoted."""
@@ -112,7 +111,6 @@ class McpClient:
         self._wire.end()
 
     def _must(self, method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Send a request and return its result."""
         try:
             return self._request(method, parameters)
         except ErrorReply as error:

@@ -25,7 +25,6 @@ else:
     from web import HttpServer
 
 REQUEST_SECONDS = 300.0
-"""How long a request over HTTP may take."""
 
 PATH = "/mcp"
 """The default path of servers over HTTP."""
@@ -40,7 +39,6 @@ PLACEHOLDERS = (
 
 TEXTS = ("text", "content", "memory", "fact", "summary", "value")
 SOURCES = ("source_ids", "source_id", "session_id", "turn_id")
-"""The keys of an item with its text, and with its source sessions or turns."""
 
 
 class McpServer:
@@ -197,7 +195,6 @@ class McpServer:
             client.end()
 
     def _start(self) -> None:
-        """Start or restart the server, and check that it has the tools."""
         self.close()
         if self._command:
             if self._starts:
@@ -224,7 +221,6 @@ class McpServer:
         return HttpTransport(web, self._endpoint_path or PATH, server)
 
     def _named(self, call: str) -> set[str]:
-        """Return the placeholders in the arguments of a call's tool."""
         values = self._tools[call].get("arguments", {}).values()
         return {name for value in values if isinstance(value, str) for name in PLACEHOLDER.findall(value)}
 
@@ -313,7 +309,6 @@ def check_mapping(tools: Mapping[str, Mapping[str, Any]], *, restarts: bool) -> 
 
 
 def check_tools(tools: Mapping[str, Mapping[str, Any]], offered: Sequence[str]) -> None:
-    """Check that the server has the tools."""
     for call, tool in tools.items():
         if tool["name"] not in offered:
             has = f"It has: {', '.join(offered)}." if offered else "It has none."
@@ -365,7 +360,6 @@ def as_item(found: Any) -> dict[str, Any]:
 
 
 def sources_in(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the source ids of an item."""
     for key in SOURCES:
         ids = found.get(key)
         yield from [one for one in (ids if isinstance(ids, list) else [ids]) if isinstance(one, str)]

@@ -25,10 +25,8 @@ else:
     from web import WebFailed, not_json, trouble, unreachable
 
 REQUEST_SECONDS = 300.0
-"""How long a server may take to reply."""
 
 LINE_BYTES = 64 << 20
-"""The longest message that is accepted."""
 
 PIECE_BYTES = 1 << 16
 
@@ -36,7 +34,6 @@ PRINTED_BYTES = 4000
 """Longer lines of output are cut."""
 
 QUOTED = 120
-"""How many characters of a wrong message are quoted."""
 
 ENDING_SECONDS = 5.0
 """How long a server may take to end after its input is closed, and again after SIGTERM."""
@@ -72,7 +69,6 @@ class StdioTransport:
         self._ready: deque[bytes] = deque()
 
     def ask(self, message: Mapping[str, Any]) -> Generator[dict[str, Any]]:
-        """Send a request, and yield all messages that follow."""
         self.tell(message)
         what = str(message["method"])
         deadline = time.monotonic() + REQUEST_SECONDS
@@ -82,7 +78,6 @@ class StdioTransport:
                 yield as_message(line)
 
     def tell(self, message: Mapping[str, Any]) -> None:
-        """Send a message that has no reply."""
         try:
             self._process.stdin.write(json.dumps(message).encode("ascii") + b"\n")  # type: ignore[union-attr]
             self._process.stdin.flush()  # type: ignore[union-attr]
@@ -163,7 +158,6 @@ class HttpTransport:
         self._session: dict[str, str] = {}
 
     def ask(self, message: Mapping[str, Any]) -> Generator[dict[str, Any]]:
-        """Send a request, and yield the messages of its reply."""
         body = json.dumps(message).encode("ascii")
         headers = {
             "Content-Type": "application/json",
@@ -187,7 +181,6 @@ class HttpTransport:
             raise died or McpFailed(str(error)) from None
 
     def tell(self, message: Mapping[str, Any]) -> None:
-        """Send a message that has no reply."""
         for _ in self.ask(message):
             pass
 
@@ -215,7 +208,6 @@ def _refusal(what: str, reply: HttpReply) -> McpFailed:
 
 
 def as_message(data: bytes) -> dict[str, Any]:
-    """Read a message."""
     try:
         message = json.loads(data.decode("utf-8"))
     except UnicodeDecodeError:

@@ -20,7 +20,6 @@ KEPT_LINES = 80
 """How many of the last printed lines are kept to find the cause of an error."""
 
 QUOTED = 200
-"""How many characters of a printed line are quoted."""
 
 WAIT_SECONDS = 0.1
 """How long to wait for what a server prints while it answers."""
@@ -161,7 +160,6 @@ def remedy(output: str) -> str:
 
 
 LAST_LINES = 3
-"""How many lines of output are quoted."""
 
 
 class DriverFailed(Exception):
@@ -204,7 +202,6 @@ def last_output(printed: PrintedLines) -> str:
 
 
 def not_found(program: str, reason: object, path: str) -> str:
-    """Return why a command cannot be run."""
     if "No such file" in str(reason) and "/" not in program:
         return f"Command not found: '{program}' (PATH: {path}). Install it there, or correct 'command'."
     return f"The command '{program}' cannot be run ({reason}). Correct 'command' in submission.toml."

@@ -32,7 +32,6 @@ CHECK_SECONDS = 0.1
 """The interval between two health checks of a starting server."""
 
 HEALTH_SECONDS = 2.0
-"""How long one health check may take."""
 
 ENDING_SECONDS = 5.0
 """How long a server may take to end after SIGTERM."""

@@ -12,7 +12,6 @@ LINE_BYTES = 16 << 20
 """The longest line, without its end. One line may hold all results of a search."""
 
 TOTAL_BYTES = 32 << 20
-"""The maximum size of a stream."""
 
 LINE_END = re.compile(rb"\r\n|\r|\n")
 
@@ -78,7 +77,6 @@ class EventParser:
             self._parts.append(part)
 
     def _line(self, line: bytes) -> ServerSentEvent | None:
-        """Process one line, and return the event that it completes."""
         if self._first:
             self._first = False
             line = line[3:] if line.startswith(b"\xef\xbb\xbf") else line

@@ -25,7 +25,6 @@ else:
     from sse import EventParser, StreamTooLong
 
 REPLY_BYTES = 64 << 20
-"""The largest reply body that is read."""
 
 PIECE_BYTES = 1 << 16
 
@@ -33,7 +32,6 @@ QUOTED = 300
 """How many characters of a server's own error message are quoted."""
 
 QUOTED_BODY = 80
-"""How many characters of a body that is not JSON are quoted."""
 
 UNREACHED = re.compile(r"The host (\S+) cannot be reached(?: at (\S+))?\.|The name of the host (\S+) is unknown\.")
 """How memeval's gateway reports a declared host that it cannot reach."""
@@ -93,7 +91,6 @@ class HttpServer:
     def open(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}
     ) -> Iterator[HTTPResponse]:
-        """Send a request, and yield the reply with its body unread."""
         host, port = self._address
         connection = self._connect(host, port, timeout=self._seconds)
         try:
@@ -108,7 +105,6 @@ class HttpServer:
             connection.close()
 
     def pieces(self, response: HTTPResponse) -> Iterator[bytes]:
-        """Yield the body of a reply in pieces, as it arrives."""
         deadline = time.monotonic() + self._seconds
         while True:
             try:
@@ -124,7 +120,6 @@ class HttpServer:
             raise WebFailed(f"The server's reply ended {response.length} bytes early. Check its Content-Length.")
 
     def events(self, response: HTTPResponse) -> Iterator[ServerSentEvent]:
-        """Yield the events of a stream as they arrive."""
         parser = EventParser()
         try:
             for piece in self.pieces(response):
@@ -151,7 +146,6 @@ class HttpServer:
         return HttpReply(response, b"".join(parts))
 
     def ask(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> HttpReply:
-        """Send a request, and return the reply."""
         with self.open(method, path, body, headers) as response:
             return self.whole(response)
 

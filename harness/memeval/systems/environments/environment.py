@@ -47,10 +47,8 @@ LOCK_BYTES = 5_000_000
 
 class BuiltEnvironment(Stored):
     digest: Digest
-    """Digest of the packages and the platform."""
     tool: str
     stamp: Digest
-    """Digest of the sizes and times of its files."""
     base: str | None
     """The installation folder of its Python; ``None`` without Python packages."""
 
@@ -66,7 +64,6 @@ class Environment:
     """Folders that the system must be able to read in the sandbox."""
     identity: EnvironmentIdentity
     variables: dict[str, str] = field(default_factory=dict)
-    """Environment variables by which Node finds its packages."""
 
 
 def environment_for(

@@ -122,7 +122,6 @@ def python_refusal(failure: ToolFailed, tool: Installer, first: str, location: C
 
 
 def npm_refusal(failure: ToolFailed, tool: Installer, where: Path, lock: Mapping[str, Any]) -> BadInput:
-    """Return the error for a failure of npm."""
     output = failure.output
     code = next(iter(re.findall(r"npm (?:error|ERR!) code (\w+)", output)), "")
     if code == "ENOSPC" or "No space left on device" in output:
@@ -180,7 +179,6 @@ class Python:
     pins: tuple[Pin, ...]
     source: Path
     locked: bool
-    """Whether this file is a lock file of the submission."""
 
     def __str__(self) -> str:
         return write_pins(self.pins)
@@ -257,7 +255,6 @@ def resolve(script: Script, entry: Path, folder: Path, note: Callable[[str], Non
 
 
 def _resolved(wanted: list[str], tool: Installer) -> str:
-    """Return the text of a lock with hashes."""
     with tempfile.TemporaryDirectory(prefix="memeval-resolve-") as name:
         folder = Path(name)
         (folder / "requirements.in").write_text("".join(f"{each}\n" for each in wanted), "utf-8")

@@ -78,7 +78,6 @@ class Pin:
 class Script:
     dependencies: tuple[Requirement, ...]
     python: SpecifierSet
-    """The supported versions of Python."""
     line: int
     """The first line of the block, from 1."""
 

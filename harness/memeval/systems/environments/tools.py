@@ -18,7 +18,6 @@ from pathlib import Path
 from memeval.records.errors import BadInput
 
 BUILD_SECONDS = 3600.0
-"""How long one call of an installer may take."""
 
 MISLEADING = re.compile(
     r"PYTHON.*|VIRTUAL_ENV|UV_(PYTHON|PROJECT|TARGET|PREFIX|SYSTEM|NO_BINARY|NO_BUILD|BUILD|REQUIRE).*"

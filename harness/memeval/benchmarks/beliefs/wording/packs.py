@@ -18,7 +18,7 @@ from memeval.benchmarks.kit.checks import says
 from memeval.benchmarks.kit.timeline import Form, TopicValue
 from memeval.records.base import Record, misfit
 from memeval.records.errors import BadInput
-from memeval.words import read_words
+from memeval.toml import read_words
 
 LARGEST = 400_000
 """Largest pack, in bytes."""

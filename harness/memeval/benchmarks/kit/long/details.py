@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from memeval.benchmarks.kit.people import Relation
 from memeval.benchmarks.kit.streams import Loose
-from memeval.words import read_words
+from memeval.toml import read_words
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ class LongHistory(Steps):
     def scenario(self) -> Scenario:
         return Scenario.streamed(self.scenario_id, self)
 
-    def keys(self) -> Iterator[ItemKey]:
+    def answer_keys(self) -> Iterator[ItemKey]:
         for life in self._lives:
             ordinals = {
                 each.draft.on: ordinal(place)

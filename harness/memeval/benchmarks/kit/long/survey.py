@@ -120,7 +120,7 @@ def survey(source: LongSource) -> Survey:
             data = piece.encode()
             digest.update(data)
             sizes[-1] += len(data)
-        keys += [key.to_json() for key in history.keys()]  # noqa: SIM118 - no dictionary
+        keys += [key.to_json() for key in history.answer_keys()]
     for key in keys:
         digest.update(f"{key}\n".encode())
     return Survey(
@@ -203,8 +203,8 @@ class LongDataset(Dataset):
     def scenarios(self) -> Iterator[Scenario]:
         return (history.scenario() for history in self._histories)
 
-    def keys(self) -> Iterator[ItemKey]:
-        return (key for history in self._histories for key in history.keys())  # noqa: SIM118 - no dictionary
+    def answer_keys(self) -> Iterator[ItemKey]:
+        return (key for history in self._histories for key in history.answer_keys())
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:
         """Map the source ids of sessions to ordinals, without generating a session.

@@ -12,7 +12,7 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.verify.checks.sessions import NoData
 from memeval.evaluation.verify.checks.subject import Subject
 from memeval.evaluation.verify.findings import Check, Finding
-from memeval.grading.rows import last_attempts
+from memeval.grading.base import last_attempts
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Outcome, Response

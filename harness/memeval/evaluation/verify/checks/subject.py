@@ -15,15 +15,13 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.verify.checks.sessions import NoData, Sessions, with_its_data
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.records.base import Digest, Stored, comparable_digest
-from memeval.records.call import Call
+from memeval.records.call import Call, Prompt, Traffic
 from memeval.records.failure import Failure
 from memeval.records.grade import Grade
 from memeval.records.journal import LogLine
-from memeval.records.prompt import Prompt
 from memeval.records.response import Context, Response
 from memeval.records.run import FileDigest, Run
 from memeval.records.track import Redistribution
-from memeval.records.traffic import Traffic
 
 T = TypeVar("T", bound=Stored)
 

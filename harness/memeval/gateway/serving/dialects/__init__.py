@@ -22,7 +22,6 @@ EXCHANGES: dict[str, type[Exchange]] = {
 
 
 def error_form(path: str) -> Callable[[int, str], dict[str, Any]]:
-    """Return the function that formats errors for a path."""
     if path.startswith("/v1/messages"):
         return anthropic.error
     return ollama.error if path.startswith("/api/") else openai.error
@@ -47,7 +46,6 @@ def openai_models(names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def ollama_models(names: tuple[str, ...]) -> dict[str, Any]:
-    """Return the list of models in Ollama's form."""
     return {"models": [{"name": name, "model": name} for name in names]}
 
 

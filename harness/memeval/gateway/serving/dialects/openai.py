@@ -105,7 +105,6 @@ class Embeddings(Exchange):
 
 
 def checked_tools(tools: list[Any]) -> list[Any]:
-    """Return tools in the form of the OpenAI API."""
     for tool in tools:
         if not isinstance(tool, dict) or tool.get("type") != "function" or not isinstance(tool.get("function"), dict):
             raise Refusal(
@@ -115,7 +114,6 @@ def checked_tools(tools: list[Any]) -> list[Any]:
 
 
 def embedded(fields: Fields, name: str) -> Any:
-    """Return the input of an embedding request: a text, texts, or their tokens."""
     value = fields.any(name)
     if isinstance(value, str) and value:
         return value
