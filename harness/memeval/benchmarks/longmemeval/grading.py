@@ -1,4 +1,8 @@
-"""Graders of LongMemEval: answers by a judge, and retrieval."""
+"""Graders of LongMemEval: answers by a judge, and retrieval, with the benchmark's own metrics for comparison.
+
+Those (xiaowu0162/LongMemEval, ``src/retrieval/eval_utils.py``) use user turns only, recognise evidence by a mark in the
+source's ids, and use the older discount of ranks. memeval's own measures are in :mod:`memeval.grading.evidence`.
+"""
 
 from __future__ import annotations
 

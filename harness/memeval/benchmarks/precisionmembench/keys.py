@@ -1,4 +1,7 @@
-"""The key of a search for beliefs."""
+"""The key of a search for beliefs, and the scores of the authors' code.
+
+Scores: tenurehq/precisionMemBench, ``src/adapters/baseAdapter.ts``, commit 18c7955.
+"""
 
 from __future__ import annotations
 

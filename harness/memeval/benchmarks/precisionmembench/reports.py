@@ -1,4 +1,8 @@
-"""The reports of the authors' test program: one file of the searches, one of the conversations."""
+"""The reports of the authors' test program, read and written: one file of the searches, one of the conversations.
+
+Field names: tenurehq/precisionMemBench, ``test-results``. Code reads them, because a row's id is made of two fields,
+the second of which tells which list counts, and because cases that are never sent are left out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The key of a question set: needles, a reference answer, or both."""
+"""The key of a question set: needles, a reference answer, or both; and the rules for finding needles in an answer.
+
+The rules are for question sets in JSON Lines (jeffs-brain/memory, ``eval/``). Their own rule finds a needle anywhere:
+``W`` in every answer with a w.
+"""
 
 from __future__ import annotations
 
