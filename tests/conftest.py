@@ -59,7 +59,6 @@ WRITING = "tests/archive/", "tests/claims/", "tests/exchange/", "tests/site/"
 
 @pytest.fixture(autouse=True)
 def home() -> Iterator[Path]:
-    """Give each test a home and a cache of its own."""
     with new_home() as folder:
         yield folder
 

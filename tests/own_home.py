@@ -5,8 +5,6 @@ downloaded stay in the user's cache; ``MEMEVAL_TEST_CACHE`` names another folder
 and drawn charts are in ``build/cache/tests``. All of it is found by a digest of what it was made from.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil

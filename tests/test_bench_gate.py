@@ -1,7 +1,5 @@
 """The gate on regressions of ``make bench``: it sees a slower measurement, and is silent on noise."""
 
-from __future__ import annotations
-
 import random
 
 from bench.gate import DRAWS, compare, p_value

@@ -1,7 +1,5 @@
 """The digest of the code, which caches depend on: any file counts, wherever the package is installed."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Callable
 from pathlib import Path

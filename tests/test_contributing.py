@@ -1,9 +1,8 @@
 """CONTRIBUTING names files and folders that are there."""
 
-from __future__ import annotations
-
 import ast
 import re
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,7 +46,11 @@ class Step:
         """The function in its file."""
         found: ast.AST = ast.parse((PACKAGE / self.path).read_text("utf-8"))
         for part in self.name.split("."):
-            found = next(each for each in ast.iter_child_nodes(found) if getattr(each, "name", None) == part)
+            inside = {getattr(each, "name", None): each for each in ast.iter_child_nodes(found)}
+            assert part in inside, (
+                f"CONTRIBUTING.md: {self.name} is not in {self.path}. Name the function that took its place."
+            )
+            found = inside[part]
         return found
 
     @property
@@ -102,3 +105,18 @@ def test_the_map_has_every_package() -> None:
     package = ROOT / "harness" / "memeval"
     assert {path.parent.name for path in package.glob("*/__init__.py")} <= set(listed)
     assert [name for name in listed if not (package / name).exists()] == []
+
+
+def test_packages_are_listed_in_the_order_of_their_imports() -> None:
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    layers = next(each for each in rules["contracts"] if each["id"] == "layers")["layers"]
+    height = {
+        name.strip(" ()").removeprefix("memeval."): -number
+        for number, layer in enumerate(layers)
+        for name in layer.split("|")
+    }
+    table = TEXT.partition("## Packages")[2].partition("\n## ")[0]
+    rows = [re.findall(r"`([a-z_]+)(?:\.py)?`", line.split("|")[1]) for line in table.splitlines() if "|" in line]
+    heights = [height[name] for row in rows for name in row]
+    assert len(heights) > 20 and {*height} <= {name for row in rows for name in row}
+    assert heights == sorted(heights)

@@ -1,7 +1,5 @@
 """The tables on the page *Lifecycle* are those of its results, and the results are as expected."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The runs that ``bench.many_runs`` makes are runs in which both commands find no problem."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from bench.many_runs import made, stored_on

@@ -1,7 +1,5 @@
 """Every file that decides a number has an owner, who must agree to a change of it."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -63,7 +61,6 @@ def deciding_modules() -> set[str]:
 
 
 def files_of(module: str) -> Iterator[str]:
-    """Yield the file of a module."""
     base = module.replace("memeval", PACKAGE, 1).replace(".", "/")
     yield next(path for path in (f"{base}.py", f"{base}/__init__.py") if (ROOT / path).is_file())
 

@@ -1,7 +1,5 @@
 """The page *Performance* shows the stored measurements, and marks what is missed and what became slower."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

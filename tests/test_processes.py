@@ -1,7 +1,5 @@
 """Work in several processes: equal results in order, and nothing that is left running."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

@@ -1,7 +1,5 @@
 """The README: its commands exist, and what it says of installing follows from one setting."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

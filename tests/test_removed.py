@@ -1,7 +1,5 @@
 """Names of removed editions are explained in one sentence."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

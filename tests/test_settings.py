@@ -1,7 +1,5 @@
 """The settings of a board: colours are legible, weights sum to 1, and texts are plain."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

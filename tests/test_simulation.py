@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import bench.simulation.__main__ as simulation
 from bench.simulation.__main__ import OUT, SYSTEMS, board_of, coverage_of, pair_of, wide_board
+from bench.simulation.index import index_of
 from bench.simulation.page import PAGE, page_of
 from bench.simulation.world import World, layouts
 from memeval.benchmarks import find
@@ -99,7 +101,7 @@ def test_the_table_of_stored_runs_is_computed_alone_and_the_rest_stays(
     monkeypatch.setattr(simulation, "OUT", out)
     monkeypatch.setattr(simulation, "write_page", pages.append)
     monkeypatch.setattr(simulation, "stored_power", lambda *_: iter([{"layout": "beliefs@2", "pairs": 1}]))
-    simulation.again()
+    simulation.again("stored")
     (shown,) = pages
     assert shown == json.loads(out.read_text(encoding="utf-8"))
     assert shown == RESULT | {"stored": [{"layout": "beliefs@2", "pairs": 1}]}
@@ -109,3 +111,17 @@ def test_real_systems_three_points_apart_are_told_apart_on_beliefs_2() -> None:
     boards = [each for each in RESULT["stored"] if each["layout"] == "beliefs@2"]
     assert {each["protocol"]: each["pairs"] for each in boards} == {"judge": 21, "retrieval": 21}
     assert all(each["least"]["3"] >= 0.8 for each in boards)
+
+
+def test_intervals_and_ties_of_an_index_keep_their_promise() -> None:
+    found = RESULT["index"]
+    assert all(0.93 <= found[kind]["coverage"] <= 0.97 for kind in ("equal", "unlike", "one"))
+    assert all(found[kind]["error"] <= 0.05 for kind in ("equal", "unlike"))
+    assert found["power"]["6 to 12"] > 0.9, "ten conversations count beside hundreds of people"
+
+
+def test_a_small_simulation_of_an_index_is_like_the_stored_one() -> None:
+    found: Any = index_of(6, 256)
+    assert found.keys() == RESULT["index"].keys()
+    assert found["power"]["12 to 100"] == 1
+    assert found["unlike"]["coverage"] > 0.8

@@ -1,7 +1,5 @@
 """Counting tokens: the same as the package counts, and of any text."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

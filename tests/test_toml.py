@@ -1,7 +1,5 @@
 """Reading TOML files: every refusal names the file, the line and what to do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the workflows under ``.github`` may do; the half that runs strangers' code can do nothing with it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -12,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from memeval.evaluation.submit.commenting import MARKER
+from memeval.evaluation.submit.proposed_results import MARKER
 from tests.support.workflow_commands import memeval_calls, parse
 
 ROOT = Path(__file__).parents[1]

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.simulation.index import index_of
 from bench.simulation.page import write_page
 from bench.simulation.stored import stored_power
 from bench.simulation.world import World, layouts
@@ -34,6 +35,9 @@ REPEATS, POWER_REPEATS = 2000, 100
 
 PATTERNS = {8: 1024, 50: 256, 200: 128}
 """Drawn patterns of signs by number of systems: with fewer, a test is as exact and slightly weaker."""
+
+INDEX_PATTERNS = 1024
+"""Drawn patterns of the boards of several benchmarks."""
 
 WHOLE_FAMILY = 50
 """Up to this number of systems, the categories are tested too."""
@@ -59,14 +63,18 @@ def main(repeats: int = REPEATS, power_repeats: int = POWER_REPEATS) -> None:
         "coverage": coverage,
         "pairs": pairs,
         "stored": list(stored_power(RESULTS, POINTS, power_repeats, SEED)),
+        "index": index_of(max(2, repeats // 4), INDEX_PATTERNS),
     }
     write(result)
 
 
-def again() -> None:
-    """Compute what follows from stored runs again, and keep the rest: new runs come more often than new methods."""
+def again(part: str) -> None:
+    """Compute one part again, ``stored`` or ``index``, and keep the rest: new runs come more often than new methods."""
     result = json.loads(OUT.read_text(encoding="utf-8"))
-    write(result | {"stored": list(stored_power(RESULTS, POINTS, result["power_repeats"], SEED))})
+    if part == "index":
+        write(result | {"index": index_of(result["repeats"] // 4, INDEX_PATTERNS)})
+    else:
+        write(result | {"stored": list(stored_power(RESULTS, POINTS, result["power_repeats"], SEED))})
 
 
 def write(result: dict[str, object]) -> None:
@@ -190,13 +198,13 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Return what the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m bench.simulation", description=__doc__)
     parser.add_argument("--repeats", type=int, default=REPEATS, help="boards for an error rate; a fifth for a power")
-    parser.add_argument("--stored", action="store_true", help="compute only the table of stored runs again")
+    parser.add_argument("--only", choices=("stored", "index"), help="compute only this part again, in a minute or two")
     return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":
     asked = options()
-    if asked.stored:
-        again()
+    if asked.only:
+        again(asked.only)
     else:
         main(asked.repeats, POWER_REPEATS if asked.repeats == REPEATS else max(2, asked.repeats // 5))

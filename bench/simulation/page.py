@@ -12,6 +12,11 @@ TITLES = {
     "locomo@1": "LoCoMo",
     "longmemeval@1": "LongMemEval",
 }
+KINDS = {
+    "equal": "equally good",
+    "unlike": "of equal index, good at unlike benchmarks",
+    "one": "different on LoCoMo alone",
+}
 
 
 def write_page(result: dict[str, Any]) -> None:
@@ -47,7 +52,22 @@ def page_of(result: dict[str, Any]) -> str:
     coverage = [
         [TITLES[each["layout"]], _percent(each["score"]), _percent(each["difference"])] for each in result["coverage"]
     ]
+    index = result["index"]
+    kinds = [
+        [
+            title,
+            _percent(index[name]["coverage"]),
+            "–" if index[name]["error"] is None else _percent(index[name]["error"]),
+        ]
+        for name, title in KINDS.items()
+    ]
     return TEXT.format(
+        index_repeats=index["repeats"],
+        kinds=_table(["Systems", "Intervals that hold the truth", "Boards with an error"], kinds),
+        index_power=_table(
+            ["Difference", "Pairs separated"],
+            [[f"{name} points", _percent(share)] for name, share in index["power"].items()],
+        ),
         repeats=f"{result['repeats']:,}",
         power_repeats=f"{result['power_repeats']:,}",
         wide_repeats=f"{wide['repeats']:,}",
@@ -110,7 +130,8 @@ the test of one pair finds a true difference. {repeats} pairs each.
 These made-up systems disagree on about half of the items. Real ones disagree less, so smaller differences show. For
 each pair of stored runs of seven systems, people are drawn with replacement {power_repeats} times, and the difference
 of the two systems is moved to the wanted one. The table shows how often it is found: for the median pair, and in
-brackets for the pair that disagrees most. To compute only this table again, use `python -m bench.simulation --stored`.
+brackets for the pair that disagrees most. To compute only this table again, use
+`python -m bench.simulation --only stored`.
 
 {stored}
 
@@ -130,7 +151,21 @@ Share of the 95 % intervals that contain the truth: of a composite score of 60, 
 
 With ten conversations, the interval of one score is a little too narrow. That of a difference is not.
 
-With more than 12 clusters, fewer patterns of signs are used than on a real board: the first 1,024 for 8 systems, 256
-for 50 and 128 for 200. With 200 systems, the categories are not tested. This makes the simulation faster and the tests
-slightly weaker, not less exact.
+## Index
+
+Eleven systems on beliefs@2, DeepMemEval and LoCoMo, with equal weights: 260, 50 and 10 groups of items. Intervals and
+ties of the [overall index](methodology.md#overall-index) come from one estimate of the variance. The table shows how
+often the 95 % interval of an index holds the truth, and on how many boards two systems of equal index are separated.
+{index_repeats} boards each.
+
+{kinds}
+
+The systems of the last row differ on ten conversations only. The table shows how often the ties separate two of them,
+by the true difference of their index. To compute only this part again, use `python -m bench.simulation --only index`.
+
+{index_power}
+
+With more than 12 clusters, fewer patterns of signs are used than on a real board: the first 1,024 for 8 systems and for
+an index, 256 for 50 systems and 128 for 200. With 200 systems, the categories are not tested. This makes the simulation
+faster and the tests slightly weaker, not less exact.
 """

@@ -1,7 +1,7 @@
 """The options of runs, grading, audits and checks, written once.
 
 The command line makes an option of each field: its name, type and default are those of the field, and its help is the
-text below the field; see :mod:`memeval.cli.options`. :func:`flag` says what differs.
+text below the field; see :mod:`memeval.cli.shared`. :func:`flag` says what differs.
 """
 
 from __future__ import annotations

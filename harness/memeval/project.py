@@ -21,7 +21,7 @@ class Project:
     def install_steps(self) -> str:
         """Return the installation steps as Markdown, without commands that need an unknown address."""
         commands = [
-            ("make demo", "sets up .venv and builds a first board: two to five minutes"),
+            ("make demo", "sets up .venv and builds a first board: one to three minutes"),
             (". .venv/bin/activate", "puts memeval on your PATH: make demo installs it as .venv/bin/memeval"),
             ("memeval doctor", "shows what works on this machine"),
         ]

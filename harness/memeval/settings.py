@@ -45,6 +45,7 @@ _COLOUR = 'Write # and six hexadecimal digits, such as "#0a6c7c".'
 REMEDIES = {
     "title": 'Write one line of 1 to 60 characters, without <, > and ".',
     "repository": 'Write a web address, such as "https://example.org/my-board".',
+    "contact": 'Write an e-mail or web address, such as "board@example.org".',
     "site_url": 'Write a web address, such as "https://example.org/board/".',
     "primary": _COLOUR,
     "primary_dark": _COLOUR,

@@ -1,7 +1,5 @@
 """Comparison of runs: differences, their p-values, and runs that are not comparable."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path

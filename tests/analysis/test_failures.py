@@ -1,7 +1,5 @@
 """Failure analysis on invented histories: one case for each cause, and impossible causes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

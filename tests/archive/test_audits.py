@@ -1,7 +1,5 @@
 """Stored audits: whole or not at all, and named so that no two judges meet."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

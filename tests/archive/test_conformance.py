@@ -1,7 +1,5 @@
 """Stored conformance reports: one a submission and environment, found by digests, damaged ones refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The ledger only grows, and a line that was touched is found."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -13,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memeval.archive.ledger import Ledger
+from memeval.archive.ledger import Details, Ledger
 from memeval.archive.runs import RunFolder
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, NewerSchema
 from memeval.records.ledger import LedgerEvent, Runner, Sample
-from tests.support.runs import make_run
+from tests.support.runs import edit_head, make_run
 
 LINES = 5
 
@@ -207,7 +205,7 @@ def test_a_place_that_cannot_be_written_is_refused_with_a_sentence(tmp_path: Pat
 APPENDER = """
 import sys
 from pathlib import Path
-from memeval.archive.ledger import Ledger
+from memeval.archive.ledger import Details, Ledger
 from memeval.archive.runs import RunFolder
 from memeval.records.ledger import LedgerEvent
 
@@ -322,3 +320,13 @@ def test_a_ledger_can_be_read_as_it_was(ledger: Ledger, run: RunFolder) -> None:
     assert ledger.until(None).entries() == []
     with pytest.raises(BadInput, match="lines were changed or removed"):
         ledger.until(digest_bytes(b"never"))
+
+
+def test_an_entry_about_other_bytes_of_a_run_is_no_earlier_one(tmp_path: Path, run: RunFolder) -> None:
+    ledger = Ledger(tmp_path)
+    made = ledger.append(LedgerEvent.ACCEPTED, run, by="Ada", reason="read", runner=Runner.MAINTAINER)
+    told: Details = {"runner": Runner.MAINTAINER}
+    assert ledger.earlier(LedgerEvent.ACCEPTED, run, by="Bo", reason="again", **told) == made
+    assert ledger.earlier(LedgerEvent.ACCEPTED, run, by="Ada", reason="read", runner=Runner.SUBMITTER) is None
+    changed = edit_head(run, isolation="sandboxed")
+    assert ledger.earlier(LedgerEvent.ACCEPTED, changed, by="Ada", reason="read", **told) is None

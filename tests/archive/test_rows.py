@@ -1,7 +1,5 @@
 """Files of rows: equal bytes for equal rows, and no damage that passes for fewer rows."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json
@@ -113,7 +111,7 @@ def test_a_last_line_without_its_end_is_cut_off(tmp_path: Path, name: str) -> No
 def test_a_file_that_is_not_there_or_is_a_folder_is_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path / "none.jsonl.gz").startswith(": the file is missing.")
     (tmp_path / "folder.jsonl").mkdir()
-    assert refusal(tmp_path / "folder.jsonl").startswith(": the file cannot be read (Is a directory).")
+    assert refusal(tmp_path / "folder.jsonl").startswith(": is not a regular file.")
 
 
 def test_a_line_too_long_to_be_a_row_is_refused_before_it_is_read_whole(
@@ -197,3 +195,9 @@ def test_only_so_many_bytes_of_files_stay_in_memory(tmp_path: Path) -> None:
     rows.read(written(tmp_path, shorter, "short.jsonl.gz"), LogLine, its_digest)
     assert rows.read(path, LogLine, DIGEST) is not first
     assert SharedRows(most=10).read(path, LogLine, DIGEST).rows == LINES
+
+
+def test_a_digest_is_of_whole_lines_only(tmp_path: Path) -> None:
+    path = written(tmp_path, gzip.compress(RAW[:-1]))
+    with pytest.raises(BadInput, match=rf"log.jsonl.gz:{len(LINES)}: the last line is cut off"):
+        inner_digest(path)

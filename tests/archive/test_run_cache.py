@@ -1,7 +1,5 @@
 """What is made from a run's rows is made once, and again when run, code or data change."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

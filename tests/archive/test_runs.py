@@ -1,7 +1,5 @@
 """Finding sealed runs."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import threading
@@ -12,6 +10,7 @@ import pytest
 
 from memeval.archive.audits import stored_audits
 from memeval.archive.matrices import stored_matrices
+from memeval.archive.rows import cache_path
 from memeval.archive.runs import RunFolder, find_run, runs_under, sealed_runs
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
@@ -144,3 +143,22 @@ def test_links_to_folders_of_runs_are_followed_as_deep_as_a_board_does(tmp_path:
     (tmp_path / "results" / made.path.parents[1].name).symlink_to(made.path.parents[1], target_is_directory=True)
     (through,) = runs_under(tmp_path / "results")
     assert through.path.resolve() == made.path
+
+
+def test_a_link_that_leads_nowhere_is_damage_and_is_not_replaced_by_the_cache(tmp_path: Path) -> None:
+    run = make_run(tmp_path, "acme", done=1)
+    path, stated = run.file("grades.jsonl"), run.run.files["grades.jsonl"]
+    cached = cache_path(stated.digest)
+    cached.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(path, cached)
+    assert RunFolder(run.path).file("grades.jsonl") == cached
+    path.symlink_to(tmp_path / "nowhere")
+    assert RunFolder(run.path).file("grades.jsonl") == path
+
+
+def test_a_file_in_a_stored_source_is_no_run(tmp_path: Path) -> None:
+    run = make_run(tmp_path, "acme", done=1)
+    inside = tmp_path / "sources" / "acme" / f"{'0' * 16}-{'0' * 8}"
+    inside.mkdir(parents=True)
+    shutil.copy(run.path / "run.json", inside)
+    assert [folder.path for folder in sealed_runs(tmp_path)] == [run.path]

@@ -1,7 +1,5 @@
 """Signatures are checked by the real ssh-keygen, with the signers file of whoever verifies."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

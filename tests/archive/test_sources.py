@@ -1,7 +1,5 @@
 """The files of a system are stored whole, once, by their digest, or not at all."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -136,3 +134,12 @@ def test_a_secret_is_not_stored(tmp_path: Path) -> None:
 def test_an_invalid_slug_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not a slug"):
         source_path(tmp_path, "../acme", f"sha256:{'0' * 64}", b"")
+
+
+def test_a_link_in_the_place_of_a_stored_source_is_found(tmp_path: Path) -> None:
+    assert keep_source(tmp_path / "results", folder_source(submission(tmp_path))) is None
+    (folder,) = stored_sources(tmp_path / "results")
+    folder.rename(tmp_path / folder.name)
+    folder.symlink_to(tmp_path / folder.name, target_is_directory=True)
+    fault = source_fault(folder)
+    assert fault is not None and fault.problem == "is not a folder."

@@ -1,14 +1,12 @@
 """Trust follows from a run's files and the ledger, and from nothing that anyone types in."""
 
-from __future__ import annotations
-
 from itertools import chain, combinations, product
 from pathlib import Path
 
 import pytest
 
 from memeval.archive.runs import RunFolder
-from memeval.archive.trust import Trust, holds, trust_of
+from memeval.archive.trust import Trust, holds, last_samples, trust_of
 from memeval.records.ledger import AnswerTrust, GradeTrust, LedgerEntry, LedgerEvent, Runner, Sample
 from memeval.records.run import Isolation, SystemKind
 from tests.support.runs import edit_head, make_run, make_track
@@ -33,7 +31,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[SystemKind, RunFolder
 
 
 def entries(folder: RunFolder, said: Said, run_id: str | None = None) -> list[LedgerEntry]:
-    """Return what the ledger says of a run."""
     return [
         LedgerEntry(
             event=event,
@@ -97,6 +94,13 @@ def test_each_axis_rests_on_its_own_deeds(runs: dict[SystemKind, RunFolder]) -> 
         assert trust == trust_of(folder, entries(folder, said)[::-1]), "the order of entries does not matter"
 
 
+def test_of_two_drawn_samples_the_later_one_counts(runs: dict[SystemKind, RunFolder]) -> None:
+    entry = entries(runs[SystemKind.SUBMISSION], ((LedgerEvent.RE_ASKED, None),))[0]
+    good, bad = (entry.model_copy(update={"sample": Sample(asked=100, agreed=agreed)}) for agreed in (99, 10))
+    assert holds(last_samples([bad, good])[LedgerEvent.RE_ASKED])
+    assert not holds(last_samples([good, bad])[LedgerEvent.RE_ASKED])
+
+
 @pytest.mark.parametrize("behind", ["judge", "reader"])
 def test_grades_from_recorded_replies_of_a_model_are_replayed_never_recomputed(tmp_path: Path, behind: str) -> None:
     url = "https://api.openai.com/v1"
@@ -149,3 +153,9 @@ def test_spaces_added_to_a_head_are_an_edit(tmp_path: Path) -> None:
     edited = RunFolder(folder.path)
     assert edited.run == folder.run
     assert trust_of(edited, said) == Trust(CLAIMED, AnswerTrust.SELF_RUN)
+
+
+def test_a_system_that_reaches_files_is_never_repeated(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, "acme", isolation=Isolation.FILES_REACHABLE)
+    said = entries(folder, ((LedgerEvent.ACCEPTED, Runner.MAINTAINER), (LedgerEvent.REPEATED, None)))
+    assert trust_of(folder, said).answers is AnswerTrust.MAINTAINER_RUN

@@ -1,7 +1,5 @@
 """No code outside the folder of a benchmark knows its name: only shapes of keys, and what catalogues declare."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Files of answers are hostile: whatever is in them, they are read as what they should be or refused in a sentence."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -138,8 +138,6 @@ Change = Callable[[bytes], bytes | None]
 
 @dataclass
 class Visit:
-    """A page in a browser, and everything that went wrong on it."""
-
     page: Page
     host: Host
     faults: list[str] = field(default_factory=list)
@@ -172,7 +170,6 @@ class Visit:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """Return a site over a board with every kind of row."""
     return shared_board(tmp_path_factory)
 
 
@@ -207,7 +204,6 @@ class Running:
     """With scripts, and without."""
 
     def window(self, host: Host, *, scripts: bool = True) -> Visit:
-        """Return a window on a site."""
         if scripts not in self.windows:
             context = self.browser.new_context(viewport=WIDE, java_script_enabled=scripts)
             self.windows[scripts] = visit(context, host)
@@ -229,7 +225,6 @@ def end_browser() -> None:
 
 @pytest.fixture(scope="module")
 def running() -> Running:
-    """Return the browser of this process."""
     if RUNNING and not RUNNING[0].browser.is_connected():
         end_browser()
     if not RUNNING:
@@ -271,7 +266,6 @@ def visit(context: BrowserContext, host: Host) -> Visit:
 
 @contextmanager
 def afresh(window: Visit) -> Iterator[Visit]:
-    """Give a shared window to one test."""
     window.resize(WIDE)
     window.page.emulate_media(color_scheme="light")
     window.faults.clear()
@@ -289,14 +283,12 @@ def served(running: Running, host: Host) -> Iterator[Visit]:
 
 @pytest.fixture
 def wide(served: Visit) -> Iterator[Visit]:
-    """Return the same, on which nothing may go wrong."""
     yield served
     assert served.faults == []
 
 
 @pytest.fixture
 def unscripted(running: Running, host: Host) -> Visit:
-    """Return a page that runs no scripts."""
     return running.window(host, scripts=False)
 
 
@@ -318,6 +310,5 @@ BLOCKED = """for (const name of ["localStorage", "sessionStorage"]) Object.defin
 
 @pytest.fixture
 def blocked(alone: Visit) -> Visit:
-    """Return a page of its own in a browser that stores nothing."""
     alone.page.add_init_script(BLOCKED)
     return alone

@@ -1,7 +1,5 @@
 """What is wrong with a page for a person: it is wider than the window, or axe finds a serious barrier."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from playwright.sync_api import Page
@@ -40,7 +38,6 @@ TOO_WIDE = """() => {
 
 
 def too_wide(page: Page) -> list[str]:
-    """Return what reaches beyond the window."""
     found: Any = page.evaluate(TOO_WIDE)
     return [f"{page.url}: {found[0]} px too wide: {found[1]}"] if found else []
 

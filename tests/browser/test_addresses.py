@@ -1,7 +1,5 @@
 """Forged addresses, addresses from another release, and a browser that stores nothing."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 
@@ -26,7 +24,6 @@ FORGED = "gone<b>"
         ),
         (f"{BOARD}?sort={FORGED}:composite:descending", [f"order “{FORGED}:composite:descending”"]),
         (f"overall/?weights={FORGED}:1,2", [f"no table ‘{FORGED}’"]),
-        (f"trends/?draw={FORGED}", [f"system “{FORGED}”"]),
         ("items/?run={run}&verdict=perfect&category=none&cause=x&evidence=y&flag=z", ["verdict “perfect”", "flag “z”"]),
     ],
 )

@@ -1,7 +1,5 @@
 """Comparing runs on the built site."""
 
-from __future__ import annotations
-
 import re
 
 from playwright.sync_api import expect
@@ -18,14 +16,12 @@ BOARD = "benchmarks/fake@1/"
 
 
 def printed(site: Built, *runs: str) -> list[list[str]]:
-    """Return the lines of the composite and the categories that the command prints."""
     found = CliRunner().invoke(app, ["compare", *runs, "--results", str(site.results)])
     lines = [re.split(r"\s{2,}", line.strip()) for line in found.stdout.splitlines()]
     return [line[:8] for line in lines if line[0] in ("composite", "belief-update", "noise-resistance")]
 
 
 def address(site: Built, *slugs: str) -> str:
-    """Return the address of a comparison."""
     runs = [shown(site, slug) for slug in slugs]
     track = next(run.run.track_id for run in site.runs if run.run.run_id == runs[0])
     return f"compare/?board={track}&runs={','.join(runs)}"

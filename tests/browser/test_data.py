@@ -1,7 +1,5 @@
 """Data that a page loads: missing, cut, changed, decompressed on its way, or in a browser without the means."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path
@@ -18,19 +16,16 @@ ITEM = "belief-update-03"
 
 
 def shard(site: Built) -> str:
-    """Return the path of the first shard of the first run."""
     path = site.index_of(site.runs[0].run.run_id)["files"][0]
     assert isinstance(path, str)
     return path
 
 
 def opened(seen: Visit, site: Built) -> Page:
-    """Open an item of the first run."""
     return seen.go(f"items/?run={site.runs[0].run.run_id}#q={ITEM}")
 
 
 def forged(data: bytes) -> bytes:
-    """Return a shard in which every answer is another one."""
     content = json.loads(gzip.decompress(data))
     for item in content["items"]:
         for response in item["responses"]:

@@ -1,7 +1,5 @@
 """What the header does: colours, search, menu; and what a page leaves for later."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import pytest

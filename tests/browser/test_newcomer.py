@@ -1,7 +1,5 @@
 """The questions of a newcomer, each answered from the front page with three clicks or fewer."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -100,7 +98,6 @@ def test_a_board_is_filtered_by_what_systems_need(wide: Visit) -> None:
 
 
 def saved(page: Page, kind: str) -> str:
-    """Return the file of what the table shows."""
     with page.expect_download() as download:
         page.locator("[data-panel]:visible .mv-shown").get_by_role("button", name=kind).click()
     return Path(download.value.path()).read_text(encoding="utf-8")

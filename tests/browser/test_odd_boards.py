@@ -1,7 +1,5 @@
 """Boards with names that no designer thinks of, in a real browser: long, from right to left, emoji, and equal ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
@@ -48,7 +46,6 @@ SMALL = {
 
 @pytest.fixture(scope="module")
 def odd(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """Return a site over systems with such names."""
     folder, benchmark = tmp_path_factory.mktemp("odd"), FakeBenchmark()
     runs = make_board(folder / "results", benchmark, SYSTEMS)
     known = {benchmark.id: benchmark}
@@ -61,7 +58,6 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 @pytest.fixture(scope="module")
 def host(odd: Built) -> Iterator[Host]:
-    """Serve it."""
     with Host(odd.out) as host:
         yield host
 

@@ -1,7 +1,5 @@
 """What is reached without a mouse, without scripts and on paper."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, expect
 

@@ -1,7 +1,5 @@
 """Two published releases under a sub-path, in a real browser: both work, and the older one leads to the newer one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,8 +30,6 @@ class AsPages(SubPath):
 
 @dataclass(frozen=True)
 class Served:
-    """A published board."""
-
     host: Host
     first: str
     """Run of both releases."""
@@ -68,13 +64,11 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def host(board: Served) -> Host:
-    """Return the server of the published board."""
     return board.host
 
 
 @pytest.fixture
 def opened(served: Visit) -> Iterator[Visit]:
-    """Return a page on which nothing may go wrong."""
     yield served
     assert served.faults == []
 

@@ -1,7 +1,5 @@
 """The built site in a real browser."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from urllib.parse import parse_qs, urljoin, urlsplit
@@ -10,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from memeval.site.model.content import read_site
+from memeval.site.model.text import visible
 from memeval.site.pages.rendering import environment
 from memeval.site.table.overview import overviews
 from tests.browser.conftest import Visit
@@ -58,27 +57,22 @@ def kinds(site: Built) -> dict[str, int]:
 
 
 def board(page: Page) -> Locator:
-    """Return the table with every kind of row."""
     return page.locator("table.mv-board").filter(has_text="Halfway")
 
 
 def names(page: Page) -> list[str]:
-    """Return the systems of that table, as shown."""
     return board(page).locator("tbody tr:visible th .mv-value").all_inner_texts()
 
 
 def shown(site: Built, slug: str) -> str:
-    """Return the id of a system's first run."""
     return next(run.run.run_id for run in site.runs if run.run.system.slug == slug)
 
 
 def judged(site: Built) -> str:
-    """Return the id of the run of old answers that a model judged."""
     return next(run.run.run_id for run in site.runs if run.run.answers_from)
 
 
 def replayed(site: Built) -> str:
-    """Return the id of the run with a model reader."""
     return next(run.run.run_id for run in site.runs if run.run.replayed)
 
 
@@ -227,7 +221,6 @@ def test_a_filter_by_text_finds_a_system_by_name(wide: Visit) -> None:
 
 
 def overview(page: Page) -> Locator:
-    """Return the overview that is shown."""
     return page.locator("table[data-overview]:visible")
 
 
@@ -524,13 +517,13 @@ def test_hostile_text_is_shown_and_never_run(wide: Visit, site: Built) -> None:
     expect(page.locator("h1")).to_contain_text("<script>alert(1)</script> {{ config }}")
     assert page.title().startswith("<script>alert(1)</script> {{ config }} [x](javascript:1)")
     page = wide.go(f"items/?run={shown(site, 'hostile')}#q=belief-update-00")
-    expect(page.locator(".mv-item .mv-said").nth(1)).to_contain_text(HOSTILE.replace("\x00", "␀"))
+    expect(page.locator(".mv-item .mv-said").nth(1)).to_contain_text(visible(HOSTILE))
 
 
 def test_a_judges_hostile_reply_is_shown_as_text_with_what_was_read_from_it(wide: Visit, site: Built) -> None:
     page = wide.go(f"items/?run={judged(site)}#q=belief-update-03")
     item = page.locator(".mv-item")
-    reply = HOSTILE_REPLY.replace("\x00", "␀")
+    reply = visible(HOSTILE_REPLY)
     expect(item.locator(".mv-said").nth(0)).to_have_text(reply)
     expect(item.locator(".mv-badge", has_text="unclear: neither yes nor no")).to_have_count(2)
     expect(item).to_contain_text("Second request.")
@@ -552,7 +545,7 @@ def test_a_readers_prompt_is_put_together_word_for_word(wide: Visit, site: Built
     messages = kept.request.body["messages"]
     assert isinstance(messages, list) and isinstance(messages[0], dict)
     assert "[2026-01-04] user: zebrafinch" in str(messages[0]["content"])
-    assert shown.text_content() == str(messages[0]["content"]).replace("\x00", "␀")
+    assert shown.text_content() == visible(str(messages[0]["content"]))
 
 
 def test_a_badge_is_drawn_and_its_markdown_has_whole_addresses(wide: Visit) -> None:
@@ -575,25 +568,6 @@ def test_a_chart_becomes_interactive_when_asked(wide: Visit) -> None:
     expect(page.locator("[data-chart]").first.get_by_role("button", name="Open interactive chart")).to_have_count(0)
 
 
-def test_a_system_is_put_on_a_chart_and_taken_off_by_keyboard(wide: Visit) -> None:
-    page = wide.go("trends/")
-    section = page.locator("[data-trends]").filter(has=page.get_by_role("checkbox")).first
-    box = section.get_by_role("checkbox").first
-    line = section.locator('figure >> nth=0 >> [data-series="s1"]')
-    expect(box).to_be_checked()
-    expect(line).to_be_visible()
-    box.focus()
-    page.keyboard.press("Space")
-    expect(line).to_be_hidden()
-    page.reload()
-    expect(line).to_be_hidden()
-    box.focus()
-    page.keyboard.press("Space")
-    expect(line).to_be_visible()
-    name = section.get_by_role("listitem").first.inner_text()
-    assert box.get_attribute("type") == "checkbox" and section.get_by_label(name).count() == 1
-
-
 def test_everything_but_the_drill_down_reads_without_scripts(unscripted: Visit, site: Built) -> None:
     page = unscripted.go()
     expect(page.locator("form.mv-tools")).to_be_hidden()
@@ -606,9 +580,6 @@ def test_everything_but_the_drill_down_reads_without_scripts(unscripted: Visit, 
     unscripted.go(f"runs/{shown(site, 'acme')}/")
     expect(page.get_by_text("memeval reproduce").first).to_be_visible()
     expect(page.get_by_role("table", name="Cost and time")).to_be_visible()
-    unscripted.go("trends/")
-    expect(page.locator("[data-trends] figure svg").first).to_be_visible()
-    expect(page.locator("ol.mv-trend-breaks").first).to_contain_text("changed from")
     unscripted.go("benchmarks/fake@1/")
     expect(page.get_by_role("table", name="Audit of rules@3, 2026-11-03")).to_contain_text("12 of 390")
     unscripted.go(f"items/?run={shown(site, 'acme')}")

@@ -1,7 +1,5 @@
 """Verifying a run in the browser: equal, or the number and the file that differ."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random
@@ -25,7 +23,6 @@ def run_id(site: Built) -> str:
 
 
 def grades(site: Built) -> str:
-    """Return the path of the first run's grades."""
     page = site.read(f"runs/{run_id(site)}/index.html")
     path = next(part for part in page.split('"') if part.endswith("-grades.jsonl.gz"))
     return path[path.index("data/sha256/") :]
@@ -58,6 +55,11 @@ def test_an_honest_run_is_equal_and_its_composite_is_named(wide: Visit, site: Bu
     expect(result).to_contain_text(f"Composite: {site.runs[0].run.scores.composite.value}.")
 
 
+def test_what_nobody_checked_is_named_beside_the_verdict(wide: Visit, site: Built) -> None:
+    result = verified(page_of(wide, site))
+    expect(result).to_contain_text("Not checked: The grades: no maintainer reproduced them.")
+
+
 def flipped(row: dict[str, Any]) -> None:
     row["verdict"] = not row["verdict"]
 
@@ -67,7 +69,6 @@ def renamed(row: dict[str, Any]) -> None:
 
 
 def with_first_row(change: Callable[[dict[str, Any]], None]) -> Change:
-    """Return a change of the first grade of a file."""
 
     def changed(data: bytes) -> bytes:
         first, *others = gzip.decompress(data).decode().splitlines()
@@ -154,7 +155,6 @@ SCORED = """async ([module, cases]) => {
 
 
 def drawn(seed: int) -> tuple[list[CategoryPlan], list[Grade]]:
-    """Return a random plan with random grades."""
     choose = random.Random(seed)
     shared = choose.random() < 0.3
     sizes = {

@@ -1,7 +1,5 @@
 """Trade-offs, and a reader's own weights, on the built site."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
@@ -13,12 +11,10 @@ from tests.site.conftest import Built
 
 
 def track(site: Built) -> str:
-    """Return the table with every kind of row."""
     return next(run.run.track_id for run in site.runs if run.run.system.slug == "halfway")
 
 
 def panel(page: Page, site: Built) -> Locator:
-    """Return the panel of that table."""
     return page.locator(f'[data-weights="{track(site)}"]')
 
 

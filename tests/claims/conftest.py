@@ -1,7 +1,5 @@
 """A small benchmark of keys, and a source with published answers to it. All of it is made up."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -72,7 +70,6 @@ def source_of(data: bytes, mapping: dict[str, Any], **fields: Any) -> PublishedS
 
 @pytest.fixture
 def keys(tmp_path: Path) -> Path:
-    """A file of keys."""
     path = tmp_path / "keys.jsonl"
     rows = [{**each, "question_type": "single-session-user", "question_day": "2023-05-30"} for each in KEYS]
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))

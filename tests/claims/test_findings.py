@@ -1,7 +1,5 @@
 """Values are counted from stored rows; verdicts follow from claim and count alone, and say no more than the files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

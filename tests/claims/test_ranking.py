@@ -1,7 +1,5 @@
 """Regraded files are ranked within their group only, and apart only where a test says so."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Published answers are matched, graded again and counted; nothing is dropped in silence."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Signs of a broken run are found where they are, and not where they are not."""
 
-from __future__ import annotations
-
 from memeval.benchmarks.formats.mapped_rows import MappedRow
 from memeval.claims.signs import signs_of
 from memeval.keys import Fact, ItemKey, NoiseKey

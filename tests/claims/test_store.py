@@ -1,15 +1,15 @@
 """Regraded files are stored whole, and every figure follows from the stored rows."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import pytest
 
 from memeval.claims.copies import Copies
+from memeval.claims.figures import figures_of
 from memeval.claims.regrading import Sessions, regrade
 from memeval.claims.store import (
+    MAINTAINERS_WORD,
     check_regraded,
     read_sources,
     regraded_checks,
@@ -19,6 +19,7 @@ from memeval.claims.store import (
     summary_path,
     write_regraded,
 )
+from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from tests.claims.conftest import BY_ID, ROWS, Grade
 from tests.support.data import test_data
@@ -166,10 +167,42 @@ def test_a_source_that_is_not_valid_is_refused_with_a_sentence(tmp_path: Path, t
 
 def test_verify_names_a_damaged_file_of_published_answers(graded: Grade, tmp_path: Path) -> None:
     path = write_regraded(tmp_path, graded(ROWS, BY_ID))
-    assert [str(check.status) for check in regraded_checks(tmp_path)] == ["ok"]
+    assert [str(check.status) for check in regraded_checks(tmp_path)] == ["not checked"]
     path.with_suffix(".jsonl.gz").write_bytes(b"")
     [check] = regraded_checks(tmp_path)
     assert check.findings[0].where == str(path)
     path.write_bytes(b"{")
     [check] = regraded_checks(tmp_path)
     assert "not valid JSON" in check.findings[0].problem
+
+
+def described(folder: Path, published: bytes) -> Path:
+    """Write the source of the small file, and return the folder of sources."""
+    folder.mkdir()
+    (folder / "acme.toml").write_text(
+        'schema_version = 1\nname = "acme"\ntitle = "Acme"\nrepository = "acme/memory"\n'
+        f'commit = "{"0" * 40}"\nlicence = "MIT"\nlooked_at = "2026-11-22"\n'
+        '[mappings.main]\nrows = "$[*]"\nitem = "id"\nanswer = "said"\nverdicts = {judge = "ok"}\n'
+        '[[files]]\nname = "answers"\nsystem = "Acme"\nbenchmark = "longmemeval@1"\nprotocol = "judge"\n'
+        f'parts = [{{path = "runs/answers.json", digest = "{digest_bytes(published)}", mapping = "main"}}]\n'
+    )
+    return folder
+
+
+def test_verdicts_that_were_all_turned_are_found_with_the_published_file_and_named_without_it(
+    graded: Grade, keys: Path, tmp_path: Path
+) -> None:
+    honest = graded(ROWS, BY_ID)
+    sources = described(tmp_path / "sources", json.dumps(ROWS).encode())
+    copies, sessions = Copies(tmp_path / "published"), Sessions({"longmemeval@1": keys})
+    write_regraded(tmp_path / "honest", honest)
+    assert [check.status for check in regraded_checks(tmp_path / "honest", sources, copies, sessions)] == ["ok"]
+
+    rows = tuple(row.model_copy(update={"verdict": True, "verdicts": {"judge": True}}) for row in honest.rows)
+    text = "".join(f"{row.to_json()}\n" for row in rows).encode()
+    turned = {"figures": figures_of(rows, honest.summary.counts), "rows_digest": digest_bytes(text)}
+    write_regraded(tmp_path / "forged", type(honest)(honest.summary.model_copy(update=turned), rows))
+    [found] = regraded_checks(tmp_path / "forged", sources, copies, sessions)
+    assert "is not what the published file gives." in str(found.findings[0])
+    [absent] = regraded_checks(tmp_path / "forged", sources, Copies(tmp_path / "nowhere"), sessions)
+    assert (absent.status, absent.not_checked) == ("not checked", MAINTAINERS_WORD)

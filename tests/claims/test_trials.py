@@ -1,7 +1,5 @@
 """Published verdicts are compared on the same answers: of one judge, of several judges, and with token F1."""
 
-from __future__ import annotations
-
 import pytest
 
 from memeval.claims.findings import judge_trials

@@ -1,7 +1,5 @@
 """A benchmark that cannot be used: one warning, and the command does its work."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

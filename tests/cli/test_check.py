@@ -1,7 +1,5 @@
 """``memeval check`` as its users call it: exit codes, formats, hooks, and what a ledger accepts."""
 
-from __future__ import annotations
-
 import json
 import sys
 import threading
@@ -54,7 +52,7 @@ def test_a_regression_ends_with_1_and_says_what_dropped(call: Call) -> None:
     (line,) = [line.split() for line in said.out.splitlines() if line.startswith("  changed")]
     assert line[:5] == ["changed", "90.0", "40.0", "-50.0", "points,"]
     assert line[-2:] == ["regression", "(critical)"]
-    assert "corrected for 4 tests (Holm)" in said.out
+    assert "corrected for 4 tests (step-down max-T)" in said.out
     assert said.err == "memeval: Regression: composite, changed.\n"
 
 
@@ -258,6 +256,17 @@ def test_a_command_that_fails_is_one_warning(call: Call, command: str, problem: 
     assert said.code == 1 and problem in said.err and said.err.count("warning") == 1
 
 
+def test_a_command_on_the_command_line_may_be_a_list(call: Call, tmp_path: Path) -> None:
+    stored(1, 45)
+    code = "import json, sys; open(sys.argv[1], 'w').write(json.load(sys.stdin)['system'])"
+    said = call(
+        stored(2, 20).run.run_id,
+        "--on-regression",
+        json.dumps([sys.executable, "-c", code, str(tmp_path / "two words")]),
+    )
+    assert (said.code, "warning" in said.err, (tmp_path / "two words").read_text()) == (1, False, "acme")
+
+
 def test_hooks_run_only_for_a_regression_and_can_be_switched_off(call: Call) -> None:
     stored(1, 45)
     settings(f"on_regression = {json.dumps([sys.executable, '-c', 'open(chr(120), chr(119))'])}")
@@ -286,3 +295,20 @@ def test_a_regressed_run_is_accepted_only_with_the_flag_and_the_ledger_says_so(
     assert Ledger(RESULTS).entries()[-1].reason == "regression accepted (composite, changed): new model"
     found = api.check(later)
     assert found.baseline is not None and found.baseline.runs[0] == run
+
+
+# Further comparisons
+
+
+def test_a_slow_decay_fails_with_its_comparison_in_every_output(call: Call, tmp_path: Path) -> None:
+    for night in range(1, 12):
+        stored(night, 46 - night)
+    run = stored(12, 34).run.run_id
+    said = call(run, "--annotations", "github", "--summary", "summary.md")
+    assert said.code == 1
+    assert "drift: line through 12 runs, from " in said.out
+    assert "p: one-sided paired test, corrected for 3 tests (step-down max-T). A loss counts if p < 0.01" in said.out
+    assert "::error" in said.out
+    assert "Regression: composite (drift), changed (drift)." in said.out
+    assert "line through 12 runs" in Path("summary.md").read_text(encoding="utf-8")
+    assert "Holm" not in said.out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memeval.cli.checks import data_of, lines_of
+from memeval.cli.trust import check_data, check_lines
 from memeval.evaluation.verify.findings import Check, Finding
 
 PROBLEM = Finding("run.json: track", "is another.")
@@ -21,7 +21,7 @@ CHECKS = [
 
 
 def test_each_check_has_a_line_and_each_reason_its_own() -> None:
-    assert list(lines_of(CHECKS)) == [
+    assert list(check_lines(CHECKS)) == [
         "track        FAILED: 1 run",
         "             ok: 1 run",
         "contexts     FAILED: 1 run",
@@ -35,7 +35,7 @@ def test_each_check_has_a_line_and_each_reason_its_own() -> None:
 
 def test_machines_get_the_same_counts() -> None:
     reasons = {"the data of locomo@1 is not here": 2, "tokens were counted by another tokenizer": 1}
-    assert data_of(CHECKS)[:2] == [
+    assert check_data(CHECKS)[:2] == [
         {"name": "track", "ok": 1, "failed": 1, "not_checked": {}},
         {"name": "contexts", "ok": 1, "failed": 1, "not_checked": reasons},
     ]

@@ -1,7 +1,5 @@
 """``memeval data``: what is there, fetched with its licence accepted, and checked."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -10,7 +10,7 @@ from memeval import api
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
 from memeval.cli.demo import CONTROLS, assemble, quick_runs
-from memeval.cli.recording import verify_and_record
+from memeval.cli.results import verify_and_record
 from memeval.execution.progress import Bar
 
 

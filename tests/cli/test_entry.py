@@ -1,7 +1,5 @@
 """What the entry point of the command line sets before it starts."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """``memeval evaluate``: many systems and benchmarks in one call, each run checked, one exit code."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``memeval import`` and ``memeval export`` as their users call them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

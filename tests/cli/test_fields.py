@@ -1,7 +1,5 @@
 """Options that are fields of records: name, type, default and help come from the record, and the values reach it."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any

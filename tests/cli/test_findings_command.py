@@ -1,7 +1,5 @@
 """``memeval sources findings`` prints what the stored rows say about published scores."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

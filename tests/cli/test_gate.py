@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from memeval.archive.runs import RunFolder
-from memeval.cli.gate import LONGEST_ERROR, first_error, remedy_for, shortened
+from memeval.cli.reporting import LONGEST_ERROR, first_error, remedy_for, shortened
 from memeval.records.grade import Grade, GradeState
 
 

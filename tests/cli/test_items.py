@@ -1,7 +1,5 @@
 """``memeval items`` as users meet it, and as the guide shows it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

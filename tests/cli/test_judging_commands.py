@@ -1,7 +1,5 @@
 """``memeval regrade`` and ``memeval judge`` as their users meet them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

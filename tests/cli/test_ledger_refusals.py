@@ -1,7 +1,5 @@
 """What the ledger does not take: runs that measured nothing, and repetitions that repeat nothing by themselves."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -11,7 +11,7 @@ from memeval.archive.runs import sealed_runs
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import RunOptions, run_system
-from memeval.evaluation.verify.batches import FEW, processes
+from memeval.evaluation.verify.many_runs import FEW, processes
 from memeval.processes import cores
 from memeval.systems.source import find_system
 from tests.support.calling import Call

@@ -1,7 +1,5 @@
 """``memeval matrix`` and ``memeval compare``: what is printed, where, and with which exit code."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

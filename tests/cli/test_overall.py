@@ -1,7 +1,5 @@
 """``memeval overall`` as users meet it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

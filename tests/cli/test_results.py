@@ -1,7 +1,5 @@
 """``make results``: makes the runs of a file, resumes, verifies, records, and counts minutes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``memeval run`` over everything: what is run, what is left out with which reason, and the exit code of it all."""
 
-from __future__ import annotations
-
 import json
 from copy import copy
 from functools import partial

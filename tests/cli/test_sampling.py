@@ -1,7 +1,5 @@
 """``memeval ledger re-ask`` and ``rerun``: what they print and record, and when they fail."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

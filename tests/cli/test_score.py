@@ -1,7 +1,5 @@
 """``memeval score``: a file of answers or rankings is scored without an adapter."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``memeval sources`` as users meet it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import threading

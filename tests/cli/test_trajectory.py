@@ -15,9 +15,12 @@ from memeval.leaderboard.board import build_board
 from memeval.leaderboard.releases import frozen, keep
 from memeval.objects import open_store, parse_place
 from memeval.records.ledger import LedgerEvent
+from memeval.records.run import Isolation
 from tests.support.archives import push
 from tests.support.calling import Call
 from tests.support.runs import edit_head, make_run, make_track
+
+SANDBOXED = "Isolation changed from not sandboxed to sandboxed."
 
 HOSTILE = '</style><script>alert(1)</script>&"]]>'
 
@@ -34,7 +37,7 @@ def results(tmp_path: Path) -> Path:
 
 
 def three_runs(results: Path) -> list[RunFolder]:
-    """Write three runs; the judge changes before the last."""
+    """Write three runs on one track; the sandbox begins with the last."""
     return [
         make_run(results, "acme", {"kept": 40, "changed": 20}, started="2026-11-01T10:00:00.000+00:00"),
         make_run(results, "acme", {"kept": 20, "changed": 20}, started="2026-11-02T10:00:00.000+00:00", version="1.1"),
@@ -43,7 +46,7 @@ def three_runs(results: Path) -> list[RunFolder]:
             "acme",
             {"kept": 45},
             started="2026-11-03T10:00:00.000+00:00",
-            track=make_track(judge="rules@4"),
+            isolation=Isolation.SANDBOXED,
             version=HOSTILE,
         ),
     ]
@@ -54,16 +57,24 @@ def test_the_table_has_values_breaks_and_tests(call: Call, results: Path) -> Non
     code, out, err = call()
     lines = out.splitlines()
     assert (code, err) == (0, "")
-    assert lines[0] == "acme on made-up, judge, reader native, judge rules@4: Composite score, %, 3 runs"
+    assert lines[0] == "acme on made-up, judge, reader native, judge rules@3: Composite score, %, 3 runs"
     assert [line.split()[:4] for line in lines[1:3]] == [
         ["2026-11-01", "10:00", "1.0", "60.0"],
         ["2026-11-02", "10:00", "1.1", "40.0"],
     ]
-    assert lines[3] == "  -- Judge changed from rules@3 to rules@4."
-    assert lines[4].endswith(three)
-    assert lines[5].startswith(f"  {one} to {two}: -20.0 points [")
-    assert lines[5].endswith(": worse.")
-    assert len(lines) == 6, "nothing is tested over a break"
+    assert lines[3].endswith(three)
+    assert lines[4].startswith(f"  {one} to {two}: -20.0 points [")
+    assert lines[4].endswith(": worse.")
+    timed = call("--measure", "ask_p50_seconds")[1].splitlines()
+    assert timed[3:] == [f"  -- {SANDBOXED}", timed[4]]
+    assert timed[4].endswith(three)
+
+
+def test_another_track_is_another_series(call: Call, results: Path) -> None:
+    three_runs(results)
+    make_run(results, "acme", started="2026-11-04T10:00:00.000+00:00", track=make_track(judge="rules@4"))
+    heads = [line.partition("judge rules")[2] for line in call()[1].splitlines() if line.startswith("acme")]
+    assert heads == ["@3: Composite score, %, 3 runs", "@4: Composite score, %, 1 run"]
 
 
 def test_csv_and_json_have_the_same_points(call: Call, results: Path) -> None:
@@ -71,7 +82,8 @@ def test_csv_and_json_have_the_same_points(call: Call, results: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(call("--csv", "--measure", "kept")[1])))
     [series] = json.loads(call("--json", "--measure", "category_kept")[1])
     assert [float(row["value"]) for row in rows] == [point["value"] for point in series["points"]] == [0.8, 0.4, 0.9]
-    assert [row["break"] for row in rows] == ["", "", "Judge changed from rules@3 to rules@4."]
+    timed = list(csv.DictReader(io.StringIO(call("--csv", "--measure", "ask_p50_seconds")[1])))
+    assert [row["break"] for row in timed] == ["", "", SANDBOXED]
     assert (series["measure"], series["unit"], series["steps"]) == ("category_kept", "share", [])
 
 
@@ -83,14 +95,14 @@ def test_a_formula_in_a_version_is_no_formula_in_csv(call: Call, results: Path) 
 @pytest.mark.parametrize("name", ["trend.svg", "trend.html"])
 def test_a_chart_file_needs_nothing_else_and_escapes_text(call: Call, results: Path, tmp_path: Path, name: str) -> None:
     three_runs(results)
-    code, out, err = call("--chart", name)
+    code, out, err = call("--measure", "ask_p50_seconds", "--chart", name)
     written = (tmp_path / name).read_text(encoding="utf-8")
     assert (code, err) == (0, f"memeval: {name} written.\n")
     assert out.startswith("acme on made-up")
     assert "<script" not in written and "http" not in written.replace("http://www.w3.org/2000/svg", "").replace(
         "http-equiv", ""
     )
-    assert "Judge changed from rules@3 to rules@4." in written
+    assert SANDBOXED in written
     if name.endswith("svg"):
         drawn = ElementTree.fromstring(written)
         marks = [each for each in drawn.iter() if each.get("class") == "mv-trend-line"]

@@ -1,7 +1,5 @@
 """The conformance suite: a correct memory passes, and a memory with one defect fails one check."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A judge, a reader and a system that call a real server on loopback."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -210,7 +208,6 @@ def files_under(folder: Path) -> Iterator[str]:
 
 
 def spent(run_id: str, phase: Phase = Phase.JUDGE, tokens: int = 100, usd: float | None = 0.5) -> Call:
-    """Return a call of a run."""
     caller = Caller.JUDGE if phase is Phase.JUDGE else Caller.SYSTEM
     request = ModelRequest(endpoint="http://127.0.0.1:1/v1", api=Api.CHAT, body={"model": "gpt-4o", "max_tokens": 1})
     return Call(

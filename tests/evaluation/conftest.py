@@ -11,7 +11,7 @@ import pytest
 from memeval.benchmarks import session
 from memeval.evaluation.judge import judges
 from memeval.evaluation.run import models
-from memeval.evaluation.verify.checks import sessions
+from memeval.evaluation.verify.checks import subject
 from memeval.gateway.limits import GatewayOptions
 from tests.evaluation.asking import PickyServer, benchmark_session
 
@@ -25,7 +25,7 @@ def without_models(patch: pytest.MonkeyPatch) -> None:
 
 def with_the_tiny_benchmark(patch: pytest.MonkeyPatch) -> None:
     """Register the tiny benchmark for stored runs, and shorten the retries of failing calls."""
-    for module in (session, sessions, judges):
+    for module in (session, subject, judges):
         patch.setattr(module, "find", lambda _name: benchmark_session().benchmark)
 
     def hasty(*given: Any, **named: Any) -> GatewayOptions:

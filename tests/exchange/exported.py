@@ -1,7 +1,5 @@
 """Small runs for tests of exports, one for each case of the writers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every Eval Ever's validator accepts the export, and its scores are the run's."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import zipfile
@@ -61,7 +59,6 @@ def record(run: RunFolder, written: list[Path]) -> Data:
 
 
 def lines(written: list[Path]) -> list[Data]:
-    """Return a record's lines."""
     return [json.loads(line) for line in written[1].read_text(encoding="utf-8").splitlines()]
 
 

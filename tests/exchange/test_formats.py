@@ -1,7 +1,5 @@
 """Every entry of the table of formats can be loaded, and the page matches the table."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path

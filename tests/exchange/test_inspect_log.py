@@ -1,7 +1,5 @@
 """Inspect's own reader finds the run's content in an exported log."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 from typing import Any

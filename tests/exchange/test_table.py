@@ -1,7 +1,5 @@
 """A run as a table: its columns, no text, and no spreadsheet formulas."""
 
-from __future__ import annotations
-
 import csv
 import json
 import sys

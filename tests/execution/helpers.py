@@ -1,7 +1,5 @@
 """Systems, readers and endpoints for tests of the execution side."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

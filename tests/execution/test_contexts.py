@@ -1,7 +1,5 @@
 """Contexts are stored as turn ids where they quote the history, and spell out the same text again."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

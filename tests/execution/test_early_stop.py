@@ -1,7 +1,5 @@
 """When a run of a broken system stops."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

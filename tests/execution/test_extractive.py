@@ -1,7 +1,5 @@
 """The extractive reader: how people state facts, in talk with an assistant and with each other."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Steps that ask a system to forget: in order, for what they name, and no more."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -48,7 +46,6 @@ def rows(tmp_path: Path, forget: Forget, more: str = "", refuse: str = "", sourc
 def responses(
     tmp_path: Path, steps: tuple[Step, ...], more: str = "", refuse: str = "", source: str = BANKS
 ) -> list[Response]:
-    """Run steps, and return the responses."""
     scenario = Scenario(scenario_id="forgetting", steps=steps)
     work = ScenarioWork(scenario, {each.question_id: (each.question_id,) for each in scenario.questions()})
     with system(tmp_path, source.replace("{more}", more).replace("{refuse}", refuse)) as process:

@@ -1,7 +1,5 @@
 """Systems that answer several questions at the same time: equal rows, whatever fails, and one memory a history."""
 
-from __future__ import annotations
-
 import ast
 import threading
 from collections.abc import Sequence

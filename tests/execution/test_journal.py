@@ -1,7 +1,5 @@
 """The journal: rows on disk before they are counted, and nothing lost to a kill."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Many scenarios at once: what is stored when a run is stopped, and what progress is told."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The model reader: what it sends, what it leaves out, and what becomes of its reply."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Progress: how far, how fast, how dear."""
 
-from __future__ import annotations
-
 import pytest
 
 from memeval.execution.progress import Bar, spent_so_far

@@ -1,7 +1,5 @@
 """The readers that need no model, by name."""
 
-from __future__ import annotations
-
 import pytest
 
 from memeval.evaluation.run.readers import choose_reader, reader_named

@@ -1,7 +1,5 @@
 """One scenario through one system: readers that fail, stops, endpoints, and what systems say of their usage."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +24,6 @@ Said = list[tuple[str, str, str]]
 def answers(
     system: SystemProcess, todo: ScenarioWork, reader: Reader | None = None, said: Said | None = None
 ) -> list[Response]:
-    """Run a scenario and return the rows."""
     log: Said = [] if said is None else said
     with system:
         runner = ScenarioRunner(system, reader, 10, lambda *told: log.append(told), lambda: False)
@@ -316,7 +313,6 @@ def test_an_empty_search_result_is_an_answer(tmp_path: Path) -> None:
 
 
 def by_question(rows: list[Response]) -> list[Response]:
-    """Return rows in the order of their questions."""
     return sorted(rows, key=lambda row: row.question_id)
 
 

@@ -1,7 +1,5 @@
 """Times in sentences, on the day they are said."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

@@ -1,7 +1,5 @@
 """What looks like a secret is blotted out; ordinary words stay."""
 
-from __future__ import annotations
-
 import pytest
 
 from memeval.execution.secrets import redact, secrets_of

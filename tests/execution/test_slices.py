@@ -1,7 +1,5 @@
 """Questions of a scenario are divided among idle workers only where it ends the run earlier and changes no row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product

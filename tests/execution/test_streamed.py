@@ -1,7 +1,5 @@
 """Histories too long to hold: made as they are walked, and looked at by the sessions that are named."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import overload

@@ -1,7 +1,5 @@
 """Requests, gateways and records for tests of the gateway."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,7 +19,6 @@ QUICK: dict[str, Any] = {"first_wait_seconds": 0.01, "longest_wait_seconds": 0.2
 
 
 def question(url: str, number: int = 0, **fields: Any) -> ModelRequest:
-    """Return a request of a judge."""
     body: dict[str, Any] = {
         "model": MODEL,
         "max_tokens": 10,

@@ -1,7 +1,5 @@
 """The forms of replies and errors that providers send, as data."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Caps: never passed, whatever comes back and in which order; and stopping at one is not the end."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Endpoints and keys from the environment; a key goes only where it is meant for."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

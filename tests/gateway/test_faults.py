@@ -1,7 +1,5 @@
 """Every way in which an endpoint fails: what the user is told, what is tried again, and what stays right."""
 
-from __future__ import annotations
-
 import asyncio
 import datetime
 import ipaddress

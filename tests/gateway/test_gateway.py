@@ -1,7 +1,5 @@
 """The gateway: nothing is paid for twice, everything is on record, and it ends when it is told to."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

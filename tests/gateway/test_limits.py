@@ -1,7 +1,5 @@
 """How fast calls go: places, rates, pauses, waits between tries."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 

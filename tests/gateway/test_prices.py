@@ -1,7 +1,5 @@
 """Prices come from a pinned list, and never from the network."""
 
-from __future__ import annotations
-
 import datetime
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The record of calls: durable, shared between processes, whole after any kill."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import multiprocessing

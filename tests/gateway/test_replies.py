@@ -1,7 +1,5 @@
 """Replies are hostile: what can be read is read, all else has a sentence."""
 
-from __future__ import annotations
-
 import json
 import time
 from typing import Any

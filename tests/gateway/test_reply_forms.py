@@ -1,7 +1,5 @@
 """Every form of reply and error that providers send: what a reader and a judge get of it, over real HTTP."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

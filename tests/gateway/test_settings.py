@@ -1,7 +1,5 @@
 """Request settings by model family: who is asked otherwise, what stays as it was, and a user's own file."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -15,7 +15,6 @@ def fact(text: str, *phrases: str) -> Fact:
 
 
 def scenario(turns: Sequence[str] = ("Uses Jest.",), questions: Sequence[str] = ("What does Ada use?",)) -> Scenario:
-    """Return a scenario with one session a turn, and then the questions."""
     sessions = [
         Ingest(
             source_id=f"x{n}",
@@ -83,7 +82,6 @@ def grade(
     slices: dict[str, str] | None = None,
     metrics: dict[str, float | None] | None = None,
 ) -> Grade:
-    """Return a grade row."""
     return Grade(
         item_id=name,
         category=category,

@@ -39,7 +39,6 @@ def locomo_item(
     turns: Sequence[str] = (),
     trap: str | None = None,
 ) -> ItemKey:
-    """Return an item of LoCoMo's."""
     key = LocomoKey(category=category, answer=answer, trap=trap, evidence=tuple(evidence), evidence_turns=tuple(turns))
     return _item(key, category.value, sessions)
 
@@ -47,7 +46,6 @@ def locomo_item(
 def lme_item(
     sessions: Sequence[str] = (), turns: Sequence[str] = (), abstention: bool = False, answer: str = "Lima"
 ) -> ItemKey:
-    """Return an item of LongMemEval's."""
     kind = LongMemEvalType.MULTI_SESSION
     key = LongMemEvalKey(question_type=kind, abstention=abstention, answer=answer, evidence_turns=tuple(turns))
     return _item(key, kind.value, sessions)
@@ -74,7 +72,6 @@ def named(*sources: str | Sequence[str]) -> tuple[RetrievedItem, ...]:
 def answered(
     answer: str = "", items: Sequence[RetrievedItem] | None = None, outcome: Outcome | None = None
 ) -> Response:
-    """Return the response to the one question."""
     outcome = outcome or (Outcome.OK if answer.strip() else Outcome.EMPTY)
     return Response(
         item_id="x:0",

@@ -1,7 +1,5 @@
 """Delta efficiency by the contexts: what counts, and what no longer earns it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Doubt counts in the corrected score only where a system doubts with reason."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +13,6 @@ HEDGED = (Flag.HEDGED,)
 
 
 def doubt(name: str, right: bool, state: GradeState = GradeState.GRADED) -> Grade:
-    """Return the grade of a question to which doubt is right."""
     verdict = None if state.is_error else right
     row = grade(name, verdict, "doubt", state=state, flags=HEDGED if right else (), answerable=False)
     return row.model_copy(update={"grader": DoubtJudged.name})

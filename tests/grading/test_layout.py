@@ -1,7 +1,5 @@
 """The counted categories of a track, and their weights."""
 
-from __future__ import annotations
-
 from memeval.grading.scoring import counting, layout_of
 from memeval.records.track import CategoryPlan
 

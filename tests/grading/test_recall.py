@@ -1,7 +1,5 @@
 """Searches of a bank: relevance by id, leaks, and the values of the suites' specification."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log2
 from typing import Any
@@ -39,7 +37,6 @@ def scenario(**asked: Any) -> Scenario:
 
 
 def hit(text: str = "a memory", *sources: str, turn: str | None = None, score: float | None = None) -> RetrievedItem:
-    """Return a hit: of words of its own, or of a turn's."""
     return RetrievedItem(turn_id=turn, text=None if turn else text, source_ids=sources, score=score)
 
 
@@ -252,7 +249,6 @@ def test_what_has_no_truth_is_not_graded_here() -> None:
 
 
 def graded_response() -> dict[str, object]:
-    """Return a response as data."""
     made = Response(
         item_id="i",
         scenario_id="i",

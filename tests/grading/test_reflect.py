@@ -1,7 +1,5 @@
 """Reflections: points that must be stated, claims that must not be made, under rules and under a model."""
 
-from __future__ import annotations
-
 import pytest
 
 from memeval.benchmarks import find
@@ -59,7 +57,6 @@ def mill() -> Scenario:
 
 
 def graded(answer: str, key: AnswerKey = KEY, judge: object = None, outcome: Outcome = Outcome.OK) -> Grade:
-    """Return the grade of an answer."""
     return Reflected().grade(item(key), mill(), [response(answer, outcome)], judge or RulesJudge())  # type: ignore[arg-type]
 
 

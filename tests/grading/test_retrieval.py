@@ -1,7 +1,5 @@
 """Retrieved sessions and turns, measured against the key's evidence."""
 
-from __future__ import annotations
-
 import pytest
 
 from memeval.benchmarks.locomo.grading import LocomoRetrieval

@@ -1,7 +1,5 @@
 """Grading a store: what it keeps, and what it keeps that does not hold."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 

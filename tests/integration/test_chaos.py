@@ -1,7 +1,5 @@
 """Runs that are killed or disturbed while questions and judgments are in flight have the rows of a calm run."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The released DeepMemEval data, whole, through the command line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

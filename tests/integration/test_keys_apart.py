@@ -1,7 +1,5 @@
 """What a system could find if it looked: nothing of the key is in its process."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

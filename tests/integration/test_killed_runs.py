@@ -1,7 +1,5 @@
 """A run that is killed, interrupted, doubled or out of disk, and resumed, ends with the rows of an undisturbed run."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

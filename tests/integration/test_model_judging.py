@@ -1,7 +1,5 @@
 """Stored answers judged by a model whose server fails, dies, lies and bills: what comes of it, and what it costs."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil
@@ -42,7 +40,6 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def place(answered: Path, tmp_path: Path) -> Path:
-    """A folder of the test's own with that run."""
     shutil.copytree(answered / "results", tmp_path / "results")
     return tmp_path
 
@@ -58,7 +55,6 @@ def regrade(place: Path, url: str, *more: str, key: str = KEY, judge: tuple[str,
 
 
 def words(*more: str, judge: tuple[str, ...] = JUDGE) -> tuple[str, ...]:
-    """Return the call that judges the source run."""
     return ("regrade", "results", *judge, "--concurrency", "8", *more)
 
 
@@ -279,20 +275,6 @@ def test_an_endpoint_that_is_not_the_makers_needs_a_label(place: Path) -> None:
     assert said.code == ExitCode.BAD_INPUT
     assert "the judge has no label" in said.err and "--judge-label" in said.err
     assert server.requests == 0
-
-
-def test_what_is_labelled_plumbing_is_neither_accepted_nor_published(place: Path) -> None:
-    with ModelServer() as server:
-        said = regrade(place, server.url, judge=("--judge", "openai:gpt-4o", "--judge-label", "plumbing"))
-    assert said.code == ExitCode.DONE, said.err
-    name = judged(place).run.run_id
-    said = memeval("ledger", "accept", name, "--reason", "x", "--by", "me", "--runner", "maintainer", where=place)
-    assert said.code == ExitCode.BAD_INPUT
-    assert "plumbing" in said.err
-    said = memeval("publish", "--to", "public", where=place)
-    assert said.code != ExitCode.DONE
-    assert "plumbing" in said.err
-    assert not (place / "public").exists()
 
 
 def test_a_record_cut_in_the_middle_of_a_line_asks_for_the_lost_judgment_alone(place: Path) -> None:

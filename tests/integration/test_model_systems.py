@@ -1,7 +1,5 @@
 """Systems and readers that ask models: what of it is on record, who is refused, and what is never asked twice."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace

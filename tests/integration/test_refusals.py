@@ -1,7 +1,5 @@
 """Endpoints that refuse every request: the run stops before it is sealed, says why, and resumes after the fix."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs from the record alone, and what a run would take, said before anything is asked."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Sequence

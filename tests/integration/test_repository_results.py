@@ -7,8 +7,6 @@ A pull request may add a submission without a run, or runs that no maintainer ha
 accepted runs, and of the submissions that ``known.toml`` lists: maintainers write both.
 """
 
-from __future__ import annotations
-
 import os
 from functools import cache
 from pathlib import Path

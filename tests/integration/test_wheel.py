@@ -1,7 +1,5 @@
 """The wheel alone, in an empty environment: creates a board, runs its first submission and publishes."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

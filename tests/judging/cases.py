@@ -1,7 +1,5 @@
 """A case of every kind that is judged, and recorded calls to a judge."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 
@@ -86,7 +84,6 @@ KEYS: dict[str, AnswerKey] = {
 
 
 def case(name: str = "belief-update", answer: str = "Valkey.", question: str = QUESTION, item: str = "i") -> Case:
-    """Return a case under the prompt of that name."""
     return Case(item, question, answer, KEYS[name], scenario())
 
 

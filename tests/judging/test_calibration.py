@@ -1,7 +1,5 @@
 """The calibration answers: the same every time, right where they say so, and what the rule set makes of them."""
 
-from __future__ import annotations
-
 import functools
 from collections import Counter, defaultdict
 

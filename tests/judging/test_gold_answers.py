@@ -6,8 +6,6 @@ ids that pass all the same, with the reason. The third property is tried on some
 ones, and on every exception.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Sequence

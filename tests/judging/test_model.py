@@ -1,7 +1,5 @@
 """The model judge: what is asked, what is made of the replies, and that a ruling needs nothing but the record."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """The prompts of the model judge: what they show, what they demand, and that no answer gets out of its fence."""
 
-from __future__ import annotations
-
 import re
 from importlib import resources
 from pathlib import Path

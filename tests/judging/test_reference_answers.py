@@ -1,7 +1,5 @@
 """Calibration answers made from references in words. All references here are synthetic but in the last test."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter, defaultdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Answers are drawn at random within strata, with probabilities that add up, and sheets show no system."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The stored verdicts of the rules of today are those that they give again; those of removed rules stay as data."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from functools import partial

@@ -1,7 +1,5 @@
 """Labels are checked, decided and counted; what they say about graders follows from the drawn rows alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A board ranks what can be compared, shows what cannot with its reason, and leaves nothing out."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +16,7 @@ from memeval.leaderboard.measured import read_measured
 from memeval.leaderboard.regressions import check_metrics
 from memeval.records.comparison import Sign
 from memeval.records.errors import BadInput
+from memeval.records.grade import Grade
 from memeval.records.ledger import GradeTrust, LedgerEvent
 from memeval.records.run import SystemKind
 from memeval.records.settings import CheckSettings
@@ -26,7 +25,7 @@ from memeval.statistics.ranks import RankRange
 from tests.support.runs import edit_head, make_run, make_track, write_rows
 
 CONTROL = SystemKind.CONTROL
-LATER = "2026-11-05T10:00:00.000+00:00"
+EARLIER, LATER = "2026-11-01T10:00:00.000+00:00", "2026-11-05T10:00:00.000+00:00"
 
 
 def board_of(*folders: RunFolder, ledger: Ledger | None = None) -> Board:
@@ -105,26 +104,21 @@ def test_a_run_without_a_composite_is_not_ranked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "standing"), [(None, RankStatus.UNLABELLED_JUDGE), ("Acme's own", RankStatus.RANKED)]
-)
-def test_a_judge_elsewhere_than_at_its_makers_needs_a_label(
-    tmp_path: Path, label: str | None, standing: RankStatus
-) -> None:
-    track = make_track(judge="model@1", judge_endpoint="https://judge.example/v1", judge_label=label)
-    assert row_of(board_of(make_run(tmp_path, "acme", track=track)), "acme").standing is standing
-
-
-@pytest.mark.parametrize(
-    ("judge", "endpoint", "standing"),
+    ("judge", "endpoint", "label", "standing"),
     [
-        ("openai:gpt-4o-2024-08-06@1", "https://api.openai.com/v1", RankStatus.RANKED),
-        ("openai:claude-3-5-sonnet@1", "https://api.openai.com/v1", RankStatus.UNLABELLED_JUDGE),
-        ("openai:claude-3-5-sonnet@1", "https://api.anthropic.com/v1", RankStatus.RANKED),
-        ("openai:gpt-4o-2024-08-06@1", "https://api.openai.com.example/v1", RankStatus.UNLABELLED_JUDGE),
+        ("model@1", "https://judge.example/v1", None, RankStatus.UNLABELLED_JUDGE),
+        ("model@1", "https://judge.example/v1", "Acme's own", RankStatus.RANKED),
+        ("model@1", "https://judge.example/v1", "Plumbing & Sons", RankStatus.RANKED),
+        ("openai:gpt-4o-2024-08-06@1", "https://api.openai.com/v1", None, RankStatus.RANKED),
+        ("openai:claude-3-5-sonnet@1", "https://api.openai.com/v1", None, RankStatus.UNLABELLED_JUDGE),
+        ("openai:claude-3-5-sonnet@1", "https://api.anthropic.com/v1", None, RankStatus.RANKED),
+        ("openai:gpt-4o-2024-08-06@1", "https://api.openai.com.example/v1", None, RankStatus.UNLABELLED_JUDGE),
     ],
 )
-def test_a_judge_at_its_makers_needs_no_label(tmp_path: Path, judge: str, endpoint: str, standing: RankStatus) -> None:
-    track = make_track(judge=judge, judge_endpoint=endpoint)
+def test_a_judge_elsewhere_than_at_its_makers_needs_a_label(
+    tmp_path: Path, judge: str, endpoint: str, label: str | None, standing: RankStatus
+) -> None:
+    track = make_track(judge=judge, judge_endpoint=endpoint, judge_label=label)
     assert row_of(board_of(make_run(tmp_path, "acme", track=track)), "acme").standing is standing
 
 
@@ -140,41 +134,26 @@ def test_what_only_exercised_the_machinery_is_shown_and_never_ranked(tmp_path: P
     assert {row.standing for row in only_table(board).rows} == {RankStatus.PLUMBING}
 
 
-def test_a_label_that_only_resembles_plumbing_is_a_label(tmp_path: Path) -> None:
-    track = make_track(judge="model@1", judge_endpoint="https://judge.example/v1", judge_label="Plumbing & Sons")
-    assert row_of(board_of(make_run(tmp_path, "acme", track=track)), "acme").standing is RankStatus.RANKED
-
-
-@pytest.mark.parametrize(
-    ("event", "standing"),
-    [(LedgerEvent.INVALIDATED, RankStatus.INVALIDATED), (LedgerEvent.SUPERSEDED, RankStatus.SUPERSEDED)],
-)
-def test_plumbing_that_no_longer_counts_leaves_the_table_like_any_run(
-    tmp_path: Path, event: LedgerEvent, standing: RankStatus
-) -> None:
-    track = make_track(judge="model@1", judge_endpoint="https://judge.example/v1", judge_label="plumbing")
-    run, ledger = make_run(tmp_path, "acme", track=track), Ledger(tmp_path)
-    ledger.append(event, run, by="Ada", reason="because")
-    board = board_of(run, ledger=ledger)
-    assert [row.standing for row in board.runs] == [standing]
-    assert only_table(board).rows == ()
-
-
+@pytest.mark.parametrize("label", [None, "plumbing"])
 @pytest.mark.parametrize(
     ("event", "standing"),
     [(LedgerEvent.INVALIDATED, RankStatus.INVALIDATED), (LedgerEvent.SUPERSEDED, RankStatus.SUPERSEDED)],
 )
 def test_a_run_that_no_longer_counts_leaves_the_table_and_stays_on_record(
-    tmp_path: Path, event: LedgerEvent, standing: RankStatus
+    tmp_path: Path, event: LedgerEvent, standing: RankStatus, label: str | None
 ) -> None:
-    older, newer = make_run(tmp_path, "acme", {"kept": 10}), make_run(tmp_path, "acme", {"kept": 50}, started=LATER)
+    track = make_track(judge_label=label)
+    older, newer = (
+        make_run(tmp_path, "acme", {"kept": right}, track=track, started=started)
+        for right, started in ((10, EARLIER), (50, LATER))
+    )
     ledger = Ledger(tmp_path)
     ledger.append(event, newer, by="Ada", reason="it read the answers")
     board = board_of(older, newer, ledger=ledger)
     assert row_of(board, "acme").run == older.run
     assert [(row.run.run_id, row.standing) for row in board.runs] == [
         (newer.run.run_id, standing),
-        (older.run.run_id, RankStatus.RANKED),
+        (older.run.run_id, RankStatus.PLUMBING if label else RankStatus.RANKED),
     ]
     assert board.runs[0].rank is None
     assert [entry.reason for entry in board.runs[0].entries] == ["it read the answers"]
@@ -567,3 +546,20 @@ def test_a_run_is_not_compared_with_itself(tmp_path: Path) -> None:
     assert tests is not None
     with pytest.raises(ValueError, match="itself"):
         tests.pair(run.path, run.path)
+
+
+def test_a_tie_against_intervals_that_do_not_overlap_has_its_reason(tmp_path: Path) -> None:
+    def one_of_four(grade: Grade) -> Grade:
+        return grade.model_copy(update={"cluster": f"person-{int(grade.item_id[-3:]) % 4}"})
+
+    folders = [
+        make_run(tmp_path, slug, {"kept": right, "changed": right}, regraded=one_of_four)
+        for slug, right in (("acme", 50), ("blue", 5), ("cyan", 4))
+    ]
+    (table,) = build_board(folders, Ledger(tmp_path)).tables
+    assert [row.rank for row in table.rows] == [RankRange(1, 3)] * 3
+    assert [(tie.higher, tie.lower) for tie in table.tied_apart] == [("acme", "blue"), ("acme", "cyan")]
+    assert table.tied_apart[0].reason == (
+        "Their difference alone has p = 0.12. Corrected for all tests of the table, it has p = 0.12, and only p below "
+        "0.05 separates two systems."
+    )

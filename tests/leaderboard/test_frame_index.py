@@ -1,7 +1,5 @@
 """The index behind the data frames: what it reads again, and what it does about damage."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

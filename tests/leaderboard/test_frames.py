@@ -1,7 +1,5 @@
 """Runs, categories and trends as data frames."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

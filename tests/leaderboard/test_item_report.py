@@ -1,7 +1,5 @@
 """Item statistics of stored runs: over ranked systems, with controls apart."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

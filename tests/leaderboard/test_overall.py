@@ -1,7 +1,5 @@
 """The overall index is given where a suite is complete and has a scale, and says why where it is not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -9,14 +7,12 @@ import pytest
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import build_board
-from memeval.leaderboard.index_tests import IndexPart, index_tests
-from memeval.leaderboard.overall import lead, overall
+from memeval.leaderboard.overall import cluster_scores, lead, overall
 from memeval.leaderboard.samples import read_samples
 from memeval.records.errors import BadInput
 from memeval.records.overall import BenchmarkSuite, Ceiling, Overall, OverallRow, SuiteBenchmark
 from memeval.records.run import SystemKind
 from memeval.records.track import CategoryPlan, Track
-from memeval.statistics.ranks import RankRange
 from tests.support.runs import make_run, make_track
 
 CONTROL = SystemKind.CONTROL
@@ -193,14 +189,11 @@ def test_a_difference_on_one_benchmark_counts_by_its_weight_and_gap(tmp_path: Pa
     for slug, alpha, beta in (("acme", 45, 20), ("blue", 20, 20)):
         folders += [score(tmp_path, slug, ALPHA, alpha), score(tmp_path, slug, BETA, beta)]
     heavy = of(folders, entry(ALPHA, weight=9.0), entry(BETA))
-    parts = [
-        IndexPart(each.benchmark, read_samples([f for f in folders if _is(f, each, "acme", "blue")]), factor)
-        for each, factor in ((ALPHA, 0.9 / 0.8), (BETA, 0.1 / 0.8))
-    ]
-    sums = sum(part.factor * part.samples.parts()[:, 0].sum(axis=1) for part in parts)
+    samples = [read_samples([f for f in folders if _is(f, each, "acme", "blue")]) for each in (ALPHA, BETA)]
+    parts = [cluster_scores(each, factor=factor) for each, factor in zip(samples, (0.9 / 0.8, 0.1 / 0.8), strict=True)]
+    sums = sum(each.parts.sum(axis=(1, 2)) for each in parts)
     acme, blue = (row_of(heavy, slug).index or 0 for slug in ("acme", "blue"))
     assert sums[0] - sums[1] == pytest.approx(acme - blue)
-    assert index_tests(parts, 2, 2, None).ranks == (RankRange(1, 1), RankRange(2, 2))
     assert [row.ranks for row in heavy.rows] == [(1, 1), (2, 2)]
 
 

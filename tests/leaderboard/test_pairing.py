@@ -1,7 +1,5 @@
 """Two looks at one system are paired where nothing but the one thing differs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

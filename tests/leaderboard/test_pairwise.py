@@ -1,7 +1,5 @@
 """All pairs of a table's runs: the same numbers as comparing two of them."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 
@@ -19,7 +17,6 @@ STORED = Path(__file__).parents[2] / "results"
 
 
 def table(folders: list[RunFolder], at: Path) -> BoardTable:
-    """Return the only table of some runs."""
     (found,) = build_board(folders, Ledger(at), compare_responses=False).tables
     return found
 

@@ -64,12 +64,6 @@ def test_all_right_and_all_wrong_are_separated() -> None:
     assert found.pair(Path("1"), Path("0"), "c1").difference == pytest.approx(-1)
 
 
-def test_one_run_has_no_pairs() -> None:
-    found = table(np.ones((1, 30)), 10)
-    assert ranges(found) == {RankRange(1, 1)}
-    assert found.tested.p.shape == (2, 0)
-
-
 def test_a_category_of_one_item_is_never_significant() -> None:
     found = table(drawn([0.5] * 5, 61, 3), 20, (60, 1))
     assert (found.tested.p[2] > 0.4).all()

@@ -1,7 +1,5 @@
 """What counts as a regression: beyond a limit, and shown by a test over the same items."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from pathlib import Path

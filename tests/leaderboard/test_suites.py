@@ -1,7 +1,5 @@
 """A file of suites is read whole, or refused with the line and the remedy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

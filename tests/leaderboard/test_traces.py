@@ -1,7 +1,5 @@
 """Traces of responses: the same when read and when kept, and kept only where that is asked for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

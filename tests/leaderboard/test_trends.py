@@ -2,6 +2,7 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,8 +16,7 @@ from memeval.leaderboard.trends import Trend, neighbour_tests, rank_trend, trend
 from memeval.records.base import digest_of
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent
-from memeval.records.run import Run, SystemKind
-from memeval.records.track import Track
+from memeval.records.run import Isolation, Run, SystemKind, TokenSource, View
 from tests.support.runs import edit_head, make_run, make_track
 
 
@@ -84,59 +84,33 @@ def test_an_unknown_measure_is_refused_with_the_names_of_all(one: Run) -> None:
         named_measure("speed", run_measures([one]))
 
 
-def test_a_new_judge_on_a_later_day_is_a_break_in_the_same_series(tmp_path: Path) -> None:
-    other = make_track(judge="openai:some-model@1", judge_endpoint="https://api.openai.com/v1")
-    folders = [make_run(tmp_path, "acme", started=day(1)), make_run(tmp_path, "acme", started=day(2), track=other)]
-    [series] = history(tmp_path, folders).series
-    [found] = trend(history(tmp_path, folders)).breaks
-    assert (len(series.runs), found.index) == (2, 1)
-    assert found.changes[0].sentence == "Judge changed from rules@3 to openai:some-model@1."
-    assert not series.has_line
-
-
-@pytest.mark.parametrize("days", [((1, 3), (2, 4)), ((1, 1), (1, 1))], ids=["in turns", "on one day"])
-def test_readers_in_use_side_by_side_have_a_series_each(
-    tmp_path: Path, days: tuple[tuple[int, int], tuple[int, int]]
-) -> None:
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"judge": "openai:some-model@1", "judge_endpoint": "https://api.openai.com/v1"},
+        {"reader": "extractive@2"},
+        {"tier": "small"},
+        {"protocol": "retrieval"},
+        {"benchmark": "made-up@2"},
+        {"data_digest": digest_of("new data")},
+    ],
+    ids=lambda other: next(iter(other)),
+)
+@pytest.mark.parametrize("days", [(1, 2, 3, 4), (1, 3, 2, 4)], ids=["one after the other", "in turns"])
+def test_a_series_keeps_its_track(tmp_path: Path, other: dict[str, Any], days: tuple[int, ...]) -> None:
+    tracks = (make_track(), make_track(), make_track(**other), make_track(**other))
     folders = [
-        make_run(tmp_path, "acme", started=day(number, hour), track=make_track(reader=reader))
-        for reader, numbers in zip(("native", "extractive@2"), days, strict=True)
-        for hour, number in enumerate(numbers, start=1 if reader == "native" else 5)
+        make_run(tmp_path, "acme", started=day(number), track=track) for number, track in zip(days, tracks, strict=True)
     ]
     found = history(tmp_path, folders).series
-    assert [len(series.runs) for series in found] == [2, 2]
-    assert all(len({run.track_id for run in series.runs}) == 1 for series in found)
+    assert [[run.track_id for run in series.runs] for series in found] == [[tracks[0].id] * 2, [tracks[2].id] * 2]
+    assert len({series.group for series in found}) == 2, "they have a chart each"
 
 
-def test_two_versions_of_the_data_in_use_in_turns_have_a_line_each(tmp_path: Path) -> None:
-    tracks = (make_track(), make_track(data_digest=digest_of("new data")))
-    folders = [make_run(tmp_path, "acme", started=day(n), track=tracks[n % 2]) for n in range(1, 7)]
-    found = history(tmp_path, folders).series
-    assert [(len(series.runs), len({run.track_id for run in series.runs})) for series in found] == [(3, 1), (3, 1)]
-    assert len({series.group for series in found}) == 1, "their chart is the same"
-
-
-def test_new_data_on_the_same_day_go_on_in_the_series(tmp_path: Path) -> None:
-    tracks = (make_track(), make_track(data_digest=digest_of("new data")))
-    folders = [make_run(tmp_path, "acme", started=day(1, hour), track=tracks[hour // 12]) for hour in (9, 10, 13, 14)]
-    [series] = history(tmp_path, folders).series
-    assert len(series.runs) == 4
-
-
-def test_two_readers_that_get_a_new_judge_go_on_each_in_its_own_series(tmp_path: Path) -> None:
-    def track(reader: str, judge: str) -> Track:
-        return make_track(reader=reader, judge=judge)
-
-    folders = [
-        make_run(tmp_path, "acme", started=day(number, hour), track=track(reader, judge))
-        for number, judge in ((1, "rules@3"), (5, "openai:m@1"))
-        for hour, reader in enumerate(("native", "extractive@2"))
-    ]
-    found = history(tmp_path, folders).series
-    assert [[run.track.reader for run in series.runs] for series in found] == [
-        ["native", "native"],
-        ["extractive@2", "extractive@2"],
-    ]
+def test_a_control_that_receives_other_sessions_has_another_series(one: Run) -> None:
+    system = one.system.model_copy(update={"view": View.EVIDENCE})
+    found = history_of([one, one.model_copy(update={"run_id": "20260102T100000Z-00000000", "system": system})]).series
+    assert len({series.group for series in found}) == 2
 
 
 def test_a_control_and_a_submission_of_one_name_do_not_share_a_series(tmp_path: Path) -> None:
@@ -167,15 +141,28 @@ def test_a_run_superseded_on_another_track_stays_with_a_mark(tmp_path: Path) -> 
     new = make_run(tmp_path, "acme", started=day(2), track=make_track(judge="rules@4"))
     Ledger(tmp_path).append(LedgerEvent.SUPERSEDED, old, by="m", reason="A better judge.", other=new)
     found = history(tmp_path, [old, new])
-    assert [point.is_superseded for point in trend(found).points] == [True, False]
+    assert [[run.run_id in one.superseded for run in one.runs] for one in found.series] == [[True], [False]]
+    assert [point.is_superseded for point in trend(found).points] == [True]
     assert found.left_out == {}
 
 
-def test_a_price_list_breaks_dollars_and_nothing_else(one: Run) -> None:
-    runs = [scored(one, number, 0.5).model_copy(update={"prices": f"prices {number}"}) for number in (1, 2)]
-    found = history_of(runs)
-    assert len(trend(found, "cost_usd").breaks) == 1
-    assert trend(found).breaks == trend(found, "tokens_per_question").breaks == ()
+def test_prices_machines_and_token_counters_break_only_what_depends_on_them(one: Run) -> None:
+    first = scored(one, 1, 0.5).model_copy(update={"prices": "prices 1"})
+    counted = one.tokens.model_copy(update={"source": TokenSource.SELF_REPORTED})
+    for changed, measures, sentence in (
+        ({"prices": "prices 2"}, ["cost_usd"], "Price list changed from prices 1 to prices 2."),
+        ({"prices": None}, [], ""),
+        ({"tokens": counted}, ["tokens_per_question"], "Token counts changed from measured to self-reported."),
+        (
+            {"isolation": Isolation.SANDBOXED},
+            ["ask_p50_seconds", "ask_p95_seconds"],
+            "Isolation changed from not sandboxed to sandboxed.",
+        ),
+    ):
+        found = history_of([first, scored(one, 2, 0.5).model_copy(update={"prices": "prices 1", **changed})])
+        breaks = {each.name: trend(found, each.name).breaks for each in run_measures(found.series[0].runs)}
+        assert [name for name, there in breaks.items() if there] == measures
+        assert {text for there in breaks.values() for each in there for text in each.changes} == {sentence} - {""}
 
 
 def test_a_made_step_is_found_from_eight_points_on_and_not_over_a_break(one: Run) -> None:
@@ -184,10 +171,13 @@ def test_a_made_step_is_found_from_eight_points_on_and_not_over_a_break(one: Run
     runs = [scored(one, number, value) for number, value in enumerate(values, start=1)]
     [step] = trend(history_of(runs)).steps
     assert (step.index, round(step.before, 1), round(step.after, 1)) == (5, 0.7, 0.6)
-    other = make_track(limits=one.track.limits.model_copy(update={"ask_seconds": 5.0}))
-    moved = [*runs[:5], *(run.model_copy(update={"track": other, "track_id": other.id}) for run in runs[5:])]
-    found = trend(history_of(moved))
-    assert (len(found.breaks), found.steps) == (1, ())
+    timing = one.timing.model_copy(update={"concurrency": 8})
+    times = [run.model_copy(update={"timing": timing}) if place > 4 else run for place, run in enumerate(runs)]
+    started = [
+        run.model_copy(update={"timing": run.timing.model_copy(update={"started": day(number)})})
+        for number, run in enumerate(times, start=1)
+    ]
+    assert (len(trend(history_of(started), "ask_p50_seconds").breaks), trend(history_of(started)).breaks) == (1, ())
 
 
 @pytest.mark.parametrize("value", [None, float("nan"), float("inf")])
@@ -226,7 +216,7 @@ def test_eight_points_have_steps_and_no_tests_of_neighbours(one: Run) -> None:
     assert neighbour_tests(found, {}) == ()
 
 
-def test_ranks_over_releases_have_the_range_and_break_where_the_track_changes(tmp_path: Path) -> None:
+def test_ranks_over_releases_have_the_range(tmp_path: Path) -> None:
     def board(number: int, judge: str) -> list[RunFolder]:
         track = make_track(judge=judge)
         return [
@@ -239,15 +229,11 @@ def test_ranks_over_releases_have_the_range_and_break_where_the_track_changes(tm
         folders += board(number, judge)
         release, _new = frozen(build_board(folders, Ledger(tmp_path)), tmp_path, f"2026.{number}", "0.1.0")
         releases.append(release)
-    acme = history(tmp_path, folders).series[0]
-    found = rank_trend(acme, releases)
-    assert [(point.label, point.value, point.reading.high) for point in found.points] == [
-        ("2026.1", 2.0, 2.0),
-        ("2026.2", 1.0, 1.0),
-        ("2026.3", 2.0, 2.0),
-    ]
-    [only] = found.breaks
-    assert (only.index, only.changes[0].sentence) == (2, "Judge changed from rules@3 to rules@4.")
+    ours, later = (one for one in history(tmp_path, folders).series if one.system == "acme")
+    assert [
+        [(point.label, point.value, point.reading.high) for point in rank_trend(one, releases).points]
+        for one in (ours, later)
+    ] == [[("2026.1", 2.0, 2.0), ("2026.2", 1.0, 1.0), ("2026.3", 1.0, 1.0)], [("2026.3", 2.0, 2.0)]]
 
 
 def test_no_runs_have_no_series() -> None:

@@ -1,7 +1,5 @@
 """Both stores keep the same promises: a folder, and a bucket of a real server."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memeval.objects import BadStore, Headers, ObjectStore, open_store, parse_place, s3
+from memeval.objects.folder import PART
 from memeval.objects.s3 import PART_BYTES
 from memeval.records.errors import BadInput
 from tests.support.bucket_server import BUCKET, Bucket, bucket_server
@@ -136,3 +135,48 @@ def test_what_is_damaged_on_its_way_to_the_bucket_is_not_stored(bucket: Bucket, 
             store.create("a", b"x" * size)
         faulty.faults.clear()
         assert store.info("a") is None
+
+
+def test_a_large_object_that_finds_its_key_taken_leaves_no_parts(bucket: Bucket, tmp_path: Path) -> None:
+    store = open_store(parse_place(f"s3://{BUCKET}/{tmp_path.name}"))
+    content = b"x" * (PART_BYTES + 1)
+    assert [store.create("large", content) for _ in range(2)] == [True, False]
+    assert bucket.client().list_multipart_uploads(Bucket=BUCKET).get("Uploads", []) == []
+
+
+def test_a_probe_that_was_left_behind_is_no_object(bucket: Bucket, tmp_path: Path) -> None:
+    store = open_store(parse_place(f"s3://{BUCKET}/{tmp_path.name}"))
+    store.create("a", b"x")
+    bucket.client().put_object(Bucket=BUCKET, Key=f"{tmp_path.name}/.memeval-probe-{'0' * 32}", Body=b"1")
+    assert [each.key for each in store.list()] == ["a"]
+
+
+def test_a_service_that_overwrites_is_asked_before_an_object_is_created(bucket: Bucket, tmp_path: Path) -> None:
+    with faulty_bucket(bucket) as faulty:
+        faulty.overwrites = True
+        store = open_store(parse_place(f"s3://{BUCKET}/{tmp_path.name}", endpoint=faulty.endpoint))
+        assert not store.refuses_overwriting
+        assert [store.create("a", content) for content in (b"one", b"two")] == [True, False]
+        assert store.read("a") == b"one"
+
+
+def test_what_a_writer_has_not_finished_is_not_listed(tmp_path: Path) -> None:
+    store = open_store(parse_place(str(tmp_path)))
+    store.create("runs/a", b"whole")
+    (tmp_path / "runs" / f"{PART}b").write_bytes(b"half")
+    assert [each.key for each in store.list("runs/")] == ["runs/a"]
+
+
+def test_on_a_disk_without_links_the_faster_of_two_writers_stores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(parse_place(str(tmp_path)))
+
+    def no_links(_part: Path, path: Path) -> None:
+        if path.name == "both":
+            path.write_bytes(b"faster")
+        raise PermissionError("this disk has no links")
+
+    monkeypatch.setattr("os.link", no_links)
+    assert store.create("one", b"mine") and store.read("one") == b"mine"
+    assert not store.create("both", b"mine") and store.read("both") == b"faster"

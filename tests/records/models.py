@@ -1,7 +1,5 @@
 """All models of files that memeval reads or writes."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Any record at all, made from what its fields say of themselves."""
 
-from __future__ import annotations
-
 import types
 from enum import Enum
 from functools import cache

@@ -1,7 +1,5 @@
 """One value, one text, one digest: on every machine, in whatever order it was put together."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """Product and configuration, as people read them."""
 
-from __future__ import annotations
-
 import pytest
 
 from memeval.records.submission import Configuration, Product, Submission, configuration_text

@@ -1,7 +1,5 @@
 """A track is all that must be equal before two numbers may be compared; a fingerprint, all that decides the answers."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Two parsers read the JSON text of records: the quick one takes nothing that Python's own does not take."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The exported JSON Schemas say of every file what memeval says of it, in words and in rules."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What does not fit is refused with a sentence that names it, and never bent until it fits."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """What is in the memory of a live process (Linux only)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

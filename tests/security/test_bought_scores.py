@@ -1,7 +1,5 @@
 """Scores that nobody can buy: real adapters that shape their contexts, or doubt everything."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

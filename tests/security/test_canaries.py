@@ -1,7 +1,5 @@
 """Systems that cheat, in a real sandbox: each comes away with nothing, and memeval goes on."""
 
-from __future__ import annotations
-
 import ctypes
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """A hostile system that looks for memeval's key: in its environment, in other processes, and behind the door."""
 
-from __future__ import annotations
-
 import base64
 import ctypes
 import json

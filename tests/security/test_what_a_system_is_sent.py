@@ -1,7 +1,5 @@
 """All that reaches a system of LoCoMo and LongMemEval: no id of the source's, no category, no mark of the answer."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

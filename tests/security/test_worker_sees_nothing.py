@@ -1,7 +1,5 @@
 """What a hostile adapter finds when it looks around: sessions, questions and times, and nothing of memeval's."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One built board for the tests that only look at it, whatever process they run in."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -33,8 +31,6 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Built:
-    """A built site and what it was built from."""
-
     out: Path
     results: Path
     benchmark: FakeBenchmark
@@ -44,21 +40,17 @@ class Built:
         return (self.out / path).read_text(encoding="utf-8")
 
     def index_of(self, run_id: str) -> dict[str, Any]:
-        """Return the index of a run's items."""
         return self.unpacked(json.loads(self.read("items/runs.json"))[run_id])
 
     def shard(self, run_id: str, number: int = 0) -> dict[str, Any]:
-        """Return a shard of a run's items."""
         return self.unpacked(self.index_of(run_id)["files"][number])
 
     def unpacked(self, path: str) -> dict[str, Any]:
-        """Return a gzipped file of the site."""
         data: dict[str, Any] = json.loads(gzip.decompress((self.out / path).read_bytes()))
         return data
 
 
 def build_board(folder: Path, benchmark: FakeBenchmark) -> Built:
-    """Make runs and a ledger, and build the site from them."""
     results, out = folder / "results", folder / "site"
     runs = make_board(results, benchmark)
     ledger = Ledger(results)
@@ -84,7 +76,6 @@ def draw(results: Path, out: Path, *kinds: Publisher, find: FindBenchmark | None
 
 
 def whole(files: Iterable[GeneratedFile]) -> Iterator[Page | Asset]:
-    """Yield generated files, those that are made on request among them."""
     for file in files:
         if isinstance(file, KeptPage):
             yield from file.make()
@@ -105,7 +96,6 @@ def published_board(folder: Path) -> None:
 
 
 def of_session(factory: pytest.TempPathFactory) -> Path:
-    """Return the folder that all processes of a session share."""
     base = factory.getbasetemp()
     return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
@@ -158,5 +148,4 @@ def cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """Return a site over a board with every kind of row."""
     return shared_board(tmp_path_factory)

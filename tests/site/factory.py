@@ -1,7 +1,5 @@
 """Run folders for tests of the site, written through the real records. Nothing here was ever measured."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +25,7 @@ from memeval.records.failure import Failure
 from memeval.records.grade import Flag, Grade, GradeState
 from memeval.records.imported import Claim, Imported
 from memeval.records.journal import LogLine
+from memeval.records.release import Release
 from memeval.records.response import Context, ContextPart, Outcome, Response, RetrievedItem, Timings
 from memeval.records.run import (
     Cost,
@@ -50,6 +49,7 @@ from tests.support.audits import (
     make_judgment,
     make_probe,
 )
+from tests.support.standing import made_up
 
 HOSTILE = "<script>alert(1)</script> {{ config }} [x](javascript:1) ](`</div> &lt; \u202eRTL \x00 🙂"
 """A name that tries every door."""
@@ -133,8 +133,6 @@ class FakeDataset(Dataset):
 
 @dataclass
 class FakeBenchmark(Benchmark):
-    """A benchmark with configurable content."""
-
     id: str = "fake@1"
     redistribution: Redistribution = Redistribution.FULL
     absent: bool = False
@@ -176,7 +174,6 @@ class FakeBenchmark(Benchmark):
 
 
 def planned() -> list[tuple[str, str]]:
-    """Return item ids with their categories, in plan order."""
     return [(f"{name}-{n:02}", name) for name, _title, _weight in CATEGORIES for n in range(ITEMS)]
 
 
@@ -187,7 +184,6 @@ def track(
     endpoint: str | None = None,
     label: str | None = None,
 ) -> Track:
-    """Return the track of a benchmark."""
     reads, judges = reader.startswith("openai:"), judge.startswith("openai:")
     return Track(
         benchmark=benchmark.info.id,
@@ -248,8 +244,12 @@ class Made:
     """What becomes of each response, by its number."""
 
 
+def shown(name: str) -> str:
+    """Return a name without what no file can have in one."""
+    return name.replace("\u202e", "").replace("\x00", "")
+
+
 def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
-    """Write a sealed run, and return it."""
     dice = random.Random(f"{made.slug} {made.started}")
     where = track(benchmark, made.reader, made.judge, made.endpoint, made.label).model_copy(update={"tier": made.tier})
     contexts = [
@@ -305,8 +305,8 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
         responses = [made.responses(number, response) for number, response in enumerate(responses)]
     identity = SystemIdentity(
         slug=made.slug,
-        name=made.name,
-        version=made.version,
+        name=shown(made.name),
+        version=shown(made.version),
         kind=made.kind,
         adapter_class="Adapter",
         submission_digest=digest_of(made.slug),
@@ -378,6 +378,7 @@ def make_run(results: Path, made: Made, benchmark: FakeBenchmark) -> RunFolder:
         files=files,
     )
     (folder / "run.json").write_text(json.dumps(run.data(), sort_keys=True, ensure_ascii=False, indent=1) + "\n")
+    made_up(run)
     return RunFolder(folder)
 
 
@@ -401,7 +402,6 @@ def _judged(made: Made, item_id: str, reply: str | None) -> list[Call]:
 
 
 def _read(made: Made, item_id: str) -> Call:
-    """Return the call in which a reader answered: the history's lines among its own."""
     history = f"[2026-01-{1 + int(item_id[-2:]):02}] user: {SECRET}: I moved to town 3 {HOSTILE}."
     prompt = f"Answer from the context.\n\n{history}\n{SECRET} of my own\n\nWhere does {SECRET} live ({item_id})?"
     return make_judgment(prompt, made.answer, caller=Caller.READER, phase=Phase.READ, cost_usd=0.002)
@@ -497,7 +497,6 @@ BOARD = (
 
 
 def make_audits(results: Path, benchmark: FakeBenchmark, runs: Sequence[RunFolder]) -> None:
-    """Write audits of two judges, one of them twice."""
     model: dict[str, Any] = {
         "judge": "openai:gpt-4o-2024-08-06@1",
         "judge_endpoint": ENDPOINT,
@@ -515,9 +514,25 @@ def make_audits(results: Path, benchmark: FakeBenchmark, runs: Sequence[RunFolde
 
 
 def make_board(results: Path, benchmark: FakeBenchmark, board: Sequence[Made] = BOARD) -> list[RunFolder]:
-    """Write a whole board, and return its runs in the order given."""
     results.mkdir(parents=True, exist_ok=True)
     runs = [make_run(results, made, benchmark) for made in board]
     if any(run.run.answers_from for run in runs):
         make_audits(results, benchmark, runs)
     return runs
+
+
+def release_of(day: str, version: str) -> Release:
+    return Release(
+        version=version,
+        date=day,
+        memeval="0.1.0",
+        rows=(),
+        ranks_method="ranks@2",
+        weights={},
+        price_lists=(),
+        runs={},
+        ledger_digest=None,
+        files={},
+        data_files=(),
+        state="sha256:" + "0" * 64,
+    )

@@ -28,7 +28,6 @@ def drawn(shape: Layout, share: float, seed: int) -> Sample:
 
 
 def samples_of(shape: Layout) -> st.SearchStrategy[list[list[bool]]]:
-    """Return any sample of a layout."""
     return st.tuples(*(st.lists(st.booleans(), min_size=len(c), max_size=len(c)) for c in shape.clusters)).map(list)
 
 

@@ -1,7 +1,5 @@
 """Cohen's kappa: textbook values, and an interval derived another way."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

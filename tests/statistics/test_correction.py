@@ -1,7 +1,5 @@
 """Corrected shares equal the published program's, weighted shares known surveys', and tails SciPy's."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

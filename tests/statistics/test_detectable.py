@@ -1,7 +1,5 @@
 """The minimum detectable difference is one that the test finds in 80 % of repeats, whatever the clusters."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy

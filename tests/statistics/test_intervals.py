@@ -1,11 +1,67 @@
-"""Student's t, compared with SciPy's."""
+"""Wilson's interval and Student's t, compared with SciPy's."""
 
 import pytest
 import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.statistics.intervals import critical, two_sided_p
+from memeval.statistics.intervals import Z, critical, two_sided_p, wilson
+
+COUNTS = st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
+@pytest.mark.parametrize(
+    ("correct", "n", "low", "high"),
+    [
+        # DeepMemEval specification, section 7.
+        (64, 80, 0.69954, 0.87297),
+        (80, 100, 0.71117, 0.86663),
+        (0, 80, 0.0, 0.04582),
+        (1, 1, 0.20655, 1.0),
+        # LoCoMo specification, section 7: what its tiers can tell apart.
+        (25, 50, 0.36645, 0.63355),
+        (100, 200, 0.43136, 0.56864),
+        (993, 1986, 0.47803, 0.52197),
+    ],
+)
+def test_golden_intervals(correct: int, n: int, low: float, high: float) -> None:
+    assert wilson(correct, n) == pytest.approx((low, high), abs=5e-6)
+
+
+def test_z_is_the_quantile_of_the_normal_distribution() -> None:
+    assert pytest.approx(scipy.stats.norm.ppf(0.975), abs=1e-15) == Z
+
+
+@given(COUNTS)
+def test_the_interval_is_scipys(counts: tuple[int, int]) -> None:
+    expected = scipy.stats.binomtest(*counts).proportion_ci(0.95, method="wilson")
+    assert wilson(*counts) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+@given(COUNTS)
+def test_the_interval_holds_the_share_and_lies_within_0_and_1(counts: tuple[int, int]) -> None:
+    low, high = wilson(*counts)
+    assert 0 <= low <= counts[0] / counts[1] <= high <= 1
+
+
+@given(COUNTS)
+def test_the_interval_of_the_complement_is_the_complement(counts: tuple[int, int]) -> None:
+    correct, n = counts
+    low, high = wilson(correct, n)
+    assert wilson(n - correct, n) == pytest.approx((1 - high, 1 - low), abs=1e-12)
+
+
+@given(COUNTS.filter(lambda counts: counts[0] < counts[1]))
+def test_one_more_right_moves_both_ends_up(counts: tuple[int, int]) -> None:
+    correct, n = counts
+    assert wilson(correct, n) < wilson(correct + 1, n)
+    assert wilson(correct, n)[1] < wilson(correct + 1, n)[1] or wilson(correct + 1, n)[1] == 1
+
+
+@pytest.mark.parametrize(("correct", "n"), [(0, 0), (1, 0), (-1, 3), (4, 3)])
+def test_what_is_no_share_is_refused(correct: int, n: int) -> None:
+    with pytest.raises(ValueError, match="not a share"):
+        wilson(correct, n)
 
 
 @given(st.floats(-60, 60), st.integers(1, 5000))

@@ -1,7 +1,5 @@
 """Item statistics agree with their definitions, computed item by item."""
 
-from __future__ import annotations
-
 import statistics
 import time
 

@@ -1,7 +1,5 @@
 """The overall index has the right ends, its draws can be repeated, and its ranks follow from the shares alone."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 
@@ -11,17 +9,18 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.statistics.flips import Array
+from memeval.statistics.composite import Layout, contributions
+from memeval.statistics.flips import Array, pair_tests
 from memeval.statistics.overall import (
     SEED,
     ClusterScores,
     drawn_weightings,
     gap_share,
+    half_widths,
+    index_tests,
     lead_of,
     leave_one_out,
-    percentile_interval,
     ranks_by,
-    resampled_composites,
     weighted_mean,
 )
 
@@ -31,11 +30,17 @@ tables = st.integers(1, 4).flatmap(
 )
 
 
-def made(runs: int, clusters: int, categories: int = 2, seed: int = 0) -> ClusterScores:
-    draw = np.random.default_rng(seed)
-    items = draw.integers(1, 5, (categories, clusters)).astype(float)
-    points = np.floor(draw.random((runs, categories, clusters)) * (items + 1))
-    return ClusterScores(np.full(categories, 1 / categories), items, points)
+def drawn_items(clusters: int) -> tuple[Array, Array]:
+    """Return items and points of runs in two categories."""
+    draw = np.random.default_rng(0)
+    items = draw.integers(1, 5, (2, clusters)).astype(float)
+    return items, np.floor(draw.random((2, 2, clusters)) * (items + 1))
+
+
+def made(runs: int, clusters: int) -> ClusterScores:
+    items, points = drawn_items(clusters)
+    totals = items.sum(axis=1, keepdims=True)
+    return ClusterScores(items / totals, 0.5 * points[:runs] / totals)
 
 
 @given(st.floats(0, 0.9), st.floats(0.05, 1))
@@ -123,52 +128,78 @@ def test_the_first_weighting_follows_from_the_published_seed() -> None:
     assert drawn_weightings(2, 3)[0] == pytest.approx([each / sum(logs) for each in logs], rel=1e-12)
 
 
-def test_the_first_resample_follows_from_the_published_seed() -> None:
-    scores = made(runs=1, clusters=5)
-    digest = hashlib.shake_256(f"{SEED}:beta@1:0".encode()).digest(16)
-    chosen = [int.from_bytes(digest[4 * n : 4 * n + 4], "little") * 5 // 2**32 for n in range(4)]
-    expected = sum(
-        0.5 * sum(scores.points[0, c, k] for k in chosen) / sum(scores.items[c, k] for k in chosen) for c in range(2)
-    )
-    drawn = resampled_composites(scores, "beta@1", 10)
-    assert drawn is not None and drawn[0, 0] == pytest.approx(expected, rel=1e-12)
+def test_the_variance_of_an_index_is_that_of_the_linearised_scores() -> None:
+    scores = made(runs=1, clusters=8)
+    total, count = scores.items.sum(axis=0), 8
+    share = scores.parts.sum()
+    one = ClusterScores(total[None] / total.sum(), scores.parts.sum(axis=1)[:, None])
+    by_hand = one.parts[0, 0] - total / total.sum() * share
+    half = math.sqrt(count / (count - 1) * (by_hand**2).sum()) * scipy.stats.t.isf(0.025, count - 1)
+    assert half_widths([one.deviations()]) == pytest.approx([half], rel=1e-9)
 
 
-def test_the_spread_of_resamples_is_that_of_the_clusters() -> None:
-    points = np.random.default_rng(3).random((1, 1, 10))
-    drawn = resampled_composites(ClusterScores(np.ones(1), np.ones((1, 10)), points), "a", 20_000)
-    assert drawn is not None
-    assert drawn.std() == pytest.approx(points.std(ddof=1) / math.sqrt(10), rel=0.02)
+def test_the_interval_of_a_composite_is_cluster_robust() -> None:
+    items, points = drawn_items(9)
+    clusters = [[str(k) for k in range(9) for _ in range(int(each[k]))] for each in items]
+    sample = [
+        [float(number < points[0, c, k]) for k in range(9) for number in range(int(items[c, k]))] for c in range(2)
+    ]
+    layout = Layout((0.5, 0.5), tuple(map(tuple, clusters)))
+    assert contributions(layout, sample) == pytest.approx(made(1, 9).deviations()[0].tolist())
 
 
-def test_all_runs_share_the_drawn_clusters() -> None:
-    one = made(runs=1, clusters=8)
-    twice = ClusterScores(one.weights, one.items, np.vstack([one.points, one.points]))
-    drawn = resampled_composites(twice, "a")
-    assert drawn is not None and (drawn[:, 0] == drawn[:, 1]).all()
+def test_a_benchmark_with_few_clusters_has_few_degrees_of_freedom() -> None:
+    few, many = made(1, 4).deviations(), made(1, 100).deviations()
+    both, alone = half_widths([few, many])[0], math.sqrt(100 / 99 * (many**2).sum() + 4 / 3 * (few**2).sum())
+    assert scipy.stats.t.isf(0.025, 102) * alone < both < scipy.stats.t.isf(0.025, 3) * alone
 
 
-def test_a_resample_has_items_of_every_category() -> None:
-    items = np.array([[1.0] * 6, [1.0] + [0.0] * 5])
-    drawn = resampled_composites(ClusterScores(np.array([0.5, 0.5]), items, items[None]), "a")
-    assert drawn is not None and drawn == pytest.approx(np.ones((2000, 1)))
+def test_scores_without_variance_have_an_interval_without_width() -> None:
+    equal = ClusterScores(np.full((1, 5), 0.2), np.full((1, 1, 5), 0.1))
+    assert half_widths([equal.deviations()]).tolist() == [0]
 
 
-@pytest.mark.parametrize(
-    "items", [np.ones((1, 1)), np.eye(2)], ids=["one cluster", "two clusters without a common category"]
-)
-def test_there_are_no_resamples_without_enough_clusters(items: Array) -> None:
-    assert resampled_composites(ClusterScores(np.ones(len(items)), items, items[None]), "a") is None
+@pytest.mark.parametrize("items", [np.ones((1, 1)), np.eye(2)], ids=["one cluster", "a category in one cluster"])
+def test_scores_in_one_cluster_cannot_vary(items: Array) -> None:
+    assert not ClusterScores(items, items[None]).can_vary
 
 
-def test_an_interval_needs_finite_values() -> None:
-    assert percentile_interval(np.array([[0.1, np.nan], [0.2, 0.3]])) is None
+def far_on_one_of_two(clusters: int) -> tuple[list[ClusterScores], tuple[str, ...]]:
+    """Two systems that are far apart in ten clusters of one benchmark, and equal but for chance in many of another."""
+    draw = np.random.default_rng(1)
+    small = np.array([0.5 + 0.04 * draw.standard_normal(10), 0.2 + 0.04 * draw.standard_normal(10)]) / 10
+    large = 0.3 * draw.standard_normal((2, clusters)) / clusters
+    parts = [ClusterScores(np.full((1, each.shape[1]), 1 / each.shape[1]), each[:, None]) for each in (small, large)]
+    return parts, tuple(f"{name}/{k}" for name, count in (("a", 10), ("b", clusters)) for k in range(count))
 
 
-def test_an_interval_holds_the_middle_of_the_values() -> None:
-    found = percentile_interval(np.linspace(0, 1, 1001)[:, None])
-    assert found is not None
-    assert (found[0][0], found[1][0]) == pytest.approx((0.025, 0.975))
+def test_ten_conversations_count_beside_hundreds_of_people() -> None:
+    """A statistic without the deviation from the mean is at most √10 here, which other pairs reach by chance."""
+    scores, clusters = far_on_one_of_two(300)
+    noise = np.random.default_rng(2).standard_normal((10, 300)) / 300
+    systems = [
+        ClusterScores(scores[0].items, np.vstack([scores[0].parts, np.tile(scores[0].parts[:1], (10, 1, 1))])),
+        ClusterScores(scores[1].items, np.vstack([scores[1].parts, 0.3 * noise[:, None]])),
+    ]
+    first, second = np.triu_indices(12, 1)
+    found = index_tests(systems, clusters, first, second)
+    assert found.corrected[0] < 0.05
+    whole = np.concatenate([each.parts.sum(axis=1) for each in systems], axis=1)
+    assert pair_tests(whole[:, None], clusters, first, second).corrected[0, 0] > 0.05
+
+
+def test_equal_systems_are_not_separated_and_their_order_does_not_matter() -> None:
+    scores, clusters = far_on_one_of_two(20)
+    same = [ClusterScores(each.items, each.parts[[0, 0]]) for each in scores]
+    pair, back = (np.array([0]), np.array([1])), (np.array([1]), np.array([0]))
+    assert index_tests(same, clusters, *pair).p.tolist() == [1]
+    assert index_tests(scores, clusters, *pair).p.tolist() == index_tests(scores, clusters, *back).p.tolist()
+
+
+def test_a_difference_without_variance_is_found() -> None:
+    parts = np.array([[0.05] * 20, [0.04] * 20])[:, None]
+    scores = ClusterScores(np.full((1, 20), 0.05), parts)
+    assert index_tests([scores], tuple(map(str, range(20))), np.array([0]), np.array([1])).p[0] < 0.001
 
 
 def test_leaving_out_a_benchmark_ranks_by_the_others() -> None:

@@ -5,8 +5,6 @@ the suite that is done for one of them, since the packages of all three take lon
 with ``MEMEVAL_TEST_ALL_HOSTED`` set it is done for all.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

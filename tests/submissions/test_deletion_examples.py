@@ -1,7 +1,5 @@
 """The findings on the page *Lifecycle*, reproduced with the products at the versions of the submissions."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

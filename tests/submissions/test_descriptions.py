@@ -1,7 +1,5 @@
 """Every shipped submission states its configuration, and its product as its lock file has it."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

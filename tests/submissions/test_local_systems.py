@@ -4,8 +4,6 @@ Only one of them, the lightest, is installed and run here: the environments of t
 is checked of those is what can be read: that their manifests, locks, adapters and pages are what they should be.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

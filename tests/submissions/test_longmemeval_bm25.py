@@ -1,7 +1,5 @@
 """LongMemEval's lexical baseline gives the scores of its authors' library."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 from types import ModuleType

@@ -1,7 +1,5 @@
 """The adapter of the MCP memory server, driven as memeval drives it, with the real server."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

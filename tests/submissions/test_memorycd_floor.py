@@ -1,7 +1,5 @@
 """The floor of MemoryCD: every guess by its rule, and a whole run through the ordinary door. Data is synthetic."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """MemoryCD's two ways of choosing what is remembered."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 from types import ModuleType

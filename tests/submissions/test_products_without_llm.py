@@ -1,7 +1,5 @@
 """The products that run without an LLM. Only Haystack and LlamaIndex, the lightest, are installed here."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

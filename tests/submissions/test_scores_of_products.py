@@ -1,7 +1,5 @@
 """The scores on the page of products, which are written by hand, are those of the stored runs."""
 
-from __future__ import annotations
-
 import re
 from itertools import groupby
 from pathlib import Path

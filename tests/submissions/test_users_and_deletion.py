@@ -1,7 +1,5 @@
 """Products with users and deletion: banks are kept apart, and what is deleted is neither found nor exported."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.products import drive

@@ -1,7 +1,5 @@
 """Adapter files for tests: a plain one, and edits of it that misbehave."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 PLAIN = '''

@@ -1,7 +1,5 @@
 """Small runs in an archive, for tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from memeval.archive.remote.index import listed_heads
@@ -28,5 +26,4 @@ def pull(store: ObjectStore, results: Path) -> list[Pulled]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return the bytes of all files of a folder, by their path in it."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

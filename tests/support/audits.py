@@ -1,7 +1,5 @@
 """Audits and model calls for tests, made of the real records. Nothing in them was ever measured."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -78,7 +76,6 @@ def make_audit(accepted: int = 12, **parts: Any) -> Audit:
 
 
 def make_probe(number: int, kind: ProbeKind, *, verdict: bool | None, answer: str = "In town 3, I think.") -> Probe:
-    """Return a calibration answer with its verdict."""
     return Probe(
         item_id=f"{CATEGORIES[0]}-{number:02}",
         category=CATEGORIES[0],

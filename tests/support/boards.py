@@ -1,12 +1,10 @@
 """Boards whose sites have a few files: what is tested is how they are published."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from memeval.archive.runs import sealed_runs
+from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.records.release import Release
@@ -22,11 +20,19 @@ def add_run(results: Path, system: str) -> None:
     run_system(find_system(system), BenchmarkSession.open(TinyBenchmark()), RunOptions(results=results))
 
 
-def small_build(results: Path, out: Path, *, version: str, releases: Iterable[Release], **_: Any) -> None:
+def small_build(
+    results: Path,
+    out: Path,
+    *,
+    version: str,
+    releases: Iterable[Release],
+    sealed: Sequence[RunFolder] | None = None,
+    **_: Any,
+) -> None:
     """Write a site as the real build does: a page, a style sheet, a page and shared data for each run."""
     known = ", ".join(release.version for release in releases)
     files = {"index.html": f"<title>{version}</title><p>{known}</p>".encode(), "assets/memeval.css": b"p {}"}
-    for folder in sealed_runs(results):
+    for folder in sealed_runs(results) if sealed is None else sealed:
         files[f"runs/{folder.run.run_id}/index.html"] = folder.run.run_id.encode()
         for content, suffix in ((folder.head_bytes, ".json"), (folder.file("grades.jsonl").read_bytes(), "-grades.gz")):
             asset = shared(content, suffix)

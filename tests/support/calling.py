@@ -1,7 +1,5 @@
 """``memeval`` called in the process of a test, which takes less time than the processes of :mod:`commands`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +17,6 @@ class Said(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """The one folder that it printed."""
         (line,) = self.out.splitlines()
         return Path(line)
 

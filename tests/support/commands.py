@@ -4,8 +4,6 @@ A fresh Python spends a second or two on imports before it does anything. So pro
 has imported everything already, and has done nothing else; that ``python -m memeval`` starts is tested elsewhere.
 """
 
-from __future__ import annotations
-
 import atexit
 import json
 import multiprocessing

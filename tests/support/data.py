@@ -1,7 +1,5 @@
 """Where tests find benchmark data that may not be part of the project."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Answers made elsewhere, for tests: files of them, the exams they are to, and a format of the tests' own."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,8 +27,6 @@ Json = Any
 
 
 class Row(ForeignRecord):
-    """A row of the tests' own format."""
-
     id: str
     text: str = ""
     error: str | None = None

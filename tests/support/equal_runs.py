@@ -1,7 +1,5 @@
 """Digests by which equal runs are found equal."""
 
-from __future__ import annotations
-
 from memeval.archive.runs import RunFolder
 from memeval.records.base import Digest
 

@@ -3,8 +3,6 @@
 It forwards every request, except those that a test wants to fail: with an error of S3, or with a cut connection.
 """
 
-from __future__ import annotations
-
 import re
 import socket
 from base64 import b64encode

@@ -4,8 +4,6 @@ Counts, scores, coverage, tokens, usage, file digests, track id, fingerprint, ru
 so that a check finds the forgery itself, never a digest that the forger forgot.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable, Iterable
@@ -53,17 +51,18 @@ MODELS: dict[str, type[Stored]] = {
 
 
 @cache
-def stored_run(system: str, protocol: str | None = None) -> RunFolder:
+def stored_run(system: str, protocol: str | None = None, tier: str = "quick") -> RunFolder:
     """Return the latest stored run of ``BENCHMARK/SLUG`` on the usual track; ``BENCHMARK/SLUG/RUN`` names one.
 
-    The usual track has the oldest version of the benchmark, the protocol (default: its first) and its first tier, if
-    such a run is stored.
+    The usual track has the benchmark's first protocol, unless another one is named, and the tier, else the benchmark's
+    first one, if such a run is stored.
     """
     runs = runs_under(RESULTS / system)
     info = find(runs[0].run.track.benchmark).info
-    usual = info.id, protocol or info.protocols[0].name, info.tiers[0].name
-    tracks = ((run, run.run.track) for run in reversed(runs))
-    return next((run for run, on in tracks if (on.benchmark, on.protocol, on.tier) == usual), runs[-1])
+    usual = info.id, protocol or info.protocols[0].name
+    tracks = [(run, run.run.track) for run in reversed(runs)]
+    on_tier = {on.tier: run for run, on in reversed(tracks) if (on.benchmark, on.protocol) == usual}
+    return on_tier.get(tier) or on_tier.get(info.tiers[0].name) or runs[-1]
 
 
 @dataclass

@@ -3,8 +3,6 @@
 ``python -m tests.support.indexed_frames`` with pyarrow on the path; see :class:`IndexedFrames`, which starts it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -4,8 +4,6 @@ As a process of its own: ``python -m tests.support.local_model`` prints its base
 request the same way every time, and knows next to nothing: it exercises clients, and measures nothing.
 """
 
-from __future__ import annotations
-
 import importlib
 import threading
 from typing import Any

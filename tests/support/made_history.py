@@ -1,7 +1,5 @@
 """A long history of runs, made from one run by copying. Nothing in it was ever measured."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Runs as the regression check reads them, made in memory from one sealed run. Nothing in them was ever measured."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Synthetic data in the official shape of MemoryCD. Every user, product and word of it is made up by this file."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

@@ -5,8 +5,6 @@ started again on the same port: ``python -m tests.support.model_server --port 81
 prints its base URL once it listens, and ``GET /seen`` gives its counts.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import base64

@@ -1,7 +1,5 @@
 """A package of this repository, installed for one process without building it."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from pathlib import Path

@@ -5,8 +5,6 @@ latter are no dependencies of the project: inspect-ai wants another botocore tha
 it wants a newer Python (its validator does without), and pyarrow is 170 MB that one optional format needs.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -29,8 +27,6 @@ PYARROW = ("pyarrow==26.0.1", "--no-deps")
 
 
 class _Running:
-    """The test that this process runs."""
-
     marked = True
     """Outside of tests, whoever asks for a product may have it."""
 

@@ -1,7 +1,5 @@
 """Reads Inspect logs with Inspect's own reader, and says what is in them. Runs where inspect-ai is at hand."""
 
-from __future__ import annotations
-
 import json
 import sys
 from importlib import import_module

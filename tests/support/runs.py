@@ -1,10 +1,8 @@
 """Sealed runs for tests, written through the real records. Nothing in them was ever measured."""
 
-from __future__ import annotations
-
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from memeval.records.journal import LogLine, Plan
 from memeval.records.response import Context, ContextPart, Outcome, Response, Timings
 from memeval.records.run import FileDigest, Harness, Inputs, Isolation, SystemIdentity, SystemKind
 from memeval.records.track import CategoryPlan, Limits, Redistribution, Track
+from tests.support.standing import made_up
 
 ITEMS = 50
 """Items of a category, unless a track says otherwise."""
@@ -64,6 +63,8 @@ def make_run(
     shuffled: bool = False,
     version: str = "1.0",
     isolation: Isolation = Isolation.FILES_REACHABLE,
+    regraded: Callable[[Grade], Grade] = lambda grade: grade,
+    shipped: bool = True,
     **told: Any,
 ) -> RunFolder:
     """Write a sealed run under ``results`` and return it.
@@ -73,6 +74,8 @@ def make_run(
         errors: how many of the last items timed out.
         done: how many items, from the first on, have rows; ``None`` for all.
         shuffled: whether the rows are in another order than the plan's.
+        regraded: returns the grade of an item, given its usual one.
+        shipped: whether a board may rank it, as a run of a shipped system on built-in data.
         told: further fields of the system's identity.
     """
     track = track or make_track()
@@ -86,7 +89,7 @@ def make_run(
         timed_out = (category, number) in failed
         right = number < (correct or {}).get(category, 0)
         responses.append(_response(f"{category}-{number:03}", timed_out, started, context))
-        grades.append(_grade(category, number, None if timed_out else right))
+        grades.append(regraded(_grade(category, number, None if timed_out else right)))
     if shuffled:
         dice = random.Random(slug)
         dice.shuffle(responses)
@@ -104,6 +107,8 @@ def make_run(
     run = head(plan, Rows(responses, [context], grades), files, concurrency=1)
     run = run.model_copy(update={"timing": run.timing.model_copy(update={"ended": started})})
     (folder / "run.json").write_text(run.to_json() + "\n", encoding="utf-8")
+    if shipped:
+        made_up(run)
     return RunFolder(folder)
 
 

@@ -1,7 +1,5 @@
 """SSH keys and signers files for tests, made by the real ``ssh-keygen``."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A benchmark of a few scenarios, for tests of the machinery around benchmarks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -4,8 +4,6 @@ indexing, the limits that the vendors name, and a key that is asked for.
 They understand nothing: what is said becomes a memory word for word, and a search counts shared words.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import threading

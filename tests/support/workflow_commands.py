@@ -1,7 +1,5 @@
 """The commands in workflows and guides: found, and parsed as ``memeval`` would parse them."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

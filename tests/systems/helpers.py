@@ -1,7 +1,5 @@
 """Adapters written to a file, and processes that run them."""
 
-from __future__ import annotations
-
 import os
 import textwrap
 import threading
@@ -53,13 +51,11 @@ def write(folder: Path, source: str, name: str = "adapter.py") -> Path:
 
 
 def child_of(process: SystemProcess) -> WorkerProcess:
-    """Return the live process of a system."""
     assert process.child is not None
     return process.child
 
 
 def session(number: int, content: str = "Uses Drone CI.") -> dict[str, Any]:
-    """Return a session of one turn."""
     name = f"s{number:03d}"
     return {
         "session_id": name,

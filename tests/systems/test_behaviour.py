@@ -1,7 +1,5 @@
 """The digest of a submission is of what runs, and not of what describes it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

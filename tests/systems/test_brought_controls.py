@@ -1,7 +1,5 @@
 """Controls that a benchmark of another package brings."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint

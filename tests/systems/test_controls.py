@@ -1,7 +1,5 @@
 """Every control, run through the same door as any system."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """All processes of a system without a sandbox: counted together, and ended together."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

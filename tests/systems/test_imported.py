@@ -1,7 +1,5 @@
 """Which modules beside a bare file belong to it, and that it runs with these alone, in a sandbox or not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """``known.toml`` lists every digest of a control or a shipped submission, those of the stored runs included."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An object of the caller instead of a process: what is sent together overlaps, and nothing else does."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import weakref

@@ -1,7 +1,5 @@
 """The adapter class of a file and its methods, found without running it, are those that a run reports."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

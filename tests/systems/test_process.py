@@ -1,7 +1,5 @@
 """What can go wrong in a system's process, and what is left of it afterwards."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Services: found and named, started fresh beside a system, with and without a sandbox, and ended with it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

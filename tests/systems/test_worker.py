@@ -1,7 +1,5 @@
 """Classes, methods and values as the worker sees them; every test runs a real process."""
 
-from __future__ import annotations
-
 import ast
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Writes the ``CITATION.cff`` of memeval from the catalogues: ``python -m tests.tools.citation``."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

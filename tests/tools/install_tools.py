@@ -57,7 +57,6 @@ def find_chromium_without_windows() -> Path | None:
 
 
 def _find(program: str) -> Callable[[], Path | None]:
-    """Return what finds a program on ``PATH``."""
     return lambda: Path(found) if (found := shutil.which(program)) else None
 
 

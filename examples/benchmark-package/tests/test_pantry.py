@@ -13,7 +13,7 @@ from memeval.records.scenario import Scenario
 BENCHMARK = find("pantry@1")
 DATASET = BENCHMARK.open()
 SCENARIOS: dict[str, Scenario] = {scenario.scenario_id: scenario for scenario in DATASET.scenarios()}
-KEYS: list[ItemKey] = list(DATASET.keys())
+KEYS: list[ItemKey] = list(DATASET.answer_keys())
 
 
 def verdict(key: ItemKey, answer: str) -> bool | None:

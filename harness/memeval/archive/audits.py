@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Iterable, Iterator
@@ -11,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
-from memeval.archive.rows import pack, read_rows
+from memeval.archive.rows import indented, pack, read_rows
 from memeval.records.audit import Audit, Probe
 from memeval.records.base import Digest, Stored, digest_bytes
 from memeval.records.call import Call
@@ -25,7 +24,6 @@ PROBES, JUDGMENTS = "probes.jsonl", "judgments.jsonl"
 _PART = ".part"
 
 _PLAIN = re.compile(r"[a-z0-9]+(:[a-z0-9]([a-z0-9.-]*[a-z0-9])?)?@[0-9]+")
-"""Judge names that stay distinct if special characters become dashes."""
 
 
 def judge_slug(name: str) -> str:
@@ -37,8 +35,6 @@ def judge_slug(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Folder:
-    """A folder with a head file, which is written last and never changed."""
-
     path: Path
 
     HEAD: ClassVar[str]
@@ -104,7 +100,7 @@ def write_audit(results: Path, audit: Audit, probes: Iterable[Probe], judgments:
     audit = audit.model_copy(update={"files": {name: digest for name, (_data, digest) in packed.items()}})
     folder = results / AUDITS / audit.benchmark.partition("@")[0] / judge_slug(audit.judge) / audit.audit_id
     files = {f"{name}.gz": data for name, (data, _digest) in packed.items()}
-    _write(folder, files | {AuditFolder.HEAD: _pretty(audit)})
+    _write(folder, files | {AuditFolder.HEAD: indented(audit.data())})
     return AuditFolder(folder)
 
 
@@ -121,7 +117,3 @@ def _write(folder: Path, files: dict[str, bytes]) -> None:
         part.rename(folder)
     except OSError as error:
         raise unwritable(folder, error) from None
-
-
-def _pretty(record: Stored) -> bytes:
-    return (json.dumps(record.data(), sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+from memeval.archive.rows import indented, write_files
 from memeval.records.base import Digest
 from memeval.records.conformance import Conformance
 from memeval.records.errors import BadInput
 from memeval.records.run import Isolation
-from memeval.storage import listed, unwritable, write_whole
+from memeval.storage import listed
 
 CONFORMANCE = "conformance"
 
@@ -28,13 +28,7 @@ def store(results: Path, report: Conformance) -> Path:
     Returns: The file. Raises BadInput: the file cannot be written.
     """
     path = report_path(results, report.slug, report.submission_digest, report.environment_digest)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(path.parent, error) from None
-    # Indented text, for reviews and line diffs.
-    text = json.dumps(report.data(), sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False)
-    write_whole(path, f"{text}\n".encode())
+    write_files({path: indented(report.data())})
     return path
 
 
@@ -60,19 +54,15 @@ def find(
 
 
 def latest(results: Path, slug: str) -> Conformance | None:
-    reports = [read_report(path) for path in _files(results, slug)]
+    reports = [read_report(path) for path in report_files(results, slug)]
     return max(reports, key=lambda report: report.at, default=None)
 
 
 def all_reports(results: Path) -> list[Conformance]:
-    return [read_report(path) for path in _files(results, "*")]
+    return [read_report(path) for path in report_files(results)]
 
 
-def report_files(results: Path) -> list[Path]:
-    return _files(results, "*")
-
-
-def _files(results: Path, slug: str) -> list[Path]:
+def report_files(results: Path, slug: str = "*") -> list[Path]:
     return listed(results / CONFORMANCE, f"{slug}/*.json")
 
 

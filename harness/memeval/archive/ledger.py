@@ -1,15 +1,21 @@
-"""The ledger, ``results/ledger.jsonl``: append-only, each line with the digest of the previous one."""
+"""The ledger, ``results/ledger.jsonl``: append-only, each line with the digest of the previous one.
+
+Two clones can both append lines. Merged, the file has two ends, and the next line follows both: its ``joins`` name the
+other ends. No line is changed by that, so signatures stay valid. The order of lines follows from the lines alone: first
+all that a line follows, the ends of clones in order of their digests, then the line. So merging either way gives one
+ledger with one digest.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self, TypedDict, Unpack
+from typing import Any, Self, TypedDict, Unpack
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.signatures import (
@@ -23,7 +29,7 @@ from memeval.archive.signatures import (
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEntry, LedgerEvent, Runner, Sample
-from memeval.storage import locked, unwritable
+from memeval.storage import locked, unwritable, write_whole
 
 
 @dataclass(frozen=True)
@@ -47,9 +53,81 @@ class _Content:
             return cls(tuple(lines), tail)
         return cls((*lines, tail), joint=b"\n")
 
+
+class _History:
+    """What each line follows, by digest of the line.
+
+    Args:
+        lines: the lines in an order in which each stands after all that it follows.
+    """
+
+    def __init__(self, lines: Iterable[tuple[bytes, LedgerEntry]] = ()) -> None:
+        self._ends: dict[Digest, None] = {}
+        self._before: dict[Digest, tuple[list[bytes], int]] = {}
+        """All that a line follows and the line itself, as the start of a list that lines share."""
+        self.states: dict[Digest, tuple[list[bytes], int]] = {}
+        """The same by digest of the bytes, as each clone had them."""
+        self._hashes: dict[Digest, Any] = {}
+        for line, entry in lines:
+            self.add(line, entry)
+
     @property
-    def data(self) -> bytes:
-        return b"".join(line + b"\n" for line in self.lines)
+    def ends(self) -> list[Digest]:
+        return sorted(self._ends)
+
+    def problem(self, line: bytes, entry: LedgerEntry) -> str | None:
+        """Return why a line cannot come next, as a sentence; ``None`` if it can."""
+        if digest_bytes(line) in self._before:
+            return "the line does not follow from the one before it: it is there already."
+        follows = _follows(entry)
+        if (not follows and self._before) or any(each not in self._before for each in follows):
+            return "the line does not follow from the one before it: a line was changed or removed."
+        if len({*follows}) < len(follows) or any(each not in self._ends for each in entry.joins):
+            return "the line joins a line that is not the last of a clone."
+        return None
+
+    def add(self, line: bytes, entry: LedgerEntry) -> None:
+        follows = _follows(entry)
+        lines, count, so_far = self._joined(follows)
+        if len(follows) > 1:
+            self.states["sha256:" + so_far.hexdigest()] = lines, count
+        if len(lines) > count:  # a line of another clone stands there
+            lines = lines[:count]
+        lines.append(line)
+        so_far.update(line + b"\n")
+        digest = digest_bytes(line)
+        self._before[digest], self._hashes[digest] = (lines, count + 1), so_far
+        self.states["sha256:" + so_far.hexdigest()] = lines, count + 1
+        for each in follows:
+            self._ends.pop(each, None)
+        self._ends[digest] = None
+
+    def lines(self) -> list[bytes]:
+        lines, count, _so_far = self._joined(self.ends)
+        return lines[:count]
+
+    def _joined(self, follows: Iterable[Digest]) -> tuple[list[bytes], int, Any]:
+        """Return the lines up to some ends, how many of a list they are, and the hash of their bytes."""
+        ends = sorted(follows)
+        if not ends:
+            return [], 0, hashlib.sha256()
+        first, *others = ends
+        (lines, count), so_far = self._before[first], self._hashes[first].copy()
+        if others:
+            lines = lines[:count]
+        known = set(lines) if others else set()
+        for each in others:
+            more, number = self._before[each]
+            new = [line for line in more[:number] if line not in known]
+            lines += new
+            known.update(new)
+            for line in new:
+                so_far.update(line + b"\n")
+        return lines, len(lines) if others else count, so_far
+
+
+def _follows(entry: LedgerEntry) -> tuple[Digest, ...]:
+    return (*(() if entry.previous is None else (entry.previous,)), *entry.joins)
 
 
 class Details(TypedDict, total=False):
@@ -66,7 +144,6 @@ _EQUAL_BY: Mapping[LedgerEvent, tuple[str, ...]] = {
     LedgerEvent.SUPERSEDED: ("other_run_id",),
     LedgerEvent.RELEASED: ("release_version", "release_digest"),
 }
-"""The fields that make two entries about one run equal, by event."""
 
 
 class Ledger:
@@ -82,30 +159,21 @@ class Ledger:
     def __init__(self, results: Path, key: Path | None = None) -> None:
         self.path = results / "ledger.jsonl"
         self.key = key
-        self._until: int | None = None
+        self._until: list[bytes] | None = None
 
     def entries(self) -> list[LedgerEntry]:
-        return self._parsed(self._content())
+        """Return all entries, oldest first. Raises BadInput: a line is damaged, was changed, or was removed."""
+        found = self._parsed(self._content())
+        return [found[line] for line in _History(found.items()).lines()]
 
     def digest(self) -> Digest | None:
-        """Return the digest of the complete lines; ``None`` if the ledger is empty.
-
-        Raises BadInput: the ledger cannot be read.
-        """
-        content = self._content()
-        return digest_bytes(content.data) if content.lines else None
+        """Return the digest of the lines in their order; ``None`` if the ledger is empty."""
+        lines = _History(self._parsed(self._content()).items()).lines()
+        return digest_bytes(b"".join(line + b"\n" for line in lines)) if lines else None
 
     def states(self) -> frozenset[Digest]:
-        """Return the value of :meth:`digest` after each line: all past states.
-
-        Raises BadInput: the ledger cannot be read.
-        """
-        so_far = hashlib.sha256()
-        found = set()
-        for line in self._content().lines:
-            so_far.update(line + b"\n")
-            found.add("sha256:" + so_far.hexdigest())
-        return frozenset(found)
+        """Return the value of :meth:`digest` after each line, as the clone had it that wrote the line."""
+        return frozenset(_History(self._parsed(self._content()).items()).states)
 
     def incomplete(self) -> str | None:
         """Return a warning about an incomplete last line; ``None`` if the last line is complete.
@@ -156,10 +224,12 @@ class Ledger:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with locked(self.path.parent):
                 content = self._content()
-                if self._parsed(content) and event is LedgerEvent.STARTED:
+                history = _History(self._parsed(content).items())
+                if content.lines and event is LedgerEvent.STARTED:
                     raise BadInput("the ledger has lines already, so it cannot start here.", where=self.path)
-                previous = digest_bytes(content.lines[-1]) if content.lines else None
-                entry = draft.model_copy(update={"at": _now(), "previous": previous})
+                ends = history.ends
+                follows = {"previous": ends[-1] if ends else None, "joins": tuple(ends[:-1])}
+                entry = draft.model_copy(update={"at": _now(), **follows})
                 if self.key is not None:
                     signature = sign(signed_bytes(entry.data()), self.key, LEDGER_NAMESPACE)
                     entry = entry.model_copy(update={"signature": signature})
@@ -179,39 +249,71 @@ class Ledger:
         """
         content = self._content()
         entries = self._parsed(content)
-        if any(entry.signature is not None for entry in entries):
+        if any(entry.signature is not None for entry in entries.values()):
             signers.refuse_syntax_errors()
-        results, latest = [], ""
-        for line, entry in zip(content.lines, entries, strict=True):
+        results: dict[bytes, SignatureResult] = {}
+        latest: dict[Digest, str] = {}
+        for line, entry in entries.items():
             result = signers.check(signed_bytes(json.loads(line)), entry.signature, LEDGER_NAMESPACE, entry.at)
-            if result.state is SignatureState.GOOD and entry.at < latest:
+            before = max((latest[each] for each in _follows(entry)), default="")
+            if result.state is SignatureState.GOOD and entry.at < before:
                 result = SignatureResult(SignatureState.BAD, "its time is before that of an earlier line")
-            results.append(result)
-            latest = max(latest, entry.at)
-        return results
+            results[line] = result
+            latest[digest_bytes(line)] = max(before, entry.at)
+        return [results[line] for line in _History(entries.items()).lines()]
+
+    def merge(self, other: Ledger) -> int:
+        """Add the lines of another clone's ledger that this one lacks, and return their number. No line is changed.
+
+        Raises:
+            BadInput: one of them is damaged, they have no line in common, or the other one has a line of this one with
+                another content.
+        """
+        try:
+            with locked(self.path.parent):
+                content = self._content()
+                ours, theirs = self._parsed(content), other._parsed(other._content())
+                if ours and theirs and not ours.keys() & theirs.keys():
+                    raise BadInput(
+                        "has no line in common with the ledger here.",
+                        where=other.path,
+                        remedy="Name the ledger of a clone of this board.",
+                    )
+                known = {_event(entry) for entry in ours.values()}
+                for number, (line, entry) in enumerate(theirs.items(), start=1):
+                    if line not in ours and _event(entry) in known:
+                        raise BadInput(
+                            "is a line of the ledger here with another content.",
+                            where=f"{other.path}:{number}",
+                            remedy="Restore the other ledger from version control.",
+                        )
+                merged = _History((ours | theirs).items()).lines()
+                if len(merged) > len(ours):
+                    write_whole(self.path, b"".join(line + b"\n" for line in merged))
+        except OSError as error:
+            raise unwritable(self.path, error) from None
+        return len(merged) - len(ours)
 
     def until(self, digest: Digest | None) -> Ledger:
         """Return the ledger as it was when its digest was ``digest``. It is read-only.
 
         Raises BadInput: the ledger never had this digest.
         """
-        so_far, count = hashlib.sha256(), 0
         earlier = Ledger(self.path.parent)
-        lines = self._content().lines
-        while digest is not None and "sha256:" + so_far.hexdigest() != digest:
-            if count == len(lines):
+        earlier._until = []
+        if digest is not None:
+            states = _History(self._parsed(self._content()).items()).states
+            if digest not in states:
                 raise BadInput(
                     "lines were changed or removed.", where=self.path, remedy="Restore the ledger from version control."
                 )
-            so_far.update(lines[count] + b"\n")
-            count += 1
-        earlier._until = count
+            lines, count = states[digest]
+            earlier._until = lines[:count]
         return earlier
 
     def _content(self) -> _Content:
         try:
-            content = _Content.of(self.path.read_bytes())
-            return content if self._until is None else _Content(content.lines[: self._until])
+            return _Content.of(self.path.read_bytes()) if self._until is None else _Content(tuple(self._until))
         except FileNotFoundError:
             return _Content()
         except OSError as error:
@@ -219,28 +321,26 @@ class Ledger:
                 f"the file cannot be read ({error.strerror}).", where=self.path, remedy="Check its permissions."
             ) from None
 
-    def _parsed(self, content: _Content) -> list[LedgerEntry]:
-        """Return the entries of complete lines. The chain covers the stored bytes."""
-        entries: list[LedgerEntry] = []
-        previous: Digest | None = None
+    def _parsed(self, content: _Content) -> dict[bytes, LedgerEntry]:
+        """Return the complete lines with their entries, in the order of the file. The chain covers the stored bytes."""
+        entries: dict[bytes, LedgerEntry] = {}
+        history = _History()
         for number, line in enumerate(content.lines, start=1):
             where = f"{self.path}:{number}"
             entry = LedgerEntry.parse(line, where)
+            problem = _misfit(entry) or history.problem(line, entry)
             if entry.event is LedgerEvent.STARTED and entries:
-                problem: str | None = "an entry 'started' is not the first line."
-            else:
-                problem = _misfit(entry)
+                problem = "an entry 'started' is not the first line."
             if problem is not None:
                 raise BadInput(problem, where=where, remedy="Restore the ledger from version control.")
-            if entry.previous != previous:
-                raise BadInput(
-                    "the line does not follow from the one before it: a line was changed or removed.",
-                    where=where,
-                    remedy="Restore the ledger from version control.",
-                )
-            entries.append(entry)
-            previous = digest_bytes(line)
+            history.add(line, entry)
+            entries[line] = entry
         return entries
+
+
+def _event(entry: LedgerEntry) -> tuple[str | None, ...]:
+    """Return what two lines about one decision share, whatever else was changed."""
+    return entry.event.value, entry.run_id, entry.at, entry.by, entry.release_version
 
 
 def _draft(event: LedgerEvent, folder: RunFolder | None, by: str, reason: str, details: Details) -> LedgerEntry:

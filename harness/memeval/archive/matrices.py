@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from memeval.records.base import Stored
+from memeval.archive.rows import indented, write_files
 from memeval.records.errors import BadInput
 from memeval.records.matrix import Matrix, MatrixResult
-from memeval.storage import listed, unwritable, write_whole
+from memeval.storage import listed
 
 MATRICES = "matrices"
 
@@ -47,21 +46,11 @@ def files_of(matrix: Matrix) -> dict[str, bytes]:
         )
         for system in matrix.plan.systems
     }
-    return {name: _pretty(result) for name, result in results.items()} | {HEAD: _pretty(matrix)}
+    return {name: indented(result.data()) for name, result in results.items()} | {HEAD: indented(matrix.data())}
 
 
 def write_matrix(results: Path, matrix: Matrix) -> MatrixFolder:
     folder = results / MATRICES / matrix.matrix_id
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, data in files_of(matrix).items():
-            path = folder / name
-            if not path.is_file() or path.read_bytes() != data:
-                write_whole(path, data)
-    except OSError as error:
-        raise unwritable(folder, error) from None
+    files = {folder / name: data for name, data in files_of(matrix).items()}
+    write_files({path: data for path, data in files.items() if not path.is_file() or path.read_bytes() != data})
     return MatrixFolder(folder)
-
-
-def _pretty(record: Stored) -> bytes:
-    return (json.dumps(record.data(), sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()

@@ -6,9 +6,10 @@ import gzip
 import hashlib
 import io
 import json
+import stat
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,7 +21,7 @@ from pydantic import ValidationError
 from memeval.records.base import Digest, Stored, misfit
 from memeval.records.errors import BadInput
 from memeval.records.run import FileDigest
-from memeval.storage import cache_home
+from memeval.storage import cache_home, unwritable, write_whole
 
 T = TypeVar("T", bound=Stored)
 
@@ -53,11 +54,16 @@ class ReadFile(Generic[T]):
     size: int
 
 
-def read_file(path: Path, model: type[T]) -> ReadFile[T]:
-    """Return the rows of ``path`` and their digest, reading it once; see :func:`read_rows`."""
+def read_file(path: Path, model: type[T], most: int | None = None) -> ReadFile[T]:
+    """Return the rows of ``path`` and their digest, reading it once; see :func:`read_rows`.
+
+    ``most``: its number of rows according to ``run.json``; reading stops with ``BadInput`` at one more.
+    """
     rows: list[T] = []
     inside, size = hashlib.sha256(), 0
     for number, line in read_lines(path):
+        if most is not None and number > most:
+            raise too_many(path, most)
         inside.update(line)
         size += len(line)
         rows.append(_row(model, line, f"{path}:{number}"))
@@ -78,7 +84,7 @@ class SharedRows:
         known = None if stated is None else self._kept.get((model, stated.digest))
         if known is not None and _has_digest(path, known.digest):
             return known
-        read = read_file(path, model)
+        read = read_file(path, model, None if stated is None else stated.rows)
         if (key := (model, read.digest.digest)) not in self._kept and read.size <= self._most:
             self._kept[key] = read
             self._size += read.size
@@ -89,7 +95,7 @@ class SharedRows:
 
 def _has_digest(path: Path, digest: FileDigest) -> bool:
     try:
-        return inner_digest(path) == digest
+        return inner_digest(path, digest.rows) == digest
     except BadInput:  # reading its rows says it
         return False
 
@@ -128,6 +134,10 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
+def too_many(path: Path, most: int) -> BadInput:
+    return BadInput(f"has more than {most:,} rows, but run.json says {most:,}.", where=path, remedy=REMEDY)
+
+
 def _too_long(where: str) -> BadInput:
     return BadInput("a line is too long to be a row.", where=where, remedy=REMEDY)
 
@@ -148,8 +158,27 @@ def _row_file(path: Path) -> Iterator[BinaryIO | io.BufferedReader]:
 
 
 def _opened(path: Path) -> BinaryIO | io.BufferedReader:
-    """Open a row file. A buffer around ``GzipFile`` needs no call of Python code for each line."""
+    """Open a row file. A buffer around ``GzipFile`` needs no call of Python code for each line.
+
+    Raises BadInput: it is not a regular file; to open a named pipe would wait for ever.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise BadInput("is not a regular file.", where=path, remedy=REMEDY)
     return io.BufferedReader(gzip.GzipFile(path, "rb"), BUFFER) if path.suffix == ".gz" else path.open("rb")
+
+
+def indented(data: Mapping[str, Any]) -> bytes:
+    return (json.dumps(data, sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+
+
+def write_files(files: Mapping[Path, bytes]) -> None:
+    """Write files in their order, each atomically, with their folders. Raises BadInput: one cannot be written."""
+    for path, content in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(path.parent, error) from None
+        write_whole(path, content)
 
 
 def pack(rows: Iterable[Stored]) -> tuple[bytes, FileDigest]:
@@ -166,10 +195,10 @@ def pack(rows: Iterable[Stored]) -> tuple[bytes, FileDigest]:
     return packed.getvalue(), FileDigest(digest="sha256:" + inside.hexdigest(), rows=count)
 
 
-def inner_digest(path: Path) -> FileDigest:
+def inner_digest(path: Path, most: int | None = None) -> FileDigest:
     """Return the digest of the uncompressed bytes of a gzipped file, and its number of lines.
 
-    Raises BadInput: the file is missing or damaged.
+    ``most``: its number of rows according to ``run.json``. Raises BadInput: the file is missing, damaged, or has more.
     """
     inside = hashlib.sha256()
     count = length = 0  # lines, and bytes since the last newline
@@ -182,6 +211,8 @@ def inner_digest(path: Path) -> FileDigest:
                 raise _too_long(f"{path}:{count + 1}")
             if last >= 0:
                 count, length = count + piece.count(b"\n"), len(piece) - last - 1
+            if most is not None and count > most:
+                raise too_many(path, most)
     if length:
         raise BadInput("the last line is cut off.", where=f"{path}:{count + 1}", remedy=REMEDY)
     return FileDigest(digest="sha256:" + inside.hexdigest(), rows=count)
@@ -216,12 +247,7 @@ def _is_checked(path: Path, stated: FileDigest, _modified: int, _size: int) -> b
 def check_rows(path: Path, stated: FileDigest, shown: object | None = None) -> None:
     """Check that a gzipped file has the stated rows. It reads no further than one row too many.
 
-    Args:
-        stated: the digest of its uncompressed bytes, and its number of rows.
-        shown: what errors call the file; ``None`` for its path.
-
-    Raises:
-        BadInput: the file is missing, damaged, or has other rows.
+    Errors call the file ``shown``, or name its path. Raises BadInput: it is missing, damaged, or has other rows.
     """
     inside, count = hashlib.sha256(), 0
     try:

@@ -50,11 +50,8 @@ def kept(folder: RunFolder, kind: str, depends: str, make: Callable[[], bytes]) 
 def kept_by_name(name: str, kind: str, depends: str, make: Callable[[], bytes]) -> bytes:
     """Return what ``make`` returns; ``make`` is called only if an earlier build has not kept it.
 
-    Args:
-        name: what the content belongs to, such as the address of a page. A new content replaces the one of that name.
-        kind: the kind of content, a part of the file's name.
-        depends: the digest of all that the content depends on besides memeval's code.
-        make: computes the content.
+    The content belongs to a name, such as the address of a page, and replaces an earlier one. ``depends``: the digest
+    of all that it depends on besides memeval's code.
     """
     return _kept(_named(name, kind), _key(kind, depends), make)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,6 +37,8 @@ ROW_FILES = (
     "log.jsonl",
 )
 
+LARGEST_HEAD = 64_000_000
+
 
 @dataclass(frozen=True)
 class RunFolder:
@@ -43,8 +46,15 @@ class RunFolder:
 
     @cached_property
     def head_bytes(self) -> bytes:
+        path = self.path / "run.json"
         try:
-            return (self.path / "run.json").read_bytes()
+            if not stat.S_ISREG(path.stat().st_mode) or path.stat().st_size > LARGEST_HEAD:
+                raise BadInput(
+                    f"is not a regular file of at most {LARGEST_HEAD:,} bytes.",
+                    where=path,
+                    remedy="Restore the file, or record a new run.",
+                )
+            return path.read_bytes()
         except FileNotFoundError:
             raise BadInput(
                 "there is no run.json here.", where=self.path, remedy="Name the folder of a finished run."
@@ -52,7 +62,7 @@ class RunFolder:
         except OSError as error:
             raise BadInput(
                 f"the file cannot be read ({error.strerror}).",
-                where=self.path / "run.json",
+                where=path,
                 remedy="Restore the file, or record a new run.",
             ) from None
 
@@ -99,7 +109,6 @@ class RunFolder:
         return read_rows(self.file("grades.jsonl"), Grade)
 
     def judgments(self) -> Iterator[Call]:
-        """Yield the calls to a model judge, by key; empty if the run has no such file."""
         return self._rows("judgments.jsonl", Call)
 
     def calls(self) -> Iterator[Call]:
@@ -110,7 +119,6 @@ class RunFolder:
         return self._rows("prompts.jsonl", Prompt)
 
     def traffic(self) -> Iterator[Traffic]:
-        """Yield the requests to hosts by scenario, in order of completion; empty if the system declares no host."""
         return self._rows("traffic.jsonl", Traffic)
 
     def failures(self) -> Iterator[Failure]:

@@ -55,8 +55,6 @@ class SignatureState(StrEnum):
 
 @dataclass(frozen=True)
 class SignatureResult:
-    """The state of a signature. Its text is what a reader sees."""
-
     state: SignatureState
     detail: str | None = None
 

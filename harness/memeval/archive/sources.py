@@ -28,7 +28,6 @@ DIGITS = 16
 MANIFEST_DIGITS = 8
 
 CHANGED = "its files changed after the start"
-"""Why a source is not stored, if it is no longer what ran."""
 
 _NAME = re.compile(rf"[0-9a-f]{{{DIGITS}}}-[0-9a-f]{{{MANIFEST_DIGITS}}}")
 

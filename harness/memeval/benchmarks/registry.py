@@ -60,6 +60,44 @@ class Origin:
         return f"{self.package} {self.version}".strip() or "an unknown package"
 
 
+@dataclass(frozen=True)
+class Extension:
+    """What an entry point of a package adds to memeval: a check of ``verify``, or a file format."""
+
+    kind: str
+    """What it is, for messages: ``check`` or ``file format``."""
+    name: str
+    package: str
+    """The package with its version."""
+    entry: EntryPoint
+
+    def load(self) -> object:
+        """Import its object. Raises ``BadInput`` if that fails."""
+        try:
+            return self.entry.load()
+        except (Exception, SystemExit) as error:  # foreign code may raise anything
+            raise self.unusable(error) from error
+
+    def unusable(self, error: BaseException) -> BadInput:
+        """Return the error that names package and extension."""
+        said = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}".rstrip(".")
+        problem = error.problem if isinstance(error, BadInput) else f"{said}."
+        return BadInput(
+            f"the {self.kind} {self.name} of {self.package} cannot be used: {problem}",
+            remedy="Ask its authors, or uninstall the package.",
+        )
+
+
+def extensions(group: str, kind: str) -> tuple[Extension, ...]:
+    """Return what the installed packages add under a group of entry points, by name. Nothing is imported."""
+    return tuple(Extension(kind, entry.name, str(_origin(entry)), entry) for entry in _extending(group))
+
+
+@cache
+def _extending(group: str) -> tuple[EntryPoint, ...]:
+    return tuple(sorted(entry_points(group=group), key=lambda entry: entry.name))
+
+
 def known_ids() -> tuple[str, ...]:
     """Return the ids of the installed benchmarks; nothing is imported."""
     return tuple(_entries())

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 
+from memeval.claims.embargo import NOTHING_WAITS, Embargo
 from memeval.claims.figures import majority
 from memeval.claims.store import file_name, stored_regraded, stored_rows
 from memeval.records.errors import BadInput
@@ -140,10 +141,13 @@ def findings_folder(results: Path) -> Path:
     return results.absolute().parent / "sources" / "findings"
 
 
-def read_findings(results: Path) -> FindingsReport | None:
+def read_findings(results: Path, hidden: Embargo = NOTHING_WAITS) -> FindingsReport | None:
     """Return all findings that belong to a results folder; ``None`` if there is no folder of findings.
 
     Every value is counted from the rows in ``imported`` of the results folder: no published file is needed.
+
+    Args:
+        hidden: findings and files to leave out.
 
     Raises:
         BadInput: a file cannot be read or is not valid, or a claim names a file or a judge that is not stored.
@@ -154,12 +158,16 @@ def read_findings(results: Path) -> FindingsReport | None:
     claims = read_claims(folder)
     corrections = read_toml(folder / CORRECTIONS, LARGEST).record(CorrectionsFile).correction
     stored = {file_name(file): file for file in stored_regraded(results)}
-    findings = tuple(_finding(claim, stored, folder / CLAIMS) for claim in claims.claim)
+    findings = tuple(
+        _finding(claim, stored, folder / CLAIMS) for claim in claims.claim if claim.id not in hidden.claims
+    )
     tests = {name for claim in claims.claim if claim.test_set and claim.recount for name in claim.recount.files}
     return FindingsReport(
         findings=findings,
         trials=judge_trials(
-            (file, stored_rows(results, file), name in tests) for name, file in stored.items() if file.figures.judges
+            (file, stored_rows(results, file), name in tests)
+            for name, file in stored.items()
+            if file.figures.judges and name not in hidden.files
         ),
         corrections=tuple(sorted(corrections, key=lambda one: one.date, reverse=True)),
     )

@@ -18,14 +18,15 @@ def stored_ranks(results: Path, files: Sequence[RegradedFile]) -> dict[str, Rank
     """Return the rank range of each stored file that is ranked, by ``source/file``.
 
     Files are ranked among themselves if source, group, answer model, benchmark, protocol, tier and data are the same,
-    and the rules can judge their answers. A group of one file has no ranks.
+    and the rules can judge their answers. A group of one file has no ranks, nor has a file with signs of a broken run.
 
     Raises:
         BadInput: the rows of a file are missing or invalid.
     """
     groups: dict[tuple[object, ...], list[RegradedFile]] = defaultdict(list)
     for file in files:
-        if file.group is not None and file.answer_model is not None and file.figures.rules is not None:
+        broken = any(sign.flagged for sign in file.signs)
+        if file.group is not None and file.answer_model is not None and file.figures.rules is not None and not broken:
             same = (file.benchmark, file.protocol, file.tier, file.data_digest)
             groups[file.source, file.group, file.answer_model, *same].append(file)
     found: dict[str, RankRange] = {}

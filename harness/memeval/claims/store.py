@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memeval.archive.rows import pack, read_rows
+from memeval.claims.copies import Copies
 from memeval.claims.figures import figures_of
-from memeval.claims.regrading import Regraded
+from memeval.claims.regrading import Regraded, Sessions, regrade
 from memeval.evaluation.verify.findings import Check, Finding
 from memeval.records.errors import BadInput
 from memeval.records.regraded import RegradedFile, RegradedRow
-from memeval.records.source import PublishedSource
+from memeval.records.source import PublishedSource, SourceFile
 from memeval.storage import listed, unwritable, write_whole
 from memeval.toml import read_toml
 
@@ -133,15 +134,54 @@ def check_regraded(results: Path, summary: RegradedFile) -> list[str]:
 REMEDY = "Restore the file, or import the source again: memeval sources import."
 
 
-def regraded_checks(results: Path) -> Iterator[Check]:
+MAINTAINERS_WORD = "the published file, or the benchmark's data, is not here: its rows are the word of the maintainer"
+"""Why the rows of a regraded file were not checked."""
+
+
+def regraded_checks(
+    results: Path, sources: Path = SOURCES, copies: Copies | None = None, sessions: Sessions | None = None
+) -> Iterator[Check]:
     """Yield a check for each regraded file: its figures are counted again from its rows.
+
+    The rows are compared with the published file where that is here.
 
     Args:
         results: a folder of results. One without regraded files gets no check.
+        copies: the published files; ``None`` for those that were pulled.
+        sessions: the benchmarks; ``None`` for those in memeval's data folder.
     """
+    published, copies, sessions = _published(sources), copies or Copies(), sessions or Sessions()
     for path in listed(results / IMPORTED, "*/*.json"):
+        not_checked = None
         try:
-            problems = check_regraded(results, regraded_at(path))
+            summary = regraded_at(path)
+            problems = check_regraded(results, summary)
+            source, file = published.get((summary.source, summary.file), (None, None))
+            if source is None or file is None or not all(copies.has(source, part) for part in file.parts):
+                not_checked = MAINTAINERS_WORD
+            elif not problems:
+                problems = _compared(path, source, file, copies, sessions)
+        except DataMissing:
+            problems, not_checked = [], MAINTAINERS_WORD
         except BadInput as error:
             problems = [error.problem]
-        yield Check("regraded", tuple(Finding(str(path), problem, REMEDY) for problem in problems))
+        yield Check("regraded", tuple(Finding(str(path), problem, REMEDY) for problem in problems), not_checked)
+
+
+class DataMissing(Exception):
+    """The data of the benchmark is not here."""
+
+
+def _published(folder: Path) -> dict[tuple[str, str], tuple[PublishedSource, SourceFile]]:
+    sources = read_sources(folder) if listed(folder, "*.toml") else []
+    return {(source.name, file.name): (source, file) for source in sources for file in source.files}
+
+
+def _compared(path: Path, source: PublishedSource, file: SourceFile, copies: Copies, sessions: Sessions) -> list[str]:
+    """Return the problem of stored rows that the published file does not give."""
+    try:
+        sessions.session(file.benchmark, file.protocol, file.tier)
+    except BadInput:
+        raise DataMissing from None
+    equal = stored_equals(path, regrade(source, file, copies, sessions))
+    return [] if equal else ["is not what the published file gives."]

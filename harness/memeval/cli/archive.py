@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memeval.cli import trends
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, megabytes, print_json
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, megabytes, print_json, visible
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ def push(
 
     Example: memeval archive push --all --to s3://my-bucket/runs
     """
-    from memeval.archive.remote.automatic import name_of, push_and_index, queued_runs
-    from memeval.archive.remote.opening import open_archive
+    from memeval.archive.remote.automatic import name_of, open_archive, push_and_index, queued_runs
     from memeval.archive.remote.pushing import PushState, push_releases
 
     if not (runs or every or queued):
@@ -151,8 +150,8 @@ def pull(
 
     Example: memeval archive pull --system bm25 --since 2026-11-01
     """
+    from memeval.archive.remote.automatic import open_archive
     from memeval.archive.remote.index import listed_heads
-    from memeval.archive.remote.opening import open_archive
     from memeval.archive.remote.pulling import PullState, Selection, pull_runs, released_runs
 
     ids = tuple(runs or ())
@@ -195,10 +194,9 @@ def list_runs(place: From = None, results: Results = DEFAULT_RESULTS, as_json: A
 
     Example: memeval archive list
     """
+    from memeval.archive.remote.automatic import open_archive
     from memeval.archive.remote.index import ArchivedRun, archived_runs, listed_heads
     from memeval.archive.remote.layout import ROWS, row_key
-    from memeval.archive.remote.opening import open_archive
-    from memeval.systems.channel import visible
 
     store = open_archive(results, place, to_read=True)
     sizes = {each.key: each.size for each in store.list(ROWS)}
@@ -235,7 +233,7 @@ def list_runs(place: From = None, results: Results = DEFAULT_RESULTS, as_json: A
     _raise_for(problems)
 
 
-trends.add_to(app)
+app.command("trajectory")(trends.trajectory)
 
 
 @app.command("verify")
@@ -246,9 +244,8 @@ def verify(place: From = None, results: Results = DEFAULT_RESULTS, as_json: AsJs
 
     Example: memeval archive verify
     """
-    from memeval.archive.remote.opening import open_archive
+    from memeval.archive.remote.automatic import open_archive
     from memeval.archive.remote.verifying import verify_archive
-    from memeval.systems.channel import visible
 
     store = open_archive(results, place, to_read=True)
     report = verify_archive(store)
@@ -295,8 +292,8 @@ def prune(
 
     Example: memeval archive prune --older-than 90
     """
+    from memeval.archive.remote.automatic import open_archive
     from memeval.archive.remote.index import refresh_index
-    from memeval.archive.remote.opening import open_archive
     from memeval.archive.remote.pruning import plan_pruning
     from memeval.archive.remote.pruning import prune as delete
 
@@ -340,14 +337,13 @@ def warn_of_overwriting(store: ObjectStore) -> None:
 def fetch_for(folders: Sequence[RunFolder]) -> None:
     """Fetch the rows that runs lack from the archive, and print a warning for what is still missing."""
     from memeval.archive.remote.automatic import fetch_missing
-    from memeval.systems.channel import visible
 
     for warning in fetch_missing(folders):
         print(visible(f"memeval: {warning}"), file=sys.stderr)
 
 
 def archive_state(results: Path = DEFAULT_RESULTS) -> str | None:
-    from memeval.archive.remote.opening import archive_place
+    from memeval.archive.remote.automatic import archive_place
     from memeval.objects import open_store
 
     try:
@@ -370,8 +366,6 @@ def _problem(error: MemevalError) -> dict[str, str | None]:
 
 def _print_problem(error: BadInput | None) -> int:
     """Print a problem on standard error, and return the number of problems: 0 or 1."""
-    from memeval.systems.channel import visible
-
     if error is None:
         return 0
     print(visible(f"memeval: {error}"), file=sys.stderr)

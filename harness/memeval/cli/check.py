@@ -9,17 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, print_json
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, print_json, visible
 from memeval.records.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
     from memeval.cli.hooks import Hook
     from memeval.records.check import RegressionCheck
     from memeval.records.settings import CheckSettings
-
-
-def add_to(app: typer.Typer) -> None:
-    app.command("check")(check)
 
 
 def check(
@@ -56,7 +52,9 @@ def check(
         bool, typer.Option("--power", help="Compare nothing. Print the smallest drop that the check usually finds.")
     ] = False,
 ) -> None:
-    """Check a run for regressions against its baseline.
+    """Check a run for regressions against earlier runs.
+
+    It is compared with its baseline, the last release and the best run. A drift over the last runs is searched for.
 
     A metric is a regression if it is worse than its limit, and a one-sided paired test over the same items shows a
     loss. The p-values are corrected for the number of tests. A metric beyond its limit without such a test result is
@@ -64,14 +62,15 @@ def check(
 
     Exit code 1: a regression or a missing metric. Exit code 2: the baseline is on another track.
 
-    Example: memeval check RUN --baseline last-5
+    Examples: memeval check RUN --baseline last-5
+
+    memeval check RUN --on-regression "python3 notify.py"
     """
     from memeval import api
     from memeval.cli.check_formats import annotations_of, summary_of, text_of, verdict_of
     from memeval.cli.hooks import hook_of
     from memeval.records.check import GateStatus
     from memeval.settings import SETTINGS, read_settings
-    from memeval.systems.channel import visible
 
     if annotations not in (None, "github"):
         raise BadInput(f"unknown annotations '{annotations}'.", remedy="Use --annotations github.")
@@ -106,7 +105,6 @@ def check(
 def _print_power(run: str, results: Path, settings: CheckSettings, as_json: bool) -> None:
     from memeval import api
     from memeval.leaderboard.check_power import power_of
-    from memeval.systems.channel import visible
 
     found = power_of(api.load_run(run, results), settings)
     if as_json:
@@ -142,7 +140,6 @@ def append_summary(path: Path, text: str) -> None:
 def tell(hook: Hook, checked: RegressionCheck) -> None:
     """Send a regression to a hook; a failure is one warning."""
     from memeval.cli.hooks import NotTold
-    from memeval.systems.channel import visible
 
     body = json.dumps(checked.data(), sort_keys=True, ensure_ascii=False).encode()
     try:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from memeval.evaluation.submit.commenting import harmless
+from memeval.evaluation.submit.proposed_results import harmless
 from memeval.leaderboard.regressions import points_of
 from memeval.records.check import (
     CheckedMetric,
+    GateComparison,
     GateStatus,
     MetricStatus,
     RegressionCheck,
@@ -32,6 +33,10 @@ def text_of(check: RegressionCheck) -> Iterator[str]:
         yield from _aligned([HEADINGS, *(_cells(metric, check) for metric in check.metrics)])
         yield from (f"  {metric.metric}: {metric.note}" for metric in check.metrics if metric.note)
         yield _method(check)
+    for each in check.comparisons:
+        yield comparison_of(each)
+        yield from _aligned([HEADINGS, *(_cells(metric, check) for metric in each.metrics)])
+        yield _method_of(each)
     yield verdict_of(check)
 
 
@@ -40,11 +45,22 @@ def verdict_of(check: RegressionCheck) -> str:
         return "No baseline: nothing was compared. Accept a run, or name one with --baseline."
     if check.status is GateStatus.PASSED:
         return "Passed: no metric passed its limit."
-    failing = [metric.metric for metric in check.metrics if metric.status in FAILING]
-    if failing:
-        return f"Regression: {', '.join(failing)}."
-    warned = [metric.metric for metric in check.metrics if metric.status in WARNING]
-    return f"Warning: {', '.join(warned)} passed a limit, but no regression is proven."
+    if check.failing:
+        return f"Regression: {', '.join(check.failing)}."
+    warned = [metric.metric for metric in all_metrics(check) if metric.status in WARNING]
+    return f"Warning: {', '.join(dict.fromkeys(warned))} passed a limit, but no regression is proven."
+
+
+def all_metrics(check: RegressionCheck) -> list[CheckedMetric]:
+    return [*check.metrics, *(metric for each in check.comparisons for metric in each.metrics)]
+
+
+def comparison_of(comparison: GateComparison) -> str:
+    if comparison.kind == "release":
+        return f"release {comparison.release}: run {comparison.runs[0]}"
+    if comparison.kind == "best":
+        return f"best accepted run: {comparison.runs[0]}"
+    return f"drift: line through {len(comparison.runs)} runs, from {comparison.runs[0]} to this run"
 
 
 def sentence_of(metric: CheckedMetric, check: RegressionCheck) -> str:
@@ -63,7 +79,7 @@ def sentence_of(metric: CheckedMetric, check: RegressionCheck) -> str:
 def annotations_of(check: RegressionCheck) -> Iterator[str]:
     """Yield GitHub workflow commands: an error per regression, a warning per warning, else a notice."""
     title = f"memeval check: {visible(check.system)}"
-    for metric in check.metrics:
+    for metric in all_metrics(check):
         if metric.status in (*FAILING, *WARNING):
             level = "error" if metric.status in FAILING else "warning"
             yield annotation(level, f"{title}: {metric.status}", sentence_of(metric, check))
@@ -83,16 +99,22 @@ def summary_of(check: RegressionCheck) -> str:
         "",
     ]
     if check.metrics:
-        rows = [("metric", *HEADINGS[1:]), ("---", *("---:" for _ in HEADINGS[1:-1]), "---")]
-        lines += [f"| {' | '.join(row)} |" for row in rows]
-        for metric in check.metrics:
-            name, *cells = _cells(metric, check)
-            signs = {**dict.fromkeys(FAILING, "✗ "), **dict.fromkeys(WARNING, "! ")}
-            cells[-1] = signs.get(metric.status, "") + cells[-1]
-            lines.append(f"| {harmless(name)} | {' | '.join(cells)} |")
+        lines += _rows(check.metrics, check)
         lines += ["", *(f"- {harmless(m.metric)}: {harmless(m.note)}" for m in check.metrics if m.note)]
         lines += ["", _method(check)]
+    for each in check.comparisons:
+        lines += ["", harmless(comparison_of(each)), "", *_rows(each.metrics, check), "", _method_of(each)]
     return "\n".join([*lines, "", harmless(verdict_of(check)), ""])
+
+
+def _rows(metrics: Sequence[CheckedMetric], check: RegressionCheck) -> Iterator[str]:
+    for row in (("metric", *HEADINGS[1:]), ("---", *("---:" for _ in HEADINGS[1:-1]), "---")):
+        yield f"| {' | '.join(row)} |"
+    for metric in metrics:
+        name, *cells = _cells(metric, check)
+        signs = {**dict.fromkeys(FAILING, "✗ "), **dict.fromkeys(WARNING, "! ")}
+        cells[-1] = signs.get(metric.status, "") + cells[-1]
+        yield f"| {harmless(name)} | {' | '.join(cells)} |"
 
 
 def formatted(value: float | None, unit: Unit) -> str:
@@ -156,9 +178,15 @@ def _baseline_lines(check: RegressionCheck) -> Iterator[str]:
 
 def _method(check: RegressionCheck) -> str:
     return (
-        f"p: one-sided paired test over the same items, corrected for {check.tests} tests (Holm). A loss counts if "
-        f"p < {check.thresholds.significance_percent / 100:g}."
+        f"p: one-sided paired test over the same items, corrected for {check.tests} tests (step-down max-T). "
+        f"A loss counts if p < {check.level:.4g}."
     )
+
+
+def _method_of(comparison: GateComparison) -> str:
+    test = "one-sided paired test" if comparison.kind == "drift" else "two-sided paired test of memeval compare"
+    tests = len(comparison.metrics)
+    return f"p: {test}, corrected for {tests} tests (step-down max-T). A loss counts if p < {comparison.level:.4g}."
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memeval.cli.fields import command
-from memeval.cli.options import AsJson, Parameter, Tier
-from memeval.cli.shared import counted, megabytes, print_json
+from memeval.cli.shared import AsJson, Parameter, Tier, counted, megabytes, print_json
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
 
 if TYPE_CHECKING:

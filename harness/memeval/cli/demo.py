@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
-from memeval.cli.recording import verify_and_record
-from memeval.cli.results import FILE
+from memeval.cli.results import FILE, verify_and_record
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, MemevalError
 
@@ -55,8 +54,14 @@ def quick_runs(file: Path = FILE) -> list[PlannedRun]:
 def all_runs() -> list[PlannedRun]:
     """Return the runs of every system that needs no key, with each of its readers, on every benchmark that is here."""
     from memeval.benchmarks import find
-    from memeval.evaluation.plan.choosing import ALL_SUBMISSIONS, CONTROLS, readers_for, runnable, systems_named
-    from memeval.evaluation.plan.executing import PlannedRun
+    from memeval.evaluation.plan.executing import (
+        ALL_SUBMISSIONS,
+        CONTROLS,
+        PlannedRun,
+        readers_for,
+        runnable,
+        systems_named,
+    )
 
     return [
         PlannedRun(source, name, reader=reader, named=False)
@@ -126,7 +131,7 @@ def demo(every: bool = False) -> None:
     Args:
         every: run on all benchmarks whose data is on this machine, not only on the built-in one.
     """
-    from memeval.evaluation.verify.batches import processes
+    from memeval.evaluation.verify.many_runs import processes
     from memeval.site import build
 
     began = time.monotonic()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.fields import Only, command
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, print_json
+from memeval.cli.fields import Only
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, print_json, visible
 from memeval.options import RunOptions
 from memeval.records.errors import BadInput, MemevalError
 
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from memeval.cli.evaluations import Checked, Evaluation
 
 DEFAULT_TO = Path("build/evaluation")
-
-
-def add_to(app: typer.Typer) -> None:
-    command(app, "evaluate")(evaluate)
 
 
 def evaluate(
@@ -146,7 +142,6 @@ def _check(folder: RunFolder, baseline: str | None, results: Path) -> Checked:
     from memeval.leaderboard.baselines import newest_run
     from memeval.records.check import GateStatus
     from memeval.settings import SETTINGS, read_settings
-    from memeval.systems.channel import visible
 
     try:
         if baseline is not None and Path(baseline).is_dir() and not Path(baseline, "run.json").is_file():

@@ -12,7 +12,7 @@ from memeval.cli.check_formats import summary_of as summary_of_check
 from memeval.cli.outcomes import FAILED, all_failed_alike, data_of, over_the_gate, worst_of
 from memeval.cli.reporting import score_in_table
 from memeval.cli.shared import counted
-from memeval.evaluation.submit.commenting import harmless
+from memeval.evaluation.submit.proposed_results import harmless
 from memeval.records.check import GateStatus, RegressionCheck
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
 
@@ -75,8 +75,7 @@ def plan_of(systems: str, benchmarks: Sequence[str], options: RunOptions) -> lis
     Raises ``BadInput`` if the list is empty, or a submission of the group ``all`` is not valid.
     """
     from memeval.benchmarks import find
-    from memeval.evaluation.plan.choosing import ALL_SUBMISSIONS, CONTROLS, readers_for, systems_named
-    from memeval.evaluation.plan.executing import PlannedRun
+    from memeval.evaluation.plan.executing import ALL_SUBMISSIONS, CONTROLS, PlannedRun, readers_for, systems_named
 
     found: dict[tuple[str, str, str | None], PlannedRun] = {}
     groups = {ALL: ALL_SUBMISSIONS, CONTROLS: CONTROLS}
@@ -107,7 +106,7 @@ def choose_benchmarks(text: str, tier: str | None) -> list[str]:
         BadInput: the list is empty, or a benchmark is not known.
     """
     from memeval.benchmarks import find
-    from memeval.evaluation.plan.choosing import runnable
+    from memeval.evaluation.plan.executing import runnable
 
     found: dict[str, None] = {}
     for name in _parts(text, "--benchmarks"):

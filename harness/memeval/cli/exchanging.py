@@ -1,28 +1,42 @@
-"""``memeval import`` and ``memeval export``: read answers of other programs, and write runs in their formats."""
+"""``memeval import``, ``memeval export`` and ``memeval score``: answers and formats of other programs."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memeval.cli.fields import Without, command
-from memeval.cli.options import JudgeLabel, Parameter, Prompts, Protocol
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, counted, dollars, percent, print_json
+from memeval.cli.fields import Without
+from memeval.cli.shared import (
+    DEFAULT_RESULTS,
+    AsJson,
+    Data,
+    JudgeLabel,
+    Parameter,
+    Prompts,
+    Protocol,
+    Results,
+    Tier,
+    counted,
+    dollars,
+    percent,
+    print_json,
+    print_table,
+    visible,
+)
 from memeval.options import ImportOptions, one_line
 
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
+    from memeval.evaluation.imports.scoring_files import FileScore
+    from memeval.records.run import Run
+    from memeval.statistics.composite import CompositeEstimate
+
 
 _SHOWN = 5
 """Number of missing ids to print; the run lists all."""
-
-
-def add_to(app: typer.Typer) -> None:
-    command(app, "import")(import_)
-    app.command("export")(export)
 
 
 def import_(
@@ -123,3 +137,149 @@ def _report_origin(folder: RunFolder) -> None:
         if ids:
             named = ", ".join(ids[:_SHOWN]) + (", …" if len(ids) > _SHOWN else "")
             print(f"  {problem}: {counted(len(ids), 'question')} ({named})", file=sys.stderr)
+
+
+_COLUMNS = 3
+"""Number of controls to print."""
+
+SCORE = "score"
+"""Name of the headline measure."""
+
+
+def score(
+    file: Annotated[Path, typer.Argument(help="The file: JSON, JSON lines or CSV.")],
+    benchmark: Annotated[str, typer.Option("--benchmark", metavar="ID", help="Benchmark id.")],
+    protocol: Protocol = None,
+    tier: Tier = None,
+    data: Data = None,
+    results: Results = DEFAULT_RESULTS,
+    keep: Annotated[bool, typer.Option("--keep", help="Store the file as an imported run.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Score a file of answers or rankings, without an adapter.
+
+    The file is an object of question ids: each with an answer, or with a list of session or turn ids, best first. Lines
+    and tables have the columns question_id, and answer or retrieved. Questions without an entry count as wrong. Stored
+    runs of the controls on the same data are shown for comparison.
+
+    Example: memeval score ranking.json --benchmark locomo@1
+    """
+    from memeval.benchmarks import find
+    from memeval.benchmarks.formats.reading import AnswerFile
+    from memeval.benchmarks.formats.simple import FORMAT, read
+    from memeval.benchmarks.session import BenchmarkSession
+    from memeval.evaluation.imports.scoring_files import score_answers
+    from memeval.records.errors import BadInput
+
+    opened, chosen = AnswerFile.open(file), find(benchmark)
+    if keep and tier not in (None, chosen.info.tiers[0].name):
+        raise BadInput("--keep stores the default tier only.", remedy="Leave --tier out, or --keep.")
+    named = {each.name: each.search_items is not None for each in chosen.info.protocols}
+    session = BenchmarkSession.open(chosen, data, protocol=protocol, tier=tier)
+    answers = read(opened, session)
+    ranked = answers.has_rankings
+    if protocol is None and named[session.protocol] != ranked:
+        fitting = next((name for name, searches in named.items() if searches == ranked), None)
+        if fitting is None:
+            kind = "rankings" if ranked else "answers"
+            raise BadInput(f"{chosen.info.id} has no protocol for {kind}.", where=file)
+        session = BenchmarkSession.open(chosen, data, protocol=fitting, tier=tier)
+    found = score_answers(answers, session)
+    controls = _controls(results, found, session.benchmark.plan(session.keys, session.protocol, session.tier))
+    if as_json:
+        print_json(_data(found, controls))
+    else:
+        _print_score(found, controls)
+    if keep:
+        from memeval import api
+        from memeval.options import ImportOptions
+
+        options = ImportOptions(results=results)
+        folder = api.import_answers(file, FORMAT, chosen.info.id, data=data, protocol=session.protocol, options=options)
+        print(folder.path, file=sys.stderr if as_json else sys.stdout)
+
+
+def _controls(results: Path, found: FileScore, plan: Any) -> list[Run]:
+    """Return the newest stored run of each control on the same data, protocol, tier and graders."""
+    from memeval.archive.runs import sealed_runs
+    from memeval.records.run import SystemKind
+
+    newest: dict[str, Run] = {}
+    name = found.benchmark.partition("@")[0]
+    for folder in sealed_runs(results):
+        if folder.path.parent.parent.name != name:
+            continue
+        run, track = folder.run, folder.run.track
+        same = (track.data_digest, track.protocol, track.tier, track.categories) == (
+            found.data_digest,
+            found.protocol,
+            found.tier,
+            plan,
+        )
+        if same and run.system.kind is SystemKind.CONTROL and run.scores.composite.value is not None:
+            newest[run.system.slug] = run
+    return sorted(newest.values(), key=lambda run: -(run.scores.composite.value or 0.0))
+
+
+def _print_score(found: FileScore, controls: list[Run]) -> None:
+
+    print(f"{found.benchmark}, protocol {found.protocol}, tier {found.tier}, data {found.data_digest[:19]}")
+    shown = controls[:_COLUMNS]
+    lines = [["", "%", "95 % interval", *(run.system.slug for run in shown)]]
+    for name, estimate in found.scores.items():
+        beside = [percent(value) if (value := _of_control(run, name)) is not None else "–" for run in shown]
+        lines.append([name, percent(estimate.value), _interval(estimate), *beside])
+    print_table(lines)
+    print("By category:")
+    print_table([[name, percent(value)] for name, value in found.categories.items()])
+    skipped = "entries left out, because this protocol and tier do not score them"
+    foreign = "retrieved ids that the benchmark does not have, counted as irrelevant"
+    named = (
+        ("questions without an entry, counted as wrong", found.missing),
+        (skipped, found.unknown),
+        (foreign, found.unknown_sources),
+    )
+    for what, ids in named:
+        if ids:
+            more = ", …" if len(ids) > _SHOWN else ""
+            print(visible(f"{what}: {len(ids):,} ({', '.join(ids[:_SHOWN])}{more})"))
+    if not controls:
+        print("No stored run of a control has this data, protocol, tier and graders.")
+    elif len(controls) > len(shown):
+        print(f"The {len(shown)} best of {len(controls)} stored controls are shown; --json has all.")
+
+
+def _of_control(run: Run, name: str) -> float | None:
+    """Return a measure of a stored run, weighted as its score; ``None`` if the run does not have it."""
+    if name == SCORE:
+        return run.scores.composite.value
+    scored = [category for category in run.scores.categories if category.weight]
+    values = [category.metrics.get(name) for category in scored]
+    total = sum(category.weight for category in scored)
+    if not total or any(value is None for value in values):
+        return None
+    return sum(category.weight * (value or 0.0) for category, value in zip(scored, values, strict=True)) / total
+
+
+def _interval(estimate: CompositeEstimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return "–"
+    return f"{percent(estimate.low)}–{percent(estimate.high)}"
+
+
+def _data(found: FileScore, controls: list[Run]) -> dict[str, Any]:
+    return {
+        "benchmark": found.benchmark,
+        "protocol": found.protocol,
+        "tier": found.tier,
+        "data_digest": found.data_digest,
+        "planned": found.planned,
+        "missing": list(found.missing),
+        "unknown": list(found.unknown),
+        "unknown_sources": list(found.unknown_sources),
+        "scores": {
+            name: {"value": each.value, "low": each.low, "high": each.high} for name, each in found.scores.items()
+        },
+        "categories": dict(found.categories),
+        "controls": {run.system.slug: {name: _of_control(run, name) for name in found.scores} for run in controls},
+    }

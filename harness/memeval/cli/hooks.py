@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
+import json
 import os
 import shlex
 import subprocess
@@ -113,7 +114,8 @@ def hook_of(value: str | Sequence[str] | None, where: str) -> Hook | None:
     """Return the hook of a setting or an option.
 
     Args:
-        value: a URL; a command as a list, or as one text with quotes as in a shell; ``none`` or ``None`` for no hook.
+        value: a URL; a command as a list, or as text with quotes as in a shell, or as a list in JSON; ``none`` or
+            ``None`` for no hook.
 
     Raises:
         BadInput: the URL is neither HTTPS nor on this machine, or the command is empty.
@@ -125,14 +127,24 @@ def hook_of(value: str | Sequence[str] | None, where: str) -> Hook | None:
             raise BadInput("the webhook needs an HTTPS address.", where=where, remedy="Write https://HOST/PATH.")
         return Webhook(value)
     try:
-        words = shlex.split(value) if isinstance(value, str) else list(value)
+        words = _words(value) if isinstance(value, str) else list(value)
     except ValueError:
         words = []
-    if not words or not words[0]:
+    if not words or not words[0] or not all(isinstance(word, str) for word in words):
         raise BadInput(
-            "the command is empty, or a quote is open.", where=where, remedy="Write a program and its arguments."
+            "the command is empty, or a quote is open.",
+            where=where,
+            remedy="Write a program and its arguments: 'python3 hook.py', or '[\"python3\", \"hook.py\"]'.",
         )
     return Command(tuple(words))
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a command, written as for a shell or as a list in JSON or TOML."""
+    if not text.lstrip().startswith("["):
+        return shlex.split(text)
+    words: list[str] = json.loads(text)
+    return words
 
 
 def signature_of(secret: str, timestamp: str, body: bytes) -> str:

@@ -10,8 +10,7 @@ import typer
 
 from memeval.cli.archive import fetch_for
 from memeval.cli.fields import Without, command
-from memeval.cli.options import Benchmarks, JudgeLabel, Prompts
-from memeval.cli.shared import AsJson, Data, counted, percent, print_json
+from memeval.cli.shared import AsJson, Benchmarks, Data, JudgeLabel, Prompts, counted, percent, print_json
 from memeval.options import AuditOptions, RegradeOptions
 from memeval.records.errors import BadInput
 
@@ -21,13 +20,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Audit a judge, or compare two judges.", no_args_is_help=True)
 
 _LABELS = typer.Option("--judge-label", help="Who serves the model judges, if not their makers.")
-
-
-def add_to(main: typer.Typer) -> None:
-    command(main, "regrade")(regrade)
-    former = {"allow_extra_args": True, "ignore_unknown_options": True}
-    main.command("rejudge", hidden=True, context_settings=former)(rejudge)
-    main.add_typer(app, name="judge")
 
 
 def rejudge() -> None:

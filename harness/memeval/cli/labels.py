@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.options import AsJson
-from memeval.cli.shared import DEFAULT_RESULTS, Results, counted, percent, print_json, print_table
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, percent, print_json, print_table
 from memeval.cli.sources import DEFAULT_SOURCES, Datas, From, Sources, datas_of
 from memeval.records.errors import BadInput
 

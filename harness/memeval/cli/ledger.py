@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.options import SignersFile, SignWith
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, print_json
+from memeval.cli.fields import Without, command
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, SignersFile, SignWith, print_json, visible
+from memeval.options import ModelOptions
 from memeval.records.choices import LedgerEvent, Runner
 from memeval.records.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
+    from memeval.archive.ledger import Ledger
     from memeval.archive.runs import RunFolder
+    from memeval.records.ledger import Sample
+
 
 app = typer.Typer(
     help="Record decisions about runs: accept, invalidate, review.",
@@ -45,7 +49,6 @@ def show(results: Results = DEFAULT_RESULTS, signers: SignersFile = None, as_jso
         states = [{"signature_state": each.state, "signature_detail": each.detail} for each in signatures]
         print_json([entry.data() | state for entry, state in zip(entries, states, strict=True)])
         return
-    from memeval.systems.channel import visible
 
     for entry, signature in zip(entries, signatures, strict=True):
         other = f" {entry.other_run_id}" if entry.other_run_id else ""
@@ -105,8 +108,7 @@ def reason_with_regression(folder: RunFolder, results: Path, reason: str, *, acc
     """
     from memeval import api
     from memeval.archive.ledger import Ledger
-    from memeval.records.check import MetricStatus
-    from memeval.systems.channel import visible
+    from memeval.leaderboard.baselines import REGRESSED
 
     if any(e.event is LedgerEvent.ACCEPTED and e.run_digest == folder.digest for e in Ledger(results).entries()):
         return reason
@@ -115,8 +117,7 @@ def reason_with_regression(folder: RunFolder, results: Path, reason: str, *, acc
     except BadInput as error:
         print(f"memeval: warning: not checked for a regression: {visible(str(error))}", file=sys.stderr)
         return reason
-    failing = (MetricStatus.REGRESSION, MetricStatus.MISSING)
-    metrics = ", ".join(metric.metric for metric in checked.metrics if metric.status in failing)
+    metrics = ", ".join(checked.failing)
     if not metrics:
         return reason
     if not accepted:
@@ -125,7 +126,7 @@ def reason_with_regression(folder: RunFolder, results: Path, reason: str, *, acc
             where=folder.path,
             remedy="See memeval check. To accept the loss, add --regressed and give the reason.",
         )
-    return f"regression accepted ({metrics}): {reason}"
+    return f"{REGRESSED}{metrics}): {reason}"
 
 
 @app.command("reproduce")
@@ -273,6 +274,32 @@ def reply(
     _append(LedgerEvent.REPLIED, run, None, reason, by, results, sign_with)
 
 
+@app.command("merge")
+def merge(
+    other: Annotated[
+        Path, typer.Argument(metavar="LEDGER", help="The ledger of another clone: ledger.jsonl, or its results folder.")
+    ],
+    results: Results = DEFAULT_RESULTS,
+) -> None:
+    """Add the lines of another clone's ledger to this one.
+
+    No line is changed, so signatures stay valid. The next entry follows the last lines of both clones. A ledger with a
+    lost, doubled, moved or altered line is refused.
+
+    Example: memeval ledger merge ../other-clone/results
+    """
+    from memeval.archive.ledger import Ledger
+
+    folder = other if other.is_dir() else other.parent
+    theirs = Ledger(folder)
+    if theirs.path != other and not other.is_dir():
+        theirs.path = other
+    if not theirs.path.is_file():
+        raise BadInput("there is no ledger here.", where=theirs.path, remedy="Name a file ledger.jsonl, or its folder.")
+    added = Ledger(results).merge(theirs)
+    print(f"{Ledger(results).path}: {added} new {'line' if added == 1 else 'lines'}.")
+
+
 def warn_of_incomplete_line(results: Path) -> None:
     """Warn on standard error if the last line of a ledger is incomplete."""
     from memeval.archive.ledger import Ledger
@@ -296,7 +323,6 @@ def _append(
     """Append an entry and print it. If the ledger has an equal entry, print that one and append nothing."""
     from memeval import api
     from memeval.archive.ledger import Ledger
-    from memeval.systems.channel import visible
 
     ledger, folder = Ledger(results, sign_with), api.load_run(run, results)
     successor = api.load_run(other, results) if other else None
@@ -310,3 +336,87 @@ def _append(
     if note is not None:
         print(f"memeval: {note} It was removed.", file=sys.stderr)
     print(f"{entry.event} {entry.run_id}")
+
+
+JUDGMENTS = 50
+ITEMS = 25
+
+
+@command(app, "re-ask")
+def reask(
+    run: RunArgument,
+    options: Annotated[ModelOptions, Without("model_concurrency")],
+    items: Annotated[int, typer.Option("--n", help="Number of drawn judgments, at least 20.")] = JUDGMENTS,
+    by: By = None,
+    sign_with: SignWith = None,
+    results: Results = DEFAULT_RESULTS,
+    data: Data = None,
+) -> None:
+    """Ask a judge again about a sample.
+
+    Records in the ledger how often it agrees. The digest of the run draws the sample. Recorded replies are not used.
+    If the result shows that fewer than 95 % of all verdicts are equal, the run loses its rank until it is reviewed, and
+    the exit code is 1.
+
+    Example: memeval ledger re-ask RUN --n 50 --max-cost-usd 1
+    """
+    from memeval import api
+    from memeval.archive.ledger import Ledger
+    from memeval.evaluation.verify.reask import reask as ask_again
+    from memeval.execution.progress import Bar
+
+    folder = api.load_run(run, results)
+    with Bar() as progress:
+        sample = ask_again(folder, items, options, data, progress)
+    how = f" by {folder.run.track.judge} at {folder.run.track.judge_endpoint}"
+    _record(LedgerEvent.RE_ASKED, folder, sample, "verdicts", how, by, Ledger(results, sign_with))
+
+
+@command(app, "rerun")
+def rerun(
+    run: RunArgument,
+    options: Annotated[ModelOptions, Without("judge_concurrency")],
+    items: Annotated[int, typer.Option("--n", help="Number of drawn items, at least 20.")] = ITEMS,
+    system: Annotated[
+        str | None,
+        typer.Option("--system", help="Folder or file of the system. Default: found by its slug or digest."),
+    ] = None,
+    by: By = None,
+    sign_with: SignWith = None,
+    results: Results = DEFAULT_RESULTS,
+    data: Data = None,
+) -> None:
+    """Run a deterministic system again on a sample.
+
+    Records in the ledger how many answers are equal. The digest of the run draws the items. All questions of their
+    scenarios are asked. If the result shows that fewer than 95 % of all answers are equal, the run loses its rank until
+    it is reviewed, and the exit code is 1.
+
+    Example: memeval ledger rerun RUN --n 25
+    """
+    from memeval import api
+    from memeval.archive.ledger import Ledger
+    from memeval.evaluation.verify import rerun as rerun_module
+    from memeval.execution.progress import Bar
+
+    folder = api.load_run(run, results)
+    source = rerun_module.source_of_run(folder.run, results, system)
+    with Bar() as progress:
+        found = rerun_module.rerun(folder, source, items, options, data=data, progress=progress)
+    place = " in a sandbox" if found.sandboxed else " without a sandbox"
+    _record(LedgerEvent.RERUN, folder, found.sample, "answers", place, by, Ledger(results, sign_with))
+
+
+def _record(
+    event: LedgerEvent, folder: RunFolder, sample: Sample, what: str, how: str, by: str | None, ledger: Ledger
+) -> None:
+    """Append the sample to the ledger and print it; fail if too little is equal."""
+    from memeval.archive.trust import holds
+    from memeval.evaluation.run.provenance import memeval_version
+    from memeval.evaluation.verify.reask import said, too_different
+
+    reason = f"{said(sample, what)}{how}, memeval {memeval_version()}"
+    ledger.append(event, folder, by=by or getpass.getuser(), reason=reason, sample=sample)
+    print(f"{event} {folder.run.run_id}: {said(sample, what)}")
+    if not holds(sample):
+        raise too_different(sample, what)

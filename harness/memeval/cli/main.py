@@ -9,14 +9,12 @@ from typing import Annotated
 import typer
 
 from memeval.cli import (
-    analysing,
     archive,
     check,
     comparing,
     data,
     evaluate,
     exchanging,
-    items,
     judging,
     labels,
     ledger,
@@ -25,14 +23,13 @@ from memeval.cli import (
     project,
     publishing,
     running,
-    sampling,
-    scoring,
     sources,
     submitting,
     trust,
 )
+from memeval.cli.fields import command
 from memeval.cli.plain_help import command_of, names_of
-from memeval.cli.shared import RESUME_HINT
+from memeval.cli.shared import RESUME_HINT, visible
 from memeval.records.errors import ExitCode, MemevalError
 
 app = typer.Typer(
@@ -44,27 +41,41 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-running.add_to(app)
-trust.add_to(app)
-judging.add_to(app)
-analysing.add_to(app)
-items.add_to(app)
-comparing.add_to(app)
-overall.add_to(app)
-check.add_to(app)
-matrices.add_to(app)
-evaluate.add_to(app)
-exchanging.add_to(app)
-scoring.add_to(app)
-app.add_typer(submitting.app, name="submit")
-sampling.add_to(ledger.app)
-app.add_typer(ledger.app, name="ledger")
-app.add_typer(data.app, name="data")
-app.add_typer(sources.app, name="sources")
-app.add_typer(labels.app, name="labels")
-app.add_typer(archive.app, name="archive")
-publishing.add_to(app)
-project.add_to(app)
+for _name, _function in (
+    ("run", running.run),
+    ("verify", trust.verify),
+    ("reproduce", trust.reproduce),
+    ("regrade", judging.regrade),
+    ("failures", comparing.failures),
+    ("items", comparing.items),
+    ("compare", comparing.compare),
+    ("overall", overall.overall),
+    ("check", check.check),
+    ("matrix", matrices.matrix),
+    ("evaluate", evaluate.evaluate),
+    ("import", exchanging.import_),
+    ("export", exchanging.export),
+    ("score", exchanging.score),
+    ("publish", publishing.publish),
+    ("init", project.init),
+    ("schema", project.schema),
+    ("doctor", project.doctor),
+):
+    command(app, _name)(_function)
+app.command("rejudge", hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+    judging.rejudge
+)
+for _name, _group in (
+    ("judge", judging.app),
+    ("submit", submitting.app),
+    ("ledger", ledger.app),
+    ("data", data.app),
+    ("sources", sources.app),
+    ("labels", labels.app),
+    ("archive", archive.app),
+    ("site", publishing.site),
+):
+    app.add_typer(_group, name=_name)
 
 
 def _print_version(asked: bool) -> None:
@@ -94,8 +105,8 @@ def main() -> None:
     reported: MemevalError | None = None
     try:
         word = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
-        command = command_of(app, word if word in names_of(app) else None)
-        code = command(prog_name="memeval", standalone_mode=False)
+        chosen = command_of(app, word if word in names_of(app) else None)
+        code = chosen(prog_name="memeval", standalone_mode=False)
     except MemevalError as error:
         if debug:
             raise
@@ -136,7 +147,6 @@ def _print_broken_benchmarks(reported: MemevalError | None) -> None:
 
 
 def _print_error(message: str) -> None:
-    from memeval.systems.channel import visible
 
     first, *others = map(visible, message.splitlines() or [""])
     print(f"memeval: {first}", *(f"  {line.strip()}" for line in others), sep="\n", file=sys.stderr)

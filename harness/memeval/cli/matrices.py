@@ -9,18 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.fields import Without, command
+from memeval.cli.fields import Without
 from memeval.cli.outcomes import worst_of
-from memeval.cli.shared import RESUME_HINT, counted, print_json
+from memeval.cli.shared import RESUME_HINT, counted, print_json, visible
 from memeval.options import RunOptions
 from memeval.records.errors import BadInput, CheckFailed, NotApplicable
 
 if TYPE_CHECKING:
     from memeval.evaluation.plan.matrix import MatrixRun
-
-
-def add_to(app: typer.Typer) -> None:
-    command(app, "matrix")(matrix)
 
 
 class OutputFormat(StrEnum):
@@ -121,6 +117,5 @@ def _example_files() -> list[Path]:
 
 
 def _print_note(note: str) -> None:
-    from memeval.systems.channel import visible
 
     print(visible(note), file=sys.stderr)

@@ -6,9 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from memeval.cli.gate import failed_items, is_over_gate, remedy_for
-from memeval.cli.reporting import report, score_in_table
-from memeval.cli.shared import counted, print_json
+from memeval.cli.reporting import failed_items, is_over_gate, remedy_for, report, score_in_table
+from memeval.cli.shared import counted, print_json, visible
 from memeval.records.errors import BadInput, CheckFailed, ExitCode, MemevalError
 
 if TYPE_CHECKING:
@@ -140,7 +139,6 @@ def print_skipped(outcomes: Sequence[RunOutcome]) -> None:
 
 
 def _print_lines(text: str) -> None:
-    from memeval.systems.channel import visible
 
     print(*map(visible, text.splitlines()), sep="\n    ", file=sys.stderr)
 

@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, percent, print_json
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, percent, print_json, visible
 from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
     from memeval.records.overall import Overall, OverallRow
-
-
-def add_to(app: typer.Typer) -> None:
-    app.command("overall")(overall)
 
 
 def overall(
@@ -86,7 +82,6 @@ def _print_lead(table: Overall, first: str, second: str, *, as_json: bool) -> No
 
 
 def _print(table: Overall) -> None:
-    from memeval.systems.channel import visible
 
     print(visible(f"{table.suite.id}: {table.suite.title}, {counted(len(table.tracks), 'benchmark')}"))
     for track in table.tracks:
@@ -108,7 +103,6 @@ def _print(table: Overall) -> None:
 
 
 def _print_placed(table: Overall, rows: list[OverallRow]) -> None:
-    from memeval.systems.channel import visible
 
     benchmarks = (each.chosen.benchmark for each in table.tracks)
     lines = [["rank", "system", "index", "95 % interval", *benchmarks, "vs baseline", "weightings"]]

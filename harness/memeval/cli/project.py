@@ -8,12 +8,14 @@ import shutil
 import sys
 from collections.abc import Sequence
 from functools import cache, reduce
+from importlib import import_module
 from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memeval.cli.shared import visible
 from memeval.records.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
@@ -22,10 +24,53 @@ if TYPE_CHECKING:
     from memeval.records.submission import ServiceName
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command("init")(init)
-    app.command("schema")(schema)
-    app.command("doctor")(doctor)
+FILE_RECORDS = {
+    "api-boards": "api.ApiBoards",
+    "api-index": "api.ApiIndex",
+    "api-runs": "api.ApiRuns",
+    "api-systems": "api.ApiSystems",
+    "archive-index": "journal.ArchivedHead",
+    "archive-queue": "journal.QueuedPush",
+    "audit": "audit.Audit",
+    "benchmark": "benchmark.BenchmarkInfo",
+    "calls": "call.Call",
+    "check": "check.RegressionCheck",
+    "claims": "finding.ClaimsFile",
+    "conformance": "conformance.Conformance",
+    "contexts": "response.Context",
+    "corrections": "finding.CorrectionsFile",
+    "errata": "benchmark.Errata",
+    "failures": "failure.Failure",
+    "findings": "finding.FindingsReport",
+    "grades": "grade.Grade",
+    "items": "items.ItemReport",
+    "judgments": "call.Call",
+    "label-report": "label.LabelReport",
+    "label-rows": "label.SampleRow",
+    "label-sample": "label.LabelSample",
+    "labels": "label.ReadLabel",
+    "ledger": "ledger.LedgerEntry",
+    "log": "journal.LogLine",
+    "matrix": "matrix.Matrix",
+    "matrix-result": "matrix.MatrixResult",
+    "plan": "journal.Plan",
+    "probes": "audit.Probe",
+    "prompts": "call.Prompt",
+    "published-source": "source.PublishedSource",
+    "reading": "label.Reading",
+    "regraded": "regraded.RegradedFile",
+    "regraded-rows": "regraded.RegradedRow",
+    "release": "release.Release",
+    "responses": "response.Response",
+    "rules-verdicts": "label.RulesVerdicts",
+    "run": "run.Run",
+    "scenarios": "scenario.Scenario",
+    "settings": "settings.Settings",
+    "submission": "submission.Submission",
+    "submission-check": "conformance.SubmissionCheck",
+    "traffic": "call.Traffic",
+}
+"""The records of all files but the keys, by name: each by its module in ``memeval.records`` and its class."""
 
 
 def init(
@@ -33,6 +78,9 @@ def init(
     title: Annotated[str, typer.Option("--title", help="Title of the board.")] = "Memory leaderboard",
     repository: Annotated[
         str | None, typer.Option("--repository", metavar="URL", help="Web address of its repository.")
+    ] = None,
+    contact: Annotated[
+        str | None, typer.Option("--contact", metavar="ADDRESS", help="E-mail or web address for messages about it.")
     ] = None,
 ) -> None:
     """Create a leaderboard in an empty folder.
@@ -44,9 +92,8 @@ def init(
     from memeval.records.schema import json_schema
     from memeval.records.settings import Settings
     from memeval.site.release.new_board import NewBoard, create_board, first_slug
-    from memeval.systems.channel import visible
 
-    board = NewBoard(title, repository)
+    board = NewBoard(title, repository, contact)
     create_board(folder, board, json_schema(Settings, "validation"))
     is_current = folder == Path()
     print(f"created a board in {'this folder' if is_current else visible(str(folder))}. Next steps:")
@@ -99,76 +146,11 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 
 def file_records() -> dict[str, type[Record]]:
-    from memeval.records.api import ApiBoards, ApiIndex, ApiRuns, ApiSystems
-    from memeval.records.audit import Audit, Probe
-    from memeval.records.benchmark import BenchmarkInfo, Errata
-    from memeval.records.call import Call, Prompt, Traffic
-    from memeval.records.check import RegressionCheck
-    from memeval.records.conformance import Conformance, SubmissionCheck
-    from memeval.records.failure import Failure
-    from memeval.records.finding import ClaimsFile, CorrectionsFile, FindingsReport
-    from memeval.records.grade import Grade
-    from memeval.records.items import ItemReport
-    from memeval.records.journal import ArchivedHead, LogLine, Plan, QueuedPush
-    from memeval.records.label import LabelReport, LabelSample, Reading, ReadLabel, RulesVerdicts, SampleRow
-    from memeval.records.ledger import LedgerEntry
-    from memeval.records.matrix import Matrix, MatrixResult
-    from memeval.records.regraded import RegradedFile, RegradedRow
-    from memeval.records.release import Release
-    from memeval.records.response import Context, Response
-    from memeval.records.run import Run
-    from memeval.records.scenario import Scenario
-    from memeval.records.settings import Settings
-    from memeval.records.source import PublishedSource
-    from memeval.records.submission import Submission
-
-    return {
-        "api-boards": ApiBoards,
-        "api-index": ApiIndex,
-        "api-runs": ApiRuns,
-        "api-systems": ApiSystems,
-        "archive-index": ArchivedHead,
-        "archive-queue": QueuedPush,
-        "audit": Audit,
-        "benchmark": BenchmarkInfo,
-        "calls": Call,
-        "check": RegressionCheck,
-        "claims": ClaimsFile,
-        "conformance": Conformance,
-        "contexts": Context,
-        "corrections": CorrectionsFile,
-        "errata": Errata,
-        "failures": Failure,
-        "findings": FindingsReport,
-        "grades": Grade,
-        "items": ItemReport,
-        "judgments": Call,
-        "keys": _item_key(),
-        "ledger": LedgerEntry,
-        "log": LogLine,
-        "matrix": Matrix,
-        "matrix-result": MatrixResult,
-        "plan": Plan,
-        "probes": Probe,
-        "prompts": Prompt,
-        "published-source": PublishedSource,
-        "regraded": RegradedFile,
-        "label-report": LabelReport,
-        "label-rows": SampleRow,
-        "label-sample": LabelSample,
-        "labels": ReadLabel,
-        "reading": Reading,
-        "rules-verdicts": RulesVerdicts,
-        "regraded-rows": RegradedRow,
-        "release": Release,
-        "responses": Response,
-        "run": Run,
-        "scenarios": Scenario,
-        "settings": Settings,
-        "submission": Submission,
-        "submission-check": SubmissionCheck,
-        "traffic": Traffic,
-    }
+    found = {"keys": _item_key()}
+    for name, place in FILE_RECORDS.items():
+        module, _, record = place.partition(".")
+        found[name] = getattr(import_module(f"memeval.records.{module}"), record)
+    return found
 
 
 @cache
@@ -203,7 +185,6 @@ def doctor() -> None:
     from memeval.evaluation.run.provenance import memeval_version
     from memeval.records.call import Caller
     from memeval.records.submission import ServiceName
-    from memeval.systems.channel import visible
     from memeval.systems.environments.tools import find_pip, find_uv
     from memeval.systems.sandbox import SandboxMode, find_sandbox
 

@@ -11,8 +11,18 @@ import typer
 
 from memeval.cli.archive import fetch_for
 from memeval.cli.ledger import warn_of_incomplete_line
-from memeval.cli.options import OldTo, SignersFile, SignWith, renamed
-from memeval.cli.shared import DEFAULT_RESULTS, Jobs, Results, counted, print_json
+from memeval.cli.shared import (
+    DEFAULT_RESULTS,
+    Jobs,
+    OldTo,
+    Results,
+    SignersFile,
+    SignWith,
+    counted,
+    print_json,
+    renamed,
+    visible,
+)
 from memeval.records.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
@@ -26,25 +36,23 @@ SHOWN = 10
 """Maximum number of printed problems per check."""
 
 
-def add_to(app: typer.Typer) -> None:
-    app.add_typer(site, name="site")
-    app.command("publish")(publish)
-
-
 @site.command("build")
 def build_site(
     results: Results = DEFAULT_RESULTS,
     to: Annotated[Path, typer.Option("--to", help="Folder of the built site.")] = DEFAULT_SITE,
     out: OldTo = None,
     jobs: Jobs = None,
+    require_rows: Annotated[
+        bool, typer.Option("--require-rows", help="Exit with 1 if rows of a run are neither here nor in the archive.")
+    ] = False,
 ) -> None:
     """Build the site from stored runs.
 
     Example: memeval site build
     """
     warn_of_incomplete_line(results)
-    from memeval.archive.runs import sealed_runs
-    from memeval.evaluation.verify.batches import processes
+    from memeval.archive.runs import RunFolder, sealed_runs
+    from memeval.evaluation.verify.many_runs import processes
     from memeval.processes import without_garbage_collection
     from memeval.site import build
 
@@ -52,6 +60,13 @@ def build_site(
     with without_garbage_collection(ends_here=True):
         runs = sealed_runs(results)
         fetch_for(runs)
+        lacking = [each for each in runs if not RunFolder(each.path).has_rows] if require_rows else []
+        if lacking:
+            raise CheckFailed(
+                f"rows of {len(lacking)} of {len(runs)} runs are missing.",
+                where=lacking[0].path,
+                remedy="Name the archive, with its credentials, or restore the rows.",
+            )
         build(results, to, jobs=processes(jobs, len(runs)), sealed=runs)
     print(to)
 
@@ -142,8 +157,6 @@ def report(checks: Sequence[Check], as_json: bool = False) -> None:
 
     Raises ``CheckFailed`` if a check failed.
     """
-    from memeval.systems.channel import visible
-
     problems = 0
     if as_json:
         print_json(

@@ -5,79 +5,13 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 PAGE = Path("site/reference/cli.md")
-
-COMMANDS = (
-    (),
-    ("run",),
-    ("verify",),
-    ("reproduce",),
-    ("regrade",),
-    ("compare",),
-    ("overall",),
-    ("check",),
-    ("matrix",),
-    ("evaluate",),
-    ("failures",),
-    ("items",),
-    ("judge",),
-    ("judge", "audit"),
-    ("score",),
-    ("import",),
-    ("export",),
-    ("submit",),
-    ("submit", "new"),
-    ("submit", "check"),
-    ("submit", "results"),
-    ("submit", "comment"),
-    ("ledger",),
-    ("ledger", "show"),
-    ("ledger", "accept"),
-    ("ledger", "reproduce"),
-    ("ledger", "repeat"),
-    ("ledger", "re-ask"),
-    ("ledger", "rerun"),
-    ("ledger", "supersede"),
-    ("ledger", "invalidate"),
-    ("ledger", "review"),
-    ("ledger", "reply"),
-    ("data",),
-    ("data", "list"),
-    ("data", "pull"),
-    ("data", "verify"),
-    ("data", "generate"),
-    ("sources",),
-    ("sources", "findings"),
-    ("sources", "list"),
-    ("sources", "pull"),
-    ("sources", "import"),
-    ("sources", "verify"),
-    ("labels",),
-    ("labels", "draw"),
-    ("labels", "sheet"),
-    ("labels", "add"),
-    ("labels", "grade"),
-    ("labels", "show"),
-    ("archive",),
-    ("archive", "push"),
-    ("archive", "pull"),
-    ("archive", "list"),
-    ("archive", "trajectory"),
-    ("archive", "verify"),
-    ("archive", "prune"),
-    ("site",),
-    ("site", "build"),
-    ("site", "serve"),
-    ("publish",),
-    ("init",),
-    ("schema",),
-    ("doctor",),
-)
-"""Every command, in the order of the page."""
 
 
 def page() -> str:
@@ -86,9 +20,20 @@ def page() -> str:
         "Exit codes: 0 done; 1 done, but a check failed; 2 wrong call or bad input; 3 stopped by a budget, run\n"
         "again to resume; 130 interrupted, run again to resume.",
     ]
-    for words in COMMANDS:
+    for words in each_command():
         parts.append(f"## {' '.join(('memeval', *words))}\n\n```text\n{help_of(*words)}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def each_command(below: Any = None, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the words of every command, in the order of the page."""
+    from memeval.cli.main import app
+    from memeval.cli.plain_help import command_of
+
+    yield words
+    for name, each in getattr(below or command_of(app), "commands", {}).items():
+        if not each.hidden:
+            yield from each_command(each, (*words, name))
 
 
 def help_of(*words: str) -> str:

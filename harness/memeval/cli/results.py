@@ -15,15 +15,48 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.cli.options import DEFAULT_RESULTS, Results
-from memeval.cli.shared import RESUME_HINT, counted, print_table
+from memeval.cli.shared import DEFAULT_RESULTS, RESUME_HINT, Results, counted, print_table
 from memeval.records.errors import BadInput, CheckFailed, ExitCode, MemevalError
+from memeval.records.ledger import LedgerEvent
 
 if TYPE_CHECKING:
     from memeval.evaluation.plan.executing import PlannedRun, RunOutcome
-    from memeval.evaluation.verify.checks.sessions import Sessions
+    from memeval.evaluation.verify.checks.subject import Sessions
     from memeval.execution.progress import Progress
+
+
+def verify_and_record(results: Path, folders: Sequence[RunFolder], by: str, sessions: Sessions | None = None) -> None:
+    """Verify runs, grade them again, and record each equal result once in the ledger.
+
+    Args:
+        folders: the runs. Those that the ledger calls reproduced are not checked again.
+
+    Raises:
+        CheckFailed: a run failed verification or reproduction.
+    """
+    from memeval import api
+    from memeval.evaluation.run.provenance import memeval_version
+    from memeval.evaluation.verify.checks.subject import Sessions
+    from memeval.evaluation.verify.verification import verify_run
+
+    ledger, sessions = Ledger(results), sessions or Sessions()
+    known = recorded(ledger, LedgerEvent.REPRODUCED)
+    for folder in folders:
+        if (folder.run.run_id, folder.digest) in known:
+            continue
+        findings = verify_run(folder, sessions) or list(api.reproduce(folder).findings)
+        if findings:
+            raise CheckFailed(str(findings[0]))
+        reason = f"{folder.run.coverage.done} grades equal, by memeval {memeval_version()}"
+        ledger.append(LedgerEvent.REPRODUCED, folder, by=by, reason=reason)
+
+
+def recorded(ledger: Ledger, event: LedgerEvent) -> set[tuple[str | None, str | None]]:
+    """Return id and digest of each run with an event in the ledger."""
+    return {(entry.run_id, entry.run_digest) for entry in ledger.entries() if entry.event is event}
+
 
 FILE = Path("results.toml")
 """The set of runs of this checkout."""
@@ -126,7 +159,7 @@ def record(folders: Sequence[RunFolder], recording: Recording) -> None:
 
     Raises ``CheckFailed`` if a run failed verification or reproduction, or is a regression.
     """
-    from memeval.cli.recording import verify_and_record
+    from memeval.cli.results import verify_and_record
 
     verify_and_record(recording.results, folders, recording.by, recording.sessions)
     for folder in () if recording.accept is None else folders:
@@ -235,7 +268,7 @@ def results(
     Example: python -m memeval.cli.results --only locomo
     """
     from memeval.evaluation.plan.reading import matrix_files, planned_runs
-    from memeval.evaluation.verify.checks.sessions import Sessions
+    from memeval.evaluation.verify.checks.subject import Sessions
     from memeval.execution.progress import Bar
 
     chosen = {"benchmark": only or (), "protocol": protocol or (), "tier": tier or (), "system": system or ()}

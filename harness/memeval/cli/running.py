@@ -9,17 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.fields import command
-from memeval.cli.options import AsJson, Benchmarks, Data, ExecutorKind, Executors, Parameter, scheduler_of
+from memeval.cli.shared import AsJson, Benchmarks, Data, ExecutorKind, Executors, Parameter, scheduler_of, visible
 from memeval.options import RunOptions
 from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
     from memeval.systems.source import SystemSource
-
-
-def add_to(app: typer.Typer) -> None:
-    command(app, "run")(run)
 
 
 def run(
@@ -78,11 +73,9 @@ def run(
     from memeval.benchmarks import all_benchmarks
     from memeval.cli.outcomes import conclude, print_runs, print_skipped
     from memeval.cli.reporting import print_estimate
-    from memeval.evaluation.plan.choosing import left_out
-    from memeval.evaluation.plan.executing import PlannedRun, RunOutcome, RunState, execute
+    from memeval.evaluation.plan.executing import PlannedRun, RunOutcome, RunState, execute, left_out
     from memeval.execution.progress import Bar
     from memeval.records.errors import MemevalError
-    from memeval.systems.channel import visible
     from memeval.systems.source import find_system
 
     source = find_system(system)

@@ -1,20 +1,125 @@
-"""Formats of printed results, shared by the command groups."""
+"""What commands share: options with one name and one help text, and the formats of printed results."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Sequence
-from typing import Any
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
 
-from memeval.cli.options import DEFAULT_RESULTS as DEFAULT_RESULTS
-from memeval.cli.options import AsJson as AsJson
-from memeval.cli.options import Data as Data
-from memeval.cli.options import Errata as Errata
-from memeval.cli.options import Jobs as Jobs
-from memeval.cli.options import Results as Results
+import typer
+
+from memeval.cli.fields import FieldOf
+from memeval.options import RESULTS, RunOptions
+from memeval.records.errors import BadInput
+
+DEFAULT_RESULTS = RESULTS
+
+Benchmarks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--benchmark",
+        metavar="ID",
+        help="Benchmark id, repeatable. Default: every benchmark whose data is on this machine.",
+    ),
+]
+Protocol = Annotated[str | None, FieldOf(RunOptions)]
+Tier = Annotated[str | None, FieldOf(RunOptions)]
+Parameter = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--parameter", metavar="NAME=VALUE", help="Benchmark parameter, repeatable. Examples: seed=7, file=oracle."
+    ),
+]
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", help="Your own copy of the benchmark's data. Needs one benchmark."),
+]
+Errata = Annotated[Path | None, FieldOf(RunOptions)]
+JudgeLabel = Annotated[str | None, FieldOf(RunOptions)]
+Prompts = Annotated[Path | None, FieldOf(RunOptions)]
+
+
+class ExecutorKind(StrEnum):
+    """Where scenarios run."""
+
+    LOCAL = "local"
+    """On this machine."""
+    DASK = "dask"
+    """On the workers of a Dask cluster."""
+
+
+Executors = Annotated[
+    ExecutorKind,
+    typer.Option("--executor", help="Where scenarios run: local (this machine) or dask (a Dask cluster)."),
+]
+Results = Annotated[
+    Path,
+    typer.Option("--results", help="Folder of stored runs.", envvar="MEMEVAL_RESULTS"),
+]
+SignWith = Annotated[
+    Path | None,
+    typer.Option(
+        "--sign-with",
+        metavar="KEYFILE",
+        help="SSH key that signs the entry. Default: no signature.",
+        envvar="MEMEVAL_SIGNING_KEY",
+    ),
+]
+SignersFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--signers",
+        metavar="FILE",
+        help="Keys that may sign, in OpenSSH's allowed_signers format. Default: memeval's own file.",
+        envvar="MEMEVAL_SIGNERS",
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", metavar="N", min=1, help="Processes that work side by side. Default: one per core, for many runs."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+Value = TypeVar("Value")
+
+OldTo = Annotated[Path | None, typer.Option("--out", hidden=True)]
+"""The deprecated name of ``--to``."""
+
+
+def renamed(old: str, new: str, old_value: Value | None, value: Value) -> Value:
+    """Return the value of an option that also has a deprecated name."""
+    if old_value is None:
+        return value
+    print(f"memeval: {old} is deprecated. Use {new}.", file=sys.stderr)
+    return old_value
+
+
+def scheduler_of(executor: ExecutorKind, address: str | None) -> str | None:
+    """Return the address of the Dask scheduler; ``None`` to run on this machine.
+
+    Raises ``BadInput`` if one of the two options is missing.
+    """
+    if executor is ExecutorKind.DASK and not address:
+        raise BadInput("--executor dask needs --scheduler.", remedy="Add the address: --scheduler tcp://10.0.0.1:8786.")
+    if executor is ExecutorKind.LOCAL and address:
+        raise BadInput("--scheduler needs --executor dask.", remedy="Add --executor dask, or remove --scheduler.")
+    return address
+
 
 RESUME_HINT = "Progress saved. Run the same command to resume."
+
+
+def visible(text: str) -> str:
+    """Return a text with control characters and marks of direction as escapes, for a terminal."""
+    from memeval.systems.channel import visible
+
+    return visible(text)
 
 
 def print_json(value: Any) -> None:
@@ -29,8 +134,6 @@ def print_json(value: Any) -> None:
 
 def print_table(lines: Sequence[Sequence[str]]) -> None:
     """Print lines in columns: the first aligned left, the others right."""
-    from memeval.systems.channel import visible
-
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     for line in lines:
         first, *others = (

@@ -12,8 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from memeval.cli.fields import Without, command
-from memeval.cli.options import OldTo, renamed
-from memeval.cli.shared import AsJson, counted, print_json
+from memeval.cli.shared import AsJson, OldTo, counted, print_json, renamed, visible
 from memeval.options import CheckOptions
 from memeval.records.choices import AdapterKind
 from memeval.records.errors import BadInput, CheckFailed
@@ -48,7 +47,6 @@ def new(
     """
     from memeval.evaluation.submit.scaffold import ScaffoldAnswers, scaffold
     from memeval.site.model.files import assets_root
-    from memeval.systems.channel import visible
 
     defaults = ScaffoldAnswers(name="My Memory")
     answers = ScaffoldAnswers(
@@ -130,7 +128,6 @@ def _every() -> list[Path]:
 
 
 def _folder(path_or_slug: str) -> Path:
-    from memeval.systems.channel import visible
     from memeval.systems.source import SUBMISSIONS
 
     for path in (Path(path_or_slug), SUBMISSIONS / path_or_slug):
@@ -149,15 +146,13 @@ def _write(file: Path, report: SubmissionCheck) -> None:
 
 
 def _print_note(sentence: str) -> None:
-    from memeval.systems.channel import visible
 
     print(visible(sentence), file=sys.stderr)
 
 
 def _print(report: SubmissionCheck) -> None:
     """Print a report as a table of steps, with problems and failed checks below their step."""
-    from memeval.evaluation.submit.commenting import lines_of
-    from memeval.systems.channel import visible
+    from memeval.evaluation.submit.proposed_results import lines_of
 
     print(visible(report.folder))
     for line in lines_of(report):
@@ -177,7 +172,6 @@ def check_results_folder(
     Example: memeval submit results pull-request/results --base main/results
     """
     from memeval.evaluation.submit.proposed_results import check_proposed
-    from memeval.systems.channel import visible
 
     runs, findings = check_proposed(base, proposed)
     for run in runs:
@@ -201,7 +195,7 @@ def comment(
 
     Example: memeval submit comment report.json
     """
-    from memeval.evaluation.submit.commenting import comment_text
+    from memeval.evaluation.submit.proposed_results import comment_text
 
     sys.stdout.write(comment_text([report for path in reports for report in _reports(path)]))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, print_json
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, counted, print_json, visible
 from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from memeval.leaderboard.series import History, RunSeries
     from memeval.leaderboard.trends import NeighbourTest, SeriesTrend, Trend
     from memeval.records.run import Run
-
-
-def add_to(app: typer.Typer) -> None:
-    app.command("trajectory")(trajectory)
 
 
 def trajectory(
@@ -89,9 +85,8 @@ def _local(results: Path, systems: Sequence[str] | None, benchmark: str | None) 
 
 
 def _archived(results: Path, place: str) -> list[Run]:
+    from memeval.archive.remote.automatic import open_archive
     from memeval.archive.remote.index import ArchivedRun, archived_runs, listed_heads
-    from memeval.archive.remote.opening import open_archive
-    from memeval.systems.channel import visible
 
     store = open_archive(results, place, to_read=True)
     runs = []
@@ -184,7 +179,6 @@ def _print(shown: Sequence[SeriesTrend], history: History) -> None:
 def _print_series(series: RunSeries, trend: Trend) -> None:
     from memeval.leaderboard.trend_measures import RANK, Unit
     from memeval.site.trends.trend_files import write_range, write_value
-    from memeval.systems.channel import visible
 
     unit = trend.measure.unit
     per_cent = ", %" if unit is Unit.SHARE else ""
@@ -207,7 +201,7 @@ def _print_series(series: RunSeries, trend: Trend) -> None:
     widths = [max(len(line[column]) for line in lines) for column in range(5)]
     for index, line in enumerate(lines):
         for change in breaks[index].changes if index in breaks else ():
-            print(visible(f"  -- {change.sentence}"))
+            print(visible(f"  -- {change}"))
         cells = [
             text.rjust(width) if column == 2 else text.ljust(width)
             for column, (text, width) in enumerate(zip(line, (*widths, 0), strict=True))

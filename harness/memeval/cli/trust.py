@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memeval.cli.archive import fetch_for
-from memeval.cli.fields import command
 from memeval.cli.ledger import warn_of_incomplete_line
-from memeval.cli.options import SignersFile
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Errata, Jobs, Results, counted, percent, print_json
+from memeval.cli.shared import (
+    DEFAULT_RESULTS,
+    AsJson,
+    Data,
+    Errata,
+    Jobs,
+    Results,
+    SignersFile,
+    counted,
+    percent,
+    print_json,
+    visible,
+)
 from memeval.records.errors import BadInput, CheckFailed
 
-
-def add_to(app: typer.Typer) -> None:
-    command(app, "verify")(verify)
-    command(app, "reproduce")(reproduce)
+if TYPE_CHECKING:
+    from memeval.evaluation.verify.findings import Check
 
 
 def verify(
@@ -39,9 +49,7 @@ def verify(
     Example: memeval verify results/beliefs/bm25
     """
     from memeval import api
-    from memeval.cli.checks import data_of, lines_of
-    from memeval.evaluation.verify.batches import processes
-    from memeval.systems.channel import visible
+    from memeval.evaluation.verify.many_runs import processes
 
     if release is not None:
         from memeval.archive.signatures import signers_of
@@ -66,9 +74,9 @@ def verify(
         warn_of_incomplete_line(Path(path))
     if as_json:
         shown = [vars(finding) for finding in findings]
-        print_json({"runs": count, "findings": shown, "checks": data_of(checks)})
+        print_json({"runs": count, "findings": shown, "checks": check_data(checks)})
     else:
-        for line in (*map(str, findings), *lines_of(checks)):
+        for line in (*map(str, findings), *check_lines(checks)):
             print(visible(line))
     if findings:
         raise CheckFailed(f"{counted(len(findings), 'problem')} in {counted(count, 'run')}.")
@@ -89,9 +97,7 @@ def reproduce(
     Example: memeval reproduce results/beliefs/bm25
     """
     from memeval import api
-    from memeval.evaluation.verify.batches import processes
-    from memeval.evaluation.verify.many_runs import reproduced_runs
-    from memeval.systems.channel import visible
+    from memeval.evaluation.verify.many_runs import processes, reproduced_runs
 
     folders = [folder for named in runs for folder in api.load_runs(named, results)]
     fetch_for(folders)
@@ -120,3 +126,69 @@ def reproduce(
     sys.stdout.flush()
     if different:
         raise CheckFailed(f"the new grades differ from the stored ones in {', '.join(different)}.")
+
+
+NOUNS = {
+    "audits": "audit",
+    "conformance": "report",
+    "ledger": "ledger",
+    "matrices": "matrix",
+    "sources": "folder of sources",
+    "labels": "labelled sample",
+    "regraded": "file of published answers",
+    "release": "set of releases",
+    "signature": "ledger",
+}
+"""What a check is of, by its name; all others are of a run."""
+
+WIDTH = 13
+"""Width of the column of names, in characters."""
+
+
+def check_lines(checks: Iterable[Check]) -> Iterator[str]:
+    """Yield a line for each kind of check: how many are ok, failed, or not checked and why.
+
+    A check that was not made has its own line, and is never counted as ok.
+    """
+    for name, same in _by_name(checks).items():
+        noun = NOUNS.get(name, "run")
+        ok, failed, reasons = _counts(same)
+        parts = [f"FAILED: {_numbered(failed, noun)}"] if failed else []
+        if ok:
+            parts.append(f"ok: {_numbered(ok, noun)}")
+        parts += [f"not checked in {_numbered(count, noun)}: {reason}" for reason, count in reasons.items()]
+        for number, part in enumerate(parts):
+            yield f"{name if number == 0 else '':{WIDTH}}{part}"
+
+
+def check_data(checks: Iterable[Check]) -> list[dict[str, Any]]:
+    """Return the counts of each kind of check as plain JSON data."""
+    found = []
+    for name, same in _by_name(checks).items():
+        ok, failed, reasons = _counts(same)
+        found.append({"name": name, "ok": ok, "failed": failed, "not_checked": dict(reasons)})
+    return found
+
+
+def _by_name(checks: Iterable[Check]) -> dict[str, list[Check]]:
+    named: dict[str, list[Check]] = {}
+    for check in checks:
+        named.setdefault(check.name, []).append(check)
+    return named
+
+
+def _counts(checks: Sequence[Check]) -> tuple[int, int, Counter[str]]:
+    """Return how many checks are ok and failed, and the reasons of those that were not made."""
+    from memeval.evaluation.verify.findings import CheckStatus
+
+    statuses = Counter(check.status for check in checks)
+    reasons = Counter(check.not_checked for check in checks if check.not_checked is not None)
+    return statuses[CheckStatus.OK], statuses[CheckStatus.FAILED], reasons
+
+
+def _numbered(number: int, noun: str) -> str:
+    if noun == "matrix" and number != 1:
+        return f"{number:,} matrices"
+    if noun.startswith("file of") and number != 1:
+        return f"{number:,} files of published answers"
+    return counted(number, noun)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Callable
 from importlib import import_module
@@ -14,9 +15,13 @@ from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.exchange_format import WHOLE, ExchangeFormat, RunPart
 from memeval.benchmarks.formats.answers import ImportedAnswers
 from memeval.benchmarks.formats.reading import AnswerFile
+from memeval.benchmarks.registry import Extension, extensions
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.errors import BadInput
 from memeval.systems.channel import visible
+
+GROUP = "memeval.formats"
+"""The group of the entry points of other packages' formats: the name, and a module-level :class:`ExchangeFormat`."""
 
 ParseAnswers = Callable[[AnswerFile, BenchmarkSession], ImportedAnswers]
 """Reads a file of answers to a benchmark; raises ``BadInput`` if the file is invalid."""
@@ -105,19 +110,36 @@ SHARED: tuple[ExchangeFormat, ...] = (
 def all_formats() -> tuple[ExchangeFormat, ...]:
     """Return every format once: those of benchmarks in the order of boards, then those for every benchmark.
 
-    If several have one name, the format for every benchmark is used, else that of the first benchmark.
+    Last are those of other packages that can be used. If several have one name, the format for every benchmark is used,
+    else that of the first benchmark.
     """
     found: dict[str, ExchangeFormat] = {}
     shared = {form.name: form for form in SHARED}
     for form in chain.from_iterable(benchmark.formats for benchmark in all_benchmarks()):
         found.setdefault(form.name, shared.get(form.name, form))
-    return tuple((found | shared).values())
+    found |= shared
+    for extension in extensions(GROUP, "file format"):
+        with contextlib.suppress(BadInput):  # :func:`find_format` says why
+            found.setdefault(extension.name, _brought(extension))
+    return tuple(found.values())
+
+
+def _brought(extension: Extension) -> ExchangeFormat:
+    """Return the format of another package. Raises ``BadInput`` if it cannot be used."""
+    form = extension.load()
+    if not isinstance(form, ExchangeFormat) or form.name != extension.name:
+        fault = f"{extension.entry.value} is no ExchangeFormat of this name."
+        raise extension.unusable(BadInput(fault))
+    return form
 
 
 def find_format(name: str) -> ExchangeFormat:
     """Return a format by its name. Raises ``BadInput`` if the name is unknown."""
     found = {each.name: each for each in all_formats()}
     if name not in found:
+        for extension in extensions(GROUP, "file format"):
+            if extension.name == name:
+                _brought(extension)
         near = difflib.get_close_matches(name.lower(), found, n=1)
         remedy = f"Did you mean '{near[0]}'?" if near else f"Known formats: {', '.join(found)}."
         raise BadInput(f"unknown format '{visible(name)}'.", remedy=remedy)

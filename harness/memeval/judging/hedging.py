@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from memeval.judging import lexicon
+from memeval.judging.lexicon import compiled, lexicon
 from memeval.judging.text import normal, words
 from memeval.judging.thinking import without_thinking
 
@@ -46,9 +46,9 @@ _SHORT = (
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?=[\s\"')\]*_])|\n")
 
 
-@lru_cache(maxsize=1)
-def _lexicon() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    return lexicon.compiled(lexicon.HEDGES), lexicon.compiled(lexicon.CERTAIN), lexicon.compiled(lexicon.OFFERS)
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    return compiled(getattr(lexicon(), name))
 
 
 def plain(text: str) -> str:
@@ -66,8 +66,7 @@ def voices_doubt(text: str) -> bool:
 
 
 def _doubt(text: str) -> bool:
-    hedge, certain, _ = _lexicon()
-    return hedge.search(certain.sub("(certain)", plain(text))) is not None
+    return _pattern("hedges").search(_pattern("certain").sub("(certain)", plain(text))) is not None
 
 
 _kept_doubt = lru_cache(maxsize=KEPT_ANSWERS)(_doubt)
@@ -77,7 +76,7 @@ def asks(text: str) -> bool:
     """Return whether a text asks a question, other than an offer of further help."""
     if "?" not in (text := normal(text)):
         return False
-    _, _, offer = _lexicon()
+    offer = _pattern("offers")
     return any(part.endswith("?") and words(part) and not offer.search(part) for part in _SENTENCE_END.split(text))
 
 
@@ -127,7 +126,7 @@ _BUT = re.compile(r"[,;] (?:but|though|although|however|yet|while)\b|;| [-—] "
 
 
 def says_missing(text: str) -> bool:
-    return _missing().search(_simple(text)) is not None
+    return _pattern("missing").search(_simple(text)) is not None
 
 
 def begins_missing(answer: str) -> bool:
@@ -166,8 +165,3 @@ def _first(answer: str) -> list[str]:
 
 def _simple(text: str) -> str:
     return plain(text[:BEGINNING]).strip(" .!\"'*_()[]")
-
-
-@lru_cache(maxsize=1)
-def _missing() -> re.Pattern[str]:
-    return lexicon.compiled(lexicon.MISSING)

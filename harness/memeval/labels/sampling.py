@@ -13,7 +13,6 @@ from memeval.records.label import LabelSample, SampleRow, Stratum
 from memeval.records.regraded import RegradedFile, RegradedRow
 
 Cell = tuple[bool, bool]
-"""Verdict of the judge in the file, and of the rules."""
 
 CELLS: tuple[Cell, ...] = ((True, True), (True, False), (False, True), (False, False))
 """All pairs of verdicts: both right, right by the judge only, right by the rules only, both wrong."""

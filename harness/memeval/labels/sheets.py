@@ -23,8 +23,6 @@ Slot = tuple[str, int]
 
 
 class PublishedAnswers:
-    """Reads the published files behind regraded ones, each once."""
-
     def __init__(self, sources: Path, copies: Copies, sessions: Sessions) -> None:
         self._sources, self._copies, self.sessions = sources, copies, sessions
         self._read: dict[str, dict[Slot, MappedRow]] = {}

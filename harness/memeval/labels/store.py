@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from memeval.archive.rows import pack, read_rows
+from memeval.archive.rows import indented, pack, read_rows, write_files
 from memeval.claims.store import file_name, stored_regraded, stored_rows
 from memeval.evaluation.verify.findings import Check, Finding
 from memeval.labels.sampling import drawn_cells, label_id
@@ -16,12 +15,11 @@ from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from memeval.records.label import LabelReport, LabelSample, Reading, ReadLabel, RulesVerdicts, SampleRow
 from memeval.removed import why_removed
-from memeval.storage import listed, unwritable, write_whole
+from memeval.storage import listed
 
 LABELS = "labels"
 
 VERDICTS = "verdicts"
-"""The folder of verdicts of other rules than those of the draw, inside a sample's folder."""
 
 SAMPLE, ROWS, GUIDE = "sample.json", "rows.jsonl.gz", "guide.md"
 
@@ -34,14 +32,7 @@ def write_sample(results: Path, sample: LabelSample, rows: list[SampleRow], guid
     folder = sample_folder(results, sample.name)
     if (folder / SAMPLE).exists():
         raise BadInput("there is a sample of this name.", where=folder, remedy="Choose another name.")
-    text = json.dumps(sample.data(), sort_keys=True, ensure_ascii=False, indent=1)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / ROWS, pack(rows)[0])
-        write_whole(folder / GUIDE, guide)
-        write_whole(folder / SAMPLE, f"{text}\n".encode())
-    except OSError as error:
-        raise unwritable(folder, error) from None
+    write_files({folder / ROWS: pack(rows)[0], folder / GUIDE: guide, folder / SAMPLE: indented(sample.data())})
     return folder
 
 
@@ -78,12 +69,7 @@ def write_reading(results: Path, reading: Reading, labels: list[ReadLabel]) -> P
     path = sample_folder(results, reading.sample) / f"{reading.reader}.json"
     if reading.reader in (SAMPLE.removesuffix(".json"), ROWS.removesuffix(".jsonl.gz")) or path.exists():
         raise BadInput(f"the name '{reading.reader}' is taken.", where=path, remedy="Choose another name.")
-    text = json.dumps(reading.data(), sort_keys=True, ensure_ascii=False, indent=1)
-    try:
-        write_whole(path.with_suffix(".jsonl.gz"), pack(labels)[0])
-        write_whole(path, f"{text}\n".encode())
-    except OSError as error:
-        raise unwritable(path, error) from None
+    write_files({path.with_suffix(".jsonl.gz"): pack(labels)[0], path: indented(reading.data())})
     return path
 
 
@@ -103,12 +89,7 @@ def stored_readings(results: Path, sample: LabelSample) -> list[tuple[Reading, l
 
 def write_verdicts(results: Path, verdicts: RulesVerdicts) -> Path:
     path = sample_folder(results, verdicts.sample) / VERDICTS / f"{verdicts.judge.replace('@', '-')}.json"
-    text = json.dumps(verdicts.data(), sort_keys=True, ensure_ascii=False, indent=1)
-    try:
-        path.parent.mkdir(exist_ok=True)
-        write_whole(path, f"{text}\n".encode())
-    except OSError as error:
-        raise unwritable(path, error) from None
+    write_files({path: indented(verdicts.data())})
     return path
 
 
@@ -182,7 +163,6 @@ def _problems(results: Path, sample: LabelSample) -> list[str]:
 
 
 def _redrawn(results: Path, sample: LabelSample, rows: Sequence[SampleRow]) -> Iterator[str]:
-    """Yield how the rows differ from those that are drawn again from the regraded files."""
     stored = {file_name(file): file for file in stored_regraded(results)}
     drawn = {(row.file, row.item_id, row.trial): row for row in rows}
     again = set()
@@ -208,7 +188,6 @@ def _redrawn(results: Path, sample: LabelSample, rows: Sequence[SampleRow]) -> I
 
 
 def _as_drawn(results: Path, sample: LabelSample, rows: Sequence[SampleRow]) -> Iterator[str]:
-    """Yield how the rows contradict the seed and the strata of the draw."""
     numbers = Counter((row.file, row.category, row.judge, row.rules) for row in rows)
     strata = {(each.file, each.category, each.judge, each.rules): each for each in sample.strata}
     if numbers != Counter({place: each.drawn for place, each in strata.items() if each.drawn}):

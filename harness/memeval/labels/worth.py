@@ -66,7 +66,6 @@ def report(
     files: Mapping[str, RegradedFile],
     versions: Sequence[RulesVerdicts] = (),
 ) -> LabelReport:
-    """Return what the labels of a sample say about the graders."""
     final = final_labels(readings)
     labelled = _weighted(sample, [(row, final[row.label_id]) for row in rows if row.label_id in final])
     verdicts: dict[str, Callable[[SampleRow], bool]] = {sample.judge: _rules, JUDGE: _judge}
@@ -116,8 +115,6 @@ def report(
 
 @dataclass(frozen=True)
 class _Evidence:
-    """What a grader says about rows, and the labelled rows that say how well it works."""
-
     verdict: Verdict
     labelled: Sequence[Labelled]
 
@@ -197,7 +194,6 @@ def _by(labelled: Iterable[Labelled], part: Callable[[SampleRow], str]) -> dict[
 
 
 def _parts(labelled: Sequence[Labelled], *, styles: bool = True) -> dict[str, Part]:
-    """Return the parts of the sample: all, by category, by answer style unless left out, by file."""
     rows = [row for row, _label in labelled]
     found = {style_of(row) for row in rows} if styles else set()
     return {

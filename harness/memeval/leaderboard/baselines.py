@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.remote.automatic import fetch_missing
 from memeval.archive.runs import RunFolder, find_run
-from memeval.leaderboard.measured import read_measured
-from memeval.leaderboard.regressions import check_metrics, status_of
-from memeval.records.check import Baseline, GateStatus, RegressionCheck
+from memeval.leaderboard.measured import GRADES, MeasuredRun, read_items, read_measured
+from memeval.leaderboard.regressions import check_metrics, drift_metrics, metrics_against, status_of
+from memeval.leaderboard.releases import releases
+from memeval.records.check import Baseline, GateComparison, GateStatus, RegressionCheck
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEntry, LedgerEvent
 from memeval.records.run import Run, SystemKind
@@ -20,6 +22,11 @@ from memeval.records.settings import CheckSettings, CheckThresholds
 from memeval.records.track import differing_parts
 
 LAST = re.compile(r"last-([1-9][0-9]{0,2})")
+
+REGRESSED = "regression accepted ("
+
+LEAST_DRIFT = 8
+"""Fewest runs in which a drift is searched for, the checked one included: six are in the baseline anyway."""
 
 
 def check_run(
@@ -40,14 +47,21 @@ def check_run(
     wanted = baseline or f"last-{settings.baseline_runs}"
     last = LAST.fullmatch(wanted)
     notes: list[str] = []
+    accepted: list[RunFolder] = []
     if last:
-        found = _accepted_before(folder, results, entries, int(last[1]), notes)
-        thin = len(found) < int(last[1])
+        accepted = _accepted_before(folder, results, entries, notes)
+        found, thin = accepted[: int(last[1])], len(accepted) < int(last[1])
     else:
         found, thin = [_named(folder, find_run(results, wanted), entries, notes)], False
-    fetch_missing([folder, *found])  # what is still missing is an error where it is read
+    others = _comparisons(folder, results, settings, entries, accepted, found, notes)
+    # What is still missing of the baseline is an error where it is read.
+    needed = (folder, *found, *(each for other in others for each in other.runs))
+    fetch_missing({each.path: each for each in needed}.values())
     current, run = read_measured(folder), folder.run
-    metrics = check_metrics(current, [read_measured(each) for each in found], settings) if found else ()
+    level = settings.significance_percent / 100 / (1 + len(others))
+    metrics = check_metrics(current, [read_measured(each) for each in found], settings, level) if found else ()
+    comparisons = tuple(filter(None, (_compared(other, current, settings, level, notes) for other in others)))
+    everything = (*metrics, *(metric for each in comparisons for metric in each.metrics))
     return RegressionCheck(
         run_id=run.run_id,
         system=run.system.slug,
@@ -55,21 +69,108 @@ def check_run(
         benchmark=run.track.benchmark,
         protocol=run.track.protocol,
         track_id=run.track_id,
-        status=status_of(metrics) if found else GateStatus.NO_BASELINE,
+        status=status_of(everything) if found else GateStatus.NO_BASELINE,
         baseline=Baseline(kind=wanted if last else "run", runs=tuple(each.run.run_id for each in found), thin=thin)
         if found
         else None,
         metrics=metrics,
         tests=sum(metric.corrected is not None for metric in metrics),
+        level=level,
+        comparisons=comparisons,
         thresholds=CheckThresholds(**{name: getattr(settings, name) for name in CheckThresholds.model_fields}),
         notes=tuple(notes),
     )
 
 
+@dataclass(frozen=True)
+class _Other:
+    kind: str
+    runs: Sequence[RunFolder]
+    release: str | None = None
+    candidates: int = 1
+    """Number of runs among which the run was chosen by its score: the level is divided by it."""
+
+
+def _comparisons(
+    folder: RunFolder,
+    results: Path,
+    settings: CheckSettings,
+    entries: Sequence[LedgerEntry],
+    accepted: Sequence[RunFolder],
+    found: Sequence[RunFolder],
+    notes: list[str],
+) -> list[_Other]:
+    """Return the further comparisons of a run with an accepted baseline.
+
+    A loss that a maintainer accepted is not reported again: runs before it do not count.
+
+    Args:
+        accepted: the accepted runs before it, newest first.
+        found: those of the baseline.
+    """
+    if not found or not accepted:
+        return []
+    regressed = {e.run_id for e in entries if e.event is LedgerEvent.ACCEPTED and e.reason.startswith(REGRESSED)}
+    place = next((number for number, each in enumerate(accepted) if each.run.run_id in regressed), None)
+    since = accepted if place is None else accepted[: place + 1]
+    start = since[-1].run.timing.started
+    chosen: list[_Other] = []
+    if settings.against_release and (released := _released(folder, results)) is not None:
+        version, other = released
+        if place is not None and other.run.timing.started < start:
+            notes.append(f"Not compared with release {version}: a later loss was accepted.")
+        elif [each.run.run_id for each in found] != [other.run.run_id]:
+            chosen.append(_Other("release", [other], version))
+    scored = [each for each in since if each.run.scores.composite.value is not None]
+    best = max(scored, key=lambda each: each.run.scores.composite.value or 0.0, default=None)
+    known = {each.path for each in (*found, *(run for other in chosen for run in other.runs))}
+    if settings.against_best and best is not None and best.path not in known:
+        chosen.append(_Other("best", [best], candidates=len(scored)))
+    window = since[: settings.drift_runs]
+    if len(window) + 1 >= LEAST_DRIFT:
+        chosen.append(_Other("drift", [*reversed(window), folder]))
+    return chosen
+
+
+def _released(folder: RunFolder, results: Path) -> tuple[str, RunFolder] | None:
+    """Return the last release with a run of the same system on the same track, and that run if it is here."""
+    run = folder.run
+    home = folder.path.parent
+    for release in reversed(releases(results)):
+        for row in release.rows:
+            if (row.system, row.track_id) == (run.system.slug, run.track_id) and row.run_id != run.run_id:
+                other = RunFolder(results / home.parent.name / home.name / row.run_id)
+                is_same = (other.path / "run.json").is_file() and other.digest == row.run_digest
+                if is_same and _is_control(other.run) is _is_control(run) and not _differing(run, other.run):
+                    return release.version, other
+    return None
+
+
+def _compared(
+    other: _Other, current: MeasuredRun, settings: CheckSettings, level: float, notes: list[str]
+) -> GateComparison | None:
+    if missing := next((each for each in other.runs if not each.file(GRADES).exists()), None):
+        notes.append(f"Not compared ({other.kind}): the rows of run {missing.run.run_id} are not here.")
+        return None
+    level /= other.candidates
+    plan, items = current.run.track.categories, [read_items(each) for each in other.runs]
+    if other.kind == "drift":
+        metrics = drift_metrics(plan, items, settings, level)
+    else:
+        metrics = metrics_against(plan, current.items, items[0], settings, level)
+    return GateComparison(
+        kind=other.kind,
+        runs=tuple(each.run.run_id for each in other.runs),
+        release=other.release,
+        level=level,
+        metrics=metrics,
+    )
+
+
 def _accepted_before(
-    folder: RunFolder, results: Path, entries: Sequence[LedgerEntry], number: int, notes: list[str]
+    folder: RunFolder, results: Path, entries: Sequence[LedgerEntry], notes: list[str]
 ) -> list[RunFolder]:
-    """Return the last accepted runs of the same system on the same track, newest first.
+    """Return the accepted runs of the same system on the same track, newest first.
 
     Invalidated and superseded runs, partial runs and runs over the error gate are left out.
     """
@@ -99,8 +200,6 @@ def _accepted_before(
             elsewhere = elsewhere or other
             continue
         found.append(other)
-        if len(found) == number:
-            break
     if not found and elsewhere is not None:
         parts = ", ".join(_differing(run, elsewhere.run))
         notes.append(f"The last accepted run, {elsewhere.run.run_id}, is on another track. Different: {parts}.")
@@ -141,7 +240,6 @@ def _counts(run: Run) -> bool:
 
 
 def _named(folder: RunFolder, other: RunFolder, entries: Sequence[LedgerEntry], notes: list[str]) -> RunFolder:
-    """Return a named baseline run."""
     run, base = folder.run, other.run
     if base.run_id == run.run_id:
         raise BadInput(f"run {run.run_id} is its own baseline.", remedy="Name another run with --baseline.")

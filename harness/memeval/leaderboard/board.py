@@ -7,11 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.archive.trust import Trust, last_samples, trust_of
-from memeval.benchmarks import find
 from memeval.execution.readers import NATIVE
 from memeval.gateway.endpoints import is_makers
 from memeval.leaderboard.marks import (
@@ -25,22 +28,23 @@ from memeval.leaderboard.marks import (
     marks_within,
     not_above_no_memory,
 )
-from memeval.leaderboard.ranking import PairTest, TrackTests, track_tests
+from memeval.leaderboard.ranking import PairTest, TrackTests, tied_apart, track_tests
 from memeval.leaderboard.samples import GRADES
+from memeval.leaderboard.standing import catalogue_of, has_answers_run, has_source, is_rebuilt
 from memeval.leaderboard.traces import Traces
 from memeval.records.errors import BadInput
-from memeval.records.imported import Imported
 from memeval.records.ledger import LedgerEntry, LedgerEvent, Sample
+from memeval.records.overall import TiedPair
 from memeval.records.run import BLIND_CONTROLS, ContextSource, Run, SystemKind
 from memeval.records.scores import ERROR_GATE
 from memeval.records.track import Track
+from memeval.statistics.flips import Tested
 from memeval.statistics.ranks import RankRange
 
 NO_MEMORY = "no-memory"
 """The control that stores nothing. A system that scores no higher is probably broken."""
 
 NOTICE = timedelta(days=14)
-"""Notice period of a vendor before its product is ranked."""
 
 PLUMBING = "plumbing"
 """The label of a judge that only tests the software: its runs are never ranked and never published. A track whose data
@@ -65,13 +69,21 @@ class RankStatus(StrEnum):
     UNVERIFIED = "unverified data"
     """The benchmark's authors publish no digest, so the data cannot be verified."""
     IMPORTED = "imported"
-    """Its answers are imported, and have another reader or other limits."""
+    """Its answers were made elsewhere: what its file says of reader and limits cannot be checked."""
     AWAITING_VENDOR = "awaiting the vendor"
     """The vendor has not agreed, and its notice period has not passed."""
     INVALIDATED = "invalidated"
     SUPERSEDED = "superseded"
     UNREVIEWED = "waiting for review"
     """It has a mark that honest runs do not get, and no maintainer has reviewed it; see ``Mark.bars``."""
+    NOT_ACCEPTED = "not accepted"
+    """It is newer than an accepted run of the same system on the same track, and does not replace it."""
+    NO_SOURCE = "source not stored"
+    """The files of its system are neither stored with the runs nor shipped with memeval."""
+    NO_ANSWERS_RUN = "run of its answers missing"
+    """It grades the answers of another run, which is not stored."""
+    NOT_REBUILT = "track not rebuilt"
+    """The benchmark is not installed, its data is not the catalogue's, or no maintainer reproduced the run."""
     ROWS_ELSEWHERE = "rows in the archive"
     """Its grades are not in this folder, so it cannot be compared item by item."""
 
@@ -86,7 +98,6 @@ class BoardRow:
     gap: float | None
     """Composite minus that of the best control that never sees the history; ``None`` if either is missing."""
     entries: tuple[LedgerEntry, ...]
-    """Ledger entries of the run, oldest first."""
     place: int | None = None
     """Rank by score alone among the ranked runs; equal scores share it."""
     ranked: int = 0
@@ -100,7 +111,6 @@ class BoardRow:
 
     @property
     def doubtful(self) -> bool:
-        """Whether a ranked run scores no higher than the no-memory control, and no maintainer has reviewed it."""
         return any(mark.name is MarkName.NOT_ABOVE_NO_MEMORY for mark in self.marks)
 
     @property
@@ -112,7 +122,6 @@ class BoardRow:
 
     @property
     def samples(self) -> dict[LedgerEvent, Sample]:
-        """The last drawn sample of each kind that a maintainer asked again."""
         return last_samples(entry for entry in self.entries if entry.run_digest == self.folder.digest)
 
     @property
@@ -131,7 +140,7 @@ class BoardTable:
 
     track: Track
     rows: tuple[BoardRow, ...]
-    """One row per system: its latest valid run."""
+    """One row per system: its latest accepted run; if there is none, its latest valid run."""
     baseline: Run | None = None
     """The run of the simple baseline with the highest composite: a control of every benchmark that sees neither the
     whole history nor the evidence."""
@@ -142,12 +151,23 @@ class BoardTable:
     def ranked(self) -> int:
         return sum(row.rank is not None for row in self.rows)
 
+    @cached_property
+    def tied_apart(self) -> tuple[TiedPair, ...]:
+        """The pairs of ranked systems that are tied although their intervals do not overlap, each with the reason."""
+        if self.tests is None:
+            return ()
+        places = {self.tests.runs[row.folder.path]: row.run for row in self.rows if row.rank is not None}
+        runs = [places[place] for place in range(len(places))]
+        found = [run.scores.composite.interval for run in runs]
+        ends = [(None, None) if each is None else (each.low, each.high) for each in found]
+        tested = Tested(self.tests.tested.p[0], self.tests.tested.corrected[0])
+        return tied_apart([run.system.slug for run in runs], ends, *np.triu_indices(len(self.tests.runs), 1), tested)
+
 
 @dataclass(frozen=True)
 class Board:
     tables: tuple[BoardTable, ...]
     runs: tuple[BoardRow, ...]
-    """Every run, including superseded and invalidated ones, newest first."""
     ledger: tuple[LedgerEntry, ...]
 
     def of_system(self, slug: str) -> tuple[BoardRow, ...]:
@@ -182,10 +202,12 @@ def build_board(
         of_run[entry.run_id].append(entry)
     # An edit of run.json voids its trust, but not its invalidation: otherwise an edit would restore the run.
     rows = [_row(folder, tuple(of_run.get(folder.run.run_id, ())), across) for folder in folders]
-    rows.sort(key=lambda row: (row.run.timing.started, row.run.run_id), reverse=True)
+    rows.sort(key=_age, reverse=True)
     tracks: dict[str, list[BoardRow]] = defaultdict(list)
     for row in rows:
         tracks[row.run.track_id].append(row)
+    tracks = {track_id: _beside_accepted(members) for track_id, members in tracks.items()}
+    rows = sorted(chain.from_iterable(tracks.values()), key=_age, reverse=True)
     tables = [_table(members) for members in tracks.values()]
     tables.sort(key=_table_order)
     placed = {row.folder.path: row for table in tables for row in table.rows}
@@ -196,8 +218,11 @@ def build_board(
     )
 
 
+def _age(row: BoardRow) -> tuple[str, str]:
+    return row.run.timing.started, row.run.run_id
+
+
 def _table_order(table: BoardTable) -> tuple[str, bool, int, str]:
-    """Return the sort key of a table: benchmark, systems that answer first, then the number of rows."""
     track = table.track
     return track.benchmark, track.reader != NATIVE, -len(table.rows), track.id
 
@@ -245,7 +270,7 @@ def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> RankStatus:
         return RankStatus.PARTIAL
     if run.system.kind is SystemKind.CONTROL:
         return RankStatus.CONTROL
-    if run.imported is not None and not made_alike(run.imported, run.track):
+    if run.imported is not None:
         return RankStatus.IMPORTED
     if run.track.parameters.get("label") == PLUMBING:
         return RankStatus.PLUMBING
@@ -263,6 +288,12 @@ def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> RankStatus:
         return RankStatus.NO_COMPOSITE
     if is_unlabelled(run.track):
         return RankStatus.UNLABELLED_JUDGE
+    if not has_source(folder):
+        return RankStatus.NO_SOURCE
+    if not has_answers_run(folder):
+        return RankStatus.NO_ANSWERS_RUN
+    if not is_rebuilt(folder, entries):
+        return RankStatus.NOT_REBUILT
     if not folder.file(GRADES).exists():
         return RankStatus.ROWS_ELSEWHERE
     return RankStatus.RANKED
@@ -270,10 +301,8 @@ def _standing(folder: RunFolder, entries: Sequence[LedgerEntry]) -> RankStatus:
 
 def _is_unverified(benchmark: str) -> bool:
     """Return whether a benchmark's data cannot be verified; false for an unknown benchmark."""
-    try:
-        return find(benchmark).info.unverified
-    except BadInput:
-        return False
+    info = catalogue_of(benchmark)
+    return info is not None and info.unverified
 
 
 def _vendors(run: Run, entries: Iterable[LedgerEntry]) -> RankStatus | None:
@@ -291,16 +320,6 @@ def _vendors(run: Run, entries: Iterable[LedgerEntry]) -> RankStatus | None:
     return None if had_notice else RankStatus.AWAITING_VENDOR
 
 
-def made_alike(imported: Imported, track: Track) -> bool:
-    """Return whether imported answers have the track's reader and limits, according to their file.
-
-    A missing value is not equal: the file must name the reader and at least one limit.
-    """
-    ours = {**track.limits.data(), "top_k": track.limits.search_items}
-    told = imported.limits
-    return imported.reader == track.reader and bool(told) and all(ours.get(name) == told[name] for name in told)
-
-
 def is_plumbing(track: Track) -> bool:
     return track.judge_label is not None and track.judge_label.strip().lower() == PLUMBING
 
@@ -315,12 +334,8 @@ def is_unlabelled(track: Track) -> bool:
 
 def _table(members: Sequence[BoardRow]) -> BoardTable:
     shown: dict[tuple[str, bool], BoardRow] = {}
-    for row in members:
-        if row.standing not in (RankStatus.INVALIDATED, RankStatus.SUPERSEDED):
-            system = (row.run.system.slug, _is_control(row))
-            held = shown.get(system)
-            if held is None or (held.standing is RankStatus.PARTIAL and row.standing is not RankStatus.PARTIAL):
-                shown[system] = row
+    for row in sorted(_counted(members), key=_precedence):  # stable: of equal ones, the newest first
+        shown.setdefault(_system(row), row)
     track = members[0].run.track
     ranked = [row for row in shown.values() if row.standing is RankStatus.RANKED]
     baseline = _baseline(shown.values())
@@ -355,6 +370,29 @@ def _table(members: Sequence[BoardRow]) -> BoardTable:
     )
 
 
+def _counted(rows: Iterable[BoardRow]) -> list[BoardRow]:
+    return [row for row in rows if row.standing not in (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)]
+
+
+def _system(row: BoardRow) -> tuple[str, bool]:
+    return row.run.system.slug, _is_control(row)
+
+
+def _precedence(row: BoardRow) -> tuple[bool, bool, bool]:
+    """Return the sort key of the runs of a system. No run that waits for a maintainer replaces an accepted one."""
+    return not row.accepted, row.standing is RankStatus.PARTIAL, row.standing is RankStatus.UNREVIEWED
+
+
+def _beside_accepted(members: Sequence[BoardRow]) -> list[BoardRow]:
+    """Return the runs of a track, newest first; those that wait beside an older, accepted run say so."""
+    accepted = {_system(row) for row in _counted(members) if row.accepted}
+    found = []
+    for row in members:
+        waits = row.standing is RankStatus.RANKED and not row.accepted and _system(row) in accepted
+        found.append(replace(row, standing=RankStatus.NOT_ACCEPTED) if waits else row)
+    return found
+
+
 def _compared(row: BoardRow, rows: Sequence[BoardRow], baseline: BoardRow | None, tests: TrackTests | None) -> BoardRow:
     if row.rank is None:
         return row
@@ -372,7 +410,6 @@ def _compared(row: BoardRow, rows: Sequence[BoardRow], baseline: BoardRow | None
 
 
 def _baseline(rows: Iterable[BoardRow]) -> BoardRow | None:
-    """Return the simple baseline with the highest composite; of equal ones, the first by slug."""
     simple = [
         row
         for row in rows

@@ -20,7 +20,6 @@ from memeval.statistics.composite import Layout, Sample, composite
 from memeval.statistics.flips import TOLERANCE, Array, sign_patterns
 
 NOISE = 0.1
-"""Share of items whose score changes from run to run, in the second simulation."""
 
 
 def power_of(folder: RunFolder, settings: CheckSettings) -> CheckPower:
@@ -75,7 +74,6 @@ def _parts(run: MeasuredRun, settings: CheckSettings) -> Iterator[tuple[str, Lay
 
 
 STEP = 0.005
-"""Drops are multiples of half a point."""
 
 
 @dataclass(frozen=True)
@@ -94,23 +92,15 @@ class Simulation:
     """Earlier runs; the paired value is their mean."""
     repeats: int = 400
     power: float = 0.8
-    """Share of the repeats in which the drop must be found."""
     seed: int = 15
 
 
 def smallest_drop(layout: Layout, sample: Sample, rule: DropRule, simulation: Simulation) -> float | None:
-    """Return the smallest drop of a composite that is found in most repeats.
+    """Return the smallest drop of a composite that is found in most repeats, a multiple of ``STEP``.
 
     In each repeat, every item loses its whole credit with the same probability, so that the expected drop is the wanted
-    one. The test is that of :func:`memeval.statistics.flips.family_tests`, one-sided.
-
-    Args:
-        layout: categories, weights and clusters.
-        sample: the scores of a real run.
-        simulation: noise, repeats and seed.
-
-    Returns:
-        A multiple of ``STEP``; ``None`` if not even the loss of all credits is found.
+    one. The test is that of :func:`memeval.statistics.flips.family_tests`, one-sided. Returns ``None`` if not even the
+    loss of all credits is found.
     """
     steps = math.floor(_total(layout, sample) / STEP + 1e-9)
     if steps < 1 or share_found(layout, sample, steps * STEP, rule, simulation) < simulation.power:

@@ -136,7 +136,6 @@ RUNS = (
     *_of(Kind.FLAG, replayed="Whether the record answered all model calls."),
     *LEDGER,
 )
-"""Columns of ``Frames.runs``: one row a run, oldest first."""
 
 CATEGORIES = (
     *_RUN,
@@ -159,7 +158,6 @@ CATEGORIES = (
         errors="Items without a verdict.",
     ),
 )
-"""Columns of ``Frames.categories``: one row for each category of each run, in the benchmark's order."""
 
 TRENDS = (
     *_SYSTEM,
@@ -181,7 +179,6 @@ TRENDS = (
     *_of(Kind.FLAG, complete="Whether every planned item has a grade."),
     *_STATE,
 )
-"""Columns of ``Frames.trends``: one row for each measure of each run, in time order for each system and track."""
 
 
 ITEMS = (

@@ -25,10 +25,8 @@ LAYOUT = 1
 """Version of the index. Raise it when the meaning of a column changes; a file of another version is built again."""
 
 RUN = "run_digest"
-"""The column that tells to which run a row belongs."""
 
 MOST_ROWS = 20_000
-"""Number of rows that are held as Python objects."""
 
 _KEY = b"memeval"
 
@@ -46,25 +44,18 @@ class IndexedRows:
     """Rows of runs, as a ``pyarrow.Table`` or, without pyarrow, as Python objects."""
 
     table: Any
-    """The table; ``None`` without pyarrow."""
     plain: list[Row]
-    """The rows; empty with pyarrow."""
 
     def rows(self) -> list[Row]:
-        """Return the rows as Python objects."""
         return self.plain if self.table is None else self.table.to_pylist()
 
 
 @dataclass(frozen=True)
 class RunIndex:
-    """One table of the index.
+    """One table of the index. Without pyarrow, nothing is stored, and every use reads all runs.
 
-    Without pyarrow, nothing is stored, and every use reads all runs.
-
-    Args:
-        results: the results folder; the files are in a folder of the cache that belongs to it.
-        columns: columns that it always has, with their types.
-        other: returns the type of a column that only some runs have.
+    The files are in a folder of the cache that belongs to the results folder. ``columns`` are always there; ``other``
+    returns the type of a column that only some runs have.
     """
 
     results: Path
@@ -74,7 +65,6 @@ class RunIndex:
 
     @property
     def folder(self) -> Path:
-        """The folder of the files."""
         place = hashlib.sha256(str(self.results.resolve()).encode()).hexdigest()
         return cache_home() / "frames" / place[:16]
 
@@ -162,16 +152,12 @@ class RunIndex:
 
 @dataclass(frozen=True)
 class _Held:
-    """What a file of the index has."""
-
     table: Any = None
     runs: frozenset[Digest] = frozenset()
 
 
 @dataclass
 class _Added:
-    """Rows that were read, first as Python objects, then as tables."""
-
     columns: Mapping[str, Kind]
     other: Callable[[str], Kind]
     runs: list[Digest] = field(default_factory=list)
@@ -179,7 +165,6 @@ class _Added:
     _tables: list[Any] = field(default_factory=list)
 
     def add(self, digest: Digest, rows: Iterable[Row]) -> None:
-        """Add all rows of a run, or none if one cannot be read."""
         found = [{**row, RUN: digest} for row in rows]
         self._rows += found
         self.runs.append(digest)
@@ -187,7 +172,6 @@ class _Added:
             self._pack()
 
     def tables(self) -> list[Any]:
-        """Return everything as tables, at least one."""
         if self._rows or not self._tables:
             self._pack()
         return self._tables
@@ -205,5 +189,4 @@ def file_name(name: str, content: bytes) -> str:
 
 
 def warn(message: str) -> None:
-    """Warn of something that is left out or built again."""
     warnings.warn(message, FramesWarning, stacklevel=2)

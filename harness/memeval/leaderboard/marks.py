@@ -14,7 +14,7 @@ from pathlib import Path
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.trust import holds
-from memeval.leaderboard.traces import Repeats, Traces, copied_repetitions, repeats
+from memeval.leaderboard.traces import Repeats, Trace, Traces, copied_repetitions, repeats, shares_rows
 from memeval.records.ledger import LedgerEntry, LedgerEvent, Sample
 from memeval.records.run import Run, SystemKind, View
 from memeval.records.scores import Scores
@@ -25,28 +25,22 @@ RESPONSES = "responses.jsonl"
 NEARLY_ALL = 0.95
 
 WHOLE = 0.99
-"""The share of correct items from which a category counts as answered without errors."""
 
 FEWEST = 20
-"""Fewest items of such a category."""
 
 MOST_WEIGHT = 0.5
-"""A run is marked if such categories have this share of the weight."""
 
 
 class MarkName(StrEnum):
     COPIED_RESPONSES = "copied responses"
     COPIED_RUN = "copied run"
     ALIKE = "same answers as another system"
-    """Answers and retrieved texts equal those of another system."""
     ABOVE_ORACLE = "above oracle"
+    EQUAL_TO_ORACLE = "equal to oracle"
     HARDLY_ANY_ERRORS = "hardly any errors"
     JUDGE_DISAGREES = "judge disagrees"
-    """The judge, asked again by a maintainer, gives other verdicts."""
     RERUN_DIFFERS = "other answers when run again"
-    """The system, run again by a maintainer, gives other answers."""
     NOT_ABOVE_NO_MEMORY = "not above no-memory baseline"
-    """The score is no higher than that of the control that stores nothing."""
 
 
 BARRING = frozenset({MarkName.COPIED_RESPONSES, MarkName.COPIED_RUN, MarkName.JUDGE_DISAGREES, MarkName.RERUN_DIFFERS})
@@ -69,7 +63,6 @@ class AcrossRuns:
     copies: Set[frozenset[str]]
 
     def void(self, entry: LedgerEntry) -> bool:
-        """Return whether an entry calls a run and its copy independent repetitions."""
         return entry.event is LedgerEvent.REPEATED and {entry.run_id, entry.other_run_id} in self.copies
 
 
@@ -114,7 +107,19 @@ def marks_across(
             for earlier, later in copied_repetitions(compared):
                 marks[later.folder.path] += (_copied_run(earlier.run),)
                 copies.add(frozenset((earlier.run.run_id, later.run.run_id)))
+            copies |= _carried(compared, entries)
     return AcrossRuns(marks, copies)
+
+
+def _carried(traces: Sequence[Trace], entries: Iterable[LedgerEntry]) -> set[frozenset[str]]:
+    """Return the pairs that the ledger calls repetitions, although one has the rows of the other."""
+    by_id = {trace.run.run_id: trace for trace in traces}
+    pairs = ((entry.run_id or "", entry.other_run_id or "") for entry in entries if entry.event is LedgerEvent.REPEATED)
+    return {
+        frozenset(pair)
+        for pair in pairs
+        if all(one in by_id for one in pair) and shares_rows(by_id[pair[0]], by_id[pair[1]])
+    }
 
 
 def _repeats(found: Repeats) -> Mark:
@@ -155,9 +160,9 @@ def marks_within(run: Run, controls: Sequence[Run]) -> tuple[Mark, ...]:
 def _above_oracle(composite: float, controls: Iterable[Run]) -> Iterator[Mark]:
     for control in controls:
         oracle = control.scores.composite.value
-        if control.system.view is View.EVIDENCE and oracle is not None and composite > oracle:
+        if control.system.view is View.EVIDENCE and oracle and composite >= oracle:
             yield Mark(
-                MarkName.ABOVE_ORACLE,
+                MarkName.EQUAL_TO_ORACLE if composite == oracle else MarkName.ABOVE_ORACLE,
                 f"The score is {100 * composite:.1f} %. The control that gets only the evidence has "
                 f"{100 * oracle:.1f} %.",
             )
@@ -165,7 +170,8 @@ def _above_oracle(composite: float, controls: Iterable[Run]) -> Iterator[Mark]:
 
 
 def _hardly_any_errors(run: Run, controls: Sequence[Run]) -> Iterator[Mark]:
-    """Yield a mark if a run answers most of a track without errors, where no control does."""
+    """Yield a mark if a run answers most of a track without errors, where no control that sees the same does."""
+    controls = [control for control in controls if control.system.view is View.ALL]
     easy = {name for control in controls for name in _whole(control.scores)}
     whole = {name: weight for name, weight in _whole(run.scores).items() if name not in easy}
     if sum(whole.values()) >= MOST_WEIGHT:

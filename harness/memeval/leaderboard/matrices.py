@@ -26,13 +26,10 @@ def best_for_their_cost(cells: Iterable[MatrixCell]) -> list[MatrixCell]:
 
 
 def frontier(points: Sequence[tuple[float, float]]) -> tuple[int, ...]:
-    """Return the points that no other point dominates, the cheapest first.
+    """Return the places of the points that no other point dominates, the cheapest first.
 
-    A point dominates another if it costs no more, scores no less, and is better in one of the two. Equal points are all
-    kept.
-
-    ``points``: cost and score of each; a lower cost and a higher score are better. Returns: The indices of the kept
-    points.
+    Points are pairs of cost and score. A point dominates another if it costs no more, scores no less, and is better in
+    one of the two. Equal points are all kept.
     """
     kept: list[int] = []
     for index in sorted(range(len(points)), key=lambda index: (points[index][0], -points[index][1])):

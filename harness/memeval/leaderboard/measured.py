@@ -29,10 +29,13 @@ class ItemScore:
     metrics: Mapping[str, float | None] = field(default_factory=dict)
 
 
+Items = Mapping[str, ItemScore]
+
+
 @dataclass(frozen=True)
 class MeasuredRun:
     run: Run
-    items: Mapping[str, ItemScore]
+    items: Items
     clusters: Mapping[str, str]
     """The cluster of each question, and of each scenario with one cluster. A scenario with several is its own."""
     context_tokens: Values
@@ -51,12 +54,8 @@ def read_measured(folder: RunFolder) -> MeasuredRun:
         raise _tampered(folder, f"track_id is {run.track_id}, but the track's parts give {run.track.id}.")
     for name in ROWS:
         check_digest(folder, name)
-    grades = list(folder.grades())
     responses = list(folder.responses())
-    items = {
-        grade.item_id: ItemScore(grade.category, grade.cluster, headline(grade) or 0.0, grade.metrics)
-        for grade in grades
-    }
+    items = _items(folder)
     last = last_attempts(responses).values()
     clusters: dict[str, str] = {}
     of_scenario: dict[str, set[str]] = defaultdict(set)
@@ -83,6 +82,19 @@ def read_measured(folder: RunFolder) -> MeasuredRun:
         model_tokens=tokens,
         dollars=dollars,
     )
+
+
+def read_items(folder: RunFolder) -> Items:
+    """Read the scores of a run alone. Raises BadInput: its grades are missing, or do not match their digest."""
+    check_digest(folder, GRADES)
+    return _items(folder)
+
+
+def _items(folder: RunFolder) -> Items:
+    return {
+        grade.item_id: ItemScore(grade.category, grade.cluster, headline(grade) or 0.0, grade.metrics)
+        for grade in folder.grades()
+    }
 
 
 def _usage(folder: RunFolder, last: Collection[Response]) -> tuple[Values | None, Values | None]:

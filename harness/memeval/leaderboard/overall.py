@@ -9,8 +9,8 @@ import numpy as np
 
 from memeval.grading.scoring import counting
 from memeval.leaderboard.board import Board
-from memeval.leaderboard.index_tests import IndexPart, baseline_word, index_tests
 from memeval.leaderboard.marks import is_general_control
+from memeval.leaderboard.ranking import baseline_word, tied_apart
 from memeval.leaderboard.samples import TrackSamples, read_samples
 from memeval.leaderboard.scales import NO_MEMORY_SYSTEM, ORACLE_SYSTEM, IndexScale, System, scale_of, table_scale
 from memeval.records.errors import BadInput
@@ -20,29 +20,27 @@ from memeval.records.overall import (
     Overall,
     OverallRow,
     Stability,
+    TiedPair,
 )
 from memeval.records.run import ContextSource
 from memeval.records.track import differing_parts
 from memeval.statistics.flips import Array
 from memeval.statistics.overall import (
-    DRAWS,
     SEED,
     WEIGHTINGS,
     ClusterScores,
     Lead,
     drawn_weightings,
-    gap_share,
+    half_widths,
+    index_tests,
     lead_of,
     leave_one_out,
-    percentile_interval,
     ranks_by,
-    resampled_composites,
     weighted_mean,
 )
-from memeval.statistics.ranks import ALPHA
+from memeval.statistics.ranks import ALPHA, rank_ranges
 
 JUDGE_PARTS = frozenset({"judge", "judge_endpoint", "judge_label", "prompts"})
-"""Parts of a track in which it may differ if only the judge is another one."""
 
 
 def overall(board: Board, suite: BenchmarkSuite) -> Overall:
@@ -66,13 +64,14 @@ def overall(board: Board, suite: BenchmarkSuite) -> Overall:
     ]
     complete.sort(key=lambda row: (row.is_control, -(row.index or 0.0), row.system))
     samples = _samples(scales, complete)
+    scores = [cluster_scores(each) for each in samples]
     clusters = [len(each.clusters) for each in samples] or [0] * len(scales)
-    spans, reason = _intervals(scales, samples, complete, weights)
-    complete = [
-        row.model_copy(update={"low": low, "high": high}) for row, (low, high) in zip(complete, spans, strict=True)
-    ]
+    reason = _no_intervals(scales, scores)
+    if complete and reason is None:
+        halves = half_widths(_deviations(scales, scores, complete, weights / weights.sum())).tolist()
+        complete = [_with_interval(row, half) for row, half in zip(complete, halves, strict=True)]
     baseline = _baseline(scales, complete)
-    complete = _tested(scales, samples, complete, weights, baseline)
+    complete, tied = _tested(scales, samples, complete, weights, baseline)
     placed = _placed(complete, weights, _other_judges(board, scales))
     done = {(row.system, row.is_control) for row in placed}
     rest = [row for row in rows if (row.system, row.is_control) not in done and not row.is_control]
@@ -86,8 +85,10 @@ def overall(board: Board, suite: BenchmarkSuite) -> Overall:
             *(_unplaced(row, scales) for row in rest),
         ),
         baseline=complete[baseline].system if baseline is not None else None,
+        floors=tuple(scale.floor.run.run_id if scale.floor else None for scale in scales),
+        ceilings=tuple(scale.oracle.run.run_id if scale.oracle else None for scale in scales),
+        tied_apart=tied,
         interval_reason=reason,
-        draws=DRAWS,
         weightings=WEIGHTINGS,
         seed=SEED,
     )
@@ -147,9 +148,6 @@ def _unplaced(row: OverallRow, scales: Sequence[IndexScale]) -> OverallRow:
     return row.model_copy(update={"reason": f"{bare[0].chosen.benchmark} has no scale. {bare[0].reason}"})
 
 
-Spans = list[tuple[float | None, float | None]]
-
-
 def _samples(scales: Sequence[IndexScale], rows: Sequence[OverallRow]) -> list[TrackSamples]:
     if not rows:
         return []
@@ -162,26 +160,33 @@ def _samples(scales: Sequence[IndexScale], rows: Sequence[OverallRow]) -> list[T
     ]
 
 
-def _intervals(
-    scales: Sequence[IndexScale], samples: Sequence[TrackSamples], rows: Sequence[OverallRow], weights: Array
-) -> tuple[Spans, str | None]:
-    none: Spans = [(None, None)] * len(rows)
-    if not rows:
-        return none, None
-    drawn, reason = [], None
-    for scale, each in zip(scales, samples, strict=True):
-        composites = resampled_composites(cluster_scores(each), scale.shown.chosen.benchmark)
-        if composites is None:
-            reason = f"{scale.shown.chosen.benchmark} has too few independent groups of items."
-            continue
-        ceiling = composites[:, [-1]] if scale.oracle is not None else 1.0
-        drawn.append(gap_share(composites[:, : len(rows)], composites[:, [len(rows)]], ceiling))
-    if reason is not None:
-        return none, reason
-    found = percentile_interval(weighted_mean(np.stack(drawn, axis=-1), weights))
-    if found is None:
-        return none, "In some resamples, the oracle baseline is not above the no-memory baseline."
-    return [(float(low), float(high)) for low, high in zip(*found, strict=True)], None
+def _no_intervals(scales: Sequence[IndexScale], scores: Sequence[ClusterScores]) -> str | None:
+    """Return why there are no intervals, as a sentence; ``None`` if there are, or if no system has an index."""
+    names = (scale.shown.chosen.benchmark for scale, each in zip(scales, scores, strict=False) if not each.can_vary)
+    return next((f"{name} has too few independent groups of items." for name in names), None)
+
+
+def _deviations(
+    scales: Sequence[IndexScale], scores: Sequence[ClusterScores], rows: Sequence[OverallRow], weights: Array
+) -> list[Array]:
+    """Return the deviations of the rows' shares of the gap on each benchmark, times its weight.
+
+    The share is ``s = (θ - f) / (c - f)``, so its deviation is ``(z_θ - s z_c - (1 - s) z_f) / (c - f)``.
+    """
+    found = []
+    for place, (scale, each, weight) in enumerate(zip(scales, scores, weights.tolist(), strict=True)):
+        shares = np.array([row.shares[place] for row in rows], dtype=np.float64)[:, None]
+        deviations = each.deviations()
+        ceiling = deviations[-1] if scale.oracle is not None else 0.0
+        gap = (scale.shown.ceiling or 0.0) - (scale.shown.floor or 0.0)
+        ours = deviations[: len(rows)] - shares * ceiling - (1 - shares) * deviations[len(rows)]
+        found.append(weight / gap * ours)
+    return found
+
+
+def _with_interval(row: OverallRow, half: float) -> OverallRow:
+    index = row.index or 0.0
+    return row.model_copy(update={"low": index - half, "high": index + half})
 
 
 def _baseline(scales: Sequence[IndexScale], rows: Sequence[OverallRow]) -> int | None:
@@ -201,34 +206,57 @@ def _tested(
     rows: Sequence[OverallRow],
     weights: Array,
     baseline: int | None,
-) -> list[OverallRow]:
-    """Return the rows with their rank ranges and their comparison with the baseline."""
+) -> tuple[list[OverallRow], tuple[TiedPair, ...]]:
+    """Return the rows with their rank ranges and comparison with the baseline, and ties whose intervals are apart.
+
+    Floors and ceilings count as fixed.
+
+    Args:
+        samples: the scores of the rows on each benchmark.
+        rows: the systems, the highest index first, then the controls.
+        weights: shape (benchmarks,).
+        baseline: place of the baseline among the rows.
+    """
     ranked = sum(not row.is_control for row in rows)
-    if not ranked:
-        return list(rows)
-    parts = []
-    for scale, each, weight in zip(scales, samples, weights / weights.sum(), strict=True):
-        floor, ceiling = scale.shown.floor, scale.shown.ceiling
-        if floor is None or ceiling is None:
-            return list(rows)
-        parts.append(IndexPart(scale.shown.chosen.benchmark, each, float(weight) / (ceiling - floor)))
-    tests = index_tests(parts, ranked, len(rows), baseline)
-    base = rows[baseline].index if baseline is not None else None
-    found = []
-    for row, ranks, p in zip(rows, tests.ranks, tests.against, strict=False):
-        word = None if p is None or base is None or row.index is None else baseline_word(row.index - base, p < ALPHA)
-        found.append(row.model_copy(update={"ranks": (ranks.best, ranks.worst), "against_baseline": word}))
-    return [*found, *rows[ranked:]]
+    if not ranked or any(scale.shown.reason for scale in scales):
+        return list(rows), ()
+    members = [*range(ranked), *([baseline] if baseline is not None else [])]
+    parts, names = [], []
+    for scale, each, weight in zip(scales, samples, (weights / weights.sum()).tolist(), strict=True):
+        factor = weight / ((scale.shown.ceiling or 0.0) - (scale.shown.floor or 0.0))
+        parts.append(cluster_scores(each, members, factor))
+        names += [f"{scale.shown.chosen.benchmark}/{name}" for name in each.clusters]
+    first, second = np.triu_indices(len(members), 1)
+    tested = index_tests(parts, tuple(names), first, second)
+    index = np.array([row.index for row in rows], dtype=np.float64)
+    among = second < ranked
+    ranges = rank_ranges(index[:ranked], first[among], second[among], tested.corrected[among])
+    found = [
+        row.model_copy(update={"ranks": (ranks.best, ranks.worst)}) for row, ranks in zip(rows, ranges, strict=False)
+    ]
+    if baseline is not None:
+        against = zip(found, index, tested.corrected[~among], strict=False)
+        words = [baseline_word(float(value - index[baseline]), bool(p < ALPHA)) for _row, value, p in against]
+        found = [row.model_copy(update={"against_baseline": word}) for row, word in zip(found, words, strict=True)]
+    ends = [(row.low, row.high) for row in found]
+    tied = tied_apart([row.system for row in found], ends, first, second, tested)
+    return [*found, *rows[ranked:]], tied
 
 
-def cluster_scores(samples: TrackSamples) -> ClusterScores:
+def cluster_scores(
+    samples: TrackSamples, runs: Sequence[int] | slice = slice(None), factor: float = 1.0
+) -> ClusterScores:
+    """Return the scores of some runs in the categories that count, by cluster, times a factor."""
     places = [samples.plan.index(category) for category in counting(samples.plan)]
     size = len(samples.clusters)
     cells = samples.category * size + samples.cluster
     shape = (len(samples.plan), size)
-    points = np.array([np.bincount(cells, row, shape[0] * size).reshape(shape)[places] for row in samples.scores])
+    scores = samples.scores[runs]
+    points = np.array([np.bincount(cells, row, shape[0] * size).reshape(shape)[places] for row in scores])
     items = np.bincount(cells, minlength=shape[0] * size).reshape(shape)[places]
-    return ClusterScores(np.array(samples.layout.weights), items.astype(np.float64), points)
+    totals = items.sum(axis=1, keepdims=True)
+    weights = factor * np.array(samples.layout.weights)[:, None] / totals
+    return ClusterScores(items / totals, points * weights)
 
 
 @dataclass(frozen=True)

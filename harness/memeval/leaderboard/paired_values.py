@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import fsum
 from statistics import fmean
 
 from memeval.analysis.comparing import COMPOSITE, metrics_of
 from memeval.evaluation.run.summary import percentile
 from memeval.grading.scoring import counting, layout_of
-from memeval.leaderboard.measured import MeasuredRun, Values
+from memeval.leaderboard.measured import Items, MeasuredRun, Values
 from memeval.records.benchmark import Direction, MetricInfo
 from memeval.records.check import MetricGroup, Unit
 from memeval.records.errors import BadInput
 from memeval.records.settings import CheckThresholds, CostMetric
+from memeval.records.track import CategoryPlan
 from memeval.statistics.composite import Layout, composite
 from memeval.statistics.intervals import chance_of_more
 from memeval.statistics.paired import PairedDifference, paired_difference, paired_means
@@ -48,13 +50,27 @@ class PairedValue:
     only_warns: bool = False
     """Whether it never fails the check; its test is then outside the family."""
     skipped: bool = False
-    """Whether it cannot be compared; ``note`` says why."""
 
     @property
     def loss(self) -> Mapping[str, float]:
         """The part of each cluster in the loss, positive if worse; empty if no test is possible."""
         sign = -1 if self.direction is Direction.HIGHER else 1
         return {} if self.paired is None else {name: sign * part for name, part in self.paired.parts.items()}
+
+
+@dataclass(frozen=True)
+class Mix:
+    """A sum of runs: of the scores of an item in each run, times weights, divided by a number."""
+
+    weights: Sequence[float]
+    divisor: float = 1.0
+
+    def of(self, runs: Sequence[Items], names: Sequence[str]) -> list[float]:
+        used = [(weight, run) for weight, run in zip(self.weights, runs, strict=True) if weight]
+        return [fsum(weight * run[name].score for weight, run in used if name in run) / self.divisor for name in names]
+
+    def has(self, runs: Sequence[Items], names: Sequence[str]) -> bool:
+        return any(name in run for weight, run in zip(self.weights, runs, strict=True) if weight for name in names)
 
 
 def paired_values(
@@ -69,49 +85,41 @@ def paired_values(
     Raises:
         BadInput: the runs have an item in different categories or clusters.
     """
-    yield from _scores(current, baselines)
+    runs = [run.items for run in (current, *baselines)]
+    ours, theirs = Mix([1, *[0] * len(baselines)]), Mix([0, *[1] * len(baselines)], len(baselines))
+    yield from score_values(current.run.track.categories, runs, ours, theirs)
     yield from _retrieval(current, baselines)
     yield from _costs(current, baselines, thresholds)
 
 
-def _scores(current: MeasuredRun, baselines: Sequence[MeasuredRun]) -> Iterator[PairedValue]:
-    plan = current.run.track.categories
-    places = _places(current, baselines)
+def score_values(plan: Sequence[CategoryPlan], runs: Sequence[Items], ours: Mix, theirs: Mix) -> Iterator[PairedValue]:
+    """Yield the composite and the categories of two sums of runs, over all items that any of the runs has."""
+    places = _places(runs)
     by_category: dict[str, list[str]] = {category.name: [] for category in plan}
     for item, (category, _cluster) in sorted(places.items()):
         if category not in by_category:
             raise BadInput(f"{item} has a category that is not in its track.", remedy="Run memeval verify on the run.")
         by_category[category].append(item)
-
-    def scores(run: MeasuredRun, name: str) -> list[float]:
-        return [run.items[item].score if item in run.items else 0.0 for item in by_category[name]]
-
-    def mean_scores(name: str) -> list[float]:
-        return [fmean(column) for column in zip(*(scores(run, name) for run in baselines), strict=True)]
-
-    def clusters(name: str) -> list[str]:
-        return [places[item][1] for item in by_category[name]]
-
+    clusters = {name: [places[item][1] for item in items] for name, items in by_category.items()}
+    values = {name: (ours.of(runs, items), theirs.of(runs, items)) for name, items in by_category.items()}
     counted = counting(plan)
     empty = next((category.name for category in counted if not by_category[category.name]), None)
     if not counted or empty is not None:
         reason = f"The runs have no item of {empty}." if empty else "No category counts in it."
         yield PairedValue(COMPOSITE, MetricGroup.OVERALL, note=reason, skipped=True)
     else:
-        layout = layout_of(plan, {category.name: clusters(category.name) for category in counted})
-        ours, theirs = ([take(c.name) for c in counted] for take in (partial(scores, current), mean_scores))
-        yield _subject(COMPOSITE, MetricGroup.OVERALL, layout, ours, theirs)
+        layout = layout_of(plan, clusters)
+        one, two = ([values[category.name][side] for category in counted] for side in (0, 1))
+        yield _subject(COMPOSITE, MetricGroup.OVERALL, layout, one, two)
     for name, items in by_category.items():
         if not items:
             continue
-        has = [any(item in run.items for item in items) for run in (current, *baselines)]
-        if not has[0] or not any(has[1:]):
-            old = fmean(mean_scores(name)) if any(has[1:]) else None
-            new = fmean(scores(current, name)) if has[0] else None
-            yield PairedValue(name, MetricGroup.CATEGORY, current=new, baseline=old, items=len(items))
+        (new, old), has = values[name], (ours.has(runs, items), theirs.has(runs, items))
+        if not all(has):
+            current, baseline = (fmean(value) if there else None for value, there in zip((new, old), has, strict=True))
+            yield PairedValue(name, MetricGroup.CATEGORY, current=current, baseline=baseline, items=len(items))
             continue
-        layout = Layout((1.0,), (tuple(clusters(name)),))
-        yield _subject(name, MetricGroup.CATEGORY, layout, [scores(current, name)], [mean_scores(name)])
+        yield _subject(name, MetricGroup.CATEGORY, Layout((1.0,), (tuple(clusters[name]),)), [new], [old])
 
 
 def _subject(
@@ -129,10 +137,10 @@ def _subject(
     )
 
 
-def _places(current: MeasuredRun, baselines: Sequence[MeasuredRun]) -> Mapping[str, tuple[str, str]]:
+def _places(runs: Iterable[Items]) -> Mapping[str, tuple[str, str]]:
     places: dict[str, tuple[str, str]] = {}
-    for run in (current, *baselines):
-        for item, score in run.items.items():
+    for run in runs:
+        for item, score in run.items():
             if places.setdefault(item, (score.category, score.cluster)) != (score.category, score.cluster):
                 raise BadInput(
                     f"the runs have {item} in different categories or clusters.",
@@ -143,7 +151,7 @@ def _places(current: MeasuredRun, baselines: Sequence[MeasuredRun]) -> Mapping[s
 
 def _retrieval(current: MeasuredRun, baselines: Sequence[MeasuredRun]) -> Iterator[PairedValue]:
     known = metrics_of(current.run.track.benchmark)
-    places = _places(current, baselines)
+    places = _places(run.items for run in (current, *baselines))
     names = sorted({name for run in (current, *baselines) for item in run.items.values() for name in item.metrics})
     for name in names:
         if not _RETRIEVAL.fullmatch(name):

@@ -11,7 +11,6 @@ from memeval.leaderboard.board import Board, BoardRow
 from memeval.records.track import Track
 
 Alike = dict[str, object]
-"""The track parts that must be equal for two rows to be paired."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,6 @@ class TrackPair:
     system: str
     first: BoardRow
     second: BoardRow
-    """The run on the fresh seed, or with one memory for all items."""
     first_value: float
     second_value: float
 
@@ -37,10 +35,6 @@ def old_and_fresh(board: Board, known: str, fresh: str) -> tuple[TrackPair, ...]
     """Pair each system's run on the public seed with its run on a fresh seed, best fresh score first.
 
     Only runs with equal protocol, tier, size, reader, judge and limits are paired.
-
-    Args:
-        known: the benchmark with the public seed: ``beliefs@2``.
-        fresh: the edition: ``beliefs-fresh-202701@2``.
     """
 
     def alike(track: Track) -> Alike:

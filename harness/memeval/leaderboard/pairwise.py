@@ -21,7 +21,6 @@ from memeval.statistics.intervals import critical
 @dataclass(frozen=True)
 class ValueDifference:
     difference: float
-    """Second minus first."""
     low: float | None
     """Lower end of the 95 % interval; ``None`` if there is only one cluster."""
     high: float | None

@@ -14,8 +14,9 @@ from memeval.analysis.comparing import COMPOSITE
 from memeval.archive.run_cache import kept_by_name
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.samples import TrackSamples, read_samples
+from memeval.records.overall import TiedPair
 from memeval.statistics.detectable import ASSUMED, Clustering, Disagreement, detectable, disagreement
-from memeval.statistics.flips import Array, Tested, pair_tests
+from memeval.statistics.flips import Array, Places, Tested, pair_tests
 from memeval.statistics.ranks import ALPHA, RankRange, rank_ranges
 
 
@@ -68,7 +69,6 @@ def detectable_differences(samples: TrackSamples) -> DetectableDifferences:
 @dataclass(frozen=True)
 class PairTest:
     difference: float
-    """First minus second."""
     p: float
     """Two-sided p-value of no difference."""
     corrected: float
@@ -85,7 +85,6 @@ class TrackTests:
 
     ranks: Mapping[Path, RankRange]
     runs: Mapping[Path, int]
-    """Index of each run: the ranked runs, then the baseline."""
     names: tuple[str, ...]
     values: Array
     """Each value of each run, shape (runs, values)."""
@@ -98,15 +97,7 @@ class TrackTests:
         return detectable_differences(self.samples)
 
     def pair(self, first: Path, second: Path, name: str = COMPOSITE) -> PairTest:
-        """Return the test of two runs.
-
-        Args:
-            second: folder of another run.
-
-        Raises:
-            KeyError: a run is not one of the tested runs.
-            ValueError: there is no such value, or both runs are the same.
-        """
+        """Return the test of two runs. Raises KeyError: a run is not tested. Raises ValueError: both are the same."""
         one, two = self.runs[first], self.runs[second]
         low, high = sorted((one, two))
         if low == high:
@@ -152,3 +143,45 @@ def sample_tests(samples: TrackSamples, runs: Sequence[Path], ranked: int) -> Tr
         tested=tested,
         samples=samples,
     )
+
+
+def baseline_word(difference: float, apart: bool) -> str:
+    """Return whether a system is ``better``, ``worse`` or ``not better`` than the baseline.
+
+    ``apart``: whether the difference, its value minus that of the baseline, is significant.
+    """
+    if not apart or difference == 0:
+        return "not better"
+    return "better" if difference > 0 else "worse"
+
+
+def tied_apart(
+    systems: Sequence[str],
+    intervals: Sequence[tuple[float | None, float | None]],
+    first: Places,
+    second: Places,
+    tested: Tested,
+) -> tuple[TiedPair, ...]:
+    """Return the pairs of systems that no test separates although their intervals do not overlap.
+
+    The pairs have the indexes ``first`` and ``second``; those with runs behind the systems are left out.
+    """
+    found = []
+    for one, two, p, corrected in zip(first, second, tested.p, tested.corrected, strict=True):
+        if corrected < ALPHA or max(one, two) >= len(systems):
+            continue
+        (low, high), (other_low, other_high) = intervals[one], intervals[two]
+        if low is None or high is None or other_low is None or other_high is None:
+            continue
+        if low > other_high or other_low > high:
+            higher, lower = (one, two) if low > other_high else (two, one)
+            reason = (
+                f"Their difference alone has p = {p:.2g}. Corrected for all tests of the table, it has "
+                f"p = {corrected:.2g}, and only p below {ALPHA:g} separates two systems."
+            )
+            found.append(
+                TiedPair(
+                    higher=systems[higher], lower=systems[lower], p=float(p), corrected=float(corrected), reason=reason
+                )
+            )
+    return tuple(found)

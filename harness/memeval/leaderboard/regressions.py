@@ -1,7 +1,8 @@
 """The regression check: a run against the mean of its baseline runs, metric by metric.
 
 A metric is a regression if it passes a threshold, and a one-sided paired test over the same items shows a loss. All
-tests of a check are one family, corrected together: an unchanged system fails in at most 5 % of its checks.
+tests of a comparison are one family, corrected together, and the level is divided between the comparisons of a check:
+an unchanged system fails in at most 5 % of its checks.
 """
 
 from __future__ import annotations
@@ -10,27 +11,70 @@ import math
 from collections.abc import Mapping, Sequence
 
 from memeval.analysis.comparing import COMPOSITE
-from memeval.leaderboard.measured import MeasuredRun
-from memeval.leaderboard.paired_values import PairedValue, paired_values
+from memeval.leaderboard.measured import Items, MeasuredRun
+from memeval.leaderboard.paired_values import Mix, PairedValue, paired_values, score_values
 from memeval.records.benchmark import Direction
 from memeval.records.check import CheckedMetric, GateStatus, MetricGroup, MetricStatus, Severity
 from memeval.records.settings import CheckThresholds
-from memeval.statistics.flips import family_tests
+from memeval.records.track import CategoryPlan
+from memeval.statistics.flips import Tested, family_tests
 
 EPSILON = 1e-9
 """A loss of exactly a threshold does not pass it."""
 
 
 def check_metrics(
-    current: MeasuredRun, baselines: Sequence[MeasuredRun], thresholds: CheckThresholds
+    current: MeasuredRun, baselines: Sequence[MeasuredRun], thresholds: CheckThresholds, level: float | None = None
 ) -> tuple[CheckedMetric, ...]:
     values = list(paired_values(current, baselines, thresholds))
     tested = {number: each for number, each in enumerate(values) if each.loss}
     family = {number: each for number, each in tested.items() if not each.only_warns}
     p_values, corrected = _chances(tested), _corrected(family)
+    level = level or thresholds.significance_percent / 100
     return tuple(
-        _judged(each, p_values.get(number), corrected.get(number), thresholds) for number, each in enumerate(values)
+        _judged(each, p_values.get(number), corrected.get(number), thresholds, level)
+        for number, each in enumerate(values)
     )
+
+
+def metrics_against(
+    plan: Sequence[CategoryPlan], current: Items, other: Items, thresholds: CheckThresholds, level: float
+) -> tuple[CheckedMetric, ...]:
+    """Compare the scores of a run with those of one other run, with the family and p-values of ``memeval compare``.
+
+    ``level``: the two-sided corrected p-value below which a loss counts. Values without a test are left out.
+    """
+    values = [each for each in score_values(plan, [current, other], Mix([1, 0]), Mix([0, 1])) if each.loss]
+    tested = family_tests([each.loss for each in values], [each.metric for each in values], main=COMPOSITE)
+    return _tested(values, tested, thresholds, level)
+
+
+def drift_metrics(
+    plan: Sequence[CategoryPlan], runs: Sequence[Items], thresholds: CheckThresholds, level: float
+) -> tuple[CheckedMetric, ...]:
+    """Test whether scores fall over several runs, although no run is much worse than the one before.
+
+    A straight line is fitted to the scores of every item. Its end is compared with its start, item by item, by the
+    one-sided paired test: as a sum over runs, the change of a cluster is as likely up as down if nothing drifts.
+
+    Args:
+        runs: at least three, oldest first.
+        level: the one-sided corrected p-value below which a loss counts.
+    """
+    count, middle = len(runs), (len(runs) - 1) / 2
+    halves = [(place - middle) * middle * 12 / (count**3 - count) for place in range(count)]
+    start, end = (Mix([1 / count + sign * half for half in halves]) for sign in (-1, 1))
+    values = [each for each in score_values(plan, runs, end, start) if each.loss]
+    names = [each.metric for each in values]
+    tested = family_tests([each.loss for each in values], names, main=COMPOSITE, one_sided=True)
+    return _tested(values, tested, thresholds, level)
+
+
+def _tested(
+    values: Sequence[PairedValue], tested: Tested, thresholds: CheckThresholds, level: float
+) -> tuple[CheckedMetric, ...]:
+    pairs = zip(values, tested.p.tolist(), tested.corrected.tolist(), strict=True)
+    return tuple(_judged(each, p, corrected, thresholds, level) for each, p, corrected in pairs)
 
 
 def _chances(tested: Mapping[int, PairedValue]) -> dict[int, float]:
@@ -93,7 +137,9 @@ def points_of(group: MetricGroup, thresholds: CheckThresholds) -> float | None:
     }.get(group)
 
 
-def _judged(each: PairedValue, p: float | None, corrected: float | None, thresholds: CheckThresholds) -> CheckedMetric:
+def _judged(
+    each: PairedValue, p: float | None, corrected: float | None, thresholds: CheckThresholds, level: float
+) -> CheckedMetric:
     metric = CheckedMetric(
         metric=each.metric,
         group=each.group,
@@ -134,7 +180,7 @@ def _judged(each: PairedValue, p: float | None, corrected: float | None, thresho
     return measured.model_copy(
         update={
             "severity": severity,
-            "status": _status(each, severity, corrected, loss, gained is not None, thresholds),
+            "status": _status(each, severity, corrected, loss, gained is not None, level),
             "note": note,
         }
     )
@@ -146,7 +192,7 @@ def _status(
     corrected: float | None,
     loss: float,
     gained: bool,
-    thresholds: CheckThresholds,
+    level: float,
 ) -> MetricStatus:
     if severity is None:
         if gained:
@@ -154,5 +200,5 @@ def _status(
         return MetricStatus.MINOR_DIP if loss > EPSILON else MetricStatus.STABLE
     if each.only_warns:
         return MetricStatus.WARNING
-    is_noise = corrected is not None and corrected >= thresholds.significance_percent / 100
+    is_noise = corrected is not None and corrected >= level
     return MetricStatus.WITHIN_NOISE if is_noise else MetricStatus.REGRESSION

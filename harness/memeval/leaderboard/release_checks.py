@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from memeval.archive.ledger import Ledger
+from memeval.archive.rows import indented
 from memeval.archive.runs import RunFolder, runs_under
 from memeval.archive.signatures import (
     NOT_SIGNED,
@@ -24,7 +25,6 @@ from memeval.leaderboard.releases import (
     RANKS_METHOD,
     ReleaseFile,
     derived,
-    file_bytes,
     release_files,
     release_path,
 )
@@ -120,7 +120,7 @@ def check_form(file: ReleaseFile) -> Check:
     findings = []
     if (problem := file.wrong_state()) is not None:
         findings.append(Finding(f"{file.path}: state", problem, RESTORE))
-    if file.content != file_bytes(file.data):
+    if file.content != indented(file.data):
         findings.append(Finding(str(file.path), "is not written as memeval writes it.", RESTORE))
     for path in (*release.files, *release.data_files):
         if not is_safe(path):

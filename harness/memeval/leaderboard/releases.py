@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from memeval.archive.ledger import Details, Ledger
+from memeval.archive.rows import indented, write_files
 from memeval.archive.signatures import RELEASE_NAMESPACE, sign, signed_bytes
 from memeval.leaderboard.board import Board
 from memeval.leaderboard.board_settings import BOARD_FILE, board_file, page_settings
@@ -20,12 +21,10 @@ from memeval.records.ledger import LedgerEvent
 from memeval.records.release import Release, ReleaseRow
 from memeval.records.settings import BoardSettings
 from memeval.settings import read_settings
-from memeval.storage import unwritable, write_whole
 
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,63}")
 
 LARGEST = 64_000_000
-"""Maximum size of a release file in bytes: a release lists thousands of published files."""
 
 RANKS_METHOD = "ranks@2"
 """Name of the method of :mod:`memeval.leaderboard.board`. A better method gets the next name."""
@@ -72,11 +71,6 @@ class ReleaseFile:
         return f"is {self.release.state}, but the file gives {state}: the release was edited."
 
 
-def file_bytes(data: Mapping[str, Any]) -> bytes:
-    """Return the file of a release, given its plain JSON data: one value a line, for review."""
-    return (json.dumps(data, sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
-
-
 def release_path(results: Path, version: str) -> Path:
     return results / "releases" / f"{version}.json"
 
@@ -114,7 +108,8 @@ def frozen(
 ) -> tuple[Release, bool]:
     """Return the release of a board.
 
-    A board with equal runs and settings keeps its earlier release, unless a new one is wanted. Nothing is written.
+    A board with equal runs and settings keeps its earlier release, unless a new one is wanted. A version that is frozen
+    stands for its own board, also if the board has changed since: see :func:`is_of_board`. Nothing is written.
 
     Args:
         results: the results folder, for its releases and ledger.
@@ -122,7 +117,7 @@ def frozen(
         anew: whether such a board gets a new release too.
 
     Raises:
-        BadInput: another board has that version, the version is not valid, the ledger lacks lines that an earlier
+        BadInput: the version is not valid, the ledger lacks lines that an earlier
             release depends on, or ``memeval.toml`` is not valid.
 
     Returns:
@@ -133,54 +128,43 @@ def frozen(
         require_version(version)
     known = {release.version: release for release in releases(results)}
     hold(results)
-    parts = {
-        **derived(board),
-        "memeval": memeval,
-        "ranks_method": RANKS_METHOD,
-        "ledger_digest": Ledger(results).digest(),
-    }
-    shown = digest_bytes(board_file(page_settings(read_settings(results.absolute().parent))))
-    same = [
-        release
-        for release in known.values()
-        if not anew
-        and version in (None, release.version)
-        and _settings_digest(release) == shown
-        and _is_of(release, parts, Ledger(results))
-    ]
+    if version in known:
+        return known[version], False
+    parts = _parts(board, memeval)
+    same = [] if anew or version else [each for each in known.values() if _is_of(each, parts, results)]
     if same:
         return same[-1], False
-    if version in known:
-        raise BadInput(
-            f"release {version} is frozen, and the board has changed since.",
-            where=results / "releases" / f"{version}.json",
-            remedy="Publish the change under another version with --release.",
-        )
     today = datetime.now(UTC).date()
     data = parts | {
+        "ledger_digest": Ledger(results).digest(),
         "schema_version": Release.SCHEMA,
         "version": _next_version(f"{today:%Y.%m.%d}", set(known)) if version is None else version,
         "date": today.isoformat(),
         "files": {},
         "data_files": [],
+        "root_files": {},
         "signature": None,
     }
     return Release.from_data(data | {"state": state_of(data)}, "--release"), True
 
 
 def completed(
-    release: Release, files: Mapping[str, Digest], key: Path | None, data_files: Iterable[str] = ()
+    release: Release,
+    files: Mapping[str, Digest],
+    key: Path | None,
+    data_files: Iterable[str] = (),
+    root_files: Mapping[str, Digest] | None = None,
 ) -> Release:
     """Return a new release with its published files, its state, and a signature if there is a key.
 
-    Args:
-        key: file of an SSH key; ``None`` to sign nothing.
-        data_files: the shared files that its pages load.
-
-    Raises:
-        BadInput: the key cannot sign.
+    ``files`` and ``root_files`` have digests by path; the pages load the shared ``data_files``. Raises BadInput: the
+    key cannot sign.
     """
-    data = release.data() | {"files": dict(files), "data_files": sorted(data_files)}
+    data = release.data() | {
+        "files": dict(files),
+        "data_files": sorted(data_files),
+        "root_files": dict(root_files or {}),
+    }
     data["state"] = state_of(data)
     if key is not None:
         data["signature"] = sign(signed_bytes(data), key, RELEASE_NAMESPACE)
@@ -209,13 +193,22 @@ def _settings_digest(release: Release) -> Digest:
     return release.files.get(BOARD_FILE) or digest_bytes(board_file(BoardSettings()))
 
 
-def _is_of(release: Release, parts: Mapping[str, Any], ledger: Ledger) -> bool:
-    """Return whether a release has these parts, and the ledger had only lines about releases since."""
-    data = release.data()
-    if any(data[name] != value for name, value in parts.items() if name != "ledger_digest"):
+def is_of_board(release: Release, board: Board, results: Path, memeval: str) -> bool:
+    """Return whether a frozen release still has the runs, the ranks, the settings and the ledger of the board."""
+    return _is_of(release, _parts(board, memeval), results)
+
+
+def _parts(board: Board, memeval: str) -> dict[str, Any]:
+    return {**derived(board), "memeval": memeval, "ranks_method": RANKS_METHOD}
+
+
+def _is_of(release: Release, parts: Mapping[str, Any], results: Path) -> bool:
+    shown = digest_bytes(board_file(page_settings(read_settings(results.absolute().parent))))
+    data, ledger = release.data(), Ledger(results)
+    if _settings_digest(release) != shown or any(data[name] != value for name, value in parts.items()):
         return False
-    since = ledger.entries()[len(ledger.until(release.ledger_digest).entries()) :]
-    return all(entry.event is LedgerEvent.RELEASED for entry in since)
+    before = {entry.to_json() for entry in ledger.until(release.ledger_digest).entries()}
+    return all(each.event is LedgerEvent.RELEASED or each.to_json() in before for each in ledger.entries())
 
 
 def keep(release: Release, results: Path, key: Path | None = None, by: str = "memeval") -> None:
@@ -224,19 +217,15 @@ def keep(release: Release, results: Path, key: Path | None = None, by: str = "me
     Raises BadInput: the folder or the ledger cannot be written, or another release has this version.
     """
     path = release_path(results, release.version)
-    content = file_bytes(release.data())
+    content = indented(release.data())
     if path.exists() and ReleaseFile.read(path).release != release:
         raise BadInput(
             f"release {release.version} is frozen, and this board differs from it.",
             where=path,
             remedy="Publish the change under another version with --release.",
         )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(path.parent, error) from None
     if not path.exists():
-        write_whole(path, content)
+        write_files({path: content})
     ledger = Ledger(results, key)
     reason = f"{len(release.rows)} rows, {len(release.runs)} runs, {len(release.files)} files"
     named = Details(release_version=release.version, release_digest=digest_bytes(content))

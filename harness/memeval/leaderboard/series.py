@@ -1,4 +1,4 @@
-"""Which runs belong to one line of history: one system on one benchmark, with settings that follow each other."""
+"""Which runs belong to one line of history: those of one system on one track."""
 
 from __future__ import annotations
 
@@ -7,14 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from functools import cached_property
-from itertools import pairwise
 
-from memeval.leaderboard.track_changes import Change, track_changes
 from memeval.records.ledger import LedgerEntry, LedgerEvent
 from memeval.records.run import Run, SystemKind
-
-SUPERSEDED = "superseded"
 
 
 class LeftOut(StrEnum):
@@ -26,11 +21,6 @@ class LeftOut(StrEnum):
 
 @dataclass(frozen=True)
 class RunSeries:
-    """The runs of one system on one benchmark, oldest first.
-
-    Settings may change from one run to a later one, but do not alternate.
-    """
-
     system: str
     is_control: bool
     benchmark: str
@@ -44,24 +34,14 @@ class RunSeries:
 
     @property
     def group(self) -> tuple[str, ...]:
-        """Equal for series that one chart may show: the benchmark and the settings chosen for the last run."""
-        return (self.benchmark, *_choices(self.latest))
-
-    @cached_property
-    def changes(self) -> tuple[tuple[Change, ...], ...]:
-        return tuple(track_changes(before, after) for before, after in pairwise(self.runs))
-
-    @property
-    def has_line(self) -> bool:
-        """Whether two runs are on one track, so that a line can join them."""
-        return max(Counter(run.track_id for run in self.runs).values()) > 1
+        """Equal for series that one chart may show: the track, and the sessions that the systems receive."""
+        return self.latest.track_id, self.latest.system.view.value
 
 
 @dataclass(frozen=True)
 class History:
     series: tuple[RunSeries, ...]
     left_out: Mapping[LeftOut, int] = field(default_factory=dict)
-    """Number of runs that are in no series, by reason."""
 
 
 def started_at(run: Run) -> datetime | None:
@@ -75,16 +55,9 @@ def started_at(run: Run) -> datetime | None:
 
 
 def history_of(runs: Iterable[Run], entries: Iterable[LedgerEntry] = ()) -> History:
-    """Assign runs to series.
-
-    Runs of a system on a benchmark share a series if they have equal settings, apart from versions: the version of the
-    benchmark, its data, graders, prompts, prices and the like. If a system stops running with some settings,
-    such as a judge, and starts with others on a later day, the series goes on. Settings in use side by side give
-    several series.
+    """Assign runs, in any order, to series: each keeps its track.
 
     Invalidated and partial runs are left out, and so are runs that were superseded by a run on the same track.
-
-    ``runs``: any runs, in any order.
     """
     listed = list(runs)
     left_out: Counter[LeftOut] = Counter()
@@ -98,14 +71,14 @@ def history_of(runs: Iterable[Run], entries: Iterable[LedgerEntry] = ()) -> Hist
         else:
             left_out[reason or LeftOut.UNDATED] += 1
     dated.sort(key=lambda pair: (pair[0], pair[1].run_id))
-    grouped: dict[tuple[str, str, bool], list[tuple[datetime, Run]]] = defaultdict(list)
-    for at, run in dated:
-        name = run.track.benchmark.partition("@")[0]
-        grouped[name, run.system.slug, run.system.kind is SystemKind.CONTROL].append((at, run))
+    grouped: dict[tuple[str, str, bool, str, str], list[Run]] = defaultdict(list)
+    for _at, run in dated:
+        name, system = run.track.benchmark.partition("@")[0], run.system
+        key = (name, system.slug, system.kind is SystemKind.CONTROL, run.track_id, system.view.value)
+        grouped[key].append(run)
     series = tuple(
-        RunSeries(slug, is_control, benchmark, tuple(chain), superseded & {run.run_id for run in chain})
-        for (benchmark, slug, is_control), members in sorted(grouped.items(), key=lambda pair: pair[0])
-        for chain in _chains(members)
+        RunSeries(slug, is_control, benchmark, tuple(members), superseded & {run.run_id for run in members})
+        for (benchmark, slug, is_control, *_track), members in sorted(grouped.items(), key=lambda pair: pair[0][:3])
     )
     return History(series, left_out)
 
@@ -124,54 +97,3 @@ def _withdrawn(runs: Iterable[Run], entries: Iterable[LedgerEntry]) -> tuple[fro
             else:
                 superseded.add(entry.run_id)
     return frozenset(superseded), reasons
-
-
-def _choices(run: Run) -> tuple[str, ...]:
-    """Return the settings that a caller chooses, as text, without the versions of readers and judges."""
-    track = run.track
-    values = (
-        track.protocol,
-        track.tier,
-        track.reader.partition("@")[0],
-        track.judge.partition("@")[0],
-        track.judge_endpoint,
-        track.judge_label,
-        track.reader_endpoint,
-        track.sample,
-        sorted(track.parameters.items()),
-        run.system.view.value,
-    )
-    return tuple("" if value is None else str(value) for value in values)
-
-
-@dataclass
-class _Chain:
-    choices: tuple[str, ...]
-    members: list[tuple[datetime, Run]]
-
-    def distance(self, choices: tuple[str, ...], first: datetime) -> int | None:
-        """Return in how many chosen settings a later track differs; ``None`` if it cannot continue this chain."""
-        last = self.members[-1][0]
-        apart = sum(one != other for one, other in zip(self.choices, choices, strict=True))
-        return apart if last.date() < first.date() or (last < first and not apart) else None
-
-
-def _chains(members: Iterable[tuple[datetime, Run]]) -> list[list[Run]]:
-    tracks: dict[tuple[str, ...], list[tuple[datetime, Run]]] = defaultdict(list)
-    for at, run in members:
-        tracks[run.track_id, *_choices(run)].append((at, run))
-    chains: list[_Chain] = []
-    for (_track, *chosen), found in tracks.items():  # in order of their first run
-        choices, first = tuple(chosen), found[0][0]
-        open_ended = [
-            (apart, -chain.members[-1][0].timestamp(), place)
-            for place, chain in enumerate(chains)
-            if (apart := chain.distance(choices, first)) is not None
-        ]
-        if open_ended:
-            chain = chains[min(open_ended)[2]]
-            chain.choices = choices
-            chain.members += found
-        else:
-            chains.append(_Chain(choices, found))
-    return [[run for _at, run in chain.members] for chain in chains]

@@ -35,7 +35,6 @@ from memeval.statistics.flips import Places
 FEWEST = 10
 
 SELDOM = 2
-"""An answer that a run gives at most so often tells it apart."""
 
 COPIED = 0.5
 """A run is a copy if at least this share of its responses equals another system's, with what was retrieved."""
@@ -63,10 +62,8 @@ Seconds = tuple[float | None, ...]
 @dataclass(frozen=True)
 class Repeats:
     original: Run
-    """The run with the same responses, which was accepted or started first."""
     equal: int
     compared: int
-    """Number of telling responses."""
     is_copy: bool
     """Whether honest systems cannot agree like this; else only the texts are equal, not scores and clocks."""
 
@@ -223,9 +220,7 @@ def _row(response: Response, native: bool, seldom: bool, clock: Seconds) -> tupl
     question, answer, items = response.question_id, response.answer, response.items or ()
     # The digest of a context covers the retrieved texts.
     texts: object = response.context_digest or tuple((item.turn_id, item.text) for item in items)
-    sources = tuple(
-        (item.source_ids, None if item.score is None else item.score + 0.0) for item in items
-    )  # -0.0 is 0.0
+    sources = tuple((item.source_ids, _rounded(item.score)) for item in items)
     text: object = answer if native and seldom and answer.strip() else texts
     return (
         _hash((question, answer, response.context_tokens, texts, sources)),
@@ -233,6 +228,11 @@ def _row(response: Response, native: bool, seldom: bool, clock: Seconds) -> tupl
         _hash((question, text)) if text else 0,
         _retrieved(response),
     )
+
+
+def _rounded(score: float | None) -> float | None:
+    """Return a score as runs store it, in six decimals: a copy may have more, and -0.0 is 0.0."""
+    return None if score is None else round(score, 6) + 0.0
 
 
 def _hash(value: object) -> int:
@@ -267,6 +267,7 @@ def repeats(traces: Sequence[Trace]) -> dict[Path, Repeats]:
             others = [each for each in counts[place] if _another(traces[each[1]].run, trace.run)]
             if others and max(others)[0] >= share * len(trace.rows):
                 equal, number = max(others)
+                is_copy = is_copy or has_scaled_clocks(traces[number], trace)
                 found[trace.folder.path] = Repeats(traces[number].run, equal, len(trace.rows), is_copy)
                 break
     return found
@@ -331,6 +332,17 @@ def is_copied(one: Trace, two: Trace) -> bool:
     """
     if one.run.answers_from or two.run.answers_from:
         return False
+    return has_scaled_clocks(one, two)
+
+
+def shares_rows(one: Trace, two: Trace) -> bool:
+    """Return whether a run carries half of the rows of another one over: then it is no repetition of it."""
+    pairs = ((one.durations[phase].keys(), two.durations[phase].keys()) for phase in DURATIONS)
+    return any(len(first & second) >= COPIED * len(second) > 0 for first, second in pairs)
+
+
+def has_scaled_clocks(one: Trace, two: Trace) -> bool:
+    """Return whether the durations of one phase of two runs are the same, up to a common factor and small changes."""
     carries_over = bool(one.run.coverage.retried or two.run.coverage.retried)
     return any(
         _same_durations(one.durations[phase], two.durations[phase], carries_over)

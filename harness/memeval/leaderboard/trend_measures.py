@@ -7,16 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memeval.leaderboard.track_changes import Change, machine_changes, price_changes, token_changes
 from memeval.records.benchmark import Direction
 from memeval.records.call import Phase
 from memeval.records.errors import BadInput
-from memeval.records.run import Run
+from memeval.records.run import Isolation, Run
 from memeval.records.scores import Interval
 
 COMPOSITE = "composite"
 CATEGORY = "category_"
-"""Prefix of the names of categories, as in the downloads of a table."""
 RANK = "rank"
 
 _QUESTION = (Phase.ASK, Phase.SEARCH)
@@ -29,7 +27,6 @@ class Unit(StrEnum):
     DOLLARS = "dollars"
     SECONDS = "seconds"
     PLACE = "place"
-    """A rank: 1 is the best."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +46,8 @@ class TrendMeasure:
     unit: Unit
     better: Direction
     read: Callable[[Run], MeasuredValue]
-    changes: Callable[[Run, Run], tuple[Change, ...]] = lambda _before, _after: ()
-    """Returns what keeps the values of two runs of one track from being compared."""
+    changes: Callable[[Run, Run], tuple[str, ...]] = lambda _before, _after: ()
+    """Returns what keeps the values of two runs of one track from being compared, as sentences."""
 
 
 def run_measures(runs: Iterable[Run]) -> tuple[TrendMeasure, ...]:
@@ -121,6 +118,35 @@ def _latency(part: str) -> Callable[[Run], MeasuredValue]:
     return read
 
 
+_ISOLATION = {
+    Isolation.FILES_REACHABLE: "not sandboxed",
+    Isolation.SANDBOXED: "sandboxed",
+    Isolation.ELSEWHERE: "unknown (imported)",
+}
+
+
+def price_changes(before: Run, after: Run) -> tuple[str, ...]:
+    if before.prices is None or after.prices is None:
+        return ()
+    return _changed("Price list", before.prices, after.prices)
+
+
+def token_changes(before: Run, after: Run) -> tuple[str, ...]:
+    return _changed("Token counts", before.tokens.source.value, after.tokens.source.value)
+
+
+def machine_changes(before: Run, after: Run) -> tuple[str, ...]:
+    return (
+        *_changed("Platform", before.harness.platform, after.harness.platform),
+        *_changed("Concurrency", before.timing.concurrency, after.timing.concurrency),
+        *_changed("Isolation", _ISOLATION[before.isolation], _ISOLATION[after.isolation]),
+    )
+
+
+def _changed(name: str, old: object, new: object) -> tuple[str, ...]:
+    return () if old == new else (f"{name} changed from {old} to {new}.",)
+
+
 _COMPOSITE = TrendMeasure(COMPOSITE, "Composite score", Unit.SHARE, Direction.HIGHER, _composite)
 _COSTS = (
     TrendMeasure(
@@ -145,4 +171,3 @@ _COSTS = (
     ),
 )
 RANK_MEASURE = TrendMeasure(RANK, "Rank in each release", Unit.PLACE, Direction.LOWER, lambda _run: MeasuredValue(None))
-"""Read from releases: see :func:`memeval.leaderboard.trends.rank_trend`."""

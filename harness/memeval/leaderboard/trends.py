@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from memeval.analysis.comparing import MeasuredDifference, as_family, composite_difference
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.series import RunSeries, started_at
-from memeval.leaderboard.track_changes import Change, track_changes
 from memeval.leaderboard.trend_measures import RANK_MEASURE, MeasuredValue, TrendMeasure
 from memeval.records.comparison import Difference
 from memeval.records.errors import BadInput
@@ -37,13 +36,11 @@ class TrendPoint:
 @dataclass(frozen=True)
 class TrendBreak:
     index: int
-    changes: tuple[Change, ...]
+    changes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class TrendStep:
-    """A change of the mean that is unlikely to be chance."""
-
     index: int
     before: float
     after: float
@@ -81,8 +78,6 @@ class NeighbourTest:
 
 @dataclass(frozen=True)
 class SeriesTrend:
-    """A trend with the series it is of, and the paired tests between its runs."""
-
     series: RunSeries
     trend: Trend
     tests: tuple[NeighbourTest, ...] = ()
@@ -99,13 +94,11 @@ def trend_of(series: RunSeries, measure: TrendMeasure) -> Trend:
         )
         for run in series.runs
     )
-    return _trend(series, measure, points, series.changes)
+    return _trend(series, measure, points)
 
 
 def rank_trend(series: RunSeries, releases: Iterable[Release]) -> Trend:
     """Return the ranks of a series in the releases, the worst possible rank as upper end.
-
-    A release that ranks several runs of the series, on different tracks, counts with the latest of them.
 
     ``releases``: all releases, oldest first.
     """
@@ -118,8 +111,7 @@ def rank_trend(series: RunSeries, releases: Iterable[Release]) -> Trend:
         if row is not None:
             best, worst = (None if rank is None else float(rank) for rank in (row.best_rank, row.worst_rank))
             points.append(TrendPoint(release.date, release.version, runs[row.run_id], MeasuredValue(best, best, worst)))
-    changes = [track_changes(one.run, two.run) for one, two in pairwise(points)]
-    return _trend(series, RANK_MEASURE, tuple(points), changes)
+    return _trend(series, RANK_MEASURE, tuple(points))
 
 
 def neighbour_tests(trend: Trend, folders: Mapping[str, RunFolder]) -> tuple[NeighbourTest, ...]:
@@ -140,13 +132,11 @@ def _at(run: Run) -> str:
     return run.timing.started if started is None else started.isoformat(timespec="seconds")
 
 
-def _trend(
-    series: RunSeries, measure: TrendMeasure, points: tuple[TrendPoint, ...], track: Sequence[tuple[Change, ...]]
-) -> Trend:
+def _trend(series: RunSeries, measure: TrendMeasure, points: tuple[TrendPoint, ...]) -> Trend:
     breaks = tuple(
         TrendBreak(index, changes)
         for index, (one, two) in enumerate(pairwise(points), start=1)
-        if (changes := track[index - 1] + measure.changes(one.run, two.run))
+        if (changes := measure.changes(one.run, two.run))
     )
     whole = Trend(measure, series.system, points, breaks, ())
     return Trend(measure, series.system, points, breaks, tuple(_steps(whole)))

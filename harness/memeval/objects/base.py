@@ -52,8 +52,6 @@ class BadStore(BadInput):
 
 @dataclass(frozen=True)
 class ObjectInfo:
-    """What a store tells about an object without sending it."""
-
     key: str
     size: int
     etag: str | None
@@ -64,8 +62,6 @@ class ObjectInfo:
 
 @dataclass(frozen=True)
 class Headers:
-    """How a web server delivers an object; a folder ignores it."""
-
     content_type: str = "application/octet-stream"
     cache: str | None = None
     """The value of ``Cache-Control``; ``None`` to send none."""
@@ -90,12 +86,10 @@ class ObjectStore(Protocol):
         ...
 
     def create(self, key: str, content: bytes | Path, headers: Headers = Headers()) -> bool:
-        """Store an object, unless the key is taken; a cut transfer stores nothing.
+        """Store an object, unless the key is taken: False. A cut transfer stores nothing.
 
         A store that overwrites silently is asked first, so that two writers at the same time can both succeed. Use keys
         that name their content, and both write the same bytes.
-
-        Returns: True if this call stored the object; False if the key was taken.
         """
         ...
 
@@ -109,13 +103,8 @@ class ObjectStore(Protocol):
     ) -> bool:
         """Store an object whether or not the key is taken; a cut transfer leaves the former object.
 
-        Args:
-            content: the bytes, or a file.
-            headers: how a web server delivers it.
-            seen: the entity tag that the caller read; ``None`` to replace whatever is there.
-
-        Returns:
-            False if the store has another object than the caller read.
+        ``seen``: the entity tag that the caller read; ``None`` to replace whatever is there. Returns False if the store
+        has another object than the caller read.
         """
         ...
 

@@ -63,7 +63,6 @@ _SENTENCES = {
     "QuotaExceeded": ("the bucket is full.", "Raise its quota, or delete old objects."),
     "EntityTooLarge": ("the object is too large for the service.", None),
 }
-"""What the codes of services mean, and what to do."""
 
 _TAKEN = ("PreconditionFailed", "412", "ConditionalRequestConflict", "409")
 """Codes for a key that is taken, or that another writer is just taking."""
@@ -124,9 +123,8 @@ class BucketStore:
     def read(self, key: str) -> bytes:
         def read_once() -> bytes:
             reply = self._client.get_object(**self._named(key))
-            content = reply["Body"].read()
-            _refuse_cut(reply, len(content))
-            return content
+            _refuse_cut(reply)
+            return reply["Body"].read()
 
         content: bytes = self._tried(key, read_once)
         return content
@@ -134,10 +132,10 @@ class BucketStore:
     def download(self, key: str, path: Path) -> None:
         def download_once() -> None:
             reply = self._client.get_object(**self._named(key))
+            _refuse_cut(reply)
             with whole_or_none(path) as stream:
                 for chunk in reply["Body"].iter_chunks(_CHUNK_BYTES):
                     stream.write(chunk)
-                _refuse_cut(reply, stream.tell())
 
         self._tried(key, download_once)
 
@@ -147,7 +145,7 @@ class BucketStore:
         def ask() -> HeadObjectOutputTypeDef:
             try:
                 reply = self._client.head_object(**self._named(key))
-                _refuse_cut(reply, None)
+                _refuse_cut(reply)
                 return reply
             except ClientError as error:
                 if _code(error) not in _MISSING:  # the reply has no body; that of another request says what is wrong
@@ -216,7 +214,6 @@ class BucketStore:
         return {"Bucket": self._bucket, "Key": self._prefix + key}
 
     def _put(self, key: str, content: bytes | Path, headers: Headers, condition: Mapping[str, Any]) -> bool:
-        """Send an object, and return False if the condition does not hold."""
         extra: dict[str, Any] = {"ContentType": headers.content_type}
         if headers.cache is not None:
             extra["CacheControl"] = headers.cache
@@ -234,7 +231,6 @@ class BucketStore:
             )
 
     def _send_parts(self, key: str, stream: BinaryIO, extra: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
-        """Send a large object in parts; an error leaves nothing."""
         named = self._named(key)
         with self._sentences(key):
             upload = {**named, "UploadId": self._client.create_multipart_upload(**named, **extra)["UploadId"]}
@@ -346,16 +342,9 @@ class _NotUnderstood(BadStore):
     """The service does not know conditional writing."""
 
 
-def _refuse_cut(reply: Mapping[str, Any], received: int | None) -> None:
-    """Refuse a reply whose headers or body were cut off; a header that was cut off looks like one that is absent.
-
-    ``received``: number of bytes of its body; ``None`` for HEAD.
-    """
-    from botocore.exceptions import IncompleteReadError
-
+def _refuse_cut(reply: Mapping[str, Any]) -> None:
+    """Refuse a reply to GET or HEAD with cut headers: they look like absent ones. boto3 refuses a cut body itself."""
     _refuse_without(reply, "ContentLength", "ETag", "LastModified")
-    if received not in (None, reply["ContentLength"]):
-        raise IncompleteReadError(actual_bytes=received, expected_bytes=reply["ContentLength"])
 
 
 def _refuse_without(reply: Mapping[str, Any], *names: str) -> None:
@@ -375,7 +364,6 @@ def _md5(body: bytes) -> str:
 
 
 def _default_region() -> str | None:
-    """Return the region for services that need none; ``None`` where the environment names one."""
     named = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     return named or ("auto" if os.environ.get(_ENDPOINT) else None)
 

@@ -28,6 +28,11 @@ SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 Slug = Annotated[str, StringConstraints(pattern=rf"^{SLUG.pattern}$", max_length=SLUG_LENGTH)]
 """A name that is safe as a folder, in a URL and on every file system."""
 
+_BIDI = "\u200e\u200f\u202a-\u202e\u2066-\u2069"
+
+ShownName = Annotated[str, StringConstraints(max_length=200, pattern=f"^[^\x00-\x1f\x7f-\x9f{_BIDI}]*$")]
+"""A name for people: one line of bounded length, without characters that reverse the text around it."""
+
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 """A proportion in [0, 1], never a percentage."""
 

@@ -304,12 +304,18 @@ class BenchmarkInfo(Record):
     by_hand: str | None = None
     """How to get the data by hand, as a sentence, if memeval cannot download it; else ``None``."""
     released_digests: tuple[Digest, ...] = ()
-    """Digests (unpacked) of released data that memeval cannot download; empty if its authors publish none."""
+    """Digests (unpacked) of released data that memeval cannot download, or that is in several files; empty if its
+    authors publish none."""
 
     @property
     def unverified(self) -> bool:
         """Whether the data cannot be verified, because memeval has no digest of it."""
         return self.by_hand is not None and not self.released_digests
+
+    @property
+    def known_digests(self) -> frozenset[Digest]:
+        """Digests of the data of its tracks, as far as it is not generated."""
+        return frozenset((*(source.digest for source in self.sources), *self.released_digests))
 
     @property
     def generated(self) -> bool:

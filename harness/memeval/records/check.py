@@ -121,6 +121,23 @@ class Baseline(Record):
     """Whether fewer accepted runs exist than the settings ask for."""
 
 
+class GateComparison(Record):
+    """A further comparison of a check, over the composite and the categories."""
+
+    kind: str
+    """``release`` (the last release with a run of the system), ``best`` (the best accepted run), or ``drift`` (a line
+    fitted to the last accepted runs and this one)."""
+    runs: tuple[str, ...]
+    """The other run; for ``drift`` all runs, oldest first."""
+    release: str | None = None
+    """The version of the release."""
+    level: float
+    """A loss counts if its corrected p-value is below this."""
+    metrics: tuple[CheckedMetric, ...]
+    """For ``drift``, values are the start and the end of the line, and p-values are one-sided. For the others, they are
+    the two-sided p-values of ``memeval compare``."""
+
+
 class RegressionCheck(Stored):
     """The result of ``memeval check``."""
 
@@ -139,10 +156,23 @@ class RegressionCheck(Stored):
     """The metrics: composite, categories, retrieval, cost."""
     tests: int = 0
     """Number of tests over which p-values are corrected."""
+    level: float = 0.05
+    """A loss against the baseline counts if its corrected p-value is below this."""
+    comparisons: tuple[GateComparison, ...] = ()
+    """Comparisons with the last release, with the best accepted run, and over the last runs."""
     thresholds: CheckThresholds
     """The thresholds."""
     notes: tuple[str, ...] = ()
     """What a reader must know about the baseline, as sentences."""
+
+    @property
+    def failing(self) -> tuple[str, ...]:
+        """The metrics that fail the check, each with its comparison if that is not the baseline."""
+        bad = (MetricStatus.REGRESSION, MetricStatus.MISSING)
+        found = [metric.metric for metric in self.metrics if metric.status in bad]
+        for each in self.comparisons:
+            found += [f"{metric.metric} ({each.kind})" for metric in each.metrics if metric.status in bad]
+        return tuple(found)
 
 
 class SmallestDrop(Record):

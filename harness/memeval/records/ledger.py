@@ -54,6 +54,8 @@ class LedgerEntry(Stored):
     """For ``released``: digest of its file."""
     previous: Digest | None
     """Digest of the line before; ``None`` on the first. A changed or removed line breaks the chain."""
+    joins: tuple[Digest, ...] = ()
+    """Digests of the last lines of other clones that were merged before this line."""
     signature: SignatureText | None = None
     """Signature of the canonical JSON of the other fields; ``None`` if the line is not signed."""
 

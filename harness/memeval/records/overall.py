@@ -134,6 +134,21 @@ class OverallRow(Record):
     """Why it has no index, as a sentence."""
 
 
+class TiedPair(Record):
+    """Two systems that are tied although their intervals do not overlap."""
+
+    higher: Slug
+    """The system with the higher value."""
+    lower: Slug
+    """The other one."""
+    p: float
+    """Two-sided p-value of their difference alone."""
+    corrected: float
+    """The same, corrected for all tests of the table."""
+    reason: str
+    """Why they are tied, as a sentence."""
+
+
 class Overall(Record):
     """The overall index of all systems on a suite."""
 
@@ -145,10 +160,14 @@ class Overall(Record):
     """Systems with an index, the highest first, then the others by name."""
     baseline: Slug | None = None
     """The simple baseline with the highest index; ``None`` if none has one."""
+    floors: tuple[str | None, ...] = ()
+    """Run of the no-memory baseline on each benchmark; ``None`` if it did not run."""
+    ceilings: tuple[str | None, ...] = ()
+    """Run of the oracle that counts as 100 on each benchmark; ``None`` where a perfect score counts, or without one."""
+    tied_apart: tuple[TiedPair, ...] = ()
+    """Pairs of systems that are tied although their intervals do not overlap, each with the reason."""
     interval_reason: str | None = None
     """Why there are no intervals, as a sentence; ``None`` if there are."""
-    draws: int
-    """Number of resamples behind the intervals."""
     weightings: int
     """Number of drawn weightings."""
     seed: str

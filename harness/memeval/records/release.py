@@ -59,6 +59,8 @@ class Release(Stored):
     data_files: tuple[str, ...]
     """The files that its pages share with other releases, by their paths beside the published folder, sorted. The names
     are digests: ``data/sha256/ab/abcd….json``."""
+    root_files: dict[str, Digest] = {}
+    """Digest of the pages beside the versions that memeval wrote with this release, by path."""
     state: Digest
     """Digest of the canonical JSON of all other fields but ``signature``."""
     signature: SignatureText | None = None

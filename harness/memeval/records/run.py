@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import ClassVar, Self
 
-from memeval.records.base import Digest, Record, Slug, Stored, digest_of
+from memeval.records.base import Digest, Record, ShownName, Slug, Stored, digest_of
 from memeval.records.call import Phase, PhaseUsage
 from memeval.records.imported import Imported
 from memeval.records.scores import Scores
@@ -106,12 +106,12 @@ class SystemIdentity(Record):
 
     slug: Slug
     """Its name in paths and URLs."""
-    name: str
+    name: ShownName
     """Its name for people; untrusted text."""
-    version: str
+    version: ShownName
     kind: SystemKind
     """Its origin."""
-    adapter_class: str
+    adapter_class: ShownName
     """The class that was loaded."""
     submission_digest: Digest
     environment_digest: Digest

@@ -24,6 +24,15 @@ WebAddress = Annotated[
 ]
 """An address on the web, without a user, a password or a query."""
 
+Contact = Annotated[
+    str,
+    StringConstraints(
+        max_length=300,
+        pattern=r"^(https://[A-Za-z0-9.-]+(:[0-9]+)?(/[A-Za-z0-9._~/%+-]*)?|[A-Za-z0-9._+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+)$",
+    ),
+]
+"""An address on the web, as above, or an e-mail address."""
+
 Weight = Annotated[float, Field(gt=0, le=1)]
 """A share of the composite, in (0, 1]."""
 
@@ -60,6 +69,8 @@ class BoardSettings(Record):
     title: Title = "memeval"
     repository: WebAddress | None = None
     """Address of the board's repository, linked in the header; ``None`` for no link."""
+    contact: Contact | None = None
+    """E-mail or web address for messages about the board; the page *Contact* shows it. ``None`` for none."""
     site_url: WebAddress | None = None
     """Address of the published board, for link previews, the sitemap and the feed; ``None`` if it is not known. Pages
     link to each other by relative addresses in any case."""
@@ -139,6 +150,12 @@ class CheckThresholds(Record):
 class CheckSettings(CheckThresholds):
     """The regression check, ``memeval check``."""
 
+    against_release: bool = True
+    """Whether a run is also compared with the system's run in the last release."""
+    against_best: bool = True
+    """Whether a run is also compared with the best accepted run."""
+    drift_runs: int = Field(default=20, ge=0, le=100)
+    """Number of accepted runs in which a drift is searched for; 0 to search for none. Fewer than seven show none."""
     require_baseline: bool = False
     """Whether a check without a baseline fails."""
     on_regression: str | tuple[str, ...] | None = None

@@ -24,9 +24,9 @@ Day = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 class Resources(Record):
     """Resource limits of one instance of a system, enforced by the sandbox."""
 
-    memory_mb: int = Field(default=4096, ge=64, le=1_048_576)
+    memory_mb: int = Field(default=4096, ge=64, le=65_536)
     """Memory of all its processes, in MiB."""
-    disk_mb: int = Field(default=2048, ge=1, le=1_048_576)
+    disk_mb: int = Field(default=2048, ge=1, le=65_536)
     """Files it may write, in MiB; they are kept in memory."""
     processes: int = Field(default=256, ge=1, le=4096)
     """Concurrent processes and threads."""

@@ -19,7 +19,6 @@ from memeval.statistics.ranks import ALPHA
 POWER = 0.8
 
 STEP = 0.001
-"""Detectable differences are multiples of a tenth of a point."""
 
 LEAST_CLUSTERS = 6
 
@@ -40,7 +39,6 @@ class Disagreement:
     spread: float
     """Standard deviation, between clusters, of the true difference of the two systems."""
     is_partial: bool = False
-    """Whether scores between 0 and 1 occur, and the systems differ."""
 
     def __post_init__(self) -> None:
         if not (0 <= self.share < math.inf and 0 <= self.spread < math.inf):
@@ -52,8 +50,6 @@ ASSUMED = Disagreement(share=0.25, spread=0.05)
 
 @dataclass(frozen=True)
 class Clustering:
-    """Weights and clusters of the items of one value, such as the composite or a category."""
-
     shares: tuple[float, ...]
     """Sum of the weights of the items of each cluster."""
     squares: tuple[float, ...]
@@ -61,14 +57,9 @@ class Clustering:
 
     @classmethod
     def of(cls, weights: Array, cluster: Places) -> Clustering:
-        """Return the clustering of items.
+        """Return the clustering of items. Raises ValueError: no item counts.
 
-        Args:
-            weights: weight of each item in the value, shape (items,); they sum to 1. Items of weight 0 do not count.
-            cluster: number of the cluster of each item, shape (items,).
-
-        Raises:
-            ValueError: no item counts.
+        Weights and numbers of clusters have the shape (items,). Weights sum to 1; items of weight 0 do not count.
         """
         used = weights > 0
         if not used.any():
@@ -195,13 +186,9 @@ def simulated_power(clustering: Clustering, differs: Disagreement, difference: f
 def t_power(noncentrality: float, degrees: int) -> float:
     """Return the probability that a noncentral t variable is significant at 5 %, two-sided.
 
-    ``∫ [Φ(μ - c s) + Φ(-μ - c s)] f(s) ds``, where ``c`` is the critical value and ``s √ν`` has the chi distribution
-    with ``ν`` degrees of freedom (Johnson, Kotz and Balakrishnan 1995, Continuous Univariate Distributions 2, chapter
-    31), by the midpoint rule.
-
-    Args:
-        noncentrality: ``μ``, the difference in standard errors.
-        degrees: ``ν``, at least 1.
+    ``∫ [Φ(μ - c s) + Φ(-μ - c s)] f(s) ds`` by the midpoint rule, where ``μ`` is the noncentrality, ``c`` the critical
+    value, and ``s √ν`` has the chi distribution with ``ν`` degrees of freedom (Johnson, Kotz and Balakrishnan 1995,
+    Continuous Univariate Distributions 2, chapter 31).
     """
     scale, density = _chi(degrees)
     limit = critical(degrees, ALPHA) * scale
@@ -250,7 +237,6 @@ def _needed(degrees: int) -> float:
 
 
 def _variances(clustering: Clustering, differs: Disagreement, difference: float) -> Array:
-    """Return the variance of each cluster's part in a difference."""
     within = differs.share if differs.is_partial else max(0.0, max(differs.share, difference) - difference**2)
     variances: Array = within * np.array(clustering.squares) + differs.spread**2 * np.array(clustering.shares) ** 2
     return variances

@@ -21,20 +21,16 @@ Signs = NDArray[np.int8]
 Places = NDArray[np.intp]
 
 ALL_PATTERNS = 12
-"""Up to this number of clusters, all patterns of signs are used."""
 
 DRAWN_PATTERNS = 4096
-"""Number of patterns for more clusters; the first is the observed one."""
 
 OTHER_WEIGHT = 0.8
 """Factor of ``T`` for all but the main value. Without it, six categories take most of the power from the main
 value; with it, about a tenth."""
 
 COMMON_WEIGHT = 10
-"""Weight of the scale of the group, in clusters."""
 
 SEED = "memeval signs 1"
-"""Seed of the drawn patterns."""
 
 TOLERANCE = 1e-9
 """Values that differ by less are equal: the order of a sum must not change a result."""
@@ -116,7 +112,7 @@ def family_tests(
     scale = _scale(squares, np.array([numbers[group] for group in groups], dtype=np.intp), len(names))
     scale *= np.where([group == main for group in groups], 1, OTHER_WEIGHT)
     scaled = (matrix * scale[:, None]).T
-    return _step_down(
+    return step_down(
         sign_patterns(names),
         len(differences),
         lambda signs, places: signs @ scaled[:, places],
@@ -156,7 +152,7 @@ def pair_tests(
         sums = signs @ flat.T
         return (sums[:, ahead[places]] - sums[:, behind[places]]) * scale[places]
 
-    tested = _step_down(sign_patterns(clusters)[:patterns], len(ahead), statistic)
+    tested = step_down(sign_patterns(clusters)[:patterns], len(ahead), statistic)
     shape = (values, len(first))
     return Tested(tested.p.reshape(shape), tested.corrected.reshape(shape))
 
@@ -165,15 +161,8 @@ def families_of_pairs(parts: Array, clusters: tuple[str, ...], first: Places, se
     """Return the p-values of the differences between pairs of rows, each pair as a family of its own.
 
     For each pair equal to :func:`family_tests` of its differences with a group per value, the first of them the main
-    one. The patterns are summed once for each row, not once for each pair.
-
-    Args:
-        parts: parts of each value, shape (rows, values, clusters). A value is the sum of its parts.
-        first: index of the first row of each pair, shape (pairs,).
-        second: index of the second row of each pair, shape (pairs,).
-
-    Returns:
-        Arrays of shape (values, pairs).
+    one. The patterns are summed once for each row, not once for each pair. Arguments and result are those of
+    :func:`pair_tests`.
     """
     values = parts.shape[1]
     signs = sign_patterns(clusters).astype(np.float64)
@@ -184,7 +173,7 @@ def families_of_pairs(parts: Array, clusters: tuple[str, ...], first: Places, se
         gap = parts[one] - parts[two]
         scale = _scale(np.einsum("hg,hg->h", gap, gap), groups, len(clusters))
         scale[1:] *= OTHER_WEIGHT
-        tested = _step_down((sums[one] - sums[two]) * scale, values, lambda found, places: found[:, places])
+        tested = step_down((sums[one] - sums[two]) * scale, values, lambda found, places: found[:, places])
         alone[:, place], corrected[:, place] = tested.p, tested.corrected
     return Tested(alone, corrected)
 
@@ -199,7 +188,7 @@ def _scale(squares: Array, groups: Places, clusters: int) -> Array:
     return np.divide(1.0, np.sqrt(variance), out=np.zeros_like(squares), where=squares > TOLERANCE**2)
 
 
-def _step_down(
+def step_down(
     patterns: Signs | Array, count: int, statistic: Callable[[Array, Places], Array], *, one_sided: bool = False
 ) -> Tested:
     def values(signs: Signs | Array, places: Places) -> Array:

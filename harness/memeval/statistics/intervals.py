@@ -8,21 +8,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 Z = 1.959963984540054
-"""The 97.5 % quantile of the normal distribution."""
 
 
 def wilson(correct: float, n: float) -> tuple[float, float]:
-    """Return the 95 % score interval of ``correct`` out of ``n``, within [0, 1].
+    """Return the 95 % score interval of ``correct`` out of ``n``, within [0, 1]. Raises ValueError: they make no share.
 
-    ``(p + z²/2n ± z·sqrt(p(1 - p)/n + z²/4n²)) / (1 + z²/n)`` (Wilson 1927, "Probable inference, the law of
-    succession, and statistical inference", JASA 22).
-
-    Args:
-        correct: number of right items, or the sum of their credits in [0, 1].
-        n: number of items, or the effective number of weighted items.
-
-    Raises:
-        ValueError: ``n`` is not positive, or ``correct`` is not between 0 and ``n``.
+    ``(p + z²/2n ± z·sqrt(p(1 - p)/n + z²/4n²)) / (1 + z²/n)`` (Wilson 1927, "Probable inference, the law of succession,
+    and statistical inference", JASA 22). ``correct`` may be a sum of credits, and ``n`` an effective number of weighted
+    items.
     """
     if n <= 0 or not 0 <= correct <= n:
         raise ValueError(f"{correct} of {n} is not a share")
@@ -40,7 +33,7 @@ _TINY = 1e-300
 _MAX_TERMS = 10_000
 
 
-def two_sided_p(t: float, degrees: int) -> float:
+def two_sided_p(t: float, degrees: float) -> float:
     """Return the probability that |T| is at least ``|t|``.
 
     ``P = I_x(df/2, 1/2)`` with ``x = df / (df + t²)`` (Abramowitz and Stegun 26.5.27, 26.7.1).
@@ -51,7 +44,7 @@ def two_sided_p(t: float, degrees: int) -> float:
 
 
 @lru_cache(maxsize=1024)
-def critical(degrees: int, alpha: float = 0.05) -> float:
+def critical(degrees: float, alpha: float = 0.05) -> float:
     low, high = 0.0, 2.0
     while two_sided_p(high, degrees) > alpha:
         high *= 2

@@ -11,7 +11,6 @@ from memeval.statistics.flips import TOLERANCE, Array, Places
 from memeval.statistics.overall import ranks_by
 
 LEAST_SYSTEMS = 3
-"""With two systems, every correlation is 1 or -1."""
 
 
 @dataclass(frozen=True)

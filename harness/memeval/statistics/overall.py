@@ -6,14 +6,14 @@ All draws come from SHAKE-256 (FIPS 202), so that a program in another language 
 from __future__ import annotations
 
 import hashlib
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from memeval.statistics.flips import TOLERANCE, Array
-
-DRAWS = 2000
-"""Number of resamples behind an interval."""
+from memeval.statistics.flips import DRAWN_PATTERNS, TOLERANCE, Array, Places, Tested, sign_patterns, step_down
+from memeval.statistics.intervals import critical
 
 WEIGHTINGS = 10_000
 
@@ -22,24 +22,34 @@ SEED = "memeval overall 1"
 LEAST_GAP = 0.05
 """Smallest difference between ceiling and floor. Below it, an index would mostly show noise."""
 
-_BLOCKS = 20
-"""A resample without an item of some category is drawn again: at most so many times the number of resamples."""
+LEAST_VARIANCE = 1e-9
+"""Least variance of a difference, as a share of its sum of squares: equal parts of all clusters have none."""
 
 
 @dataclass(frozen=True)
 class ClusterScores:
-    weights: Array
-    """Weight of each category in the composite, shape (categories,)."""
     items: Array
-    """Number of items, shape (categories, clusters)."""
-    points: Array
-    """Sum of the item scores, shape (runs, categories, clusters)."""
+    """Share of a category's items that each cluster has, shape (categories, clusters)."""
+    parts: Array
+    """Part in the composite, shape (runs, categories, clusters): ``w_c / n_c`` times the sum of the item scores."""
+
+    @property
+    def can_vary(self) -> bool:
+        """Whether every category has items in at least two clusters: else nothing shows how much a score varies."""
+        return bool(((self.items > 0).sum(axis=1) > 1).all())
+
+    def deviations(self) -> Array:
+        """Return ``z_k = Σ_c (part_ck - item_ck · part_c)``, shape (runs, clusters).
+
+        See :func:`memeval.statistics.composite.contributions`.
+        """
+        found: Array = self.parts.sum(axis=1) - np.einsum("ck,rc->rk", self.items, self.parts.sum(axis=2))
+        return found
 
 
 @dataclass(frozen=True)
 class Lead:
     first: float
-    """Share of the weightings under which the first system leads."""
     second: float
     tied: float
 
@@ -56,64 +66,89 @@ def gap_share(score: Array, floor: Array | float, ceiling: Array | float) -> Arr
 
 
 def weighted_mean(shares: Array, weights: Array) -> Array:
-    """Return ``Σ w_b s_b / Σ w_b`` over the last axis of the shares.
+    """Return ``Σ w_b s_b / Σ w_b`` over the last axis of the shares, shape (..., benchmarks).
 
-    Args:
-        shares: share of the gap, shape (..., benchmarks).
-        weights: weights of the benchmarks, shape (benchmarks,) or (weightings, benchmarks); at least 0.
-
-    Returns:
-        Shape (...) or (..., weightings).
+    Weights are at least 0, shape (benchmarks,) or (weightings, benchmarks). Returns shape (...) or (..., weightings).
     """
     scaled = weights / weights.sum(axis=-1, keepdims=True)
     return np.asarray(shares @ scaled.T)
 
 
-def resampled_composites(scores: ClusterScores, name: str, draws: int = DRAWS) -> Array | None:
-    """Return the composites of the runs over resampled clusters, the same clusters for all runs.
+def half_widths(deviations: Sequence[Array]) -> Array:
+    """Return half of the width of the 95 % interval of each run's index, shape (runs,): ``t √(Σ_b V_b)``.
 
-    A resample draws ``K - 1`` of the ``K`` clusters with replacement: with ``K`` draws, the variance of a mean would be
-    too small by the factor ``(K - 1) / K`` (Rao and Wu 1988, "Resampling inference with complex survey data", Journal
-    of the American Statistical Association 83). The composite of the drawn clusters is ``Σ_c w_c (points / items)_c``.
+    An index is a sum over benchmarks, which are independent. ``V_b = K/(K-1) Σ_k z_k²`` is the cluster-robust variance
+    on one of them, with ``K`` clusters. ``t`` has ``(Σ V_b)² / Σ V_b² / (K_b - 1)`` degrees of freedom (Satterthwaite
+    1946, "An approximate distribution of estimates of variance components", Biometrics Bulletin 2).
 
-    Draw ``r`` takes the clusters ``⌊u K / 2³²⌋`` for the numbers ``u`` at places ``r (K - 1)`` and after of the
-    unsigned little-endian 32-bit numbers of ``SHAKE-256("{SEED}:{name}:{block}")``. Block 0 comes first; a resample
-    without an item of some category is skipped.
-
-    ``name``: name of the benchmark, so that the draws of benchmarks are independent. Returns: Shape (draws, runs);
-    ``None`` for one cluster, or if hardly any resample has items of every category.
+    ``deviations``: of each benchmark, times its weight, shape (runs, clusters), at least two clusters.
     """
-    clusters = scores.items.shape[1]
-    if clusters < 2:
-        return None
-    chosen: list[Array] = []
-    for block in range(_BLOCKS):
-        counts = _drawn_counts(f"{SEED}:{name}:{block}", draws, clusters)
-        chosen.append(counts[((counts @ scores.items.T) > 0).all(axis=1)])
-        if sum(map(len, chosen)) >= draws:
-            break
-    else:
-        return None
-    counts = np.vstack(chosen)[:draws]
-    items = counts @ scores.items.T
-    runs, categories, _clusters = scores.points.shape
-    points = (counts @ scores.points.reshape(runs * categories, clusters).T).reshape(draws, runs, categories)
-    return np.asarray(np.einsum("drc,dc->dr", points, scores.weights / items))
+    counts = np.array([each.shape[1] for each in deviations])[:, None]
+    variances = counts / (counts - 1) * np.array([(each**2).sum(axis=1) for each in deviations])
+    total, parts = variances.sum(axis=0), (variances**2 / (counts - 1)).sum(axis=0)
+    pairs = zip(total.tolist(), parts.tolist(), strict=True)
+    return np.array([math.sqrt(v) * critical(v * v / part) if part > 0 else 0.0 for v, part in pairs])
 
 
-def percentile_interval(values: Array) -> tuple[Array, Array] | None:
-    """Return the ends of the 95 % percentile interval (Efron and Tibshirani 1993, An Introduction to the Bootstrap).
+def index_tests(
+    scores: Sequence[ClusterScores],
+    clusters: tuple[str, ...],
+    first: Places,
+    second: Places,
+    patterns: int = DRAWN_PATTERNS,
+) -> Tested:
+    """Return the p-values of the differences between pairs of indexes, as one family.
 
-    The percentile interval is used, not the basic one: it follows the asymmetry of a ratio, and does not change if
-    the ratio is transformed.
+    The statistic is ``T = |Σ_b Σ_k D_k| / √(Σ_b V_b)``, with the variance of :func:`half_widths`: one estimate for ties
+    and intervals. The signs of whole clusters are flipped; sum and variance follow from the flipped parts. Patterns
+    and correction are those of :func:`memeval.statistics.flips.family_tests`.
 
-    ``values``: resampled values, shape (draws, systems). Returns: Lower and upper ends, shape (systems,); ``None`` if a
-    value is not a finite number.
+    A sum of squares without the deviation from the mean would not do here. It bounds ``T`` by the square root of the
+    number of clusters that differ. Ten conversations of one benchmark could then never be significant beside the
+    hundreds of clusters of another one. The variance also keeps the test valid if two equal indexes are made of
+    unequal scores (Janssen 1997, "Studentized permutation tests for non-i.i.d. hypotheses and the generalized
+    Behrens-Fisher problem", Statistics & Probability Letters 36).
+
+    Args:
+        scores: the runs on each benchmark, times its factor in the index.
+        clusters: the names of the clusters of all benchmarks, in order.
+        first: index of the first run of each pair, shape (pairs,).
+        second: index of the second run of each pair.
+        patterns: use at most the first patterns, as in :func:`memeval.statistics.flips.pair_tests`.
     """
-    if not np.isfinite(values).all():
-        return None
-    low, high = np.quantile(values, (0.025, 0.975), axis=0)
-    return low, high
+    gaps = [(each.parts[first] - each.parts[second]).sum(axis=1) for each in scores]
+    squares = [(gap**2).sum(axis=1) for gap in gaps]
+    ends = np.cumsum([each.items.shape[1] for each in scores])[:-1]
+    least = LEAST_VARIANCE * np.sum(squares, axis=0) + TOLERANCE**2
+
+    def statistic(signs: Array, places: Places) -> Array:
+        total, variance = np.zeros((2, len(signs), len(places)))
+        one, two = first[places], second[places]
+        for each, square, columns in zip(scores, squares, np.split(signs, ends, axis=1), strict=True):
+            sums, cross = (found[:, one] - found[:, two] for found in _flipped(each, columns))
+            total += sums.sum(axis=-1)
+            variance += _variance(each.items, sums, cross, square[places])
+        found: Array = total / np.sqrt(np.maximum(variance, least[places]))
+        return found
+
+    return step_down(sign_patterns(clusters)[:patterns], len(first), statistic)
+
+
+def _flipped(scores: ClusterScores, signs: Array) -> tuple[Array, Array]:
+    """Return ``Σ_k ±part_ck`` and ``Σ_k item_ck Σ_c' ±part_c'k``, both of shape (patterns, runs, categories)."""
+    runs, categories, clusters = scores.parts.shape
+    whole = scores.parts.sum(axis=1, keepdims=True)
+    one, two = (signs @ each.reshape(-1, clusters).T for each in (scores.parts, whole * scores.items))
+    return one.reshape(-1, runs, categories), two.reshape(-1, runs, categories)
+
+
+def _variance(items: Array, sums: Array, cross: Array, squares: Array) -> Array:
+    """Return ``K/(K-1) Σ_k z_k²`` of flipped differences, shape (patterns, pairs); of one cluster, its square."""
+    clusters = items.shape[1]
+    if clusters == 1:
+        return np.broadcast_to(squares, sums.shape[:2])
+    inside = squares - 2 * (sums * cross).sum(axis=-1) + (sums @ (items @ items.T) * sums).sum(axis=-1)
+    return np.asarray(clusters / (clusters - 1) * inside)
 
 
 def drawn_weightings(benchmarks: int, draws: int = WEIGHTINGS) -> Array:
@@ -146,21 +181,15 @@ def ranks_by(values: Array) -> Array:
 
 
 def leave_one_out(shares: Array, weights: Array) -> Array:
-    """Return the ranks of the systems without each of the benchmarks in turn.
+    """Return the ranks of the systems without each of the benchmarks in turn, shape (benchmarks, systems).
 
-    Args:
-        shares: share of the gap, shape (systems, benchmarks), at least two benchmarks.
-        weights: weights of the benchmarks, shape (benchmarks,).
-
-    Returns:
-        Shape (benchmarks, systems): row ``b`` leaves out benchmark ``b``.
+    Shares have the shape (systems, benchmarks), with at least two benchmarks; weights (benchmarks,).
     """
     kept = np.tile(weights, (len(weights), 1)) * (1 - np.eye(len(weights)))
     return ranks_by(weighted_mean(shares, kept).T)
 
 
 def lead_of(first: Array, second: Array, weightings: Array) -> Lead:
-    """Return how often one system leads another."""
     difference = weightings @ (first - second)
     leads, trails = (float(np.mean(sign * difference > TOLERANCE)) for sign in (1, -1))
     return Lead(first=leads, second=trails, tied=float(np.mean(np.abs(difference) <= TOLERANCE)))
@@ -169,10 +198,3 @@ def lead_of(first: Array, second: Array, weightings: Array) -> Lead:
 def _integers(seed: str, count: int) -> Array:
     drawn = hashlib.shake_256(seed.encode("utf-8", "surrogatepass")).digest(4 * count)
     return np.frombuffer(drawn, "<u4").astype(np.float64)
-
-
-def _drawn_counts(seed: str, draws: int, clusters: int) -> Array:
-    """Return how often each cluster is in each resample, shape (draws, clusters); each row sums to ``clusters - 1``."""
-    chosen = (_integers(seed, draws * (clusters - 1)) * clusters // 2**32).astype(np.intp)
-    cells = np.repeat(np.arange(draws), clusters - 1) * clusters + chosen
-    return np.bincount(cells, minlength=draws * clusters).reshape(draws, clusters).astype(np.float64)

@@ -13,7 +13,6 @@ from memeval.statistics.intervals import critical
 @dataclass(frozen=True)
 class PairedDifference:
     difference: float
-    """First minus second."""
     low: float
     high: float
     parts: Mapping[str, float]
@@ -97,11 +96,9 @@ def _difference(
 def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> float:
     """Return the exact two-sided p-value of McNemar's test for two rows' numbers of right items.
 
-    ``p = min(1, 2 P(X ≤ min(b, c)))`` with ``X ~ Bin(b + c, 1/2)``, where ``b`` items only the first and ``c`` only
-    the second got right (McNemar 1947, Psychometrika 12). The test assumes independent items. For
-    clustered items, use :func:`paired_difference`.
-
-    Raises ValueError: the rows differ in length.
+    ``p = min(1, 2 P(X ≤ min(b, c)))`` with ``X ~ Bin(b + c, 1/2)``, where ``b`` items only the first and ``c`` only the
+    second got right (McNemar 1947, Psychometrika 12). It assumes independent items. Raises ValueError: the rows differ
+    in length.
     """
     only_first = sum(a and not b for a, b in zip(first, second, strict=True))
     only_second = sum(b and not a for a, b in zip(first, second, strict=True))

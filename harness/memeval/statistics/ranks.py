@@ -25,16 +25,11 @@ def rank_ranges(
 ) -> tuple[RankRange, ...]:
     """Return the rank range of each row.
 
-    A row ranks below significantly better rows and above significantly worse ones. The range contains the row's rank
-    by value. All ranges contain the true ranks with a probability of at least ``1 - alpha`` (Mogstad, Romano, Shaikh
-    and Wilhelm 2024, "Inference for Ranks with Applications to Mobility across Neighbourhoods and Academic Achievement
-    across Countries", Review of Economic Studies 91).
-
-    Args:
-        first: index of the first row of each pair.
-        second: index of the second row of each pair.
-        corrected: the corrected p-value of each pair.
-        alpha: the family-wise error rate.
+    A row ranks below significantly better rows and above significantly worse ones. The range contains the row's rank by
+    value. All ranges contain the true ranks with a probability of at least ``1 - alpha`` (Mogstad, Romano, Shaikh and
+    Wilhelm 2024, "Inference for Ranks with Applications to Mobility across Neighbourhoods and Academic Achievement
+    across Countries", Review of Economic Studies 91). The pairs have the indexes ``first`` and ``second``; a higher
+    value is better.
     """
     apart = (corrected < alpha) & (values[first] != values[second])
     leads = values[first] > values[second]

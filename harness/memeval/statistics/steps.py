@@ -6,13 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
 
-    Array = NDArray[np.float64]
+from memeval.statistics.flips import Array
 
 LEAST_POINTS = 8
 """With fewer points, no step reaches 5 %: of seven points in two levels, two orders out of 35 show one step."""
@@ -20,7 +17,6 @@ LEAST_POINTS = 8
 LEVEL = 0.05
 
 PERMUTATIONS = 1999
-"""Random orders behind a p-value."""
 
 SEED = 8
 """Seed of the random orders: equal series give equal steps."""
@@ -52,8 +48,6 @@ def find_steps(values: Sequence[float]) -> tuple[Step, ...]:
 
     ``values``: the series in order of time, in any unit. Raises ValueError: a value is not finite.
     """
-    import numpy as np
-
     if not all(math.isfinite(value) for value in values):
         raise ValueError("every value of the series must be a finite number")
     series = np.asarray(values, dtype=np.float64)
@@ -89,8 +83,6 @@ def _is_constant(part: Array) -> bool:
 
 def _orders_with(part: Array, highest: float) -> int:
     """Return how many random orders of a part have a contrast of at least ``highest``."""
-    import numpy as np
-
     dice = np.random.default_rng(SEED)
     count, left = 0, PERMUTATIONS
     tolerance = 1e-9 * highest
@@ -104,8 +96,6 @@ def _orders_with(part: Array, highest: float) -> int:
 
 def _contrasts(rows: Array) -> Array:
     """Return the contrast of every split of each row, shape ``(rows, n - 1)``; see ``T`` in :func:`find_steps`."""
-    import numpy as np
-
     n = rows.shape[1]
     k = np.arange(1, n)
     sums = rows.cumsum(axis=1)

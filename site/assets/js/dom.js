@@ -29,14 +29,10 @@ export function put(element, ...children) {
 }
 
 /** A badge as the templates write it. */
-export function badge(kind, text) {
-  return make("span", { class: `mv-badge mv-badge-${kind}` }, text);
-}
+export const badge = (kind, text) => make("span", { class: `mv-badge mv-badge-${kind}` }, text);
 
 /** A sentence about what a reader asked for in vain. */
-export function problem(text) {
-  return make("p", { class: "mv-problem", role: "status" }, text);
-}
+export const problem = (text) => make("p", { class: "mv-problem", role: "status" }, text);
 
 /** A labelled choice. */
 export function choice(label, values, value, change) {
@@ -54,9 +50,7 @@ export function quoted(text, kind = "") {
 }
 
 /** A time in the unit a reader expects. */
-export function duration(seconds) {
-  return seconds < 1 ? `${(seconds * 1000).toPrecision(3)} ms` : `${seconds.toPrecision(3)} s`;
-}
+export const duration = (seconds) => (seconds < 1 ? `${(seconds * 1000).toPrecision(3)} ms` : `${seconds.toPrecision(3)} s`);
 
 /** What is shown when asked for, or at once if `open`. */
 export function fold(title, body, { kind = null, mark = null, open = false } = {}) {

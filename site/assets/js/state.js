@@ -2,9 +2,7 @@
 // copied address shows what its sender saw and the back button leaves the page.
 
 /** The query as it stands. */
-export function query() {
-  return new URLSearchParams(location.search);
-}
+export const query = () => new URLSearchParams(location.search);
 
 /** The item named in the fragment, or null. */
 export function item() {
@@ -18,14 +16,10 @@ export function item() {
 }
 
 /** The fragment that names an item. */
-export function fragment(id) {
-  return `#q=${encodeURIComponent(id)}`;
-}
+export const fragment = (id) => `#q=${encodeURIComponent(id)}`;
 
 /** A value of the address, as a reader is told of it. */
-export function told(name, value) {
-  return `${name} “${value.slice(0, 40)}”`;
-}
+export const told = (name, value) => `${name} “${value.slice(0, 40)}”`;
 
 /** The sentence about values that a page does not have; empty without any. */
 export function inVain(refused) {

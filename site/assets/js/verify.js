@@ -49,6 +49,7 @@ async function checkedRun(files) {
   return [
     verdict(!wrong, wrong ? `Not equal: ${wrong} ${wrong === 1 ? "check" : "checks"} failed.` : "Equal: the files match their digests, and every score follows from the grades."),
     make("div", { role: "list" }, checks.map(({ fine, text }) => make("p", { role: "listitem" }, mark(fine), " ", text))),
+    files.unchecked.length ? make("p", {}, make("strong", {}, "Not checked: "), files.unchecked.join(" ")) : "",
     make("p", { class: "mv-note" }, "The grades themselves are taken as they are. The commands under “Reproduce this run” grade the answers again."),
   ];
 }
@@ -98,13 +99,8 @@ function sentence(error) {
   return error instanceof TypeError ? "its form is not that of a run." : error.message;
 }
 
-function verdict(fine, text) {
-  return make("p", { class: "mv-verdict" }, mark(fine), " ", make("strong", {}, text));
-}
-
-function mark(fine) {
-  return make("span", { class: fine ? "mv-right" : "mv-wrong", "aria-hidden": "true" }, fine ? "✓" : "✗");
-}
+const mark = (fine) => make("span", { class: fine ? "mv-right" : "mv-wrong", "aria-hidden": "true" }, fine ? "✓" : "✗");
+const verdict = (fine, text) => make("p", { class: "mv-verdict" }, mark(fine), " ", make("strong", {}, text));
 
 /** What differs between two records of the same form: name, stated and recomputed value. A missing field counts as an empty one. */
 function differences(stated, found, name = "") {

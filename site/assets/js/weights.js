@@ -82,7 +82,7 @@ class Panel {
         choice(`Only one ${kind}`, [["", "choose"], ...data.parts.map((part, place) => [String(place), part.title])], "", (chosen) => {
           if (chosen !== "") this.set(data.parts.map((_, place) => (place === Number(chosen) ? MOST : 0)));
         }),
-        make("button", { type: "button", onclick: () => this.reset() }, "Reset")),
+        make("button", { type: "button", onclick: () => { this.set(null); this.sliders[0].input.focus(); } }, "Reset")),
       make("p", {}, this.said),
       plainTable(`Your weights, ${data.title}`, ["Your place", "System", "Your score, %", "Published score, %", "Published rank", "Published place to yours"], this.body));
     this.base = scored(data.rows, this.published);
@@ -109,11 +109,6 @@ class Panel {
     this.values = values;
     this.draw();
     write({ weights: values ? `${this.name}:${values.join(",")}` : "" });
-  }
-
-  reset() {
-    this.set(null);
-    this.sliders[0].input.focus();
   }
 
   draw() {

@@ -1,7 +1,5 @@
 """Stores and small runs for tests of the archive."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What goes wrong between memeval and a bucket: each fault is a sentence, and pushing again finishes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The commands of the archive as users meet them: what is printed, what is on disk, and the exit code."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,12 +1,11 @@
 """Runs go into the archive and come back with equal bytes, or not at all."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
 import resource
 import signal
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,11 +13,13 @@ import pytest
 
 from memeval.archive.remote.index import ArchivedRun, archived_runs, listed_heads, refresh_index
 from memeval.archive.remote.layout import INDEX, parse_head_key, parse_row_key, row_key
+from memeval.archive.remote.pruning import PrunePlan, prune
 from memeval.archive.remote.pulling import PullState, Selection
 from memeval.archive.remote.pushing import PushState
 from memeval.archive.remote.verifying import verify_archive
 from memeval.archive.runs import RunFolder
-from memeval.objects import ObjectStore, open_store, parse_place
+from memeval.objects import Headers, ObjectStore, open_store, parse_place
+from memeval.objects.folder import FolderStore
 from memeval.records.errors import BadInput
 from tests.support.archives import TRACK, contents, pull, push, small_run
 from tests.support.runs import edit_head, make_run
@@ -251,3 +252,58 @@ def test_two_heads_of_one_run_are_a_problem_and_neither_is_pulled(store: ObjectS
     (outcome,) = pull(store, tmp_path / "elsewhere")
     assert "the archive has two different run.json of this run" in str(outcome.error)
     assert "two different run.json of this run" in str(verify_archive(store).problems[0])
+
+
+class Meanwhile(FolderStore):
+    """A store in which something happens once, just before a method is called with a kind of key."""
+
+    def __init__(self, root: Path, method: str, start: str, happens: Callable[[FolderStore], object]) -> None:
+        super().__init__(root)
+        self._method, self._start, self._happens = method, start, happens
+
+    def _at(self, method: str, key: str) -> None:
+        if method == self._method and key.startswith(self._start):
+            self._method = ""
+            self._happens(FolderStore(self.root))
+
+    def create(self, key: str, content: bytes | Path, headers: Headers = Headers()) -> bool:  # noqa: B008
+        self._at("create", key)
+        return super().create(key, content, headers)
+
+    def download(self, key: str, path: Path) -> None:
+        self._at("download", key)
+        super().download(key, path)
+
+
+def test_rows_that_were_pruned_just_before_the_head_protects_them_are_sent_again(tmp_path: Path) -> None:
+    first, second = (small_run(tmp_path / "results", day=day) for day in (1, 2))
+    shared = row_key(first.run.files["grades.jsonl"].digest)
+    store = Meanwhile(tmp_path / "archive", "create", "runs/", lambda inner: inner.delete(shared))
+    push(FolderStore(tmp_path / "archive"), first)
+    (outcome,) = push(store, second)
+    assert (outcome.state, store.info(shared) is not None) == (PushState.PUSHED, True)
+
+
+def test_a_head_that_another_machine_pushed_meanwhile_is_noticed(tmp_path: Path) -> None:
+    run = small_run(tmp_path / "results")
+    other = edit_head(small_run(tmp_path / "elsewhere"), seeds={"seed": 7})
+    store = Meanwhile(tmp_path / "archive", "create", "runs/", lambda inner: push(inner, other))
+    (outcome,) = push(store, run)
+    assert outcome.state is PushState.REFUSED and other.digest in str(outcome.error)
+
+
+def test_a_run_that_another_pull_brought_meanwhile_is_here(tmp_path: Path) -> None:
+    push(FolderStore(tmp_path / "archive"), small_run(tmp_path / "results"))
+    store = Meanwhile(tmp_path / "archive", "download", "rows/", lambda inner: pull(inner, tmp_path / "elsewhere"))
+    assert [each.state for each in pull(store, tmp_path / "elsewhere")] == [PullState.PRESENT]
+
+
+def test_rows_that_a_run_names_meanwhile_are_not_pruned(store: ObjectStore, tmp_path: Path) -> None:
+    first, second = (small_run(tmp_path / "results", day=day) for day in (1, 2))
+    push(store, first)
+    (head,) = listed_heads(store)
+    plan = PrunePlan(runs=[(head, "superseded")], rows=list(store.list("rows/")))
+    push(store, second)
+    prune(store, plan)
+    assert [each.run_id for each in listed_heads(store)] == [second.run.run_id]
+    assert verify_archive(store).problems == []

@@ -1,7 +1,5 @@
 """Suites in YAML: what loads, what is relevant, and every way of being wrong, told with its line. All are synthetic."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

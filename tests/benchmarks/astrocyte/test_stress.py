@@ -1,7 +1,5 @@
 """The stress suite: counts, growth, walls between banks, and paraphrases that share few words."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Suites from end to end: made files and a small stress run, by an adapter that is perfect and by some that are not."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
@@ -102,7 +100,6 @@ class Memory:
 
 
 def written(folder: Path, text: str, name: str) -> Path:
-    """Return a file with a text in it."""
     path = folder / name
     path.write_text(text, "utf-8")
     return path
@@ -131,7 +128,6 @@ def ran(
 
 
 def by_id(run: RunFolder) -> dict[str, Grade]:
-    """Return the grades of a run."""
     return {grade.item_id: grade for grade in run.grades()}
 
 

@@ -1,7 +1,5 @@
 """The controls of gaming: what they earn on public wording, and that they know nothing else."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Fresh editions of beliefs@2: announced with withheld packs, and opened with the seed and the packs only."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 from datetime import UTC, datetime

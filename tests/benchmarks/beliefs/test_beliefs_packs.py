@@ -1,7 +1,5 @@
 """Wording packs: their rules, and how a withheld pack is committed and revealed."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable
 from datetime import date

@@ -1,7 +1,5 @@
 """Fresh editions: announced before their seed is drawn, fetched from a real server, and refused where one is off."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

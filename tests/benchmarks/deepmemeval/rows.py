@@ -6,7 +6,6 @@ Row = dict[str, Any]
 
 
 def sessions(*said: str) -> list[Row]:
-    """Return one session a sentence."""
     return [
         {
             "session_id": f"x{n}",

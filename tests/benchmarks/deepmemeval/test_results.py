@@ -1,7 +1,5 @@
 """DeepMemEval's own form: responses and counts read and written, evaluated files with what was claimed of them."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

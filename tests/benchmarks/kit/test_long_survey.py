@@ -26,7 +26,7 @@ from memeval.benchmarks.kit.long.included import COMMAND, datasets
 from memeval.benchmarks.kit.long.survey import Survey, code_files, histories, included, made_by, survey, surveyed
 from memeval.benchmarks.kit.talk import DraftTurn
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.run.disk_space import disk_space_warning
+from memeval.evaluation.run.runtime import disk_space_warning
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ingest
 from memeval.tokens import count_tokens

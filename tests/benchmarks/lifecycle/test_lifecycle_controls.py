@@ -1,7 +1,5 @@
 """Each control differs from the careful one exactly where ``expected.toml`` says, and the oracle fails nowhere."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from functools import cache
 from pathlib import Path

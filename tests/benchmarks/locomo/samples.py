@@ -79,6 +79,5 @@ def made(of: list[Sample] | None = None, *, choice: bool = False) -> LocomoDatas
 
 
 def locomo(key: ItemKey) -> LocomoKey:
-    """Return what LoCoMo says of an item."""
     assert isinstance(key.key, LocomoKey)
     return key.key

@@ -1,7 +1,5 @@
 """LoCoMo's own form: predictions read by index and text, the official numbers to the digit, and files written back."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

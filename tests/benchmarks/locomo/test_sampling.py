@@ -20,7 +20,6 @@ ORDER = sorted(LocomoCategory)
 
 
 def hashed(name: str) -> str:
-    """Return K(name) under the seed 42."""
     return hashlib.sha256(f"42:{name}".encode()).hexdigest()
 
 

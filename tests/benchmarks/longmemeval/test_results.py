@@ -1,7 +1,5 @@
 """LongMemEval's hypotheses, and what two other projects make of its questions."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

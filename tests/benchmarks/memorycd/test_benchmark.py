@@ -1,7 +1,5 @@
 """The benchmark: protocols, parameters, where its files are, scenarios and keys."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor

@@ -3,8 +3,6 @@
 All data is synthetic.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Small files in the released format, with invented beliefs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -111,7 +109,6 @@ def files() -> dict[str, list[dict[str, Any]]]:
 
 
 def encoded(entries: dict[str, list[dict[str, Any]]]) -> dict[str, bytes]:
-    """Return the files as bytes."""
     return {name: json.dumps(each).encode() for name, each in entries.items()}
 
 

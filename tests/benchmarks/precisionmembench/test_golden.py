@@ -1,7 +1,5 @@
 """The published numbers, recomputed from the published ids. Reports: tenurehq/precisionMemBench at commit 18c7955."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

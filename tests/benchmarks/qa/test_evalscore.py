@@ -1,7 +1,5 @@
 """EvalScore files: what a run looks like in one, and what one looks like as a run."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from pathlib import Path

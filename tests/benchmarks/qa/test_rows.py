@@ -1,7 +1,5 @@
 """Reading question sets: what is a row, and what is refused, with every fault and its line."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Imported answers become a run that records their origin."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

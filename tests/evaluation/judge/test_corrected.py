@@ -1,7 +1,5 @@
 """Corrected scores with errata, under every protocol."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A grader that raises, and a prompt that is missing: both are named, with what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

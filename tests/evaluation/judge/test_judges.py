@@ -1,7 +1,5 @@
 """Choice of the judge by name, and the judge of a stored run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

@@ -9,7 +9,7 @@ import pytest
 
 from memeval.benchmarks import find
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.judge.stored_texts import StoredTexts
+from memeval.evaluation.judge.grades import StoredTexts
 from memeval.execution.contexts import Contexts, TurnTexts
 from memeval.keys import ItemKey
 from memeval.records.response import Context, Outcome, Response, Timings

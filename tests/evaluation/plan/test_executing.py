@@ -1,7 +1,5 @@
 """The loop over a plan: what it yields, what its runs share, and what a failure does to the others."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

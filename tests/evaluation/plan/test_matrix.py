@@ -31,7 +31,7 @@ from memeval.evaluation.plan import executing, matrix, reading
 from memeval.evaluation.plan.matrix import MatrixRun, matrix_of, run_matrix
 from memeval.evaluation.plan.reading import read_matrix
 from memeval.evaluation.run.running import RunOptions
-from memeval.evaluation.verify.matrix import verify_matrix
+from memeval.evaluation.verify.stored_results import verify_matrix
 from memeval.execution.readers import NATIVE
 from memeval.leaderboard.matrices import best_for_their_cost, frontier
 from memeval.records.benchmark import Direction, MetricInfo, ProtocolInfo

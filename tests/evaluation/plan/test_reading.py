@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memeval.evaluation.plan.choosing import offline_submissions
-from memeval.evaluation.plan.executing import PlannedRun
+from memeval.evaluation.plan.executing import PlannedRun, offline_submissions
 from memeval.evaluation.plan.reading import matrix_files, planned_runs, read_matrix
 from memeval.records.errors import BadInput
 from memeval.removed import why_removed

@@ -1,7 +1,5 @@
 """A system of any kind that crashes on a question loses at most that question."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Early stop of a run whose first items all fail with the same error, with real processes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Equal runs have equal rows, whatever their concurrency and interruptions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Estimates are upper bounds of real runs, call no model, write nothing, and name unknown costs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

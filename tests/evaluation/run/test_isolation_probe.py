@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.run import isolation_probe
-from memeval.evaluation.run.isolation_probe import probe_isolation
+from memeval.evaluation.run import conforming
+from memeval.evaluation.run.conforming import probe_isolation
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.execution.steps import SystemInstance
 from memeval.records.errors import BadInput
@@ -100,7 +100,7 @@ def test_a_memory_that_recalls_another_scenario_is_refused_with_what_it_recalled
 def test_a_run_of_such_a_memory_is_refused_before_anything_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(isolation_probe, "probe_isolation", partial(probe_isolation, seconds=60))
+    monkeypatch.setattr(conforming, "probe_isolation", partial(probe_isolation, seconds=60))
     adapter = tmp_path / "adapter.py"
     adapter.write_text(MEMORY.format(**PARTS | {"reset": "getattr(self, 'kept', [])"}), "utf-8")
     options = RunOptions(results=tmp_path / "results", limit=1)

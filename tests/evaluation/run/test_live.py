@@ -1,7 +1,5 @@
 """Suites on a live object, and the figures of a suite."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from inspect import getsource

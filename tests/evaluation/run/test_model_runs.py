@@ -1,7 +1,5 @@
 """Runs with models: sealing, verification, reproduction, retries, replays, budgets and keys."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable
@@ -313,7 +311,6 @@ def answering(server: PickyServer) -> None:
 
 
 def made(run: RunFolder, caller: Caller) -> set[str]:
-    """Return the stored calls of a caller in a run."""
     return {call.to_json() for call in run.calls() if call.caller is caller}
 
 

@@ -1,7 +1,5 @@
 """Model calls in a run: refused options, spending of resumed runs, endpoints, and log lines."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from pathlib import Path

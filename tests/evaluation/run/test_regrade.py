@@ -1,7 +1,5 @@
 """Regrading: the same responses on another track, with reuse of recorded judgments."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Ids of runs: no two runs of a results folder have the same one."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

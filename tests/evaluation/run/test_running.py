@@ -1,7 +1,5 @@
 """Runs with real processes: storage, reuse, refusals, and failing systems."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Preparation of a system, and its description in a run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Sums over a run's rows, against values computed by hand."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -37,7 +35,6 @@ def call(number: int, caller: Caller = Caller.JUDGE, phase: Phase = Phase.JUDGE,
 
 
 def response(number: int = 0, usage: ReportedUsage | None = None, **seconds: Any) -> Response:
-    """Return an answer."""
     return Response(
         item_id=f"i{number}",
         scenario_id="s",

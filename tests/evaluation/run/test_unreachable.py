@@ -1,7 +1,5 @@
 """Unreachable servers: the message has the address and the fix."""
 
-from __future__ import annotations
-
 import socket
 from pathlib import Path
 

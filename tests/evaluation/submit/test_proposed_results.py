@@ -1,7 +1,5 @@
 """A pull request may add runs to the results, and nothing else may change."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

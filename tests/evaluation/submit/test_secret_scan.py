@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memeval.evaluation.submit.secret_scan import LINE_LENGTH, secrets_in
+from memeval.evaluation.submit.submitting import LINE_LENGTH, secrets_in
 
 
 def test_a_line_that_detectors_take_hours_over_is_refused_at_once(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from memeval.archive.conformance import latest
-from memeval.evaluation.submit.commenting import LENGTH, MARKER, comment_text
+from memeval.evaluation.submit.proposed_results import LENGTH, MARKER, comment_text
 from memeval.evaluation.submit.scaffold import ScaffoldAnswers, scaffold, slug_of
 from memeval.evaluation.submit.submitting import check_submission
 from memeval.options import CheckOptions

@@ -1,7 +1,5 @@
 """Audits of judges: error rates, storage, reuse, and detection of edits."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

@@ -9,8 +9,7 @@ import pytest
 
 from bench.many_runs import made, stored_on
 from memeval.archive.runs import RunFolder, runs_under
-from memeval.evaluation.verify.batches import Batch, shares_of
-from memeval.evaluation.verify.many_runs import reproduced_runs
+from memeval.evaluation.verify.many_runs import Batch, reproduced_runs, shares_of
 from memeval.records.errors import BadInput
 
 

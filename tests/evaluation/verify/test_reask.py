@@ -1,7 +1,5 @@
 """Asking a run's judge again: what is drawn, what is sent, and what is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

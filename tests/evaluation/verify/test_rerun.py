@@ -1,7 +1,5 @@
 """Running a deterministic system again on drawn items."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The files of a submission are stored when it runs, and its run is checked against them ever after."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint

@@ -17,7 +17,7 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks import session
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import RunOptions, run_system
-from memeval.evaluation.verify.checks import sessions
+from memeval.evaluation.verify.checks import subject
 from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.evaluation.verify.verification import verify_run
 from memeval.records.errors import BadInput
@@ -39,7 +39,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def stored(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a copy of the run."""
-    for module in (session, sessions):
+    for module in (session, subject):
         monkeypatch.setattr(module, "find", lambda name: TinyBenchmark())
     return copied(finished, tmp_path)
 
@@ -174,7 +174,7 @@ def test_a_head_that_cannot_be_read_is_a_finding(stored: Path) -> None:
     (stored / "run.json").unlink()
     (stored / "run.json").mkdir()
     found = problems_in(stored.parents[2])
-    assert [each.problem for each in found] == ["the file cannot be read (Is a directory)."]
+    assert [each.problem for each in found] == ["is not a regular file of at most 64,000,000 bytes."]
 
 
 def test_a_file_that_does_not_belong_is_named(stored: Path) -> None:

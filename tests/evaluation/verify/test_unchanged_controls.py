@@ -1,7 +1,5 @@
 """Controls that verification asks only the drawn questions: being asked changes nothing that they store."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Scenarios whose text is quoted are opened as rows need them, and few are in memory at once."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 
@@ -41,7 +39,7 @@ def test_scenarios_that_were_used_last_stay_in_memory_as_long_as_there_is_room(
 ) -> None:
     monkeypatch.setattr(encoding, "MOST_CHARACTERS", room)
     opened = Opened()
-    session: Any = SimpleNamespace(dataset=SimpleNamespace(keys=list), scenarios=opened)
+    session: Any = SimpleNamespace(all_keys=(), scenarios=opened)
     quoters = ScenarioQuoters(session)
     for name in ("new", "old", "new", "third"):
         assert quoters.of(name).scenario_id == name

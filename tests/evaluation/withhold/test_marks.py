@@ -7,7 +7,7 @@ import json
 import pytest
 
 from memeval.evaluation.withhold.marks import unquoted
-from memeval.evaluation.withhold.row_fields import context_with
+from memeval.evaluation.withhold.rows import context_with
 from memeval.records.response import Context, ContextPart
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
-from memeval.evaluation.withhold.literals import STYLES, written
+from memeval.evaluation.withhold.marks import STYLES, written
 from memeval.evaluation.withhold.quoter import Quoter
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput

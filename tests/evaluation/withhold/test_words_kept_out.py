@@ -21,7 +21,7 @@ from memeval.evaluation.run.models import RECORD, ModelOptions
 from memeval.evaluation.run.regrade import regrade_run
 from memeval.evaluation.run.running import run_system
 from memeval.evaluation.verify.audit import audit_judge, verify_audit
-from memeval.evaluation.verify.checks import sessions
+from memeval.evaluation.verify.checks import subject
 from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.evaluation.verify.verification import verify_run
 from memeval.evaluation.withhold.decoding import decoded_run
@@ -84,7 +84,7 @@ def benchmark_session() -> BenchmarkSession:
 @pytest.fixture(autouse=True)
 def private(server: PickyServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Register the benchmark with withheld text."""
-    for module in (session, sessions):
+    for module in (session, subject):
         monkeypatch.setattr(module, "find", lambda _name: benchmark())
 
 

@@ -1,7 +1,5 @@
 """A server for systems in front of a real upstream, and plain HTTP to it."""
 
-from __future__ import annotations
-
 import http.client
 import json
 from collections.abc import Callable

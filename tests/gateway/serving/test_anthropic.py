@@ -1,7 +1,5 @@
 """Anthropic's messages over plain HTTP, as its documentation describes them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whatever a system sends and whatever a model replies, the endpoint has an answer that is no fault of its own."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

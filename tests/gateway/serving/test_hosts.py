@@ -1,7 +1,5 @@
 """Declared hosts: what goes there, what comes back, what stays out of a system's sight, and what is recorded."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import socket

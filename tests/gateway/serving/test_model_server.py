@@ -1,7 +1,5 @@
 """The server itself: tokens, limits, ordinals, and what becomes of faults."""
 
-from __future__ import annotations
-
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -1,7 +1,5 @@
 """Ollama's API over plain HTTP, as its documentation describes it; its clients send no key, only a path."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlsplit
 

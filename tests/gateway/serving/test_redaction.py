@@ -1,7 +1,5 @@
 """The key never shows, however a reply is cut into pieces."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """What a system gets of every form of reply and error: the reply unchanged, or an error in its API's form."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

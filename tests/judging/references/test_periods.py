@@ -1,7 +1,5 @@
 """Periods of time in texts."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 
 import pytest

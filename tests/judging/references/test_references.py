@@ -1,7 +1,5 @@
 """The rule set against references in words, compared by meaning. All questions and answers here are synthetic."""
 
-from __future__ import annotations
-
 import re
 import time
 

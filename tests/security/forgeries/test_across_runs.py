@@ -1,7 +1,6 @@
 """Forgeries that only other runs show: answers under another name, repetitions that are copies, scores too good."""
 
-from __future__ import annotations
-
+import json
 import random
 import shutil
 import zlib
@@ -22,6 +21,7 @@ from memeval.records.run import SystemKind, View
 from memeval.site.table.flags import RowFlag
 from tests.support.forging import Forger, Json, stored_run
 from tests.support.runs import make_run, make_track
+from tests.support.standing import made_up
 
 CHROMA = "astrocyte-basic/chroma"
 """A small run of a vector store: 20 searches."""
@@ -55,13 +55,21 @@ def renamed(original: RunFolder, results: Path, change: Callable[[Json], None] =
     forger.system.update(slug="acme", name="Acme", submission_digest="sha256:" + 64 * "a")
     for row in forger.responses:
         change(row)
-    return forger.seal()
+    forged = forger.seal()
+    made_up(forged.run)
+    return forged
 
 
 def later(row: Json, seconds: float = 3600.0) -> None:
     """Give a response another clock, with the same durations."""
     started = datetime.fromisoformat(row["timings"]["started"]) + timedelta(seconds=seconds)
     row["timings"]["started"] = started.isoformat(timespec="milliseconds")
+
+
+def scale(row: Json, factor: float) -> None:
+    for name, value in row["timings"].items():
+        if name.endswith("_seconds") and isinstance(value, float):
+            row["timings"][name] = value * factor
 
 
 def new_durations(row: Json) -> None:
@@ -127,6 +135,28 @@ def test_changed_scores_and_made_up_clocks_leave_a_mark_and_the_rank(tmp_path: P
     assert row.standing is RankStatus.RANKED, "two honest systems with one embedding model look like this"
 
 
+def test_a_copy_with_scores_changed_in_the_last_digits_and_scaled_clocks_has_no_rank(
+    tmp_path: Path, original: RunFolder
+) -> None:
+    def disguise(row: Json) -> None:
+        scale(row, 1.7)
+        for item in row["items"]:
+            item["score"] = (item["score"] or 0.0) + 1e-9
+
+    row = row_of(board_of(tmp_path, original, forged := renamed(original, tmp_path, disguise)), forged)
+    assert (marks_of(row), row.standing) == ([MarkName.COPIED_RESPONSES], RankStatus.UNREVIEWED)
+
+
+def test_a_copy_with_other_scores_and_scaled_clocks_has_no_rank(tmp_path: Path, original: RunFolder) -> None:
+    def disguise(row: Json) -> None:
+        scale(row, 1.7)
+        for item in row["items"]:
+            item["score"] = (item["score"] or 0.0) + 0.01
+
+    row = row_of(board_of(tmp_path, original, forged := renamed(original, tmp_path, disguise)), forged)
+    assert (marks_of(row), row.standing) == ([MarkName.COPIED_RESPONSES], RankStatus.UNREVIEWED)
+
+
 @pytest.mark.parametrize(("name", "protocol"), [("beliefs/bm25", "judge"), ("lifecycle/bm25", "search")])
 def test_a_control_under_another_name_is_a_copy_of_the_control(tmp_path: Path, name: str, protocol: str) -> None:
     control = stored_run(name, protocol)
@@ -136,7 +166,7 @@ def test_a_control_under_another_name_is_a_copy_of_the_control(tmp_path: Path, n
     forger.head["timing"]["started"] = "2020-01-01T00:00:00.000+00:00"
     forged = forger.seal()
     row = row_of(board_of(tmp_path, forged, control), forged)
-    assert (marks_of(row), row.standing) == ([MarkName.COPIED_RESPONSES], RankStatus.UNREVIEWED)
+    assert (marks_of(row), row.standing) == ([MarkName.COPIED_RESPONSES], RankStatus.NO_SOURCE)
     assert "equal those of bm25" in row.marks[0].sentence
 
 
@@ -152,7 +182,9 @@ def test_a_review_ends_the_mark_until_the_run_is_edited(tmp_path: Path, original
 
 def test_honest_runs_of_the_repository_have_no_mark_that_bars_them() -> None:
     names = {"beliefs": ("chroma", "minilm", "bm25s", "bm25"), "deepmemeval": ("memorycd-long-context", "full-context")}
-    folders = [stored_run(f"{benchmark}/{name}") for benchmark, systems in names.items() for name in systems]
+    folders = [
+        stored_run(f"{benchmark}/{name}", tier="full") for benchmark, systems in names.items() for name in systems
+    ]
     tracks = {(run.track.benchmark, run.track.data_digest, run.track.reader) for run in (each.run for each in folders)}
     assert len(tracks) == len(names), "only runs on one track are compared"
     board = board_of(folders[0].path, *folders)
@@ -169,9 +201,7 @@ def repetition(original: RunFolder, results: Path, factor: float, change: Callab
     forger = Forger.of(original, results)
     for row in forger.responses:
         change(row)
-        for name, value in row["timings"].items():
-            if name.endswith("_seconds") and isinstance(value, float):
-                row["timings"][name] = value * factor
+        scale(row, factor)
     head = forger.head
     head["timing"]["started"] = "2026-11-22T23:00:00.000+00:00"
     head["run_id"] = "20261122T230000Z-" + head["fingerprint"][:8]
@@ -224,11 +254,13 @@ def scored(results: Path, slug: str, right: int, **more: object) -> RunFolder:
     return make_run(results, slug, {"kept": right, "changed": right}, **more)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("right", "above"), [(30, False), (31, True)])
-def test_a_run_above_the_oracle_control_is_marked_and_ranked(tmp_path: Path, right: int, above: bool) -> None:
+@pytest.mark.parametrize(("right", "mark"), [(29, []), (30, [MarkName.EQUAL_TO_ORACLE]), (31, [MarkName.ABOVE_ORACLE])])
+def test_a_run_not_below_the_oracle_control_is_marked_and_ranked(
+    tmp_path: Path, right: int, mark: list[MarkName]
+) -> None:
     oracle = scored(tmp_path, "oracle", 30, kind=SystemKind.CONTROL, view=View.EVIDENCE)
     row = row_of(board_of(tmp_path, oracle, run := scored(tmp_path, "acme", right)), run)
-    assert marks_of(row) == ([MarkName.ABOVE_ORACLE] if above else [])
+    assert marks_of(row) == mark
     assert row.standing is RankStatus.RANKED
 
 
@@ -249,6 +281,28 @@ def test_what_a_control_answers_without_errors_marks_nobody(tmp_path: Path) -> N
     run = scored(tmp_path, "acme", 50)
     control = scored(tmp_path, "full-context", 50, kind=SystemKind.CONTROL)
     assert row_of(board_of(tmp_path, run, control), run).marks == ()
+
+
+@pytest.mark.parametrize(("slug", "view"), [("expected-turns", View.TURNS), ("oracle", View.EVIDENCE)])
+def test_what_only_a_control_with_the_answer_key_gets_right_is_not_easy(tmp_path: Path, slug: str, view: View) -> None:
+    run = scored(tmp_path, "acme", 50)
+    control = scored(tmp_path, slug, 50, kind=SystemKind.CONTROL, view=view)
+    assert MarkName.HARDLY_ANY_ERRORS in marks_of(row_of(board_of(tmp_path, run, control), run))
+
+
+def test_a_run_that_carries_over_the_rows_of_another_is_no_repetition_of_it(
+    tmp_path: Path, original: RunFolder
+) -> None:
+    forger = Forger.of(original, tmp_path)
+    again = json.loads(json.dumps(forger.responses[0])) | {"attempt": 2}
+    forger.responses[0] |= {"outcome": "timeout", "answer": "", "items": None, "error": "no reply"}
+    forger.responses.insert(1, again)
+    forger.head["timing"]["started"] = "2026-11-22T23:00:00.000+00:00"
+    forger.head["run_id"] = "20261122T230000Z-" + forger.head["fingerprint"][:8]
+    copy = forger.seal()
+    Ledger(tmp_path).append(LedgerEvent.REPEATED, original, by="Ada", reason="again", other=copy)
+    row = row_of(board_of(tmp_path, original, copy), original)
+    assert row.trust.answers is not AnswerTrust.REPEATED
 
 
 def test_few_items_without_an_error_mark_nobody(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.kit.long.history import LongHistory
 from memeval.evaluation.verify.checks import controls
 from memeval.evaluation.verify.checks.controls import FORMER, check_control
-from memeval.evaluation.verify.checks.sessions import NoData, Sessions
-from memeval.evaluation.verify.checks.subject import Subject
+from memeval.evaluation.verify.checks.subject import NoData, Sessions, Subject
 from memeval.evaluation.verify.checks.systems import check_system
 from memeval.evaluation.verify.findings import Check, CheckStatus
 from memeval.execution.steps import ScenarioWork

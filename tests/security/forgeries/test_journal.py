@@ -1,7 +1,5 @@
 """Any flipped bit of a journal is found, with its file and line."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

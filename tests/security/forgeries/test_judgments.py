@@ -1,7 +1,5 @@
 """Forgeries of a model judge: replies flipped, an endpoint renamed, judgments removed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +17,7 @@ from memeval.records.errors import BadInput
 from memeval.records.ledger import GradeTrust, LedgerEvent
 from tests.evaluation.asking import PickyServer, judged_run
 from tests.support.forging import Forger
+from tests.support.standing import made_up
 
 MAKERS = "https://api.openai.com/v1"
 
@@ -35,6 +34,7 @@ def honest(made: tuple[PickyServer, RunFolder]) -> RunFolder:
 
 
 def row_of(results: Path, folder: RunFolder) -> BoardRow:
+    made_up(folder.run)
     (row,) = build_board([RunFolder(folder.path)], Ledger(results)).runs
     return row
 

@@ -1,7 +1,5 @@
 """Attacks on the ledger by a forger who computes the whole chain again."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memeval.evaluation.verify.checks.sessions import Sessions
+from memeval.evaluation.verify.checks.subject import Sessions
 from memeval.evaluation.verify.findings import Check, CheckStatus
 from memeval.evaluation.verify.verification import checks_of_run
 from memeval.gateway.budget import price_list

@@ -1,7 +1,5 @@
 """Answers of an offline reader follow from the stored contexts: ``reproduce`` runs the reader again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from copy import deepcopy
 from functools import cache

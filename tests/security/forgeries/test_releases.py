@@ -1,7 +1,5 @@
 """Attacks on releases and on their published files, by a forger who computes every digest again."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -14,6 +12,7 @@ import pytest
 
 from memeval import api
 from memeval.archive.ledger import Ledger
+from memeval.archive.rows import indented
 from memeval.archive.runs import sealed_runs
 from memeval.archive.signatures import RELEASE_NAMESPACE, Signers, sign, signed_bytes
 from memeval.benchmarks.session import BenchmarkSession
@@ -21,7 +20,7 @@ from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.evaluation.verify.findings import Check, CheckStatus
 from memeval.leaderboard.board import build_board
 from memeval.leaderboard.release_checks import check_release, check_results
-from memeval.leaderboard.releases import completed, file_bytes, frozen, keep, state_of
+from memeval.leaderboard.releases import completed, frozen, keep, state_of
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import LedgerEvent
@@ -76,7 +75,7 @@ def freeze_by_hand(results: Path, target: Path, key: Path) -> None:
     draft, _ = frozen(build_board(sealed_runs(results), Ledger(results)), results, target.name, "0.1.0")
     release = completed(draft, manifest(target), key)
     keep(release, results, key, "Ada")
-    (target / "release.json").write_bytes(file_bytes(release.data()))
+    (target / "release.json").write_bytes(indented(release.data()))
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +113,7 @@ def forge(path: Path, edit: Callable[[Json], None], key: Path | None = None) -> 
     data |= {"state": state_of(data), "signature": None}
     if key is not None:
         data["signature"] = sign(signed_bytes(data), key, RELEASE_NAMESPACE)
-    replace(path, file_bytes(data))
+    replace(path, indented(data))
 
 
 def fix_ledger(results: Path) -> None:
@@ -244,7 +243,7 @@ def test_a_release_signed_with_a_fresh_key_is_signed_by_an_unknown_key(published
 def test_a_signature_of_another_release_is_bad(published: Published) -> None:
     data = json.loads(published.release.read_bytes())
     data["signature"] = json.loads((published.results / "releases" / "1.json").read_bytes())["signature"]
-    replace(published.release, file_bytes(data))
+    replace(published.release, indented(data))
     assert "2.json: bad signature." in said(published.verify()["signature"])
 
 
@@ -459,3 +458,11 @@ def test_the_command_line_checks_a_release_and_a_copy(published: Published) -> N
         "2            failed: 1 problem",
         "  public/2/index.html: differs from the release. Download it again, or publish it again.",
     ]
+
+
+def test_a_domain_that_is_not_the_boards_is_found(published: Published) -> None:
+    (published.to / "CNAME").write_text("evil.example\n")
+    assert "/CNAME: has 'evil.example', but the board's address has" in said(published.check()["versions"])
+    (published.to / "CNAME").unlink()
+    (published.to / ".nojekyll").write_text("{% include evil %}")
+    assert said(published.check()["versions"]).startswith(f"{published.to}/.nojekyll: has")

@@ -14,7 +14,7 @@ from memeval.archive.audits import write_audit
 from memeval.archive.conformance import report_files
 from memeval.conformance import SUITE
 from memeval.evaluation.verify.checks.reports import check_audit, check_report
-from memeval.evaluation.verify.checks.sessions import Sessions
+from memeval.evaluation.verify.checks.subject import Sessions
 from memeval.evaluation.verify.findings import Check, CheckStatus
 from memeval.grading.audit import audit_lines
 from memeval.records.audit import Probe

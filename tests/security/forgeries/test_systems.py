@@ -1,7 +1,5 @@
 """A forger changes whose run it is: relabels controls and submissions, and edits what a submission says of itself."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -9,8 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.leaderboard.trend_measures import Unit
-from memeval.site.charts.axes import Axis, time_axis, value_axis
-from memeval.site.charts.line_charts import BreakMark, Level, Line, LineChart, LinePoint, draw_lines
+from memeval.site.charts.line_charts import (
+    Axis,
+    BreakMark,
+    Level,
+    Line,
+    LineChart,
+    LinePoint,
+    draw_lines,
+    time_axis,
+    value_axis,
+)
 
 START = datetime(2026, 11, 1, 10, tzinfo=UTC)
 

@@ -1,7 +1,5 @@
 """What a benchmark's page shows beside its scores: errors by size, searches as a bank grows, scores against length."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -43,7 +41,6 @@ RATING = ProtocolInfo(
 
 
 def rated(errors: tuple[float | None, ...]) -> Made:
-    """Return a run whose items are off by these errors, in turn."""
 
     def edited(number: int, grade: Grade) -> Grade:
         error = errors[number % len(errors)]

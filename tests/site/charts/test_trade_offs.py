@@ -1,7 +1,5 @@
 """Trade-offs: the front, the axes and the chart."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The frame of every page: what it says of a page, and which pages are made again."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,10 +12,11 @@ from memeval.records.base import digest_of
 from memeval.records.errors import BadInput
 from memeval.site import build
 from memeval.site.frame import navigation, page_frame
-from memeval.site.frame.page_frame import Frame
+from memeval.site.frame.page_frame import PageFrame
 from memeval.site.frame.site_folder import SiteFolder
 from memeval.site.model.content import SiteModel, read_site
 from memeval.site.model.files import Asset, Heading, KeptPage, Page
+from memeval.site.pages.rendering import environment
 from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run
 
 
@@ -31,7 +30,7 @@ def empty_site(folder: Path) -> SiteModel:
 
 
 def framed(folder: Path, url: str, *headings: Heading, title: str = "A title", wide: bool = False) -> str:
-    return Frame(empty_site(folder)).around(Page(url, title, Markup("<h1>x</h1>"), "Words", headings, wide=wide))
+    return PageFrame(empty_site(folder)).around(Page(url, title, Markup("<h1>x</h1>"), "Words", headings, wide=wide))
 
 
 def test_a_page_of_any_depth_leads_to_the_same_places(tmp_path: Path) -> None:
@@ -96,7 +95,14 @@ def test_a_guide_without_a_list_of_pages_is_refused(tmp_path: Path, monkeypatch:
     (tmp_path / "mkdocs.yml").write_text(text)
     monkeypatch.setattr(navigation, "assets_root", lambda: tmp_path)
     with pytest.raises(BadInput, match="'nav' lists no page of the guide"):
-        navigation.guide.__wrapped__()
+        navigation.guide.__wrapped__(own=False)
+
+
+def test_a_missing_template_is_named() -> None:
+    page = environment().from_string('{% import "parts/none.html" as nothing %}')
+    with pytest.raises(BadInput, match="this template is missing") as caught:
+        page.render()
+    assert str(caught.value.where).endswith("templates/parts/none.html")
 
 
 def test_a_theme_without_its_style_sheets_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +113,6 @@ def test_a_theme_without_its_style_sheets_is_refused(monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with an earlier site, which has one page with its chart."""
     monkeypatch.setattr(run_cache, "cache_home", lambda: tmp_path / "cache")
     (tmp_path / "out").mkdir()
     written(tmp_path, page("<p>1</p>"))
@@ -122,11 +127,11 @@ def page(body: str, inputs: str = "one") -> KeptPage:
     return KeptPage("runs/one/", digest_of(inputs), make)
 
 
-def written(folder: Path, page: KeptPage, frame: Frame | None = None) -> dict[str, bytes]:
+def written(folder: Path, page: KeptPage, frame: PageFrame | None = None) -> dict[str, bytes]:
     """Replace a site by one with a page, and return its files."""
     (folder / "made").mkdir(exist_ok=True)
     site = SiteFolder(folder / "made", folder / "out")
-    for file in (frame or Frame(empty_site(folder))).files(page):
+    for file in (frame or PageFrame(empty_site(folder))).files(page):
         site.write(file)
     site.move_to(folder / "out")
     return files_of(folder / "out")

@@ -1,7 +1,5 @@
 """The guide page on data frames: its code runs as it is, and its tables name every column."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Sequence

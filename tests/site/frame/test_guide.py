@@ -1,7 +1,5 @@
 """The pages written by hand."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

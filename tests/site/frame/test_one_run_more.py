@@ -1,7 +1,5 @@
 """A build that finds what earlier builds kept gives the bytes of a build that finds nothing."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterator
@@ -40,8 +38,6 @@ def add_run(results: Path, name: str) -> Path:
 
 @dataclass(frozen=True)
 class Board:
-    """A folder with results, with the cache of their first build and its files."""
-
     folder: Path
     before: dict[str, bytes]
 
@@ -50,7 +46,6 @@ class Board:
         return self.folder / "results"
 
     def built(self, cache: str = "cache") -> dict[str, bytes]:
-        """Build the site with a cache folder, and return its files."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(run_cache, "cache_home", lambda: self.folder / cache)
             build(self.results, self.folder / "site")

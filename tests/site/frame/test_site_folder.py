@@ -1,7 +1,5 @@
 """A new site takes the place of an earlier one: what is equal stays as it is, and nothing else is left."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,6 @@ from tests.site.frame.test_frame import files_of
 
 @pytest.fixture
 def earlier(tmp_path: Path) -> Path:
-    """An earlier site."""
     for name in ("same.html", "deep/er/same.txt", "changed.html", "gone.html", "empty/er/gone.txt", "folder/a", "file"):
         path = tmp_path / "out" / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,5 @@
 """Boards of one run and of five hundred systems: what their pages say and weigh."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from pathlib import Path
@@ -14,7 +12,7 @@ from memeval.site.model.content import read_site
 from memeval.site.model.files import Page
 from memeval.site.pages.benchmarks import BenchmarkPages
 from memeval.site.pages.front import FrontPage
-from memeval.site.pages.publisher import publish_all
+from memeval.site.pages.publisher import publishers
 from memeval.site.pages.systems import SystemPages
 from tests.site import factory
 from tests.site.conftest import whole
@@ -75,7 +73,11 @@ def test_a_board_of_one_run_has_every_page_and_no_rank(tmp_path: Path) -> None:
     benchmark = FakeBenchmark()
     run = make_run(tmp_path / "results", Made("acme", "Acme Memory"), benchmark).run
     site = read_site(tmp_path / "results", find=lambda _name: benchmark)
-    found = {file.url: str(file.body) for file in whole(publish_all(site)) if isinstance(file, Page)}
+    found = {
+        file.url: str(file.body)
+        for file in whole(each for made in publishers() for each in made.publish(site))
+        if isinstance(file, Page)
+    }
     assert {"", "benchmarks/fake@1/", "systems/acme/", f"runs/{run.run_id}/", "compare/", "trends/"} <= found.keys()
     assert "<bdi>Acme Memory</bdi> is the only entry. No simple baseline ran here." in found["benchmarks/fake@1/"]
     assert "1 system · 1 benchmark · 1 run ·" in found[""] and "1 row<" in found[""]

@@ -1,7 +1,5 @@
 """The status page: each row has a date, and what it names exists."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator
@@ -19,7 +17,6 @@ PAGE = (ROOT / "site" / "status.md").read_text("utf-8")
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
-    """Yield claim, date and proof of each row of the tables."""
     for line in PAGE.splitlines():
         if line.startswith("| ") and not line.startswith(("| claim ", "| not tried ", "| gap ")):
             claim, day, proof = (cell.strip() for cell in line.strip("|").split("|"))

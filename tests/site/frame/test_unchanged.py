@@ -1,7 +1,5 @@
 """A site whose inputs and files are as they were is not built again; any other is."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +19,6 @@ from tests.site.frame.test_one_run_more import add_run
 
 @pytest.fixture
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small board, with folders of its own for caches, data and templates."""
     for module in (run_cache, unchanged):
         monkeypatch.setattr(module, "cache_home", lambda: tmp_path / "cache")
     monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "data"))

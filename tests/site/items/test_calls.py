@@ -1,7 +1,5 @@
 """Model calls in the drill-down: word for word, bounded, and nothing where text may not be published."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path
@@ -14,10 +12,12 @@ from hypothesis import strategies as st
 from memeval.archive.runs import RunFolder
 from memeval.execution.contexts import TurnTexts
 from memeval.records.base import canonical_json
+from memeval.records.call import Call
 from memeval.records.scenario import Ingest, Scenario, Session, Turn, dated_line
 from memeval.site.items.calls import PROMPT_CHARACTERS, REPLY_CHARACTERS, PromptTable, _encoded
 from memeval.site.items.run_shards import run_shards
 from memeval.site.model.files import SHARD_BYTES
+from memeval.site.model.text import BIDI
 from tests.site.factory import HOSTILE, HOSTILE_REPLY, REMINDER, FakeBenchmark, Made, make_run
 
 MODEL = "openai:gpt-4o-2024-08-06@1"
@@ -31,7 +31,6 @@ SCENARIO = Scenario(scenario_id="sc", steps=(Ingest(session=SESSION, source_id="
 
 
 def whole(encoded: list[Any], lines: list[str]) -> str:
-    """Return a text put together as the page does it."""
     turns = {
         (turn.turn_id, dated): dated_line(SESSION, turn) if dated else turn.content
         for turn in TURNS
@@ -81,6 +80,16 @@ def said(item: dict[str, Any], call: dict[str, Any]) -> str:
     return "\n".join(item["lines"][place] for place in call["messages"][0]["text"])
 
 
+def turned(text: str) -> str:
+    """Return a text without the characters that turn its direction, as data of the site has it."""
+    return "".join("\ufffd" if ord(letter) in BIDI else letter for letter in text)
+
+
+def sent(call: Call) -> list[str]:
+    messages: Any = call.request.body["messages"]
+    return [turned(message["content"]) for message in messages]
+
+
 def test_a_judgment_shows_request_reply_and_what_was_read(tmp_path: Path) -> None:
     folder = make_run(tmp_path, Made("acme", "Acme", judge=MODEL), FakeBenchmark())
     stored = {call.key: call for call in folder.judgments()}
@@ -88,7 +97,7 @@ def test_a_judgment_shows_request_reply_and_what_was_read(tmp_path: Path) -> Non
         item = items(folder)[grade.item_id]
         [call] = item["judged"]
         kept = stored[call["key"]]
-        assert [{"role": "user", "content": said(item, call)}] == kept.request.body["messages"]
+        assert [said(item, call)] == sent(kept)
         assert call["reply"] == ("yes" if grade.verdict else "no") and call["read"] is grade.verdict
         assert call["body"] == kept.reply
         break
@@ -101,7 +110,7 @@ def test_a_judge_that_was_asked_again_shows_both_calls_in_order(tmp_path: Path) 
     assert [call["read"] for call in settled["judged"]] == [None, False]
     first, second = settled["judged"]
     assert said(settled, second) == f"{said(settled, first)}\n{REMINDER}"
-    assert first["reply"] == HOSTILE_REPLY
+    assert first["reply"] == turned(HOSTILE_REPLY)
 
 
 def test_a_judge_that_failed_shows_why(tmp_path: Path) -> None:
@@ -115,8 +124,8 @@ def test_a_reader_shows_its_request_and_reply(tmp_path: Path) -> None:
     item = items(folder)["belief-update-03"]
     call = item["responses"][0]["read"]
     [kept] = [stored for stored in folder.calls() if stored.key == call["key"]]
-    assert [{"role": "user", "content": said(item, call)}] == kept.request.body["messages"]
-    assert call["reply"] == next(folder.responses()).answer
+    assert [said(item, call)] == sent(kept)
+    assert call["reply"] == turned(next(folder.responses()).answer)
 
 
 def test_a_reply_of_any_length_is_cut_and_said_so(tmp_path: Path) -> None:

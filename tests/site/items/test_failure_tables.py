@@ -1,7 +1,5 @@
 """What went wrong with a run, on its page, in its file and in its items."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -17,7 +15,6 @@ from tests.site.factory import SECRET, FakeBenchmark, Made, make_run
 
 
 def told(grade: Grade) -> Failure:
-    """Return a failure row as a run may have been sealed with it."""
     right = grade.verdict is True
     return Failure(
         item_id=grade.item_id,

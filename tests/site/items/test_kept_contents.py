@@ -1,7 +1,5 @@
 """What other processes compute before a build: the build finds all of it, and gives the same bytes."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +30,6 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def kept_of_runs(folder: Path) -> dict[str, bytes]:
-    """Return what is kept of runs, by the names of the files."""
     kinds = {"failures", "scores", "shards", "trace"}
     files = (folder / "cache/site").iterdir()
     return {path.name: path.read_bytes() for path in files if path.name.partition("-")[2] in kinds}

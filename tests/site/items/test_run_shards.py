@@ -1,7 +1,5 @@
 """Shards of a run: what repeats is written once, clocks are left out, and long texts are cut."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json
@@ -21,7 +19,7 @@ from memeval.site.items.run_shards import TEXT_CHARACTERS, RunShards, run_shards
 from memeval.site.model.files import Asset, encode, joined, packed
 from memeval.site.release.checking import _has_name
 from tests.site.conftest import Built
-from tests.site.factory import FakeBenchmark, Made, make_run
+from tests.site.factory import SECRET, FakeBenchmark, Made, make_run
 
 
 def opened(asset: Asset) -> dict[str, Any]:
@@ -89,6 +87,19 @@ def test_one_text_is_shown_as_the_turns_of_the_scenario_that_it_answers(
         if answer["context"] is not None
     }
     assert shown == {question: own[scenario] for question, scenario in answers.items()}
+
+
+def test_where_text_is_private_no_word_of_answers_errors_and_reasons_is_shown(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [row.model_copy(update={"answer": "", "error": f"Cannot read {SECRET}."}) for row in folder.responses()]
+    assert any(SECRET in (grade.reason or "") for grade in folder.grades())
+    for answers in (rows, list(folder.responses())):
+        monkeypatch.setattr(RunFolder, "responses", lambda _folder, rows=answers: iter(rows))
+        for words in (True, False):
+            contents = [asset.content for asset in run_shards(folder, words, {}).assets]
+            text = b"".join(gzip.decompress(each) for each in contents if isinstance(each, bytes))
+            assert (SECRET.encode() in text) is words
 
 
 def test_metrics_are_named_once_for_all_items_that_have_the_same(folder: RunFolder) -> None:

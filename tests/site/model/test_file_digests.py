@@ -1,7 +1,5 @@
 """A file is read once for its digest, in this build and in later ones, until its state changes."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +16,6 @@ REAL = file_digests.JUST_BEFORE
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file, and a cache folder; no time passes before its digest is kept."""
     monkeypatch.setattr(run_cache, "cache_home", lambda: tmp_path / "cache")
     monkeypatch.setattr(file_digests, "JUST_BEFORE", 0)
     path = tmp_path / "file"
@@ -28,7 +25,6 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The files that are read."""
     found: list[Path] = []
     real = file_digests._digest
 

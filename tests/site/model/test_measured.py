@@ -1,7 +1,5 @@
 """Runs whose graders give credit instead of verdicts, and what stands beside any run's name."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -15,7 +13,6 @@ from tests.site.items.test_failure_tables import built_of, page_of, text_of
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """A board of one measured run, one of them with errors."""
     folder = tmp_path_factory.mktemp("measured")
     return built_of(folder, FakeBenchmark(measured=True), Made("acme", "Acme"), Made("shaky", "Shaky", errors=1))
 
@@ -88,7 +85,6 @@ def name_cell(site: Built, slug: str) -> str:
 
 @pytest.fixture(scope="module")
 def marked(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """A board with reasons for doubt."""
     benchmark = FakeBenchmark(ceilings={"belief-update": 0.9})
     return built_of(
         tmp_path_factory.mktemp("marked"),

@@ -1,7 +1,5 @@
 """Systems of one name on the pages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

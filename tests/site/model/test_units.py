@@ -1,17 +1,25 @@
 """The small pure functions the pages stand on."""
 
-from __future__ import annotations
-
+import base64
+import hashlib
+import html
+import json
+import re
 from pathlib import Path
 
 import pytest
 import vl_convert
+from markupsafe import Markup
 
 from memeval.records.errors import BadInput
 from memeval.site.charts import charts
-from memeval.site.frame import building, csp
-from memeval.site.model import text, urls
+from memeval.site.frame import building, csp, not_found
+from memeval.site.frame.page_frame import PageFrame
+from memeval.site.model import files, text, urls
+from memeval.site.model.content import read_site
+from memeval.site.model.files import Page
 from memeval.site.pages.publisher import publishers
+from memeval.site.pages.rendering import environment
 
 
 @pytest.mark.parametrize(
@@ -90,10 +98,31 @@ def test_control_characters_are_made_visible() -> None:
     assert text.visible("a\x00b\x1b[0m\ud800") == "a␀b␛[0m\ufffd"
 
 
-def test_a_policy_allows_the_named_inline_scripts_by_their_hash_and_nothing_from_outside() -> None:
-    assert csp.script_hash("f()") == "'sha256-GcEEE0IkDzIP5EQ6DXZaDPORqT5RTBELX8Fyzyg9yvo='"
-    assert f"script-src 'self' {csp.script_hash('f()')};" in csp.policy("f()")
-    assert "script-src 'self';" in csp.policy() and "http" not in csp.policy()
+def test_characters_that_turn_a_text_around_reach_neither_a_page_nor_its_data() -> None:
+    turned = "".join(map(chr, (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))))
+    assert text.visible(f"a{turned}b") == "a" + "\ufffd" * 12 + "b"
+    assert json.loads(files.encode([f"a{turned}b", {turned: 1}])) == ["a" + "\ufffd" * 12 + "b", {"\ufffd" * 12: 1}]
+    for written in ("\\u202e", "\\\\u202e", "\\"):
+        assert json.loads(files.encode(written)) == written, "a backslash and letters are no such character"
+    assert json.loads(files.encode("\\\u202e")) == "\\\ufffd"
+
+
+def test_the_policy_allows_two_scripts_by_fixed_hashes_and_nothing_from_outside() -> None:
+    inline = environment().get_template("frame/scheme.js").render(), not_found.SCRIPT
+    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in inline]
+    assert list(csp.SCRIPTS) == digests
+    assert f"script-src 'self' 'sha256-{digests[0]}' 'sha256-{digests[1]}';" in csp.POLICY
+    assert "http" not in csp.POLICY and "unsafe-eval" not in csp.POLICY
+
+
+def test_a_script_that_came_into_a_page_is_not_allowed_by_its_policy(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    page = Page("", "x", Markup("<script>alert(1)</script>"), "Words")
+    whole = PageFrame(read_site(tmp_path / "results")).around(page)
+    allowed = re.findall(r"'sha256-([^']+)'", html.unescape(whole))
+    scripts = re.findall(r"<script>(.*?)</script>", whole, re.S)
+    hashes = [base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in scripts]
+    assert len(scripts) == 2 and [each in allowed for each in hashes] == [True, False]
 
 
 def test_a_chart_escapes_names_and_follows_the_theme() -> None:

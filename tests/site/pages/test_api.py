@@ -1,7 +1,5 @@
 """The JSON files for programs: what they name is there, and their rows are those of the pages."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Badges: well-formed images with escaped text, and Markdown that cannot break out."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace

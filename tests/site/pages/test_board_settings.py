@@ -1,7 +1,5 @@
 """What ``memeval.toml`` changes on the pages, and what it never changes."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The Atom feed of the ledger."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from xml.etree.ElementTree import Element, fromstring
 

@@ -1,7 +1,5 @@
 """The pages of findings and of judges on trial, with and without findings."""
 
-from __future__ import annotations
-
 import html
 import json
 import re
@@ -10,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memeval.records.finding import ClaimVerdict, FindingsReport
-from memeval.site.pages.findings import FindingsPages, notice_sentence
+from memeval.site.pages.findings import FindingsPages
 from memeval.site.pages.front import FrontPage
 from memeval.site.pages.imported import ImportedPage
 from tests.site.conftest import draw
@@ -44,7 +41,7 @@ def said(site: Path, page: str) -> str:
 def test_every_claim_is_listed_with_its_verdict_and_its_chain(site: Path) -> None:
     page = said(site, "findings")
     assert "78.05 % 78.052 % holds" in page
-    assert "79.09 % – named file absent The file is in no branch of the repository." in page
+    assert "79.09 % – named file absent notice not sent The file is in no branch of the repository." in page
     assert "93.05 % 92.446 % not attributable to this claim" in page
     assert "differs 0" in page, "a verdict without findings is counted too"
     assert "memeval is not affiliated" in page
@@ -91,17 +88,6 @@ def test_the_data_file_has_what_the_page_shows(site: Path) -> None:
 def test_nothing_of_it_is_on_the_front_page(site: Path) -> None:
     front = said(site, "")
     assert "not attributable" not in front and "MIRIX" not in front
-
-
-def test_the_front_page_says_when_findings_may_appear_there(site: Path) -> None:
-    report = FindingsReport.parse((site / "findings.json").read_bytes(), site / "findings.json")
-    assert notice_sentence(report) == (
-        "Findings may appear here 14 days after the notice to their authors. The first notice ends on 2026-12-08."
-    )
-    silent = tuple(one for one in report.findings if one.claim.notice.sent is None)
-    assert "No notice has been sent yet." in (notice_sentence(report.model_copy(update={"findings": silent})) or "")
-    holding = tuple(one for one in report.findings if one.verdict is ClaimVerdict.HOLDS)
-    assert holding and notice_sentence(report.model_copy(update={"findings": holding})) is None
 
 
 def test_no_link_leads_to_a_raw_file_elsewhere(site: Path) -> None:

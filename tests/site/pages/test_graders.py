@@ -1,7 +1,5 @@
 """The page of what graders are worth, with made-up labels of the stored samples, and without labels."""
 
-from __future__ import annotations
-
 import html
 import json
 import shutil
@@ -67,7 +65,6 @@ def add(results: Path, name: str, reads: Reads, model: str | None, *, decides: b
 
 
 def board(folder: Path) -> Path:
-    """Return a folder of results with the stored samples, and without their readers."""
     shutil.copytree(ROOT / "results/imported", folder / "results/imported")
     shutil.copytree(ROOT / "sources/findings", folder / "sources/findings")
     for sample in stored_samples(ROOT / "results"):

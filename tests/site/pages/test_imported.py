@@ -1,7 +1,5 @@
 """Answers that were made elsewhere: their page, their mark, and their section on the run's page."""
 
-from __future__ import annotations
-
 import html
 from pathlib import Path
 

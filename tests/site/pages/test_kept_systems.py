@@ -1,7 +1,5 @@
 """The page of a system is made again if anything that it shows has changed, and only then."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -52,13 +50,11 @@ def results(tmp_path: Path) -> Path:
 
 
 def acme(results: Path, newest: bool = True) -> RunFolder:
-    """Return the newest or the oldest run of a system."""
     found = sorted((results / "fake/acme").iterdir())
     return RunFolder(found[-1] if newest else found[0])
 
 
 def made(site: SiteModel, cache: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
-    """Return the pages of all systems with their other files, by address."""
     with monkeypatch.context() as patch:
         patch.setattr(run_cache, "cache_home", lambda: cache)
         files = list(SystemPages().publish(site))

@@ -1,7 +1,5 @@
 """Citations, metadata of deposits, and Croissant descriptions."""
 
-from __future__ import annotations
-
 import csv
 import json
 import logging
@@ -14,9 +12,9 @@ import pytest
 import yaml
 
 from memeval.benchmarks import all_benchmarks
+from memeval.exchange.parquet import has_pyarrow
 from memeval.records.base import digest_bytes
 from memeval.records.benchmark import CitedWork, WorkKind
-from memeval.records.release import Release
 from memeval.records.track import Redistribution
 from memeval.site.model.content import SiteModel, read_site
 from memeval.site.model.files import Asset, Page
@@ -31,9 +29,8 @@ from memeval.site.pages.metadata import (
     croissant_path,
 )
 from memeval.site.pages.releases import ReleasesPage
-from memeval.site.pages.score_table import score_parquet, score_rows
 from tests.site.conftest import Built
-from tests.site.factory import HOSTILE, SECRET, FakeBenchmark, Made, make_run
+from tests.site.factory import HOSTILE, SECRET, FakeBenchmark, Made, make_run, release_of
 from tests.support.products import PYARROW, run_with
 from tests.tools.citation import ROOT, memeval_citation
 
@@ -59,25 +56,11 @@ def site_of(folder: Path, benchmark: FakeBenchmark, settings: str = "", version:
     results = folder / "results"
     make_run(results, Made("ours", "Ours"), benchmark)
     (folder / "memeval.toml").write_text(settings, encoding="utf-8")
-    release = Release(
-        version="2026.9",
-        date="2026-09-03",
-        memeval="0.1.0",
-        rows=(),
-        ranks_method="ranks@2",
-        weights={},
-        price_lists=(),
-        runs={},
-        ledger_digest=None,
-        files={},
-        data_files=(),
-        state="sha256:" + "0" * 64,
-    )
+    release = release_of("2026-09-03", "2026.9")
     return read_site(results, version=version, releases=[release], find=lambda _name: benchmark)
 
 
 def written(site: SiteModel, folder: Path) -> dict[str, Path]:
-    """Write the metadata as a build does, and return the files by path."""
     found = {}
     root = folder / "site" / (site.version or "")
     for made in MetadataFiles().publish(site):
@@ -91,7 +74,6 @@ def written(site: SiteModel, folder: Path) -> dict[str, Path]:
 
 
 def opened(file: Path, caplog: pytest.LogCaptureFixture) -> Any:
-    """Return a data set as mlcroissant reads it, without any error or warning."""
     import mlcroissant  # takes a second, in each process that collects the tests
 
     with caplog.at_level(logging.WARNING):
@@ -232,9 +214,20 @@ def test_the_citation_of_memeval_follows_from_the_catalogues() -> None:
 
 
 READ = """
-import sys
+import io, sys
+from pathlib import Path
 import pandas
-written, kept = pandas.read_csv(sys.argv[1]), pandas.read_parquet(sys.argv[2])
+from memeval.archive.runs import RunFolder
+from memeval.site.model.content import read_site
+from memeval.site.pages.score_table import score_parquet, score_rows
+from tests.site.factory import FakeBenchmark
+from tests.support.standing import made_up
+for head in Path(sys.argv[2]).glob("*/*/*/run.json"):
+    made_up(RunFolder(head.parent).run)
+site = read_site(Path(sys.argv[2]), find=lambda _name: FakeBenchmark())
+content = score_parquet(score_rows(site.board))
+written, kept = pandas.read_csv(sys.argv[1]), pandas.read_parquet(io.BytesIO(content))
+assert content == score_parquet(score_rows(site.board))
 assert list(written) == list(kept) and len(written) == len(kept) > 5
 for name in written:
     assert written[name].isna().tolist() == kept[name].isna().tolist(), name
@@ -246,18 +239,19 @@ print(*(f"{name}={kind}" for name, kind in kept.dtypes.items()))
 
 @pytest.mark.products
 def test_pandas_reads_the_same_scores_from_parquet_and_from_csv(built: Built) -> None:
-    done = run_with(PYARROW, "-c", READ, str(built.out / SCORES), str(built.out / SCORES_PARQUET))
+    done = run_with(PYARROW, "-c", READ, str(built.out / SCORES), str(built.results))
     assert done.returncode == 0, done.stderr
     types = dict(each.split("=") for each in done.stdout.split())
     names = ("composite", "planned", "accepted", "system", "cost_per_question_usd")
     assert [types[name] for name in names] == ["float64", "int64", "bool", "str", "float64"]
+
+
+@pytest.mark.skipif(has_pyarrow(), reason="pyarrow is installed")
+def test_a_board_that_is_built_without_pyarrow_offers_no_parquet(built: Built) -> None:
     page = built.read("index.html")
-    assert f'href="{SCORES}" download' in page and f'href="{SCORES_PARQUET}" download' in page
-
-
-def test_the_parquet_file_of_a_board_has_equal_bytes_each_time(built: Built) -> None:
-    site = read_site(built.results, find=lambda _name: built.benchmark)
-    assert score_parquet(score_rows(site.board)) == (built.out / SCORES_PARQUET).read_bytes()
+    assert f'href="{SCORES}" download' in page
+    assert not (built.out / SCORES_PARQUET).exists()
+    assert all("parquet" not in built.read(name) for name in ("index.html", "api/v1/index.json", "releases/index.html"))
 
 
 def test_the_score_table_says_who_is_better_than_the_best_simple_baseline(built: Built) -> None:

@@ -1,7 +1,5 @@
 """The page of the overall index, its files and its chart."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io
@@ -23,7 +21,7 @@ from memeval.site.model.content import read_site
 from memeval.site.model.files import Asset, Page, file_bytes
 from memeval.site.model.text import visible
 from memeval.site.pages.overall import OverallPage
-from tests.site.factory import HOSTILE
+from tests.site.factory import HOSTILE, shown
 from tests.support.runs import make_run, make_track
 
 (RETRIEVAL,) = (suite for suite in read_suites() if suite.id == "retrieval@1")
@@ -44,7 +42,6 @@ def score(results: Path, slug: str, rights: tuple[int, ...], *, version: str = "
 
 
 def published(results: Path) -> tuple[Page, Mapping[str, bytes]]:
-    """Return the page and the files beside it."""
     files = list(OverallPage().publish(read_site(results)))
     (page,) = (each for each in files if isinstance(each, Page))
     return page, {each.path: file_bytes(each) for each in files if isinstance(each, Asset)}
@@ -63,7 +60,7 @@ def results(tmp_path: Path) -> Path:
         results, "oracle", tuple(16 if e.ceiling is Ceiling.ORACLE else 0 for e in RETRIEVAL.benchmarks), control=True
     )
     score(results, "acme", (12, 12, 5))
-    score(results, "blue", (4, 8, 15), version=HOSTILE)
+    score(results, "blue", (4, 8, 15), version=shown(HOSTILE))
     score(results, "cyan", (4,))
     return results
 
@@ -74,7 +71,6 @@ def test_the_page_has_index_scale_ranks_and_reasons(results: Path) -> None:
     assert "100 is" in words and "80.0 % oracle baseline" in words and "100.0 % perfect score" in words
     assert "53.3" in words and "48.3" in words
     assert "1 of 3 No ranked run on" in words
-    assert "LoCoMo has only 10 independent groups of items." in words
     assert "memeval overall retrieval@1 --lead acme blue" in words
     assert [heading.title for heading in page.headings] == ["Retrieval"]
 
@@ -96,7 +92,7 @@ def test_the_files_have_what_the_page_has(results: Path) -> None:
 def test_hostile_text_is_escaped(results: Path) -> None:
     page, _files = published(results)
     assert "<script>" not in str(page.body)
-    assert str(escape(visible(HOSTILE))) in str(page.body)
+    assert str(escape(visible(shown(HOSTILE)))) in str(page.body)
 
 
 def test_a_board_without_a_suite_says_so(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """The preview picture and the addresses of a board that knows where it is published."""
 
-from __future__ import annotations
-
 import re
 import struct
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where a benchmark's text is not ours to publish, none of its words may reach the site."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

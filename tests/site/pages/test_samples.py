@@ -1,7 +1,5 @@
 """The page with items of a benchmark to read."""
 
-from __future__ import annotations
-
 import pytest
 
 from memeval.benchmarks.registry import find

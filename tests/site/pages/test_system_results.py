@@ -1,7 +1,5 @@
 """What the page of a system says of its strengths, its evidence, its costs and of published scores."""
 
-from __future__ import annotations
-
 import html
 import re
 from dataclasses import replace
@@ -22,7 +20,6 @@ from tests.support.runs import edit_head
 
 
 def strong_in(category: str) -> Made:
-    """Return a system that is right in one category only."""
 
     def graded(_number: int, grade: Grade) -> Grade:
         return grade.model_copy(update={"verdict": grade.category == category})
@@ -51,7 +48,6 @@ def read(results: Path, *board: Made) -> tuple[SiteModel, list[RunFolder]]:
 
 
 def page(site: SiteModel, slug: str = "acme") -> str:
-    """Return the page of a system."""
     pages = [file for file in SystemPages().publish(site) if isinstance(file, Page)]
     return str(next(each.body for each in pages if each.url == f"systems/{slug}/"))
 

@@ -1,7 +1,5 @@
 """What readers see of a system: what held it, whether it keeps to the contract, and what its vendor says."""
 
-from __future__ import annotations
-
 import html
 import json
 import re
@@ -95,7 +93,6 @@ def run(tmp_path: Path) -> RunFolder:
 
 
 def page(results: Path, publisher: type[SystemPages | RunPages]) -> str:
-    """Return the one page about the one system or run."""
     site = read_site(results, find=lambda _name: FakeBenchmark())
     files = list(whole(publisher().publish(site)))
     (found,) = (each for each in files if isinstance(each, Page) and each.url != "systems/")

@@ -1,7 +1,5 @@
 """``memeval init``: a whole board in an empty folder, or nothing at all."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -52,7 +50,8 @@ def steps(file: Path) -> list[dict[str, Any]]:
 def test_a_new_board_has_settings_workflows_and_a_first_submission(board: Path) -> None:
     files = {str(path.relative_to(board)) for path in board.rglob("*") if path.is_file()}
     assert files == {
-        *("memeval.toml", "memeval.schema.json", "README.md", "requirements.txt", ".gitignore", ".github/CODEOWNERS"),
+        *("memeval.toml", "memeval.schema.json", "README.md", "requirements.txt", ".gitignore"),
+        *(".gitattributes", ".github/CODEOWNERS"),
         ".github/dependabot.yml",
         *(f".github/workflows/{name}.yml" for name in ("submission", "evaluate", "publish")),
         *(f"submissions/first-memory/{name}" for name in ("submission.toml", "README.md", "adapter.py")),

@@ -1,7 +1,5 @@
 """Publishing: whole or not at all, the same state once, and nothing published is ever changed."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -17,7 +15,8 @@ from memeval.leaderboard.release_checks import check_results
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.ledger import LedgerEvent, Runner
 from memeval.site import build
-from memeval.site.release import staging
+from memeval.site.release import checking, staging
+from memeval.site.release.checking import check_published
 from memeval.site.release.publish import publish
 from memeval.site.release.targets import FolderTarget
 from tests.support.boards import add_run, small_build
@@ -25,7 +24,6 @@ from tests.support.boards import add_run, small_build
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A results folder with one run in it."""
     results = tmp_path_factory.mktemp("stored") / "results"
     add_run(results, "no-memory")
     return results
@@ -33,7 +31,6 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def whole(stored: Path, tmp_path: Path) -> Path:
-    """A copy of it that a test may add to."""
     return Path(shutil.copytree(stored, tmp_path / "results"))
 
 
@@ -45,7 +42,6 @@ def results(whole: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def tree(folder: Path) -> dict[str, tuple[float, bytes]]:
-    """Return every file below a folder with its time and bytes."""
     return {
         str(path.relative_to(folder)): (path.stat().st_mtime, path.read_bytes())
         for path in sorted(folder.rglob("*"))
@@ -76,8 +72,11 @@ def test_runs_that_nobody_accepted_are_counted_and_marked(whole: Path, tmp_path:
         else:
             other = run
     said = list(publish(whole, FolderTarget(tmp_path / "public"), version="1"))
-    assert said[2] == f"  not accepted: {other.path}"
-    assert said[1] == (
+    assert said[0] == "verified: 0. Not checked against their benchmark: 2."
+    assert "  not checked: track of 2: the benchmark tiny@1 is not installed here" in said[1]
+    warned = next(number for number, line in enumerate(said) if line.startswith("warning"))
+    assert said[warned + 1] == f"  not accepted: {other.path}"
+    assert said[warned] == (
         "warning: 1 of 2 runs are not accepted, and are published with that mark. "
         "Accept a run: memeval ledger accept RUN --reason TEXT"
     )
@@ -142,9 +141,45 @@ def test_a_version_stands_for_one_board_only(results: Path, tmp_path: Path) -> N
     list(publish(results, FolderTarget(tmp_path / "public"), version="1"))
     add_run(results, "always-hedge")
     before = tree(tmp_path)
-    with pytest.raises(BadInput, match="release 1 is frozen, and the board has changed since"):
-        list(publish(results, FolderTarget(tmp_path / "public"), version="1"))
+    said = "\n".join(publish(results, FolderTarget(tmp_path / "public"), version="1"))
+    assert "note: release 1 is frozen, and the board has changed since. The frozen release is published." in said
     assert tree(tmp_path) == before
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_frozen_release_is_finished_on_any_target_after_the_board_has_changed(results: Path, tmp_path: Path) -> None:
+    list(publish(results, FolderTarget(tmp_path / "public"), version="1"))
+    (run,) = sealed_runs(results)
+    Ledger(results).append(LedgerEvent.REPLIED, run, by="vendor", reason="a line more")
+    add_run(results, "always-hedge")
+    for unfinished in ("pages", "all"):
+        to = tmp_path / f"second {unfinished}"
+        if unfinished == "pages":  # a publication that was killed
+            shutil.copytree(tmp_path / "public" / "1", to / "1")
+            for page in sorted((to / "1").rglob("*.html"))[::2]:
+                page.unlink()
+        list(publish(results, FolderTarget(to), version="1"))
+        assert contents(to / "1") == contents(tmp_path / "public" / "1")
+    list(publish(results, FolderTarget(tmp_path / "public"), version="2"))
+    checks = check_published(FolderTarget(tmp_path / "public"), results, signers_of(None))
+    assert not [finding for check in checks for finding in check.findings]
+
+
+def test_a_board_that_another_memeval_published_is_checked_against_its_own_manifest(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    to = FolderTarget(tmp_path / "public")
+    list(publish(results, to, version="1"))
+    monkeypatch.setattr(checking, "NOT_FOUND_PAGE", b"a page of tomorrow")
+    monkeypatch.setattr(checking, "ROOT_PAGE", b"a page of tomorrow")
+    monkeypatch.setattr(checking, "latest_page", lambda _version: b"a page of tomorrow")
+    assert not [each for check in check_published(to, results, signers_of(None)) for each in check.findings]
+    (tmp_path / "public" / "404.html").write_bytes(b"a page of somebody else")
+    (found,) = (each for check in check_published(to, results, signers_of(None)) for each in check.findings)
+    assert "it is another page" in found.problem
 
 
 def test_two_releases_on_one_day_have_two_versions(results: Path, tmp_path: Path) -> None:
@@ -255,8 +290,7 @@ def test_changed_settings_are_a_new_release_and_equal_ones_are_not(whole: Path, 
     settings.write_text('title = "memeval"\n[check]\noverall_points = 1.0\n')
     assert "nothing has changed" in list(publish(whole, FolderTarget(to)))[-1]
     settings.write_text('title = "Ours"\n')
-    with pytest.raises(BadInput, match="release 1 is frozen, and the board has changed since"):
-        list(publish(whole, FolderTarget(to), version="1"))
+    assert "note: release 1 is frozen" in "".join(publish(whole, FolderTarget(to), version="1"))
     list(publish(whole, FolderTarget(to), version="2"))
     assert "nothing has changed" in list(publish(whole, FolderTarget(to)))[-1]
     titles = [json.loads((to / version / "board.json").read_bytes()).get("title") for version in ("1", "2", "latest")]

@@ -1,7 +1,5 @@
 """Publishing to a folder, a bucket of a real server, and a Git branch: the same board, and never half of one."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -14,10 +12,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from memeval.archive.rows import indented
 from memeval.archive.signatures import signers_of
 from memeval.cli.main import app
 from memeval.evaluation.verify.findings import CheckStatus
-from memeval.leaderboard.releases import ReleaseFile, file_bytes, keep, state_of
+from memeval.leaderboard.releases import ReleaseFile, keep, state_of
 from memeval.objects import s3
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, CheckFailed
@@ -84,7 +83,6 @@ def repository(folder: Path) -> None:
 
 @pytest.fixture(params=["folder", "bucket", "git"])
 def named(request: pytest.FixtureRequest, board: Path, bucket: Bucket) -> str:
-    """The name of a target."""
     if request.param == "git":
         repository(board)
         return "git:gh-pages"
@@ -160,10 +158,10 @@ def test_a_release_of_an_older_memeval_blocks_nothing(board: Path, named: str) -
     data = json.loads(path.read_bytes())
     data["files"]["gone.html"] = digest_bytes(b"a page of another memeval")
     data["state"] = state_of(data)
-    path.write_bytes(file_bytes(data))
+    path.write_bytes(indented(data))
     (results / "ledger.jsonl").unlink()
     keep(ReleaseFile.read(path).release, results, by="tester")
-    assert path.read_bytes() == file_bytes(data)
+    assert path.read_bytes() == indented(data)
     empty = open_target(board, str(board / "elsewhere"))
     with pytest.raises(CheckFailed, match="release 1 cannot be built again with equal bytes"):
         published(results, empty, "1")
@@ -332,7 +330,6 @@ def test_a_full_disk_leaves_the_old_board_and_the_same_call_finishes(
 
 
 def content_of_old(public: Path) -> dict[str, bytes]:
-    """Return the files of the first release and of the root."""
     names = [*(public / "1").rglob("*"), *public.glob("*.*")]
     return {str(path): path.read_bytes() for path in names if path.is_file()}
 

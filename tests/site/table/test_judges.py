@@ -1,7 +1,5 @@
 """What readers see of judges: who gave a score, how far that judge can be trusted, what it cost."""
 
-from __future__ import annotations
-
 import html
 import json
 import re
@@ -27,7 +25,6 @@ MODEL = "openai:gpt-4o-2024-08-06@1"
 
 
 def text(page: str) -> str:
-    """Return what a page says, without its markup."""
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", page)))
 
 
@@ -163,7 +160,6 @@ def test_judges_of_one_name_with_other_prompts_are_two(tmp_path: Path) -> None:
 
 
 def make_run_id(results: Path) -> str:
-    """Return the id of the first run there."""
     return sorted(head.parent.name for head in results.glob("*/*/*/run.json"))[0]
 
 

@@ -1,7 +1,5 @@
 """What a system needs, as the filters of the tables see it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The overview of the front page: which tracks it shows, who leads, and what it says of the baseline."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -10,15 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 
 from memeval.leaderboard.board import RankStatus
 from memeval.leaderboard.suites import read_suites
-from memeval.records.overall import Overall, OverallRow
-from memeval.site.model.content import read_site
+from memeval.records.overall import Overall, OverallRow, TiedPair
+from memeval.records.track import CategoryPlan, Redistribution
+from memeval.site.model.content import BenchmarkView, read_site
+from memeval.site.model.text import visible
 from memeval.site.pages.rendering import environment
 from memeval.site.table.overview import Against, Measure, Overview, OverviewRow, overviews, verdict
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark
+from tests.support.runs import make_track
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +123,6 @@ def overview_of(shown: Overview, *rows: OverviewRow, baseline: bool = True) -> O
         tracks=(),
         rows=tuple(row.index for row in rows if row.index) + ((base,) if baseline else ()),
         baseline="bm25" if baseline else None,
-        draws=0,
         weightings=0,
         seed="",
     )
@@ -178,6 +179,20 @@ def test_systems_that_lose_to_the_baseline_are_marked_for_the_filter(shown: dict
     assert marks == [("1", "0"), ("0", "0"), ("0", "1"), ("0", "0")]
 
 
+def test_a_tie_against_intervals_that_do_not_overlap_is_explained(shown: dict[Measure, Overview]) -> None:
+    some = shown[Measure.ANSWERS]
+    ada, bo, cy = (indexed(name, 0.5, (1, 3), "better", some) for name in ("Ada", "Bo", "Cy"))
+    found = overview_of(some, ada, replace(bo, name=HOSTILE), cy)
+    assert found.table is not None and not found.ties and not found.tied
+    pair = TiedPair(higher="ada", lower="bo", p=0.01, corrected=0.2, reason="It has p = 0.2.")
+    tied = replace(found, table=found.table.model_copy(update={"tied_apart": (pair,)}))
+    module = environment().get_template("parts/overview.html").module
+    page = str(module.table(tied, lambda url: url))  # type: ignore[attr-defined]
+    assert page.count("why tied") == 2 and f'id="ties-{some.measure.value}"' in page
+    words = str(escape(visible(f"Ada and {HOSTILE} are tied although their intervals do not overlap. It has p = 0.2.")))
+    assert words in page and "<script>" not in page
+
+
 def test_without_an_index_or_a_baseline_nothing_is_claimed(shown: dict[Measure, Overview]) -> None:
     some = shown[Measure.ANSWERS]
     assert verdict(replace(some, rows=tuple(replace(row, index=None) for row in some.rows))) is None
@@ -200,3 +215,18 @@ def test_the_front_page_leads_to_categories_trade_offs_and_a_comparison(built: B
         "benchmarks/fake@1/#judges",
     ):
         assert f'href="{address}' in part
+
+
+def test_a_score_is_a_composite_unless_every_item_counts_alike() -> None:
+    benchmark = FakeBenchmark()
+    view = BenchmarkView("fake@1", benchmark.info, None, {}, (), Redistribution.FULL, benchmark)
+    track = make_track()
+    plans = [CategoryPlan(name=name, weight=weight, items=items, grader="g@1") for name, weight, items in PLANS]
+    assert view.score_name(track.model_copy(update={"categories": tuple(plans)})) == "Composite of accuracy"
+    alike = [plan.model_copy(update={"weight": plan.items / 40}) for plan in plans]
+    assert view.score_name(track.model_copy(update={"categories": tuple(alike)})) == "Accuracy"
+    shared = [plan.model_copy(update={"shared": True}) for plan in plans]
+    assert view.score_name(track.model_copy(update={"categories": tuple(shared)})) == "Accuracy"
+
+
+PLANS = (("update", 0.5, 10), ("noise", 0.5, 30))

@@ -1,7 +1,5 @@
 """Columns of cost and time: what is unknown is no zero, and a search counts where nothing is asked."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +34,6 @@ def row(tmp_path_factory: pytest.TempPathFactory) -> BoardRow:
 
 
 def read(row: BoardRow, name: str, **changes: Any) -> ColumnReader:
-    """Return what a column says of a run with some fields changed."""
     changed = replace(row, run=row.run.model_copy(update=changes))
     return next(column for column in SPENDING if column.name == name).read(changed)
 

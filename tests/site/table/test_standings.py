@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from memeval.archive.ledger import Ledger
@@ -11,7 +12,8 @@ from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import BoardTable, build_board
 from memeval.records.run import SystemKind
 from memeval.records.track import Track
-from memeval.site.table.standings import BASELINE, RANK, rank_text, reader_ceiling, verdict
+from memeval.site.table.standings import BASELINE, RANK, rank_text, reader_ceiling, ties, verdict
+from memeval.statistics.flips import Tested
 from memeval.statistics.ranks import RankRange
 from tests.support.runs import make_run, make_track
 
@@ -27,7 +29,6 @@ def bm25(tmp_path: Path) -> RunFolder:
 
 
 def said(table: BoardTable) -> str:
-    """Return the verdict as a person reads it."""
     found = verdict(table)
     assert found is not None
     return found.striptags()
@@ -134,3 +135,14 @@ def test_no_ceiling_is_invented(tmp_path: Path) -> None:
     for reader in ("native", "none@1"):
         own = make_track(reader=reader)
         assert reader_ceiling(table_of(oracle(tmp_path / reader, 40, own))) is None
+
+
+def test_a_tie_against_intervals_that_do_not_overlap_has_its_reason(tmp_path: Path) -> None:
+    table = table_of(make_run(tmp_path, "acme", {"kept": 48}), make_run(tmp_path, "blue", {"kept": 5}))
+    assert table.tests is not None and ties(table) == [], "a test separates them"
+    tested = table.tests.tested
+    weak = Tested(np.full_like(tested.p, 0.01), np.full_like(tested.p, 0.2))
+    assert ties(replace(table, tests=replace(table.tests, tested=weak))) == [
+        "Acme and Blue are tied although their intervals do not overlap. Their difference alone has p = 0.01. "
+        "Corrected for all tests of the table, it has p = 0.2, and only p below 0.05 separates two systems."
+    ]

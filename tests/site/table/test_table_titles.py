@@ -1,7 +1,5 @@
 """The titles of a benchmark's tables: no two are equal, and each says what sets it apart."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from memeval.leaderboard.board import BoardTable

@@ -1,7 +1,5 @@
 """What a benchmark's page says its tiers and tables can show."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The page of trends, and the panel on the page of a system."""
 
-from __future__ import annotations
-
 import html
 import random
 import re
@@ -16,7 +14,7 @@ from memeval.leaderboard.board import build_board
 from memeval.leaderboard.releases import frozen, keep
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent
-from memeval.records.run import SystemKind
+from memeval.records.run import Isolation, SystemKind
 from memeval.site.model.content import read_site
 from memeval.site.model.files import Asset, Page
 from memeval.site.pages.systems import SystemPages
@@ -36,7 +34,6 @@ def unknown(name: str) -> None:
 
 
 def body(results: Path, publisher: type[TrendsPage | SystemPages] = TrendsPage, url: str = "trends/") -> str:
-    """Return the body of a page."""
     site = read_site(results, find=unknown)  # type: ignore[arg-type]
     [page] = [made for made in publisher().publish(site) if isinstance(made, Page) and made.url == url]
     return str(page.body)
@@ -82,10 +79,20 @@ def test_systems_of_one_track_share_a_chart_and_those_with_more_runs_come_first(
 
 def test_a_break_has_its_reason_beside_the_chart_and_in_the_table(tmp_path: Path) -> None:
     runs(tmp_path, "acme", [30, 31])
-    runs(tmp_path, "acme", [10], judge="rules@4", first=3)
+    make_run(tmp_path, "acme", {"kept": 10}, started=started(3), isolation=Isolation.SANDBOXED)
     said = text(body(tmp_path))
-    assert "2026-01-03: Judge changed from rules@3 to rules@4." in said
-    assert said.count("Judge changed from rules@3 to rules@4.") > 2, "also in the table"
+    assert "2026-01-03: Isolation changed from not sandboxed to sandboxed." in said
+    assert said.count("Isolation changed from not sandboxed to sandboxed.") > 2, "also in the table"
+
+
+def test_another_track_is_another_chart(tmp_path: Path) -> None:
+    runs(tmp_path, "acme", [30, 31])
+    runs(tmp_path, "acme", [10, 11], judge="rules@4", first=3)
+    groups = trends_of(read_site(tmp_path, find=unknown)).groups  # type: ignore[arg-type]
+    assert [{run.track.judge for one in group.series for run in one.runs} for group in groups] in (
+        [{"rules@3"}, {"rules@4"}],
+        [{"rules@4"}, {"rules@3"}],
+    )
 
 
 def test_few_runs_have_paired_tests_and_many_have_steps(tmp_path: Path) -> None:
@@ -140,7 +147,8 @@ def test_unknown_dollars_have_no_chart_and_a_dash_in_the_table(tmp_path: Path) -
 
 
 def test_a_superseded_run_is_hollow_and_a_withdrawn_one_is_counted(tmp_path: Path) -> None:
-    old, bad, new = (*runs(tmp_path, "acme", [30, 31]), *runs(tmp_path, "acme", [10], judge="rules@4", first=3))
+    old, _kept, bad = runs(tmp_path, "acme", [30, 31, 32])
+    [new] = runs(tmp_path, "acme", [10], judge="rules@4", first=4)
     ledger = Ledger(tmp_path)
     ledger.append(LedgerEvent.SUPERSEDED, old, by="m", reason="A new judge.", other=new)
     ledger.append(LedgerEvent.INVALIDATED, bad, by="m", reason="Leaked.")

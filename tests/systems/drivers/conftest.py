@@ -1,7 +1,5 @@
 """Drivers are files beside each other in a system's own process: here they find one another in the same way."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -5,8 +5,6 @@
 deleted a brain, ``key=K`` wants a key.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 ``python memory_server.py PORT NOTES [FAULT]``: what comes in is noted line by line in the file NOTES.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

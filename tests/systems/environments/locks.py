@@ -1,7 +1,5 @@
 """Small locks that can be installed for real, and folders with them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Environments: packages come as the lock names them, once, and nothing of memeval's is seen."""
 
-from __future__ import annotations
-
 import functools
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +21,6 @@ def ran(environment: Environment, code: str) -> str:
 
 @pytest.fixture(scope="session", params=["uv", "pip"])
 def installer(request: pytest.FixtureRequest) -> Installer:
-    """Each of the installers."""
     tool = find_uv() if request.param == "uv" else find_pip()
     assert tool is not None and tool.name == request.param
     return tool
@@ -31,7 +28,6 @@ def installer(request: pytest.FixtureRequest) -> Installer:
 
 @pytest.fixture(scope="session")
 def built(installer: Installer, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """An environment with iniconfig, built by each installer."""
     folder = tmp_path_factory.mktemp("built")
     wanted = submission(folder / "submission", requirements_lock=LOCK)
     with pytest.MonkeyPatch.context() as patch:

@@ -1,7 +1,5 @@
 """Locks of Node packages are read strictly."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

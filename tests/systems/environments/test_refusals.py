@@ -1,7 +1,5 @@
 """What installers say becomes a sentence."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

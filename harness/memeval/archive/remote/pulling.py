@@ -42,10 +42,7 @@ class Pulled:
 
 @dataclass(frozen=True)
 class Selection:
-    """Which archived runs are meant; ``None`` and an empty tuple mean all."""
-
     runs: tuple[str, ...] = ()
-    """Run ids, or run folders below a results folder."""
     benchmark: str | None = None
     """A benchmark, with or without version: the archive does not tell versions apart."""
     system: str | None = None

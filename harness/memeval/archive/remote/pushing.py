@@ -38,8 +38,6 @@ class Pushed:
 
 
 class _Present:
-    """What an archive holds: asked for one by one, or from one listing."""
-
     def __init__(self, store: ObjectStore, all_listed: bool) -> None:
         self._store = store
         self._keys: set[str] | None = None

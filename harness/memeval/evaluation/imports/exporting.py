@@ -23,7 +23,6 @@ def export_run(
     Args:
         to: the file, or the folder if the format has several files. Some formats add files next to it.
         data: a local copy of the benchmark's data; ``None`` for the stored or generated one.
-        force: whether existing files are replaced.
 
     Returns:
         The new files; first the one at ``to`` or the first one below it.

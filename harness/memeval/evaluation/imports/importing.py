@@ -16,12 +16,11 @@ from memeval.benchmarks.formats.reading import AnswerFile
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.judge.grades import cases_of, grade_items
 from memeval.evaluation.judge.judges import ChosenJudge
-from memeval.evaluation.run.models import CALLS, models_for
+from memeval.evaluation.run.models import CALLS, interruptible, models_for
 from memeval.evaluation.run.provenance import harness
 from memeval.evaluation.run.readers import reader_named
 from memeval.evaluation.run.run_folders import finished_runs, start, unfinished_runs
 from memeval.evaluation.run.seal import seal
-from memeval.evaluation.run.stopping import interruptible
 from memeval.evaluation.run.verdicts import check_key, judgment_rows, judgments
 from memeval.evaluation.withhold.rows import Rows
 from memeval.exchange.formats import read_answers
@@ -47,6 +46,8 @@ MOST_WORDS = 4
 LONGEST_NAME = 8
 """Largest number of words in a system's name. A longer one may be benchmark text; the slug and a digest replace it."""
 
+LONGEST_SHOWN = 200
+
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -63,7 +64,6 @@ def open_benchmark_for(
     Args:
         form: the file's format. If the files contain questions, these are the data, unless ``data`` is given.
         benchmark: its id; ``None`` for the format's default.
-        data: a local copy of the benchmark's data.
         protocol: the grading protocol; ``None`` for the benchmark's default.
 
     Raises:
@@ -95,10 +95,6 @@ def import_file(
     """Grade a file of answers and seal a run of it.
 
     Answers to unknown questions are dropped and listed. Questions without answers make the run partial.
-
-    Args:
-        options: origin, storage and judge options.
-        progress: receives progress and notes.
 
     Returns:
         The sealed run; the stored one if the same judge already graded the same file.
@@ -212,7 +208,7 @@ def _refuse_taken(answers: ImportedAnswers, results: Path) -> None:
 def _name(answers: ImportedAnswers) -> str:
     """Return the system's name for the record; the slug and a digest replace one that may be benchmark text."""
     if len(_WORD.findall(answers.system)) <= LONGEST_NAME:
-        return answers.system
+        return visible(answers.system)[:LONGEST_SHOWN]
     return f"{answers.slug} {digest_bytes(answers.system.encode())[7:15]}"
 
 
@@ -263,7 +259,6 @@ def _plan(
 
 
 def _folder(system_folder: Path, plan: Plan, fresh: bool) -> Path:
-    """Return the folder of the interrupted import to resume, or of a new one."""
     interrupted = [
         folder
         for folder, other in unfinished_runs(system_folder).items()

@@ -29,8 +29,6 @@ NAMES = (*(f"{measure}@{depth}" for depth in DEPTHS for measure in MEASURES), "m
 
 @dataclass(frozen=True)
 class FileScore:
-    """The scores of a file."""
-
     benchmark: str
     protocol: str
     tier: str
@@ -51,10 +49,6 @@ class FileScore:
 
 def score_answers(answers: ImportedAnswers, session: BenchmarkSession) -> FileScore:
     """Score answers or rankings.
-
-    Args:
-        answers: the file, as read.
-        session: the benchmark, opened for a protocol and tier.
 
     Raises:
         BadInput: no entry belongs to a planned question, or the file has rankings for a protocol of answers, or the

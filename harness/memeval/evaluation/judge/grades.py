@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache, partial
 
 from memeval.benchmarks import known_ids
 from memeval.benchmarks.registry import origin
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.judge.stored_texts import StoredTexts
-from memeval.execution.contexts import Contexts
+from memeval.execution.contexts import Contexts, TurnTexts, texts_of
 from memeval.execution.readers import NATIVE
 from memeval.gateway.reply_words import without_thinking
 from memeval.grading.base import CORRECTED, ContextGrader, DeliveredContexts, Grader, RunGrader, last_attempts
@@ -20,6 +20,47 @@ from memeval.records.errors import BadInput, MemevalError
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Outcome, Response
 from memeval.records.scenario import Scenario
+
+OPEN_AT_ONCE = 4
+"""Number of scenarios, and of context texts, in memory."""
+
+TurnsOf = Callable[[str], TurnTexts | None]
+
+
+class StoredTexts:
+    """The texts that the stored rows of a run stand for. A few scenarios and texts stay in memory."""
+
+    def __init__(self, benchmark_session: BenchmarkSession, contexts: Contexts) -> None:
+        self._contexts = contexts
+        # Of functions, not of methods: the contexts of a run are many, and nothing may hold them in a circle.
+        self._turns = lru_cache(OPEN_AT_ONCE)(partial(_turns, benchmark_session))
+        self._text = lru_cache(OPEN_AT_ONCE)(partial(_stored_text, contexts, self._turns))
+
+    def context(self, response: Response) -> str | None:
+        """Return the text of a response's context; ``None`` if it has none, or if turns or context are missing."""
+        context = self._contexts.of(response)
+        return None if context is None else self._text(context.scenario_id, context.digest)
+
+    def text(self, context: Context) -> str | None:
+        """Return the text of a context; ``None`` if the data has no such scenario or turn."""
+        return _text(context, self._turns)
+
+
+def _turns(benchmark_session: BenchmarkSession, scenario_id: str) -> TurnTexts | None:
+    scenario = benchmark_session.scenarios.get(scenario_id)
+    return None if scenario is None else texts_of(scenario)
+
+
+def _stored_text(contexts: Contexts, turns_of: TurnsOf, scenario_id: str, digest: str) -> str | None:
+    return _text(contexts.of_scenario(scenario_id)[digest], turns_of)
+
+
+def _text(context: Context, turns_of: TurnsOf) -> str | None:
+    turns = turns_of(context.scenario_id)
+    try:
+        return None if turns is None else turns.joined(context)
+    except KeyError:
+        return None
 
 
 def is_done(item: ItemKey, last: dict[str, Response]) -> bool:
@@ -38,7 +79,6 @@ def grade_items(
     """Grade the items that have all their responses.
 
     Args:
-        items: the planned items, in plan order.
         contexts: the contexts of the run; only graders that look at contexts read them.
         reader: the reader of the run's track.
 
@@ -75,7 +115,6 @@ def _graded(
     """Grade an item, and a second time with its corrected key if the errata name it.
 
     Args:
-        responses: the last response to each of its questions, in order.
         delivered: returns the contexts of responses; ``None`` for a grader that does not look at contexts.
     """
     grader, corrections = benchmark_session.graders[item.category], benchmark_session.corrections()
@@ -99,11 +138,7 @@ def _graded(
 
 @contextmanager
 def _naming(benchmark_session: BenchmarkSession, grader: Grader, item: ItemKey) -> Iterator[None]:
-    """Name grader, item and package if a grader raises.
-
-    Raises:
-        BadInput: it did.
-    """
+    """Name grader, item and package if a grader raises. Raises ``BadInput``: it did."""
     try:
         yield
     except MemevalError:

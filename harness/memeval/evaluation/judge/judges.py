@@ -39,7 +39,6 @@ class ChosenJudge:
 
     @property
     def name(self) -> str:
-        """Name and version, as in a track."""
         return RulesJudge.name if self.model is None else self.model.name
 
     def on(self, track: Track) -> Track:
@@ -112,10 +111,6 @@ def choose_judge(named: str, label: str | None = None, prompts: Path | None = No
 def judge_of(track: Track, prompts: Iterable[Prompt]) -> ChosenJudge:
     """Return the judge of a track, with its stored prompts.
 
-    Args:
-        track: the track of a stored run.
-        prompts: the prompts stored with the run.
-
     Raises:
         BadInput: this memeval does not have the judge, or a stored prompt has no ``{answer}``.
     """
@@ -128,7 +123,6 @@ def judge_of(track: Track, prompts: Iterable[Prompt]) -> ChosenJudge:
 
 
 def _parse_settings(settings: str) -> dict[str, JsonValue]:
-    """Parse stored request settings."""
     try:
         parsed = json.loads(settings)
     except (ValueError, RecursionError):
@@ -148,7 +142,6 @@ def judged_graders(track: Track) -> frozenset[str]:
 
 
 def _packages() -> set[str]:
-    """Return the packages with the prompts of all benchmarks."""
     return {benchmark.prompts for benchmark in all_benchmarks()}
 
 

@@ -37,8 +37,6 @@ from memeval.systems.source import SystemSource
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """The result of one cell."""
-
     benchmark: int
     """Index of the benchmark in the plan."""
     reader: str | None
@@ -53,8 +51,6 @@ class CellOutcome:
 
 @dataclass(frozen=True)
 class MatrixRun:
-    """The result of running a matrix."""
-
     folder: MatrixFolder
     """The stored matrix."""
     outcomes: tuple[CellOutcome, ...]
@@ -113,9 +109,6 @@ def _check_parameters(plan: MatrixPlan) -> None:
 
 def matrix_of(plan: MatrixPlan, outcomes: Sequence[CellOutcome], results: Path) -> Matrix:
     """Return a matrix from its runs.
-
-    Args:
-        outcomes: the outcome of each cell, in the plan's order.
 
     Raises:
         BadInput: a run is not readable, or runs of one track have different items.

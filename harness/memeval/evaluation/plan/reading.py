@@ -12,8 +12,7 @@ from pathlib import Path
 from memeval.analysis.matrix_table import metric_names
 from memeval.benchmarks import find
 from memeval.evaluation.judge.judges import choose_judge
-from memeval.evaluation.plan.choosing import readers_for, systems_named
-from memeval.evaluation.plan.executing import PlannedRun
+from memeval.evaluation.plan.executing import PlannedRun, readers_for, systems_named
 from memeval.evaluation.run.readers import reader_named
 from memeval.execution.model_reader import PREFIX
 from memeval.execution.readers import NATIVE, OFFLINE
@@ -152,11 +151,7 @@ class _File:
 
     @classmethod
     def read(cls, path: Path) -> _File:
-        """Read a file.
-
-        Raises:
-            BadInput: it cannot be read, or has not the form of a plan.
-        """
+        """Read a file. Raises ``BadInput`` if it cannot be read, or has not the form of a plan."""
         if path.suffix in (".yaml", ".yml"):
             raise BadInput("a matrix is written in TOML now, not in YAML.", where=path, remedy=EXAMPLE)
         toml = read_toml(path)
@@ -165,15 +160,10 @@ class _File:
         return cls(toml, toml.record(PlanFile, OLD_KEYS))
 
     def problem(self, keys: Keys, problem: str, remedy: str | None = None) -> None:
-        """Remember a problem."""
         self._problems.append(BadInput(problem, where=self.toml.place(*keys), remedy=remedy))
 
     def check(self) -> None:
-        """Raise the problems so far.
-
-        Raises:
-            BadInput: with a line for each problem.
-        """
+        """Raise the problems so far. Raises ``BadInput``: with a line for each problem."""
         if len(self._problems) == 1:
             raise self._problems[0]
         if self._problems:
@@ -240,7 +230,6 @@ class _File:
                 yield made
 
     def configurations(self) -> Iterator[MatrixSystem]:
-        """Yield the systems of a matrix."""
         slugs: dict[str, str] = {}
         ids: set[str] = set()
         if not self.plan.systems:
@@ -266,7 +255,6 @@ class _File:
             yield system
 
     def check_readers_and_judge(self) -> None:
-        """Check the names of readers and judge."""
         for name, times in Counter(self.plan.readers).items():
             if times > 1:
                 self.problem(("readers",), f"'readers' names '{visible(name)}' twice.")

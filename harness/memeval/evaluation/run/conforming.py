@@ -1,11 +1,16 @@
-"""Checks whether a system follows the adapter contract, and requires that before a paid run."""
+"""Checks before a run: whether a system follows the adapter contract, and keeps scenarios apart."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 from memeval.archive import conformance as reports
+from memeval.conformance.checks.foundations import ISOLATION, RESET
+from memeval.conformance.facts import PlantedFact
+from memeval.conformance.subject import CheckedMemory, CheckedSystem, Observation, quoted
 from memeval.conformance.suite import MOST_CALLS, SUITE, check_system
 from memeval.evaluation.run.models import models_for
 from memeval.evaluation.run.runtime import system_instances
@@ -13,11 +18,14 @@ from memeval.execution.journal import utc_now
 from memeval.execution.preparation import PreparedSystem, prepare
 from memeval.execution.progress import Progress
 from memeval.execution.setup import SystemSetup
+from memeval.execution.steps import SystemInstance
 from memeval.gateway.record import CallRecord
 from memeval.options import ModelOptions
 from memeval.records.conformance import CheckOutcome, Conformance
 from memeval.records.errors import BadInput
 from memeval.records.track import Limits
+from memeval.systems.channel import Log
+from memeval.systems.errors import SystemFailure
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.source import SystemSource, start_system
 
@@ -34,12 +42,6 @@ def check_conformance(
     """Run the conformance checks on a system, and store the report.
 
     Its model calls go through the gateway with the caller's budgets, and belong to no run.
-
-    Args:
-        results: results folder for the report.
-        setup: sandbox, hosts and environment cache.
-        models: limits and budgets of model calls.
-        limits: limits of one call to the system.
 
     Raises:
         BadInput: the system does not install or load.
@@ -113,3 +115,109 @@ def _checked(
                 stop=models.gateway.check,
             ),
         )
+
+
+SECONDS = 2.0
+"""Time limit for the whole probe."""
+
+BANK = "probe"
+
+NOT_PROBED = "was not checked for texts of other scenarios"
+
+
+def require_isolation(
+    prepared: PreparedSystem, new_instance: Callable[[Log], SystemInstance], note: Callable[[str], None]
+) -> None:
+    """Probe a system before a run. One that can cost money is not probed, since its conformance check covers the same.
+
+    Args:
+        note: receives a sentence if the probe came to no result.
+
+    Raises:
+        BadInput: the system recalled the text of another scenario.
+    """
+    source = prepared.source
+    if prepared.pays:
+        reason = f"{source.slug} {NOT_PROBED}: that could cost money. Its adapter check covers it."
+    else:
+        reason = probe_isolation(source.slug, new_instance, source.submission_digest)
+    if reason:
+        note(reason)
+
+
+def probe_isolation(
+    slug: str, new_instance: Callable[[Log], SystemInstance], seed: str, seconds: float = SECONDS
+) -> str:
+    """Ingest a text, and ask for it after ``reset`` and in another instance.
+
+    Args:
+        seed: seed of the text, so that no system knows it in advance.
+        seconds: time limit; the instances are then killed.
+
+    Returns:
+        A sentence why the probe came to no result; blank if the system recalled nothing.
+
+    Raises:
+        BadInput: the system recalled the text of another scenario.
+    """
+    subject = CheckedSystem(new_instance, f"isolation-probe/{seed}", deterministic=True, log=lambda line: None)
+    subject.begin("isolation")
+    timer = threading.Timer(seconds, subject.kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        return _probed(slug, subject)
+    except SystemFailure as failure:
+        if subject.over:
+            return f"{slug} {NOT_PROBED}: the check takes more than {seconds:g} s."
+        return f"{slug} {NOT_PROBED}: {failure.sentence}"
+    finally:
+        timer.cancel()
+        timer.join()
+        subject.close_shared()
+
+
+def _probed(slug: str, subject: CheckedSystem) -> str:
+    memory, (fact, unrelated) = subject.memory(), subject.facts.facts(2)
+    if not _can_ask(memory):
+        return f"{slug} {NOT_PROBED}: it has neither query nor search, nor banks."
+    _ingest(memory, subject, fact)
+    if not _ask(memory, fact).shows(fact.word):
+        return f"{slug} {NOT_PROBED}: it did not find the text that it had ingested."
+    with subject.another() as other:
+        _ingest(other, subject, unrelated)
+        _refuse_if_shown(
+            slug, _ask(other, fact), fact, "in a new instance, while another one had ingested it", ISOLATION
+        )
+    memory.process.reset()
+    _refuse_if_shown(slug, _ask(memory, fact), fact, "after reset, in the next scenario", RESET)
+    return ""
+
+
+def _refuse_if_shown(slug: str, observation: Observation, fact: PlantedFact, when: str, remedy: str) -> None:
+    if observation.shows(fact.word):
+        raise BadInput(
+            f"'{slug}' recalls texts of other scenarios, so its answers may come from the history of another one. "
+            f"Asked {quoted(fact.question)} {when}, it returned “{fact.word}”: {observation}.",
+            remedy=f"{remedy} Then run it again.",
+        )
+
+
+def _can_ask(memory: CheckedMemory) -> bool:
+    return _has_sessions(memory) or (memory.can("retain") and memory.can("recall"))
+
+
+def _has_sessions(memory: CheckedMemory) -> bool:
+    return memory.can("query") or memory.can("search")
+
+
+def _ingest(memory: CheckedMemory, subject: CheckedSystem, fact: PlantedFact) -> None:
+    if _has_sessions(memory):
+        memory.ingest_facts(subject.facts.day, fact)
+        return
+    memory.retain(fact.statement, subject.facts.day, source_id="s001", bank=BANK)
+    memory.settle()
+
+
+def _ask(memory: CheckedMemory, fact: PlantedFact) -> Observation:
+    return memory.ask(fact.question) if _has_sessions(memory) else memory.recall(fact.question, bank=BANK)

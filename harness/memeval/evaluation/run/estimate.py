@@ -43,8 +43,6 @@ WRAPPING_TOKENS = 8
 
 @dataclass(frozen=True)
 class EstimatePart:
-    """The estimate for the judge or the reader."""
-
     phase: Phase
     model: str
     calls: int
@@ -71,8 +69,6 @@ class EstimatePart:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimate for a run."""
-
     system: str
     benchmark: str
     items: int
@@ -238,7 +234,6 @@ def _part(
 
 
 def _seconds(phase: Phase, earlier: RunFolder | None) -> tuple[float, str]:
-    """Return the seconds per call and their source."""
     usage = None if earlier is None else earlier.run.usage.get(phase)
     if earlier is None or usage is None or usage.service is None:
         return ASSUMED_SECONDS, "assumed"

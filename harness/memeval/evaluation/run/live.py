@@ -59,8 +59,6 @@ _SECRET_TOKENS = frozenset({"access", "api", "auth", "refresh", "secret"})
 
 @dataclass(frozen=True)
 class SuiteOptions:
-    """The options of a suite on a live object."""
-
     protocol: str | None = None
     """The protocol; ``None`` for searches and reflections if the object supports both."""
     judge: str = RulesJudge.name
@@ -176,7 +174,6 @@ class _Banks:
     """The banks of a suite; their names begin with the bank that the caller names.
 
     Args:
-        live: the object.
         base: the bank of texts and questions without a bank.
     """
 
@@ -185,7 +182,6 @@ class _Banks:
         self._first_texts: dict[str, str] = {}
 
     def name(self, bank: str | None) -> str:
-        """Return the name of a suite's bank in the object."""
         return self._base if bank is None else f"{self._base}-{bank}"
 
     def renamed(self, scenario: Scenario) -> Scenario:
@@ -255,7 +251,6 @@ def _responses(
     events: list[str],
     progress: Progress,
 ) -> Iterator[Response]:
-    """Run a suite, and yield the responses of finished items."""
     limits = benchmark_session.track(reader=reader, limits=options.limits).limits
     runner = ScenarioRunner(
         live, reader, limits.search_items, lambda _, detail, __: events.append(detail), lambda: False
@@ -303,7 +298,6 @@ def _twins(scenarios: Iterable[Scenario]) -> list[tuple[str, str]]:
 def _query_results(
     benchmark_session: BenchmarkSession, banks: _Banks, responses: Sequence[Response], grades: Sequence[Grade]
 ) -> Iterator[QueryResult]:
-    """Yield the result of every question, in the order of asking."""
     response_of = {row.question_id: row for row in responses}
     grade_of = {grade.item_id: grade for grade in grades}
     for scenario in benchmark_session.scenarios.values():

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from queue import SimpleQueue
+from types import FrameType
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
@@ -43,8 +46,6 @@ def decoded_options(options: ModelOptions, benchmark_session: BenchmarkSession) 
 
 @dataclass(frozen=True)
 class Models:
-    """The gateway of a run, and the records behind it."""
-
     gateway: Gateway
     shared: CallRecord
     """Judge and reader calls of all runs in the results folder."""
@@ -103,8 +104,6 @@ def models_for(
     """Open the gateway of a run, and close it at the end.
 
     Args:
-        results: the results folder, with the shared record of calls.
-        options: limits and budgets.
         note: receives messages for the user; ``None`` for standard error.
         on_disk: whether the run may call models, so that it needs the shared record.
 
@@ -134,9 +133,25 @@ def models_for(
 
 
 def recorded_calls(folder: RunFolder) -> list[Call]:
-    """Return every recorded model call of a run."""
     return [*folder.judgments(), *folder.calls()]
 
 
 def _print_to_stderr(sentence: str) -> None:
     print(sentence, file=sys.stderr)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise KeyboardInterrupt on SIGTERM during a run, which ends its processes and stores finished items."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

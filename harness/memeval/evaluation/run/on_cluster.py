@@ -48,9 +48,6 @@ class RunOnNodes:
 def cluster_of(address: str | None, prepared: PreparedSystem) -> Iterator[Cluster | None]:
     """Connect to the cluster of a run; ``None`` without an address.
 
-    Args:
-        address: the address of the scheduler.
-
     Raises:
         BadInput: the system declares hosts, the scheduler does not answer, or versions differ.
     """
@@ -75,8 +72,6 @@ def cluster_executor(
     """Return the executor of a run on a cluster.
 
     Args:
-        cluster: the connection.
-        models: the gateway, which makes the model calls of all workers.
         readings: how many questions a reader with a model answers at the same time.
 
     Raises:

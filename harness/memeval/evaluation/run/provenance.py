@@ -39,7 +39,6 @@ def harness(benchmark: str | None = None) -> Harness:
 
 
 def memeval_version() -> str:
-    """Return the version of the installed memeval."""
     try:
         return _version_of("memeval-leaderboard")
     except PackageNotFoundError:

@@ -26,12 +26,7 @@ def _readers() -> Iterator[Reader]:
 
 
 def protocols_for(capabilities: Sequence[str], info: BenchmarkInfo) -> list[str]:
-    """Return the protocols of a benchmark that a system supports with the default reader.
-
-    Args:
-        capabilities: the methods the adapter has.
-        info: the description of the benchmark.
-    """
+    """Return the protocols of a benchmark that a system supports with the default reader."""
     return [each.name for each in info.protocols if _supports(capabilities, each)]
 
 
@@ -56,9 +51,6 @@ def choose_reader(
 
     Args:
         asked: ``native`` or a reader's name; ``None`` for the default: native if the system has ``query``.
-        capabilities: the methods the adapter has.
-        slug: the system, for error messages.
-        make_model_reader: creates a model reader from its name.
         protocol: the protocol, which may require a reader and methods.
 
     Raises:

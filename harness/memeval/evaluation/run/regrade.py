@@ -9,11 +9,10 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession, session_of_run
 from memeval.evaluation.judge.grades import cases_of, grade_items
 from memeval.evaluation.judge.judges import ChosenJudge
-from memeval.evaluation.run.models import CALLS, Models, models_for
+from memeval.evaluation.run.models import CALLS, Models, interruptible, models_for
 from memeval.evaluation.run.provenance import harness
 from memeval.evaluation.run.run_folders import finished_runs, start, unfinished_runs
 from memeval.evaluation.run.seal import seal
-from memeval.evaluation.run.stopping import interruptible
 from memeval.evaluation.run.verdicts import check_key, judgment_rows, judgments
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.evaluation.withhold.rows import Rows
@@ -34,12 +33,6 @@ def regrade_run(
     progress: Progress | None = None,
 ) -> RunFolder:
     """Grade a run's stored responses with another judge.
-
-    Args:
-        source: the run with the responses.
-        judge: the new judge.
-        options: options of regrading.
-        data: your own copy of the benchmark's data; ``None`` for memeval's copy.
 
     Returns:
         The new run, or an existing run with the same responses and judge, which can be the source.
@@ -78,11 +71,7 @@ def regrade_run(
 
 
 class _Answers:
-    """The stored responses of a run, with their items and cases.
-
-    Raises:
-        BadInput: the run is not readable.
-    """
+    """The stored responses of a run, with their items and cases. Raises ``BadInput`` if the run is not readable."""
 
     def __init__(self, source: RunFolder, benchmark_session: BenchmarkSession) -> None:
         self.source, self.benchmark_session = decoded_run(source, benchmark_session), benchmark_session
@@ -98,7 +87,6 @@ def _inputs(run: Run, judge: ChosenJudge) -> Inputs:
 
 
 def _folder(system_folder: Path, run: Run, inputs: Inputs, judge: ChosenJudge, fresh: bool) -> Path:
-    """Return the folder of an interrupted regrading to resume, or a new folder."""
     interrupted = [
         folder
         for folder, plan in unfinished_runs(system_folder).items()
@@ -127,7 +115,6 @@ def _folder(system_folder: Path, run: Run, inputs: Inputs, judge: ChosenJudge, f
 
 
 def _judged(answers: _Answers, judge: ChosenJudge, models: Models, own: CallRecord, progress: Progress) -> Rows:
-    """Judge a run's responses, and return the rows of the new run."""
     source = answers.source
     title = f"judging {source.run.system.slug} by {judge.name}"
     recorded = judge.recorded(judgments(judge, answers.cases, models, progress, title))

@@ -16,12 +16,7 @@ from memeval.records.track import differing_parts
 
 
 def finished_runs(system_folder: Path, inputs: Inputs) -> list[RunFolder]:
-    """Return the finished runs with the same inputs, oldest first.
-
-    Args:
-        system_folder: the folder of a system's runs on a benchmark.
-        inputs: all inputs that affect the answers.
-    """
+    """Return the finished runs with the same inputs, oldest first."""
     folders = (RunFolder(head.parent) for head in sorted(system_folder.glob("*/run.json")))
     return [folder for folder in folders if folder.run.fingerprint == inputs.fingerprint]
 
@@ -41,10 +36,7 @@ def find_run_folder(
     """Find the run to reuse, resume or retry.
 
     Args:
-        system_folder: the folder of the system's runs on the benchmark.
-        inputs: all inputs that affect the answers.
         replayed: whether all model calls come from a record; such a run never reuses the run that it repeats.
-        retry_errors: whether failed items are retried.
 
     Returns:
         The folder of the finished run to reuse or the unfinished run to resume, ``None`` to start a new run; and the
@@ -96,7 +88,6 @@ def start(system_folder: Path, plan: Plan) -> Path:
     file have the same inputs.
 
     Args:
-        system_folder: the folder of the system's runs on the benchmark.
         plan: the plan of the run; this function fills in its id and its start.
 
     Raises:

@@ -12,17 +12,14 @@ from memeval.archive.sources import keep_source
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.judge.grades import cases_of, grade_items, is_done
 from memeval.evaluation.judge.judges import ChosenJudge, choose_judge, judge_of
-from memeval.evaluation.run.disk_space import disk_space_warning
-from memeval.evaluation.run.early_judging import EarlyJudging
-from memeval.evaluation.run.models import CALLS, Models, decoded_options, models_for
+from memeval.evaluation.run.models import CALLS, Models, decoded_options, interruptible, models_for
 from memeval.evaluation.run.on_cluster import Cluster, RunOnNodes, cluster_executor, cluster_of
 from memeval.evaluation.run.provenance import harness
 from memeval.evaluation.run.readers import choose_reader, protocols_for
 from memeval.evaluation.run.run_folders import find_run_folder, start
-from memeval.evaluation.run.runtime import ExchangeBuffer, NewInstance, system_instances
+from memeval.evaluation.run.runtime import ExchangeBuffer, NewInstance, disk_space_warning, system_instances
 from memeval.evaluation.run.seal import in_plan_order, seal, used_contexts
-from memeval.evaluation.run.stopping import interruptible
-from memeval.evaluation.run.verdicts import by_scenario, call_rows, judgment_rows, judgments
+from memeval.evaluation.run.verdicts import EarlyJudging, by_scenario, call_rows, judgment_rows, judgments
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.evaluation.withhold.rows import Rows
 from memeval.execution.executor import EarlyStop, Executor, execute
@@ -98,8 +95,6 @@ def run_system(
 
 @dataclass(frozen=True)
 class _Setting:
-    """The parts of a run."""
-
     prepared: PreparedSystem
     benchmark_session: BenchmarkSession
     options: RunOptions
@@ -144,7 +139,7 @@ def _require_isolation(setting: _Setting, new_instance: NewInstance) -> None:
     """Raise ``BadInput`` if a system recalls texts of other scenarios, as far as two seconds show."""
     options = setting.options
     if not options.skip_conformance and setting.source.kind is not SystemKind.CONTROL and options.models.replay is None:
-        from memeval.evaluation.run.isolation_probe import require_isolation
+        from memeval.evaluation.run.conforming import require_isolation
 
         require_isolation(setting.prepared, new_instance, setting.progress.note)
 
@@ -233,7 +228,6 @@ def _executor(
     reader: Reader | None,
     search_items: int,
 ) -> Executor:
-    """Return what runs the scenarios: this machine, or a cluster."""
     options, check = setting.options, setting.models.gateway.check
     readings = options.models.model_concurrency if isinstance(reader, ModelReader) else 0
     if setting.cluster is None:
@@ -297,7 +291,6 @@ def _reader(setting: _Setting, hello: AdapterInfo) -> Reader | None:
 
 
 def _callers(judge: ChosenJudge, reader: Reader | None) -> list[Caller]:
-    """Return which of judge and reader call models."""
     callers = [] if judge.model is None else [Caller.JUDGE]
     return [*callers, Caller.READER] if isinstance(reader, ModelReader) else callers
 
@@ -337,7 +330,6 @@ def _judged(
     retried: RunFolder | None,
     early: EarlyJudging | None,
 ) -> Rows:
-    """Judge the responses, and return all rows of the run."""
     judge, benchmark_session, progress = setting.judge, setting.benchmark_session, setting.progress
     responses = in_plan_order(items, journal.responses.values())
     title = f"judging {setting.source.slug} on {benchmark_session.benchmark.info.id}"
@@ -381,8 +373,6 @@ def _open_items(
     """Return the items that still need to run, and the attempt number of each.
 
     Args:
-        items: the planned items, in plan order.
-        journal: the rows on disk.
         retryable: question id and attempt of the rows that are retried if they failed.
     """
     last = last_attempts(journal.responses.values())

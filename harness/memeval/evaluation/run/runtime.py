@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memeval.evaluation.run.models import Models
 from memeval.execution.preparation import PreparedSystem
 from memeval.execution.steps import SystemInstance
-from memeval.records.call import Caller
+from memeval.records.call import Caller, Traffic
 from memeval.records.track import Limits
 from memeval.systems.channel import Log
 from memeval.systems.process import SystemProcess
 from memeval.systems.sandbox import INSIDE_ORIGIN
-
-if TYPE_CHECKING:
-    from memeval.records.call import Traffic
 
 NewInstance = Callable[[Log], SystemInstance]
 """Creates an instance of a system, not started. The argument receives the lines that it prints."""
@@ -35,7 +32,6 @@ class ExchangeBuffer:
         self._store: Callable[[Traffic], None] = self._buffered.append
 
     def __call__(self, row: Traffic) -> None:
-        """Store an exchange."""
         with self._lock:
             self._store(row)
 
@@ -54,7 +50,6 @@ def system_instances(
     """Serve models and hosts to a system, and yield a function that creates its instances.
 
     Args:
-        limits: limits of one call to the system.
         traffic: receives every exchange with a host, from another thread.
 
     Raises:
@@ -93,3 +88,21 @@ def system_instances(
             return SystemInstance(process, endpoint)
 
         yield new_instance
+
+
+def disk_space_warning(history_bytes: Sequence[int] | None, concurrency: int) -> str | None:
+    """Return a warning if a system that stores its histories may run out of disk space; ``None`` otherwise.
+
+    Args:
+        history_bytes: size of each history in bytes; ``None`` if they are short.
+        concurrency: number of histories that are ingested at the same time.
+    """
+    longest = sorted(history_bytes or (), reverse=True)[:concurrency]
+    folder = tempfile.gettempdir()
+    free = shutil.disk_usage(folder).free
+    if sum(longest) <= free:
+        return None
+    return (
+        f"A system that stores everything it ingests needs {sum(longest):,} bytes, "
+        f"but {folder} has {free:,} bytes free. Free some space, or set TMPDIR to another folder."
+    )

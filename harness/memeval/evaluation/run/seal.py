@@ -37,11 +37,7 @@ def seal(
     The head, ``run.json``, is written last: without it the run is unfinished, and its journal is complete.
 
     Args:
-        folder: the run's folder.
-        plan: the plan of the run.
-        rows: all its rows.
         concurrency: number of scenarios that ran at the same time.
-        benchmark_session: the benchmark with the data of the run open.
 
     Raises:
         BadInput: the folder cannot be written.
@@ -108,7 +104,6 @@ def cost(system: SystemIdentity, usage: Mapping[Phase, PhaseUsage]) -> Cost:
 
     Args:
         system: the system; shipped controls call no model themselves.
-        usage: measured or self-reported usage by phase.
     """
     unpriced = sum(phase.unpriced for phase in usage.values())
     if unpriced:

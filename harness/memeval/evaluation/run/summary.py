@@ -12,11 +12,7 @@ from memeval.records.run import Percentiles, Tokens, TokenSource
 
 
 def phases(responses: Iterable[Response], judgments: Iterable[Call] = ()) -> dict[Phase, Percentiles]:
-    """Return the time by phase; a phase that did not occur is left out.
-
-    Args:
-        judgments: the judge's calls, with their service times.
-    """
+    """Return the time by phase; a phase that did not occur is left out."""
     spent: dict[Phase, list[float]] = {phase: [] for phase in Phase}
     for response in responses:
         times = response.timings
@@ -51,8 +47,6 @@ def usage(
 
     Args:
         run_id: the run; calls of other runs were answered from the record.
-        calls: the reader's and the system's calls.
-        judgments: the judge's calls.
     """
     by_phase: dict[Phase, list[Call]] = {phase: [] for phase in Phase}
     has_system_calls = False

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
 from typing import TypeVar
 
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.judge.grades import cases_of
 from memeval.evaluation.judge.judges import ChosenJudge
 from memeval.evaluation.run.models import Models
 from memeval.execution.progress import Progress
+from memeval.execution.steps import FinishedItems
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import is_usable
 from memeval.judging.base import Case, Judge
-from memeval.judging.model import RecordedJudge, ask_all
+from memeval.judging.model import MOST_CONCURRENT_CASES, ModelJudge, RecordedJudge, ask_all
+from memeval.keys import ItemKey
 from memeval.records.base import Digest
 from memeval.records.call import Call, Caller, ModelRequest, Phase, Traffic
 from memeval.records.response import Response
@@ -23,11 +28,6 @@ R = TypeVar("R", Call, Traffic)
 
 def check_key(judge: ChosenJudge, cases: Iterable[Case], models: Models, recorded: Iterable[Call] = ()) -> None:
     """Check that the judge's key is set if a judgment is not recorded yet.
-
-    Args:
-        judge: the judge; the rule set needs no key.
-        cases: the answers.
-        recorded: further recorded judgments.
 
     Raises:
         BadInput: the key is missing.
@@ -46,8 +46,6 @@ def judgments(
     """Return the judgments of some answers; ask the judge for those that are not recorded yet.
 
     Args:
-        judge: the judge; the rule set needs none.
-        cases: the answers.
         models: the gateway; may be ``None`` for the rule set.
 
     Raises:
@@ -76,7 +74,6 @@ def judgment_rows(judge: Judge, own: CallRecord | None) -> list[Call]:
     """Return the judgments of a run in sealed order: by key, failed calls before the successful call.
 
     Args:
-        judge: the judge that graded.
         own: the record of the run's failed calls.
     """
     used = list(judge.used.values()) if isinstance(judge, RecordedJudge) else []
@@ -98,8 +95,6 @@ def call_rows(
     and by time in a scenario.
 
     Args:
-        models: the gateway, with the shared record and the replayed run.
-        own: the record of the system's calls and of failed calls.
         retried: the finished run that this run retries; ``None`` for none.
     """
     run_calls = [*(() if retried is None else retried.calls()), *own.rows()]
@@ -120,3 +115,53 @@ def by_scenario(rows: Sequence[R], benchmark_session: BenchmarkSession) -> list[
         return []
     order = {scenario_id: number for number, scenario_id in enumerate(benchmark_session.scenarios)}
     return sorted(rows, key=lambda row: order.get(row.scenario_id or "", -1))
+
+
+class EarlyJudging:
+    """Asks about the items that it is given. A request depends on the answer alone, not on when it is sent."""
+
+    def __init__(
+        self, judge: ModelJudge, benchmark_session: BenchmarkSession, items: Iterable[ItemKey], models: Models
+    ) -> None:
+        self._judge, self._benchmark_session = judge, benchmark_session
+        self._items = {item.item_id: item for item in items}
+        self._gateway, self._endpoint = models.gateway, models.endpoint(Caller.JUDGE)
+        self._places = asyncio.Semaphore(MOST_CONCURRENT_CASES)
+        self._asked: dict[str, list[Future[dict[Digest, Call]]]] = {}
+
+    def watch(self, finished: Sequence[FinishedItems]) -> None:
+        for each in finished:
+            for item_id in each.items:
+                rows = [row for row in each.responses if row.item_id == item_id]
+                cases = cases_of(self._benchmark_session, [self._items[item_id]], rows)
+                self._asked[item_id] = [self._gateway.start(self._calls(case)) for case in cases]
+
+    def calls(
+        self, items: Iterable[ItemKey], progress: Progress, title: str
+    ) -> tuple[dict[Digest, Call], list[ItemKey]]:
+        """Return the calls about items that were asked about, failed calls included, and the items that were not.
+
+        Raises:
+            GatewayStopped: the endpoint or key failed, or a budget is spent.
+        """
+        calls: dict[Digest, Call] = {}
+        asked = [future for futures in self._asked.values() for future in futures]
+        if asked:
+            progress.start(title, len(asked), 0)
+        try:
+            for future in asked:
+                made: dict[Digest, Call] = self._gateway.result(future)
+                calls.update(made)
+                progress.spend(self._gateway.spent_usd, self._gateway.made, self._gateway.cached)
+                progress.advance(1, 0)
+        finally:
+            if asked:
+                progress.stop()
+        return calls, [item for item in items if item.item_id not in self._asked]
+
+    async def _calls(self, case: Case) -> dict[Digest, Call]:
+        async with self._places:
+            return await ask_all(self._judge, [case], self._ask, lambda: None)
+
+    async def _ask(self, request: ModelRequest) -> Call:
+        return await self._gateway.ask(request, self._endpoint, Caller.JUDGE, Phase.JUDGE)

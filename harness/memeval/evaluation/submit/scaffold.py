@@ -73,8 +73,6 @@ REPLACE = {
 
 @dataclass(frozen=True)
 class ScaffoldAnswers:
-    """The answers to the questions of ``memeval submit new``."""
-
     name: str
     """Name of the system."""
     kind: AdapterKind = AdapterKind.PYTHON
@@ -90,11 +88,7 @@ class ScaffoldAnswers:
 
 
 def slug_of(name: str) -> str:
-    """Return the slug of a name, without accents.
-
-    Raises:
-        BadInput: the name has no letter or digit.
-    """
+    """Return the slug of a name, without accents. Raises ``BadInput`` if the name has no letter or digit."""
     letters = "".join(
         each for each in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(each)
     )
@@ -108,9 +102,6 @@ def scaffold(answers: ScaffoldAnswers, submissions: Path, templates: Path, shown
     """Create a submission that passes the check, and return its folder.
 
     Args:
-        answers: the fields of its manifest.
-        submissions: the parent folder.
-        templates: the folder with the sample code of each kind.
         shown: the parent folder as its README names it; ``None`` for ``submissions``.
 
     Raises:
@@ -149,7 +140,6 @@ def _template_files(kind: AdapterKind, templates: Path) -> list[Path]:
 
 
 def _texts(answers: ScaffoldAnswers, slug: str, folder: Path) -> dict[str, str]:
-    """Return the generated files by name."""
     texts = {MANIFEST: manifest_text(answers, slug), README: _readme(answers, folder)}
     if answers.kind is not AdapterKind.COMMAND:
         texts["requirements.lock"] = LOCK

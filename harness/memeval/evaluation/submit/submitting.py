@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -19,10 +20,10 @@ from memeval.evaluation.run.models import models_for
 from memeval.evaluation.run.provenance import memeval_version
 from memeval.evaluation.run.running import run_system
 from memeval.evaluation.run.runtime import system_instances
-from memeval.evaluation.submit.secret_scan import secrets_in
 from memeval.execution.journal import utc_now
 from memeval.execution.preparation import PreparedSystem, prepare
 from memeval.execution.progress import Silent
+from memeval.execution.secrets import redact
 from memeval.gateway.endpoints import endpoint_for
 from memeval.options import CheckOptions, ModelOptions, RunOptions
 from memeval.records.base import Digest
@@ -63,9 +64,6 @@ def check_submission(
 ) -> SubmissionCheck:
     """Check a submission; a step that cannot run is skipped, with the reason.
 
-    Args:
-        folder: a folder with a ``submission.toml``.
-
     Returns:
         The report: all steps, and every problem with file, line and remedy.
     """
@@ -87,12 +85,7 @@ def check_submission(
 
 
 class _Refused(Exception):
-    """A step failed.
-
-    Args:
-        detail: why, in a sentence.
-        problems: what the author has to fix.
-    """
+    """A step failed."""
 
     def __init__(self, detail: str, problems: Sequence[Problem]) -> None:
         super().__init__(detail)
@@ -110,13 +103,10 @@ class _Notes(Silent):
         self._note = note
 
     def note(self, sentence: str) -> None:
-        """See :class:`Progress`."""
         self._note(sentence)
 
 
 class _Check:
-    """One check of a submission."""
-
     def __init__(self, folder: Path, options: CheckOptions, note: Callable[[str], None]) -> None:
         self._folder = folder
         self._options = options
@@ -128,7 +118,6 @@ class _Check:
         self.conformance: tuple[ConformanceCheck, ...] = ()
 
     def run(self) -> None:
-        """Run all steps."""
         read = self._step(StepName.READ, self._read)
         self._step(StepName.SECRETS, self._secrets)
         reason = FIX_FIRST if self._options.run else "Skipped: --no-run."
@@ -152,7 +141,6 @@ class _Check:
             self._step(name, lambda: _skip(reason))
 
     def _step(self, name: StepName, make: Callable[[], str]) -> StepOutcome:
-        """Run a step, and record its outcome."""
         began = time.monotonic()
         problems: tuple[Problem, ...] = ()
         try:
@@ -285,7 +273,6 @@ def _missing_key(source: SystemSource) -> str | None:
 
 
 def _without_hosts(source: SystemSource) -> SystemSource:
-    """Return a system without its hosts, so that it can be installed without their keys."""
     return replace(source, submission=_submission(source).model_copy(update={"hosts": ()}))
 
 
@@ -315,3 +302,72 @@ def _start_problems(error: BadInput, printed: Iterable[str]) -> list[Problem]:
 
 def _check_problem(check: ConformanceCheck) -> Problem:
     return Problem(sentence=f"{check.name}: {check.detail}", remedy=check.remedy)
+
+
+PLUGINS = (
+    *("ArtifactoryDetector", "AWSKeyDetector", "AzureStorageKeyDetector", "BasicAuthDetector", "CloudantDetector"),
+    *("DiscordBotTokenDetector", "GitHubTokenDetector", "GitLabTokenDetector", "IbmCloudIamDetector"),
+    *("JwtTokenDetector", "MailchimpDetector", "NpmDetector", "OpenAIDetector", "PrivateKeyDetector"),
+    *("PypiTokenDetector", "SendGridDetector", "SlackDetector", "SquareOAuthDetector", "StripeDetector"),
+    *("TelegramBotTokenDetector", "TwilioKeyDetector"),
+)
+"""Detectors of keys with a known form. Detectors by variable name or randomness would also find digests."""
+
+ENTROPY = {"name": "Base64HighEntropyString", "limit": 4.7}
+"""Detector of keys without a known form: long random texts in quotes. Hexadecimal digests stay below the limit."""
+
+LINE_LENGTH = 20_000
+"""Maximum characters of a line: some detectors need hours for a line of a million."""
+
+REVOKE = "Remove it, and revoke it if it was pushed. Use [[hosts]] or declared_models for keys."
+
+
+def secrets_in(files: Mapping[str, Path]) -> Iterator[Problem]:
+    """Yield possible secrets by file and line, without the secret itself.
+
+    Args:
+        files: the files of a submission by relative path. Lock files contain digests, so they are only scanned for keys
+            with a known form.
+    """
+    from detect_secrets.core.scan import scan_file
+    from detect_secrets.settings import transient_settings
+
+    logging.getLogger("detect_secrets").setLevel(logging.CRITICAL)
+    settings = {
+        "plugins_used": [*({"name": plugin} for plugin in PLUGINS), ENTROPY],
+        "filters_used": [
+            {"path": "detect_secrets.filters.heuristic.is_sequential_string"},
+            {"path": "detect_secrets.filters.heuristic.is_templated_secret"},
+        ],
+    }
+    for name, path in files.items():
+        if long := _long_line(path):
+            sentence = f"has more than {LINE_LENGTH:,} characters, so it cannot be scanned for secrets."
+            yield Problem(where=f"{path}:{long}", sentence=sentence, remedy="Break the line.")
+            continue
+        found: dict[int, str] = dict(_known_forms(path))
+        if name not in LOCKS:
+            with transient_settings(settings):
+                for secret in scan_file(str(path)):
+                    found.setdefault(secret.line_number, secret.type)
+        for line in sorted(found):
+            yield Problem(where=f"{path}:{line}", sentence=f"looks like a secret ({found[line]}).", remedy=REVOKE)
+
+
+def _long_line(path: Path) -> int | None:
+    """Return the number of the first line that is too long; ``None`` for binary files, which detectors skip."""
+    try:
+        lines = path.read_text("utf-8").split("\n")
+    except UnicodeDecodeError:
+        return None
+    return next((number for number, line in enumerate(lines, 1) if len(line) > LINE_LENGTH), None)
+
+
+def _known_forms(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield lines with a key of a known form, or with the value of a secret environment variable."""
+    text = path.read_text("utf-8", errors="replace")
+    if redact(text) == text:
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        if redact(line) != line:
+            yield number, "Key or password"

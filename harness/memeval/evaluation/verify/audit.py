@@ -10,9 +10,8 @@ from memeval.archive.audits import JUDGMENTS, PROBES, AuditFolder, judge_slug, s
 from memeval.archive.rows import inner_digest
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.judge.judges import ChosenJudge
-from memeval.evaluation.run.models import models_for
+from memeval.evaluation.run.models import interruptible, models_for
 from memeval.evaluation.run.provenance import harness
-from memeval.evaluation.run.stopping import interruptible
 from memeval.evaluation.run.verdicts import check_key, judgment_rows, judgments
 from memeval.evaluation.verify.findings import Finding
 from memeval.evaluation.withhold.encoding import has_verdict, requests_of, withheld_audit
@@ -116,11 +115,7 @@ def audit_identity(
 
 
 def verify_audit(folder: AuditFolder) -> list[Finding]:
-    """Check a stored audit for consistency, without benchmark data and network.
-
-    Returns:
-        The problems; empty if there are none.
-    """
+    """Check a stored audit for consistency, without benchmark data and network."""
     head = str(folder.path / folder.HEAD)
     try:
         return [*_files(folder, head), *_probes(folder), *_rates(folder, head)]
@@ -129,7 +124,6 @@ def verify_audit(folder: AuditFolder) -> list[Finding]:
 
 
 def _files(folder: AuditFolder, head: str) -> Iterator[Finding]:
-    """Check the folder of an audit, and the digests of its files."""
     audit = folder.audit
     actual_path = folder.path.resolve().parts[-3:]
     expected_path = (audit.benchmark.partition("@")[0], judge_slug(audit.judge), audit.audit_id)
@@ -149,7 +143,6 @@ def _files(folder: AuditFolder, head: str) -> Iterator[Finding]:
 
 
 def _probes(folder: AuditFolder) -> Iterator[Finding]:
-    """Check the key of every judgment, and that each verdict matches the judge's reply."""
     replies = {}
     for number, call in enumerate(folder.judgments(), start=1):
         if folder.audit.redistribution is Redistribution.FULL and call.key != call.request.key:
@@ -167,7 +160,6 @@ def _probes(folder: AuditFolder) -> Iterator[Finding]:
 
 
 def _rates(folder: AuditFolder, head: str) -> Iterator[Finding]:
-    """Check the error rates against the probes."""
     audit, lines = folder.audit, audit_lines(list(folder.probes()))
     if (lines.overall, lines.categories, lines.kinds) != (audit.overall, audit.categories, audit.kinds):
         yield Finding(head, "has error rates that do not match its probes.", REMEDY)

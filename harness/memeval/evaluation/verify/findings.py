@@ -24,8 +24,6 @@ class Finding:
 
 
 class CheckStatus(StrEnum):
-    """The result of a check."""
-
     OK = "ok"
     FAILED = "failed"
     NOT_CHECKED = "not checked"

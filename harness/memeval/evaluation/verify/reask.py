@@ -19,8 +19,7 @@ from memeval.archive.trust import AGREEMENT
 from memeval.benchmarks.session import session_of_run
 from memeval.evaluation.judge.grades import cases_of
 from memeval.evaluation.judge.judges import judge_of
-from memeval.evaluation.run.models import Models, models_for
-from memeval.evaluation.run.stopping import interruptible
+from memeval.evaluation.run.models import Models, interruptible, models_for
 from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.execution.progress import Progress, Silent
@@ -64,11 +63,6 @@ def reask(
     The requests are those that the benchmark's data give for the stored answers. No record of replies is read, so that
     nobody can put replies there; an interrupted sample starts again.
 
-    Args:
-        items: number of drawn judgments; all if the run has fewer.
-        models: limits and budgets of the judge's calls.
-        data: your own copy of the benchmark's data; ``None`` for memeval's copy.
-
     Raises:
         BadInput: no model judged the run, the data is missing, or the endpoint is another one.
         CheckFailed: the grades do not follow from the recorded replies, or the judge gave no reply.
@@ -105,11 +99,7 @@ def reask(
 
 
 def refuse_few(items: int) -> None:
-    """Refuse a sample that says too little.
-
-    Raises:
-        BadInput: the number is too small.
-    """
+    """Refuse a sample that says too little. Raises ``BadInput`` if the number is too small."""
     if items < FEWEST:
         raise BadInput(f"--n is {items}.", remedy=f"Give a number of at least {FEWEST}.")
 
@@ -122,7 +112,6 @@ def draw(population: Mapping[str, _T], items: int, digest: Digest) -> list[_T]:
     Args:
         population: the members, by a key.
         items: number of drawn members; all if there are fewer.
-        digest: digest of ``run.json``.
     """
     return [population[key] for key in sorted(population, key=lambda key: _ticket(digest, key))[:items]]
 

@@ -5,7 +5,8 @@ A model reader is not asked again: its answers are compared with its recorded re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -13,29 +14,30 @@ from pathlib import Path
 from memeval.analysis.failures import FAILURES, failures_of
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession, session_of_run
-from memeval.evaluation.judge.grades import grade_items
+from memeval.evaluation.judge.grades import StoredTexts, grade_items
 from memeval.evaluation.judge.judges import judge_of
-from memeval.evaluation.judge.stored_texts import StoredTexts
+from memeval.evaluation.run.readers import reader_named
 from memeval.evaluation.verify.checks.calls import wrong_keys
 from memeval.evaluation.verify.findings import Finding
-from memeval.evaluation.verify.reread import reread
 from memeval.evaluation.withhold.decoding import DecodedRun, decoded_run
 from memeval.execution.contexts import Contexts, digest_of_text
+from memeval.execution.model_reader import PREFIX
+from memeval.execution.readers import NATIVE
 from memeval.gateway.replies import text_of
 from memeval.gateway.stops import NotRecorded
 from memeval.grading.scoring import score
+from memeval.reading import Reader
 from memeval.records.base import comparable_digest
 from memeval.records.call import Caller
 from memeval.records.errors import BadInput
 from memeval.records.failure import Failure
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Outcome, Response
+from memeval.records.scenario import Export, Question, Recall, Reflect, Scenario
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The result of regrading a run."""
-
     run_id: str
     grades: int
     """Number of regraded items."""
@@ -46,7 +48,6 @@ class Reproduction:
 
     @property
     def equal(self) -> bool:
-        """Whether the run was reproduced without differences."""
         return not self.findings
 
 
@@ -54,7 +55,6 @@ def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | No
     """Run a run's offline reader again, regrade its stored responses, and compare.
 
     Args:
-        data: your own copy of the benchmark's data; ``None`` for memeval's copy.
         errata: the errata of its corrected scores, if they are not memeval's own.
 
     Raises:
@@ -120,7 +120,6 @@ def _unknown_items(folder: RunFolder, answered_ids: set[str], benchmark_session:
 
 
 def _grade_differences(folder: RunFolder, stored: list[Grade], recomputed: list[Grade]) -> Iterator[Finding]:
-    """Compare the stored bytes of each grade."""
     path = folder.file("grades.jsonl")
     if len(stored) != len(recomputed):
         yield Finding(str(path), f"has {len(stored)} grades, but regrading gives {len(recomputed)}.")
@@ -134,7 +133,6 @@ def _grade_differences(folder: RunFolder, stored: list[Grade], recomputed: list[
 
 
 def _context_differences(folder: RunFolder, contexts: list[Context], texts: StoredTexts) -> Iterator[Finding]:
-    """Check that the text of every stored context matches its digest."""
     path = folder.file("contexts.jsonl")
     for number, context in enumerate(contexts, start=1):
         text = texts.text(context)
@@ -201,3 +199,108 @@ def failures_of_run(
     data = session_of_run(folder.run, with_errata=False) if benchmark_session is None else benchmark_session()
     decoded = decoded_run(folder, data)
     return failures_of(data, data.keys, decoded.responses(), decoded.contexts(), decoded.grades(), folder.run.track)
+
+
+SHOWN_CHARACTERS = 60
+"""Characters of an answer in a finding."""
+
+KNOWN_ANSWERS = 100_000
+"""Maximum number of answers that stay in memory."""
+
+KNOWN_CHARACTERS = 2_000
+"""Longer answers are read again."""
+
+
+def offline_reader(name: str) -> Reader | None:
+    """Return the reader of a track if it needs no model; ``None`` if a system or a model answers.
+
+    Raises:
+        LookupError: this memeval has no such reader.
+    """
+    if name == NATIVE or name.startswith(PREFIX):
+        return None
+    reader = reader_named(name)
+    if reader is None or reader.name != name:
+        raise LookupError(name)
+    return reader
+
+
+def reread(
+    folder: RunFolder, benchmark_session: BenchmarkSession, responses: Sequence[Response], texts: StoredTexts
+) -> Iterator[Finding]:
+    """Yield a finding for each stored answer that an offline reader does not give again.
+
+    Args:
+        responses: its responses with their full text, in plan order.
+    """
+    try:
+        reader = offline_reader(folder.run.track.reader)
+    except LookupError as error:
+        yield Finding(f"{folder.path / 'run.json'}: track.reader", f"this memeval has no reader {str(error)!r}.")
+        return
+    if reader is None:
+        return
+    path = folder.file("responses.jsonl")
+    scenario: Scenario | None = None
+    questions: Mapping[str, Question] = {}
+    item_id, delivered = "", dict[int, list[str]]()
+    for number, response in enumerate(responses, start=1):
+        if scenario is None or scenario.scenario_id != response.scenario_id:
+            scenario = benchmark_session.scenarios.get(response.scenario_id)
+            questions = {} if scenario is None else {one.question_id: one for one in scenario.questions()}
+        question = questions.get(response.question_id)
+        if scenario is None or question is None:
+            yield Finding(f"{path}:{number}", f"{response.question_id} is not a question of {response.scenario_id}.")
+            continue
+        if response.item_id != item_id:
+            item_id, delivered = response.item_id, {}
+        context = texts.context(response)
+        if response.context_digest is not None and context is None:
+            yield Finding(f"{path}:{number}", f"{response.question_id}: its context is missing or cannot be read.")
+            continue
+        so_far = delivered.setdefault(response.attempt, [])
+        if context is not None:
+            so_far.append(context)
+        contexts = so_far if scenario.agent_keeps_context else [context or ""]
+        if (problem := _difference(reader, question, response, contexts)) is not None:
+            yield Finding(f"{path}:{number}", f"{response.question_id}: {problem}")
+
+
+def _difference(reader: Reader, question: Question, response: Response, contexts: Sequence[str]) -> str | None:
+    """Return how a stored answer differs from the reader's, as a sentence; ``None`` if they are equal."""
+    if isinstance(question, Reflect):  # the system answers
+        return None
+    shows = isinstance(question, Recall | Export)
+    failed = response.outcome.is_error
+    answer = "" if shows or failed else _answer(reader, question, contexts)
+    if response.answer != answer:
+        return f"the answer is {_short(response.answer)}, but the reader {reader.name} gives {_short(answer)}."
+    outcome = response.outcome if failed else Outcome.OK if shows or answer.strip() else Outcome.EMPTY
+    if response.outcome is not outcome:
+        return f"the outcome is '{response.outcome}', but the reader's answer makes it '{outcome}'."
+    return None
+
+
+_known: dict[bytes, str] = {}
+"""Answers of readers, by the digest of all that they read: runs on the same data often retrieve the same contexts."""
+
+
+def _answer(reader: Reader, question: Question, contexts: Sequence[str]) -> str:
+    """Return the answer of an offline reader, which depends on nothing else."""
+    digest = hashlib.sha256(repr((reader.name, question.question, question.timestamp, len(contexts))).encode())
+    for context in contexts:
+        text = context.encode(errors="surrogatepass")
+        digest.update(b"%d:%b" % (len(text), text))
+    read = digest.digest()
+    answer = _known.get(read)
+    if answer is None:
+        answer = reader.read(question.question, question.timestamp, contexts).answer
+        if len(_known) >= KNOWN_ANSWERS:
+            _known.clear()
+        if len(answer) <= KNOWN_CHARACTERS:
+            _known[read] = answer
+    return answer
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…")

@@ -28,8 +28,6 @@ from memeval.systems.source import SystemSource, find_system, folder_source
 
 @dataclass(frozen=True)
 class Rerun:
-    """The result of running a system again on drawn items."""
-
     sample: Sample
     sandboxed: bool
     """Whether the second run was in a sandbox; otherwise the system could have read its stored answers."""
@@ -59,11 +57,7 @@ def rerun(
     """Run a system again on the scenarios of drawn items, and compare its answers with the stored ones.
 
     Args:
-        source: the system; see :func:`source_of_run`.
-        items: number of drawn items; all if the run has fewer.
         models: limits and budgets of model calls, which are all made again.
-        setup: sandbox, hosts and environments.
-        data: your own copy of the benchmark's data; ``None`` for memeval's copy.
 
     Raises:
         BadInput: the system does not declare equal answers, another system is given, or the data is missing.
@@ -110,7 +104,6 @@ def source_of_run(run: Run, results: Path, named: str | None = None) -> SystemSo
     """Return the system of a run, with the same files.
 
     Args:
-        results: the results folder, with stored sources.
         named: the system, as for ``memeval run``; ``None`` to find it by its slug, or its stored source by its digest.
 
     Raises:

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from memeval.archive.audits import stored_audits
 from memeval.archive.conformance import report_files
 from memeval.archive.ledger import Ledger
-from memeval.archive.matrices import stored_matrices
+from memeval.archive.matrices import MatrixFolder, files_of, stored_matrices
 from memeval.archive.runs import RunFolder, runs_under
 from memeval.archive.sources import SOURCES
+from memeval.evaluation.plan.matrix import CellOutcome, matrix_of
 from memeval.evaluation.verify.checks import files, systems
 from memeval.evaluation.verify.checks.reports import check_audit, check_report
-from memeval.evaluation.verify.checks.sessions import Sessions
+from memeval.evaluation.verify.checks.subject import Sessions
 from memeval.evaluation.verify.findings import REMEDY, Check, Finding
 from memeval.evaluation.verify.many_runs import RowsReader, checked_runs
-from memeval.evaluation.verify.matrix import verify_matrix
-from memeval.records.errors import BadInput, MemevalError
+from memeval.records.errors import BadInput, MemevalError, NotApplicable
+from memeval.records.matrix import CellState, MatrixCell
 
 
 def checks_of_results(path: Path, reader: RowsReader | None = None, jobs: int = 1) -> list[Check]:
     """Check the stored runs, audits, reports, matrices and ledger in a folder and its subfolders.
 
     A run that the ledger names must exist with unchanged bytes.
-
-    Args:
-        reader: receives what it needs of each run's responses.
 
     Returns:
         One result for each check of each run, audit, report and matrix, and one for the ledger.
@@ -93,3 +91,61 @@ def _has_head(folder: RunFolder) -> bool:
         return bool(folder.head_bytes)
     except MemevalError:
         return False
+
+
+MATRIX_REMEDY = "Run memeval matrix again, or restore the missing files."
+
+
+def verify_matrix(stored: MatrixFolder, results: Path) -> list[Finding]:
+    """Check a stored matrix against its runs."""
+    try:
+        matrix = stored.matrix
+        outcomes = [_outcome(cell, results) for cell in matrix.cells]
+        if changed := [
+            finding for cell in matrix.cells if (finding := _run_problem(cell, stored, results)) is not None
+        ]:
+            return changed
+        recomputed = matrix_of(matrix.plan, outcomes, results)
+    except MemevalError as error:
+        return [Finding(error.where or str(stored.path), error.problem, error.remedy or MATRIX_REMEDY)]
+    if stored.path.name != matrix.plan.matrix_id:
+        return [Finding(str(stored.path), f"the matrix belongs in {matrix.plan.matrix_id}.", "Move the folder back.")]
+    expected = files_of(recomputed)
+    return [
+        Finding(str(stored.path / name), "does not match its runs.", MATRIX_REMEDY)
+        for name, data in expected.items()
+        if _bytes(stored.path / name) != data
+    ]
+
+
+def _run_problem(cell: MatrixCell, stored: MatrixFolder, results: Path) -> Finding | None:
+    """Return the problem if a cell's run is missing or changed."""
+    if cell.run is None:
+        return None
+    folder = RunFolder(results / cell.run)
+    if not (folder.path / "run.json").is_file():
+        return Finding(str(stored.path), f"needs the run {cell.run}, which is missing.", "Restore the run.")
+    if folder.digest != cell.run_digest:
+        return Finding(str(stored.path), f"needs the run {cell.run}, whose run.json has changed.")
+    return None
+
+
+def _outcome(cell: MatrixCell, results: Path) -> CellOutcome:
+    """Return the outcome of a stored cell. Raises ``BadInput`` if the cell names a path outside the results folder."""
+    if cell.run is not None:
+        parts = Path(cell.run).parts
+        if len(parts) != 3 or ".." in parts or Path(cell.run).is_absolute():
+            problem = f"a cell names {cell.run!r}, which is not a run in this results folder."
+            raise BadInput(problem, remedy=MATRIX_REMEDY)
+        return CellOutcome(cell.benchmark, cell.reader, cell.system, RunFolder(results / cell.run))
+    kind: Callable[[str], MemevalError] = NotApplicable if cell.state is CellState.NOT_APPLICABLE else MemevalError
+    return CellOutcome(
+        cell.benchmark, cell.reader, cell.system, error=None if cell.reason is None else kind(cell.reason)
+    )
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None

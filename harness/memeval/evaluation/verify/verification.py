@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import cast
 
 from memeval.archive.runs import RunFolder
+from memeval.benchmarks.registry import Extension, extensions
 from memeval.benchmarks.session import refuse_removed
 from memeval.evaluation.verify.checks import (
     calls,
@@ -13,16 +15,13 @@ from memeval.evaluation.verify.checks import (
     contexts,
     controls,
     files,
-    judgments,
     rows,
-    scores,
     systems,
     track,
 )
-from memeval.evaluation.verify.checks.sessions import Sessions
-from memeval.evaluation.verify.checks.subject import Subject
+from memeval.evaluation.verify.checks.subject import Sessions, Subject
 from memeval.evaluation.verify.findings import REMEDY, Check, Finding
-from memeval.records.errors import MemevalError
+from memeval.records.errors import BadInput, MemevalError
 from memeval.records.response import Response
 
 CHECKS: tuple[tuple[str, Callable[[Subject], Check | None]], ...] = (
@@ -30,8 +29,8 @@ CHECKS: tuple[tuple[str, Callable[[Subject], Check | None]], ...] = (
     (systems.NAME, lambda subject: systems.check_system(subject.folder, passed=subject.sessions.systems)),
     (rows.NAME, rows.check_rows),
     (contexts.NAME, contexts.check_contexts),
-    (scores.NAME, scores.check_scores),
-    (judgments.NAME, judgments.check_judgments),
+    (rows.SCORES, rows.check_scores),
+    (calls.JUDGMENTS, calls.check_judgments),
     (calls.NAME, calls.check_calls),
     (clocks.NAME, clocks.check_clocks),
     (controls.NAME, controls.check_control),
@@ -41,7 +40,12 @@ CHECKS: tuple[tuple[str, Callable[[Subject], Check | None]], ...] = (
 A check that does not apply to a run gives ``None``.
 """
 
+GROUP = "memeval.checks"
+"""The group of the entry points of other packages' checks: a name, and a function like those of ``CHECKS``."""
+
 OnRead = Callable[[RunFolder, Sequence[Response]], None]
+
+_OWN_NAMES = frozenset({files.NAME, *(name for name, _check in CHECKS)})
 
 MOST = 20
 """Maximum number of problems of one check of one run that are named."""
@@ -75,7 +79,8 @@ def checks_of_run(folder: RunFolder, sessions: Sessions | None = None, on_read: 
     except MemevalError as error:
         return _unreadable(folder, error)
     made = (_made(name, check, subject) for name, check in CHECKS)
-    return [digests, *(each for each in made if each is not None)]
+    brought = (_brought(extension, subject) for extension in extensions(GROUP, "check"))
+    return [digests, *(each for each in (*made, *brought) if each is not None)]
 
 
 def _made(name: str, check: Callable[[Subject], Check | None], subject: Subject) -> Check | None:
@@ -88,6 +93,26 @@ def _made(name: str, check: Callable[[Subject], Check | None], subject: Subject)
         return made
     more = Finding(made.findings[MOST].where, f"and {len(made.findings) - MOST:,} more problems of the {name}.")
     return replace(made, findings=(*made.findings[:MOST], more))
+
+
+def _brought(extension: Extension, subject: Subject) -> Check | None:
+    """Make a check of another package. One that cannot be used leaves the run unchecked, and says so."""
+    name = extension.name if extension.name not in _OWN_NAMES else f"{extension.package} {extension.name}"
+    try:
+        function = cast("Callable[[Subject], object]", extension.load())
+    except BadInput as error:
+        return Check(name, not_checked=error.problem.rstrip("."))
+
+    def check(subject: Subject) -> Check | None:
+        made = function(subject)
+        if made is None or isinstance(made, Check):
+            return None if made is None else replace(made, name=name)
+        raise TypeError(f"it returns {type(made).__name__}, and not a Check")
+
+    try:
+        return _made(name, check, subject)
+    except (Exception, SystemExit) as error:  # foreign code may raise anything
+        return Check(name, not_checked=extension.unusable(error).problem.rstrip("."))
 
 
 def _unreadable(folder: RunFolder, error: MemevalError) -> list[Check]:
@@ -103,7 +128,6 @@ def _unreadable(folder: RunFolder, error: MemevalError) -> list[Check]:
 
 
 def _removed(folder: RunFolder, error: MemevalError) -> list[Check]:
-    """Return the checks of a run of a removed edition."""
     found = Finding(f"{folder.path / 'run.json'}: track", error.problem, error.remedy or REMEDY)
     reason = "memeval no longer has what the track names"
     others = (each for each in _not_made(reason) if each.name != track.NAME)
@@ -119,9 +143,5 @@ def _not_made(reason: str) -> Iterator[Check]:
 
 
 def verify_run(folder: RunFolder, sessions: Sessions | None = None) -> list[Finding]:
-    """Check a stored run; see :func:`checks_of_run`.
-
-    Returns:
-        The problems; empty if there are none.
-    """
+    """Check a stored run; see :func:`checks_of_run`."""
     return [finding for check in checks_of_run(folder, sessions) for finding in check.findings]

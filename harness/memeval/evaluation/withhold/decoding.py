@@ -17,7 +17,7 @@ from memeval.evaluation.withhold.encoding import (
     scenarios_of_reader_calls,
 )
 from memeval.evaluation.withhold.marks import unquoted
-from memeval.evaluation.withhold.row_fields import (
+from memeval.evaluation.withhold.rows import (
     Change,
     call_with,
     context_with,
@@ -41,7 +41,6 @@ def decoded_run(
     """Return a run whose rows have their full text, even if its stored rows withhold the benchmark's text.
 
     Args:
-        folder: a sealed run.
         benchmark_session: the benchmark, opened on the data of the run (see ``session_of_run``).
         read: its stored responses, contexts and grades that were read already, by file name.
 
@@ -76,15 +75,12 @@ class DecodedRun(RunFolder):
     """Stored rows that were read already, by file name."""
 
     def responses(self) -> Iterator[Response]:
-        """See :meth:`RunFolder.responses`."""
         return self._decoded("responses.jsonl", super().responses, response_with, lambda row: row.scenario_id)
 
     def contexts(self) -> Iterator[Context]:
-        """See :meth:`RunFolder.contexts`."""
         return self._decoded("contexts.jsonl", super().contexts, context_with, lambda row: row.scenario_id)
 
     def grades(self) -> Iterator[Grade]:
-        """See :meth:`RunFolder.grades`."""
         of_item = self._quoters.scenario_of
         return self._decoded("grades.jsonl", super().grades, grade_with, lambda row: of_item.get(row.item_id))
 
@@ -105,14 +101,12 @@ class DecodedRun(RunFolder):
         return self._decoded("judgments.jsonl", super().judgments, with_request, scenario_of)
 
     def calls(self) -> Iterator[Call]:
-        """See :meth:`RunFolder.calls`."""
         reader_scenarios = self._reader_scenarios if "calls.jsonl" in self.run.files else {}
         return self._decoded(
             "calls.jsonl", super().calls, call_with, lambda row: scenario_of_call(row, reader_scenarios)
         )
 
     def traffic(self) -> Iterator[Traffic]:
-        """See :meth:`RunFolder.traffic`."""
         return self._decoded("traffic.jsonl", super().traffic, traffic_with, lambda row: row.scenario_id or None)
 
     @cached_property

@@ -15,11 +15,11 @@ from urllib.parse import unquote
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.judge.grades import cases_of
 from memeval.evaluation.judge.judges import ChosenJudge, judge_of
-from memeval.evaluation.withhold.literals import is_json
-from memeval.evaluation.withhold.marks import as_text, left, plain, quoted
+from memeval.evaluation.withhold.marks import as_text, is_json, left, plain, quoted
 from memeval.evaluation.withhold.quoter import Quoter, no_such_mark
-from memeval.evaluation.withhold.row_fields import (
+from memeval.evaluation.withhold.rows import (
     Change,
+    Rows,
     call_with,
     context_with,
     grade_with,
@@ -27,7 +27,6 @@ from memeval.evaluation.withhold.row_fields import (
     response_with,
     traffic_with,
 )
-from memeval.evaluation.withhold.rows import Rows
 from memeval.judging.base import Case, parse_strict
 from memeval.keys import ItemKey
 from memeval.records.audit import Probe
@@ -57,11 +56,7 @@ class ScenarioQuoters:
         self._kept: dict[str, Quoter] = {}
 
     def of(self, scenario_id: str) -> Quoter:
-        """Return the quoter of a scenario.
-
-        Raises:
-            BadInput: the data has no such scenario.
-        """
+        """Return the quoter of a scenario. Raises ``BadInput`` if the data has no such scenario."""
         quoter = self._kept.pop(scenario_id, None)
         if quoter is None:
             while sum(each.characters for each in self._kept.values()) > MOST_CHARACTERS:
@@ -71,11 +66,7 @@ class ScenarioQuoters:
         return quoter
 
     def spell(self, mark: str) -> str:
-        """Return the text of a mark that names its scenario.
-
-        Raises:
-            BadInput: the mark refers to no text.
-        """
+        """Return the text of a mark that names its scenario. Raises ``BadInput`` if the mark refers to no text."""
         scenario, _, rest = mark.partition(" ")
         if not scenario.startswith("@"):
             raise no_such_mark(mark, "no scenario")
@@ -113,7 +104,6 @@ def requests_in_run(
     """Return all possible requests to the judge of a run.
 
     Args:
-        prompts: the run's prompts.
         responses: the run's responses with their full text.
 
     Raises:
@@ -143,7 +133,6 @@ def has_verdict(reply: str | None, verdict: bool | None, redistribution: Redistr
     """Return whether a judge's reply gives a verdict; a reply with withheld text counts as yes.
 
     Args:
-        reply: its text; ``None`` for no reply.
         redistribution: whether text may be withheld from the reply.
     """
     has_marks = redistribution is Redistribution.IDS and "⟦" in (reply or "")
@@ -178,11 +167,6 @@ def withheld_audit(
     """Return the rows of an audit without the benchmark's text.
 
     Calibration answers combine the keys of several items, so they are replaced by their digests.
-
-    Args:
-        probes: the calibration answers.
-        judgments: the calls to a model judge.
-        requests: the requests to the judge.
     """
     pending = _RowsByScenario(benchmark_session)
     quoted_judgments = pending.add_judgments(judgments, requests)
@@ -201,8 +185,6 @@ def _with_model_only(call: Call, change: Change) -> Call:
 
 @dataclass(frozen=True)
 class _QuotedRow:
-    """A row whose text will be quoted."""
-
     rows: list[Any]
     index: int
     change: Callable[[Any, Change], Any]
@@ -235,8 +217,6 @@ class _RowsByScenario:
         """Return a list of the rows, which :meth:`fill` quotes.
 
         Args:
-            change: changes the text in a row.
-            scenario_of: returns the scenario id of a row, or ``None``.
             item_of: returns the item id of a row, or ``None``. Its question and key are always quoted, even if short.
             wholes: whether to quote a short text that is a complete field.
         """
@@ -254,7 +234,6 @@ class _RowsByScenario:
         )
 
     def fill(self) -> None:
-        """Quote all rows."""
         parts = self._parts_without_scenario()
         for scenario_id, jobs in self._jobs.items():
             quoter = self.quoters.of(scenario_id)

@@ -1,12 +1,71 @@
-"""Quoting of texts with marks, also inside JSON, and restoring of quoted texts."""
+"""Quoting of texts with marks, also in the string literals of JSON, and restoring of quoted texts."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from itertools import combinations
 
-from memeval.evaluation.withhold.literals import change_literals, is_json, style_of, written
 from memeval.records.errors import BadInput
+
+_LITERAL = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.S)
+_COLON = re.compile(r"[ \t\r\n]*:")
+
+_ESCAPING: dict[str, Callable[[str], str]] = {
+    "ascii": lambda literal: json.dumps(json.loads(literal)),
+    "html": lambda literal: re.sub("[<>&\u2028\u2029]", lambda sign: f"\\u{ord(sign[0]):04x}", literal),
+    "slash": lambda literal: literal.replace("/", "\\/"),
+    "upper": lambda literal: re.sub(r"\\u[0-9a-f]{4}", lambda sign: "\\u" + sign[0][2:].upper(), literal),
+}
+"""Escaping options of JSON writers: ASCII only, no HTML, escaped slashes, upper-case escapes; in this order."""
+
+STYLES = tuple(style for count in range(len(_ESCAPING) + 1) for style in combinations(_ESCAPING, count))
+"""All combinations of escaping options, the simplest first; files refer to them by index."""
+
+
+def is_json(text: str) -> bool:
+    """Return whether a text is a JSON object or array."""
+    if text.lstrip(" \t\r\n")[:1] not in ("{", "["):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def change_literals(text: str, change: Callable[[str, str, bool], str]) -> str:
+    """Return a JSON text with every string literal replaced.
+
+    Args:
+        change: returns the new literal, with quotes. Its arguments are the old literal, its value, and whether it is
+            the name of a value.
+    """
+
+    def changed(found: re.Match[str]) -> str:
+        is_name = _COLON.match(text, found.end()) is not None
+        return change(found[0], json.loads(found[0]), is_name)
+
+    return _LITERAL.sub(changed, text)
+
+
+def style_of(literal: str, value: str) -> int:
+    """Return a literal's style as an index in ``STYLES``; 0 if the style is unknown."""
+    return next((style for style in range(len(STYLES)) if written(value, style) == literal), 0)
+
+
+def written(value: str, style: int) -> str:
+    """Return a string as a JSON literal.
+
+    Args:
+        style: an index in ``STYLES``; other numbers mean the simplest style.
+    """
+    literal = json.dumps(value, ensure_ascii=False)
+    for option in STYLES[style] if style < len(STYLES) else ():
+        literal = _ESCAPING[option](literal)
+    return literal
+
 
 LONGEST = 256_000_000
 """Limit of a restored text, in characters."""
@@ -43,7 +102,6 @@ def quoted(text: str, quote: Change, spell: Change, keep: frozenset[str] = froze
 
     Args:
         quote: quotes a part; its result contains the character ``⟦`` in marks only.
-        spell: returns the text of a mark.
         keep: JSON strings that stay unchanged.
         names: whether the names of values in JSON are quoted too.
     """
@@ -54,16 +112,7 @@ def quoted(text: str, quote: Change, spell: Change, keep: frozenset[str] = froze
 
 
 def unquoted(text: str, spell: Change, keep: frozenset[str] = frozenset()) -> str:
-    """Restore a quoted text.
-
-    Args:
-        text: the result of :func:`quoted`.
-        spell: returns the text of a mark.
-        keep: JSON strings that stay unchanged.
-
-    Raises:
-        BadInput: a mark is invalid, or the restored text exceeds the limit.
-    """
+    """Restore a quoted text. Raises ``BadInput`` if a mark is invalid, or the restored text exceeds the limit."""
     if "⟦" not in text and not ("27e6" in text or "27E6" in text):  # most texts; see _ESCAPED
         return text
     if "⟦" not in text and _ESCAPED not in text.lower():

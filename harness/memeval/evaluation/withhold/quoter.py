@@ -33,7 +33,6 @@ class Quoter:
     """Quotes the text of a scenario, and restores it.
 
     Args:
-        scenario: the scenario, with its turns, questions, metadata and task queries.
         keys: the answer keys of all its items, so that marks do not depend on the questions of a run.
     """
 
@@ -87,10 +86,6 @@ class Quoter:
 
     def decode(self, text: str, *, keep: frozenset[str] = frozenset()) -> str:
         """Restore a text that :meth:`encode` returned.
-
-        Args:
-            text: the quoted text.
-            keep: the same strings as in encoding.
 
         Raises:
             BadInput: a mark is invalid, or refers to nothing in this scenario.
@@ -180,12 +175,7 @@ class Quoter:
         return "".join([*done, plain(text[at:])])
 
     def _marks(self, text: str, spans: Sequence[Span], first: int) -> str:
-        """Return the marks for a stretch of words.
-
-        Args:
-            spans: character positions of the words in the text.
-            first: index of the first word in the source.
-        """
+        """Return the marks for a stretch of words."""
         address = self._source.address_of(first)
         origin = self._texts[address]
         theirs = self._source.spans(first, len(spans))

@@ -68,7 +68,6 @@ class SourceWords:
         self._spans_in = lru_cache(maxsize=SPANS_CACHED)(lambda address: _spans(texts[address]))
 
     def address_of(self, word: int) -> str:
-        """Return the address of the text that contains a word."""
         return self._addresses[int(np.searchsorted(self._firsts, word, side="right")) - 1]
 
     def spans(self, first: int, count: int) -> list[Span]:
@@ -86,7 +85,6 @@ class SourceWords:
         """Return the common stretches of a text and the source, in order and without overlaps.
 
         Args:
-            words: the numbers of the text's words.
             whole: addresses of source texts that are found as a whole, regardless of length.
             every: whether a single word of the source counts as a stretch.
         """

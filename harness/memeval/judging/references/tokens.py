@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import regex
 
-from memeval.judging.references.lexical import LIGHT, NEGATORS, PHRASES, same_words
+from memeval.judging.references.lexical import light_words, negators, phrases, same_words
 from memeval.judging.references.periods import Period, mended, periods
 from memeval.judging.stemming import stem
 from memeval.judging.text import normal, with_clock
@@ -41,8 +41,6 @@ _NEGATED = (
     (regex.compile(r"n't\b"), " not"),
 )
 _ENDING = regex.compile(r"(?<=\w)'(?:(?:s|re|ve|ll|d|m)\b)?")
-_PHRASES = regex.compile(r"(?<!\w)(?:" + "|".join(regex.escape(each) for each, _ in PHRASES) + r")(?!\w)")
-_PHRASE = dict(PHRASES)
 _CLOCK = regex.compile(r"(?<!\w)\d{1,2}:\d\d,? on (?=\w)")
 """A time of day before a date."""
 _MONEY = regex.compile(r"[$€£] ?(?=\d)")
@@ -90,7 +88,12 @@ def simplified(text: str) -> str:
             flat = short.sub(full, flat)
         flat = _ENDING.sub("", flat)
     flat = _THOUSANDS.sub("", _CLOCK.sub("", flat))
-    return _PHRASES.sub(lambda found: _PHRASE[found.group()], flat)
+    return _phrases().sub(lambda found: phrases()[found.group()], flat)
+
+
+@cache
+def _phrases() -> regex.Pattern[str]:
+    return regex.compile(r"(?<!\w)(?:" + "|".join(map(regex.escape, phrases())) + r")(?!\w)")
 
 
 def read(text: str, year: int | None = None, *, lengths: bool = False) -> ReadText:
@@ -199,9 +202,9 @@ def _length(count: str, unit: str, start: int) -> Token:
 @lru_cache(maxsize=65_536)
 def form_of(word: str) -> str:
     """Return what is compared of a word: the stem of its base form; blank for a word without meaning of its own."""
-    if word in NEGATORS:
+    if word in negators():
         return NOT
-    if word in LIGHT:
+    if word in light_words():
         return ""
     if word in _NTH:
         return _NTH[word]

@@ -1,7 +1,5 @@
 """The charts that a catalogue declares: bars of a score beside published values, and lines over a slice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,8 +17,6 @@ PUBLISHED = "published"
 
 @dataclass(frozen=True)
 class DrawnChart:
-    """A chart of a catalogue with its values on one track."""
-
     info: ChartInfo
     name: str
     """Its name in addresses."""
@@ -35,13 +31,11 @@ class DrawnChart:
         return self.info.values
 
     def write(self, value: float | None) -> str:
-        """Return a value as text."""
         if value is None:
             return text.ABSENT
         return f"{text.percent(value)} %" if self.is_share else f"{value:g}"
 
     def table(self) -> tuple[tuple[str, ...], ...]:
-        """Return the values as rows of a table."""
         names = dict.fromkeys(mark.label for mark in self.marks)
         found = {(mark.label, mark.at): mark.value for mark in self.marks}
         return tuple((name, *(self.write(found.get((name, at))) for at in self.axis or ("",))) for name in names)

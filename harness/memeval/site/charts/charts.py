@@ -5,8 +5,6 @@ processor time. Two kinds of drawing are written as SVG of our own, because they
 cells of tables (12,000 on a board of 340 runs), and the lines of trends (see ``line_charts``).
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import json
@@ -32,15 +30,12 @@ SHADES = tuple(f"var(--mv-shade-{number})" for number in range(1, 6))
 """Shades of the accent colour, the darkest first."""
 
 SHARE = {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1]}
-"""The axis of shares of 1."""
 
 Spec = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart with its title and description."""
-
     name: str
     """Its name in addresses."""
     title: str
@@ -50,23 +45,18 @@ class Chart:
 
     @property
     def path(self) -> str:
-        """Address of its specification."""
         return f"charts/{self.name}.json"
 
     @property
     def drawing(self) -> Markup:
-        """The chart as SVG."""
         return draw(self)
 
     def asset(self) -> Asset:
-        """Return its specification as a file."""
         return Asset(self.path, encode(self.spec))
 
 
 @dataclass(frozen=True)
 class Point:
-    """A value with its interval."""
-
     label: str
     value: float
     low: float

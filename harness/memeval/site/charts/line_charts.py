@@ -1,19 +1,20 @@
 """Line charts as SVG: lines with bands, breaks without a line, version labels. Colours come from ``trends.css``.
 
-They are written here and not by Altair for the time of a build: a board of 337 runs has 531 of them. By vl-convert,
-one takes 37 ms if its kind is compiled already, 70 ms if not: 20 to 37 s of processor time beside 140 s for all else.
-Here all 531 take 0.05 s. Readers also hide single lines, which would need a whole chart library in their browser.
+They are written here and not by Altair. A new run adds a point to about ten charts. By vl-convert, each takes 37 ms of
+processor time if its kind is compiled already, and 70 ms if not: 4 to 6 % of a build with one run more, which takes
+11 s for a board of 337 runs. Here a chart takes 0.1 ms. Readers hide single lines without a chart library in their
+browser, since each line is a group with a name; Vega's drawings name no marks.
 """
 
-from __future__ import annotations
-
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup, escape
 
-from memeval.site.charts.axes import Axis
-from memeval.site.model.text import visible
+from memeval.leaderboard.trend_measures import Unit
+from memeval.site.model.text import percent, visible
 
 WIDTH, HEIGHT = 720, 300
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 700.0, 40.0, 264.0
@@ -35,8 +36,6 @@ _MANY = 60
 
 @dataclass(frozen=True)
 class LinePoint:
-    """A point of a line."""
-
     x: float
     y: float | None
     """``None`` leaves a gap."""
@@ -45,14 +44,11 @@ class LinePoint:
     tip: str
     """Shown by a pointer device that rests on the point."""
     label: str | None = None
-    """Shown beside the point."""
     is_hollow: bool = False
 
 
 @dataclass(frozen=True)
 class Level:
-    """The mean of a part between two steps."""
-
     start: float
     end: float
     y: float
@@ -60,8 +56,6 @@ class Level:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a chart."""
-
     key: str
     """Its name in the page: letters and digits."""
     style: int
@@ -75,8 +69,6 @@ class Line:
 
 @dataclass(frozen=True)
 class BreakMark:
-    """A numbered place where no line is drawn."""
-
     number: int
     x: float
     keys: tuple[str, ...]
@@ -86,13 +78,10 @@ class BreakMark:
 
 @dataclass(frozen=True)
 class LineChart:
-    """A chart."""
-
     title: str
     description: str
-    """Text for screen readers."""
-    x: Axis
-    y: Axis
+    x: "Axis"
+    y: "Axis"
     lines: tuple[Line, ...]
     breaks: tuple[BreakMark, ...] = ()
 
@@ -233,3 +222,111 @@ def _label(chart: LineChart, point: LinePoint, taken: list[tuple[float, float, f
             at = f'x="{x:.1f}" y="{baseline:.1f}" text-anchor="middle"'
             yield f'<text class="mv-trend-label" {at}>{escape(words)}</text>'
             return
+
+
+# -- axes -------------------------------------------------------------------------------------------------------------
+
+HOUR, DAY = 3600.0, 86400.0
+
+LEAST_SHARE_SPAN = 0.1
+"""Least span of an axis of shares: a difference of a tenth of a point must not look large."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    start: float
+    """Value at the left or lower end."""
+    end: float
+    """Value at the right or upper end; smaller than ``start`` for ranks."""
+    ticks: tuple[tuple[float, str], ...]
+
+    def place(self, value: float, first: float, last: float) -> float:
+        """Return where a value stands between the coordinates of the two ends."""
+        return first + (value - self.start) / (self.end - self.start) * (last - first)
+
+
+def value_axis(values: Sequence[float], unit: Unit) -> Axis:
+    """Return an axis for at least one value, the ends of intervals included.
+
+    Shares get a part of the scale from 0 to 1, ranks a scale with 1 at the top, and other values one with 0.
+    """
+    low, high = min(values), max(values)
+    if unit is Unit.PLACE:
+        every = max(1, math.ceil(high / 6))
+        places = sorted({1, *range(every, math.ceil(high) + 1, every)})
+        return Axis(max(high, 2.0) + 0.5, 0.5, tuple((float(place), str(place)) for place in places))
+    if unit is Unit.SHARE:
+        lack = max(0.0, LEAST_SHARE_SPAN - (high - low))
+        low = min(max(0.0, low - lack / 2), 1.0 - LEAST_SHARE_SPAN)
+        high = max(high, low + LEAST_SHARE_SPAN)
+    else:
+        low, high = min(0.0, low), max(0.0, high)
+        high = high if high > low else 1.0
+    step = round_step((high - low) / 4)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    ticks = [number * step for number in range(first, last + 1)]
+    return Axis(ticks[0], ticks[-1], tuple((tick, _tick_label(tick, step, unit)) for tick in ticks))
+
+
+def time_axis(times: Sequence[datetime], most: int = 6) -> Axis:
+    """Return an axis for at least one time in UTC, in seconds since 1970. ``most``: maximum number of ticks."""
+    first, last = min(times), max(times)
+    margin = max((last - first) * 0.03, timedelta(minutes=30) if last > first else timedelta(hours=12))
+    start, end = first - margin, last + margin
+    label, ticks = next((label, ticks) for label, ticks in _calendars(start, end) if len(ticks) <= most)
+    return Axis(
+        start.timestamp(),
+        end.timestamp(),
+        tuple((tick.timestamp(), f"{tick:{label}}".lstrip("0")) for tick in ticks),
+    )
+
+
+def round_step(raw: float) -> float:
+    """Return the smallest round step that is at least ``raw``: 1, 2, 2.5 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(raw))
+    return next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * (1 - 1e-9))
+
+
+def _tick_label(tick: float, step: float, unit: Unit) -> str:
+    if unit is Unit.SHARE:
+        whole = abs(100 * step - round(100 * step)) < 1e-9
+        return f"{percent(tick, 0 if whole else 1)} %"
+    if unit is Unit.SECONDS:
+        size, name = next(each for each in _SECONDS if step >= each[0] or each[0] == _SECONDS[-1][0])
+        return f"{_plain(tick / size)} {name}"
+    return f"{'−' if tick < 0 else ''}${_plain(abs(tick))}" if unit is Unit.DOLLARS else _plain(tick)
+
+
+_SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+
+
+def _plain(value: float) -> str:
+    """Return a number with as few digits as it needs, and thin separators."""
+    return f"{value:,.0f}".replace(",", " ") if value >= 1000 else f"{value:.4g}"
+
+
+def _calendars(start: datetime, end: datetime) -> Iterator[tuple[str, list[datetime]]]:
+    """Yield formats and ticks between two times, the densest first."""
+    midnight = start.replace(hour=0, minute=0, second=0, microsecond=0)
+    span = (end - start).total_seconds()
+    for seconds, label in (
+        *((hours * HOUR, "%d %b %H:%M") for hours in (1, 3, 6, 12)),
+        *((days * DAY, "%d %b") for days in (1, 2, 7, 14)),
+    ):
+        count = int(span / seconds) + 25
+        if count <= 200:
+            steps = (midnight + timedelta(seconds=seconds * number) for number in range(count))
+            yield label, [tick for tick in steps if start <= tick <= end]
+    for months in (1, 3, 6, 12, 24, 60, 120, 600, 24000):
+        yield "%b %Y", list(_months(start, end, months))
+
+
+def _months(start: datetime, end: datetime, months: int) -> Iterator[datetime]:
+    number = start.year * 12
+    while number // 12 < 9999:
+        tick = datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)
+        if tick > end:
+            return
+        if tick >= start:
+            yield tick
+        number += months

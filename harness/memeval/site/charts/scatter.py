@@ -1,16 +1,15 @@
 """Charts of scores against costs."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from memeval.records.scores import Interval
-from memeval.site.charts.axes import round_step
 from memeval.site.charts.charts import ACCENT, CONTROL, INK, PAPER, Chart, Spec, altair, finish
+from memeval.site.charts.line_charts import round_step
 from memeval.site.model.text import visible
 
 WIDTH, HEIGHT = 500, 320
@@ -44,7 +43,6 @@ class PlotAxis:
     """Whether a logarithmic axis has a place for 0, left of all others."""
 
     def share(self, value: float) -> float:
-        """Return where a value stands."""
         if not self.is_log:
             return (value - self.start) / (self.end - self.start)
         if value <= 0:
@@ -54,16 +52,13 @@ class PlotAxis:
         return room + (1 - room) * where
 
     def holds(self, value: float) -> bool:
-        """Return whether a value is on the axis."""
         return value == 0 if self.has_zero and value <= 0 else self.start <= value <= self.end
 
 
 def cost_axis(values: Sequence[float], *, seconds: bool = False) -> PlotAxis:
     """Return the axis of costs that are at least 0; logarithmic where they spread widely.
 
-    Args:
-        values: at least one cost.
-        seconds: whether they are times, with ticks at round seconds, minutes and hours.
+    ``values``: at least one cost. ``seconds``: whether they are times, with ticks at round seconds, minutes and hours.
     """
     positive = [value for value in values if value > 0]
     if positive and max(positive) > LOG_SPREAD * min(positive):
@@ -102,8 +97,6 @@ def _log_ticks(start: float, end: float, seconds: bool) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class PlotSpot:
-    """A point with a cost and a score."""
-
     name: str
     cost: float
     score: float
@@ -116,31 +109,24 @@ class PlotSpot:
 
 @dataclass(frozen=True)
 class Level:
-    """A score that is drawn as a line."""
-
     name: str
     score: float
 
 
 @dataclass(frozen=True)
 class Plot:
-    """What is drawn."""
-
     name: str
     """Its name in addresses."""
     title: str
     description: str
     """What it shows, as text for screen readers."""
     cost: str
-    """Title of the axis of costs."""
     spots: tuple[PlotSpot, ...]
     """At least two points, one of them ranked."""
     write: Callable[[float], str]
-    """Formats a cost."""
     levels: tuple[Level, ...] = ()
     """Drawn as lines if they are in the range of the scores."""
     seconds: bool = False
-    """Whether the costs are times."""
 
 
 def score_range(spots: Sequence[PlotSpot]) -> PlotAxis:
@@ -164,7 +150,8 @@ def scatter(plot: Plot) -> Chart:
     rows += [_row(spot, across, up, plot.write) for spot in reversed(inside) if spot.number is None]
     for spot in sorted((spot for spot in inside if spot.number is not None), key=lambda spot: spot.number or 0):
         rows.append(_row(spot, across, up, plot.write) | _name(spot, across, up, boxes))
-    return Chart(plot.name, plot.title, plot.description, finish(_drawing(plot, across, up), rows))
+    spec = _fitted(plot, across, up) | {"data": {"values": rows}}
+    return Chart(plot.name, plot.title, plot.description, spec)
 
 
 def _below(up: PlotAxis, score: float) -> float:
@@ -195,7 +182,7 @@ class _Box:
     width: float
     height: float
 
-    def meets(self, other: _Box) -> bool:
+    def meets(self, other: "_Box") -> bool:
         return (
             2 * abs(self.x - other.x) < self.width + other.width
             and 2 * abs(self.y - other.y) < self.height + other.height
@@ -216,7 +203,6 @@ def _name(spot: PlotSpot, across: PlotAxis, up: PlotAxis, boxes: list[_Box]) -> 
 
 
 def _label(name: str, x: float, y: float, align: str, up: PlotAxis) -> Spec:
-    """Return a label at a place in pixels."""
     score = up.start + (1 - y / HEIGHT) * (up.end - up.start)
     return {"label": name, "label_x": x / WIDTH, "label_y": score, "align": align}
 
@@ -235,15 +221,36 @@ def _levels(levels: Sequence[Level], up: PlotAxis, boxes: list[_Box]) -> Iterato
         yield row
 
 
-def _drawing(plot: Plot, across: PlotAxis, up: PlotAxis) -> Any:
-    alt = altair()
+def _fitted(plot: Plot, across: PlotAxis, up: PlotAxis) -> Spec:
+    """Return the specification with the axes of a plot: only the rest is the same for all."""
     costs = [*((0.0,) if across.has_zero else ()), *across.ticks]
     places, labels = [across.share(cost) for cost in costs], [visible(plot.write(cost)) for cost in costs]
     shown = f"{json.dumps(labels)}[indexof({json.dumps(places)}, datum.value)]"
     step = up.ticks[1] - up.ticks[0] if len(up.ticks) > 1 else 0.01
     form = ".0%" if abs(100 * step - round(100 * step)) < 1e-9 else ".1%"
-    x = alt.X("x:Q", title=f"{plot.cost} →").scale(domain=[0, 1]).axis(values=places, labelExpr=shown)
-    y = alt.Y("y:Q", title=None).scale(domain=[up.start, up.end], nice=False).axis(values=list(up.ticks), format=form)
+    axes: dict[str, Spec] = {
+        "x": {"title": f"{plot.cost} →", "axis": {"values": places, "labelExpr": shown}},
+        "y": {
+            "scale": {"domain": [up.start, up.end], "nice": False},
+            "axis": {"values": list(up.ticks), "format": form},
+        },
+    }
+    spec = _shape()
+    layers = []
+    for layer in spec["layer"]:
+        encoding = layer["encoding"]
+        fitted = {
+            name: encoding[name] | axis for name, axis in axes.items() if encoding.get(name, {}).get("field") == name
+        }
+        layers.append(layer | {"encoding": encoding | fitted})
+    return spec | {"layer": layers}
+
+
+@cache
+def _shape() -> Spec:
+    """Return the specification of every plot, without data and axes. Altair takes longer to make it than to draw it."""
+    alt = altair()
+    x, y = alt.X("x:Q").scale(domain=[0, 1]), alt.Y("y:Q", title=None)
     kinds = ["front", "ranked", "unranked"]
 
     def of(*kinds: str, having: str = "kind") -> Any:
@@ -257,28 +264,25 @@ def _drawing(plot: Plot, across: PlotAxis, up: PlotAxis) -> Any:
         "size": {"expr": "datum.kind == 'front' ? 200 : 64"},
         "fillOpacity": {"expr": "datum.kind == 'ranked' ? 0.5 : 1"},
     }
-    tips = [alt.Tooltip("system:N"), alt.Tooltip("y:Q", title="score", format=".1%")]
-    tips.append(alt.Tooltip("cost:N", title=plot.cost))
-    spots = (
-        of(*kinds)
-        .mark_circle(strokeWidth=1, opacity=1, **sizes)
-        .encode(
-            x=x,
-            y=y,
-            fill=by_kind(alt.Fill, ACCENT, ACCENT, PAPER),
-            stroke=by_kind(alt.Stroke, PAPER, PAPER, ACCENT),
-            tooltip=tips,
-        )
-    )
+    spots = of(*kinds).mark_circle(strokeWidth=1, opacity=1, **sizes)
     names = {"x": alt.X("label_x:Q"), "y": alt.Y("label_y:Q"), "text": "label:N"}
+    named = of("front", having="label")
     align, stairs = {"expr": "datum.align"}, {"interpolate": "step-after", "strokeDash": [2, 3]}
-    return alt.layer(
+    drawing = alt.layer(
         of("level").mark_rule(color=CONTROL, strokeDash=[5, 4]).encode(y=y),
         of("level", having="label").mark_text(align=align, fontSize=11, fill=CONTROL).encode(**names),
         of("front").mark_line(color=ACCENT, strokeWidth=1.5, **stairs).encode(x=x, y=y),
         of("front").mark_rule(color=ACCENT, strokeWidth=2, opacity=0.35).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"),
-        spots,
+        spots.encode(
+            x=x,
+            y=y,
+            fill=by_kind(alt.Fill, ACCENT, ACCENT, PAPER),
+            stroke=by_kind(alt.Stroke, PAPER, PAPER, ACCENT),
+            tooltip=[alt.Tooltip("system:N"), alt.Tooltip("y:Q", title="score", format=".1%"), alt.Tooltip("cost:N")],
+        ),
         of("front").mark_text(fontSize=10, fontWeight="bold", fill=PAPER).encode(x=x, y=y, text="number:N"),
-        of("front", having="label").mark_text(align=align, fontWeight="bold", fill=INK).encode(**names),
+        named.mark_text(align=align, fontWeight="bold", stroke=PAPER, strokeWidth=4).encode(**names),
+        named.mark_text(align=align, fontWeight="bold", fill=INK).encode(**names),
         data=alt.Data(values=[]),
-    ).properties(width=WIDTH, height=HEIGHT)
+    )
+    return finish(drawing.properties(width=WIDTH, height=HEIGHT), [])

@@ -4,8 +4,6 @@ length of history, and what its catalogue declares.
 A study is drawn if the runs hold the data for it; none depends on the name of a benchmark.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,8 +35,6 @@ NO_ANSWER = "no readable answer"
 
 @dataclass(frozen=True)
 class Study:
-    """A chart, its explanation, and the same numbers as a table."""
-
     figure: Chart
     says: str
     columns: tuple[str, ...]
@@ -46,7 +42,6 @@ class Study:
 
 
 def studies(site: SiteModel, benchmark: BenchmarkView) -> tuple[Study, ...]:
-    """Return the studies of a benchmark."""
     return tuple(study for make in STUDIES for study in make(site, benchmark))
 
 
@@ -283,7 +278,6 @@ def _looks(name: str, title: str, says: str, pairs: Sequence[TrackPair], names: 
 
 
 def _declared(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
-    """Yield the charts that the catalogue of the benchmark declares."""
     for drawn in declared_charts(benchmark):
         info = drawn.info
         metric = benchmark.metric(info.metric) if info.metric else None
@@ -304,4 +298,3 @@ def _is_control(row: BoardRow) -> bool:
 STUDIES: tuple[Callable[[SiteModel, BenchmarkView], Iterable[Study]], ...] = (
     *(_declared, _errors, _latency, _sizes, _memories, _seeds),
 )
-"""All studies, in page order."""

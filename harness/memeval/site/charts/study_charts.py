@@ -1,7 +1,5 @@
 """Charts of other metrics of a benchmark, and of ranks under other weights."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -38,15 +36,11 @@ def _share(channel: Any) -> Any:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """A point of a curve."""
-
     line: str
-    """Name of its curve."""
     x: float
     y: float
     control: bool = False
     panel: str = ""
-    """Name of its panel."""
 
 
 def curves(
@@ -54,9 +48,8 @@ def curves(
 ) -> Chart:
     """Chart curves over a logarithmic axis, each labelled at its end.
 
-    Args:
-        axes: titles of the two axes.
-        shares: whether the values are shares of 1; otherwise their axis is logarithmic.
+    ``axes``: titles of the two axes. ``shares``: whether the values are shares of 1; otherwise their axis is
+    logarithmic.
     """
     alt = altair()
     ends: dict[tuple[str, str], float] = {}
@@ -106,8 +99,7 @@ class ValuePair:
 def two_looks(name: str, title: str, description: str, ends: Sequence[ValuePair], names: tuple[str, str]) -> Chart:
     """Chart pairs of values joined by a line: an open point for the first, a filled one for the second.
 
-    Args:
-        names: names of the first and the second values.
+    ``names``: names of the first and the second values.
     """
     alt = altair()
     rows: list[Spec] = [{"label": visible(e.label), "first": e.first, "second": e.second} for e in ends]
@@ -128,17 +120,14 @@ class Slice:
     """A part of a whole."""
 
     bar: str
-    """The whole that it is a part of."""
     part: str
-    """Its name."""
     share: float
 
 
 def parts(name: str, title: str, description: str, slices: Sequence[Slice]) -> Chart:
     """Chart shares of a whole as stacked bars, from the darkest part to the lightest; the last part is separate.
 
-    Args:
-        slices: the parts, those of each bar in order.
+    ``slices``: the parts, those of each bar in order.
     """
     alt = altair()
     order = list(dict.fromkeys(piece.part for piece in slices))
@@ -172,7 +161,6 @@ class DeclaredMark:
     """A value of a chart that a catalogue declares."""
 
     label: str
-    """Whose value it is."""
     at: str
     """Its place on the axis of a line; blank for a bar."""
     value: float
@@ -185,9 +173,8 @@ def declared(
 ) -> Chart:
     """Chart the values of a catalogue's chart: bars, or lines if the axis has values.
 
-    Args:
-        axis: title of the horizontal axis, and its values in order; none for bars.
-        share: whether the values are shares of 1.
+    ``axis``: title of the horizontal axis, and its values in order; none for bars. ``share``: whether the values are
+    shares of 1.
     """
     alt = altair()
     heading, values = axis
@@ -223,8 +210,7 @@ RANKS_SHOWN = 40
 def rank_ranges(name: str, title: str, found: Sequence[OverallRow]) -> Chart:
     """Chart the rank of each system, with its range over drawn weightings and its ranks without each benchmark.
 
-    Args:
-        found: systems with a rank, in order. The first ``RANKS_SHOWN`` are drawn.
+    ``found``: systems with a rank, in order. The first ``RANKS_SHOWN`` are drawn.
     """
     alt = altair()
     rows: list[Spec] = []

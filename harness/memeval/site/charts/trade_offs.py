@@ -1,7 +1,5 @@
 """Score against cost: which systems of a table no other system beats in both."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -28,8 +26,6 @@ MARGIN = 0.02
 
 @dataclass(frozen=True)
 class Spot(PlotSpot):
-    """A system in a trade-off."""
-
     row: BoardRow
     written: str
     """Its cost as text, with its unit."""
@@ -40,7 +36,6 @@ class TradeOff:
     """Score against one cost in a table."""
 
     column: Column
-    """The cost."""
     spots: tuple[Spot, ...]
     """The systems whose cost and score are known: the front, the cheapest first, then the others by score."""
     levels: tuple[Level, ...]
@@ -50,7 +45,6 @@ class TradeOff:
 
     @property
     def name(self) -> str:
-        """Its name in addresses."""
         return self.column.name
 
     @property
@@ -60,7 +54,6 @@ class TradeOff:
 
     @property
     def others(self) -> tuple[Spot, ...]:
-        """All other systems, the highest score first."""
         return tuple(spot for spot in self.spots if spot.number is None)
 
     @property
@@ -135,8 +128,6 @@ def _levels(view: TableView) -> Iterator[Level]:
 
 @dataclass(frozen=True)
 class DrawnTradeOff:
-    """A trade-off with its chart."""
-
     shown: TradeOff
     chart: Chart | None
     """``None`` if all systems cost the same."""
@@ -145,7 +136,6 @@ class DrawnTradeOff:
 
 
 def draw_trade_off(view: TableView, shown: TradeOff) -> DrawnTradeOff:
-    """Draw a trade-off of a table."""
     if shown.same_cost is not None:
         return DrawnTradeOff(shown, None)
     column, scores = shown.column, score_range(shown.spots)

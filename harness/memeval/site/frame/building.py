@@ -1,7 +1,5 @@
 """Builds a site: puts the pages of the board and of the guide into their frame, and writes all files."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -16,39 +14,45 @@ from memeval.records.errors import BadInput
 from memeval.records.release import Release
 from memeval.site.frame.guide import guide_files
 from memeval.site.frame.not_found import not_found_page
-from memeval.site.frame.page_frame import Frame, theme_style_sheets
+from memeval.site.frame.page_frame import PageFrame, theme_style_sheets
 from memeval.site.frame.search_index import SearchIndex, sitemap
 from memeval.site.frame.site_folder import SiteFolder
 from memeval.site.frame.unchanged import inputs_of, is_current, remember
 from memeval.site.items.kept_contents import keep_contents
 from memeval.site.model.content import FindBenchmark, SiteModel, read_site, runs_of
 from memeval.site.model.file_digests import files_read_once
-from memeval.site.model.files import Asset, KeptPage, Page
-from memeval.site.pages.publisher import publish_all
+from memeval.site.model.files import Asset, GeneratedFile, Page
+from memeval.site.pages.publisher import brought_files, publishers
 from memeval.storage import unwritable
 
 
 def generate(site: SiteModel, folder: SiteFolder) -> None:
     """Write the whole site.
 
-    Args:
-        folder: the folder of the site, which is empty.
-
-    Raises:
-        BadInput: a page of the guide cannot be converted.
+    Raises ``BadInput`` if a page of the guide cannot be converted, or a page of another package cannot be used.
     """
-    frame, index, urls = Frame(site), SearchIndex(), []
-    for made in chain(publish_all(site), guide_files(), theme_style_sheets()):
+    frame, index, urls = PageFrame(site), SearchIndex(), []
+    taken: set[str] = set()
+
+    def write(made: GeneratedFile) -> None:
+        if isinstance(made, Asset):
+            taken.add(made.path.partition("/")[0])
+            folder.write(made)
+            return
+        urls.append(made.url)
+        taken.add(made.url.partition("/")[0])
         if isinstance(made, Page):
-            urls.append(made.url)
             index.add(made)
             folder.write(frame.file(made))
-        elif isinstance(made, KeptPage):
-            urls.append(made.url)
+        else:
             for file in frame.files(made):
                 folder.write(file)
-        else:
-            folder.write(made)
+
+    own = (each.publish(site) for each in publishers())
+    for made in chain(chain.from_iterable(own), guide_files(site.is_memevals), theme_style_sheets()):
+        write(made)
+    for brought in brought_files(site, taken):
+        write(brought)
     folder.write(index.file())
     home = "/" if site.address is None else urlsplit(site.address).path or "/"
     folder.write(Asset("404.html", not_found_page(site.settings.title, home).encode()))
@@ -122,9 +126,8 @@ def build(
 def refuse_place(results: Path, out: Path) -> None:
     """Check that a site may be built into a folder.
 
-    Raises:
-        BadInput: the folder is inside the results folder, where copied runs would count as runs; or it contains
-            something else.
+    Raises ``BadInput`` if the folder is inside the results folder, where copied runs would count; or it contains
+    something else.
     """
     if out.resolve().is_relative_to(results.resolve()):
         raise BadInput("this is inside the results folder.", where=out, remedy="Name a folder outside of it.")
@@ -135,11 +138,7 @@ def refuse_place(results: Path, out: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder and its parents.
-
-    Raises:
-        BadInput: the folder cannot be created.
-    """
+    """Create a folder and its parents. Raises ``BadInput`` if the folder cannot be created."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -3,8 +3,6 @@
 Another generator would replace this module and its plugin, and nothing else: the frame is that of all pages.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import tempfile
@@ -14,19 +12,18 @@ from importlib.metadata import version
 
 from memeval.project import project
 from memeval.records.errors import BadInput
+from memeval.site.frame.navigation import STATUS
 from memeval.site.model.file_digests import digest_file
 from memeval.site.model.files import Asset, Page, assets_root, entries_of
 from memeval.site.pages.kept_files import kept_files
 
 PACKAGES = ("markdown", "mkdocs", "mkdocs-material", "pygments", "pymdown-extensions")
-"""What turns Markdown into HTML."""
 
 
-def guide_files() -> Iterator[Page | Asset]:
+def guide_files(own: bool) -> Iterator[Page | Asset]:
     """Yield the hand-written pages, and the hand-written files that are published unchanged.
 
-    Raises:
-        BadInput: MkDocs rejects its configuration or a page.
+    ``own``: whether the board is that of memeval's repository. Raises ``BadInput`` if MkDocs rejects the guide.
     """
     root = assets_root()
     folder = root / "site"
@@ -39,14 +36,15 @@ def guide_files() -> Iterator[Page | Asset]:
         project().install_steps(),
         {name: version(name) for name in PACKAGES},
     ]
-    yield from kept_files("guide", inputs, _converted)
+    for made in kept_files("guide", inputs, _converted):
+        if own or not isinstance(made, Page) or made.url != STATUS:
+            yield made
     for path in paths:
         if not path.endswith(".md"):
             yield Asset(path, folder / path, digest_file(folder / path))
 
 
 def _converted() -> list[Page]:
-    """Return the pages of the guide, converted now."""
     with tempfile.TemporaryDirectory(prefix="memeval-guide-") as scratch, _environment(NO_MKDOCS_2_WARNING="1"):
         from mkdocs.commands.build import build
         from mkdocs.config import load_config

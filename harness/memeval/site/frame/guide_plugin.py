@@ -1,7 +1,5 @@
 """What MkDocs calls while it converts the guide: its plugin, and an extension of Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from html import unescape
 from xml.etree.ElementTree import Element
@@ -18,7 +16,6 @@ from memeval.project import project
 from memeval.site.model.files import Heading, Page
 
 INSTALL_MARK = "<!-- install -->"
-"""Placeholder for the installation commands in a hand-written page."""
 
 
 class GuideOptions(Config):  # type: ignore[no-untyped-call]
@@ -55,15 +52,11 @@ def _headings(entries: Iterable[AnchorLink]) -> tuple[Heading, ...]:
 
 
 class TableRegions(Extension):
-    """Tables that a keyboard can scroll, as on the pages of the board; named in ``mkdocs.yml``."""
-
     def extendMarkdown(self, md: Markdown) -> None:
         md.treeprocessors.register(_Regions(md), "memeval-table-regions", 0)
 
 
 class _Regions(Treeprocessor):
-    """Puts each table of a page into a region with a name."""
-
     def run(self, root: Element) -> None:
         number = 0
         for parent in list(root.iter()):

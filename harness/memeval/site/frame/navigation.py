@@ -1,7 +1,5 @@
 """The pages that the header of every page links: those of the board, and the guide in the order of ``mkdocs.yml``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -11,20 +9,17 @@ import yaml
 
 from memeval.records.errors import BadInput
 from memeval.site.model.files import assets_root
+from memeval.site.pages.publisher import brought_pages
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A page of the navigation, or a section with its pages."""
-
     title: str
     url: str
     """Address relative to the site's root; of a section: that of its first page."""
-    pages: tuple[Entry, ...] = ()
-    """The pages of a section; empty for a single page."""
+    pages: "tuple[Entry, ...]" = ()
 
     def leads_to(self, url: str) -> bool:
-        """Return whether a page is this one, or in this section, or below one of them."""
         return (
             url == self.url or (self.url != "" and url.startswith(self.url)) or any(p.leads_to(url) for p in self.pages)
         )
@@ -53,12 +48,16 @@ MORE = (
 )
 
 
+STATUS = "status/"
+"""What was tried of memeval itself: a page of memeval's own board only."""
+
+
 @cache
-def guide() -> Entry:
+def guide(own: bool) -> Entry:
     """Return the guide.
 
-    Raises:
-        BadInput: ``mkdocs.yml`` has no list of pages.
+    ``own``: whether the board is that of memeval's repository. Raises ``BadInput`` if ``mkdocs.yml`` has no list of
+    pages.
     """
     path = assets_root() / "mkdocs.yml"
     try:
@@ -69,15 +68,15 @@ def guide() -> Entry:
         raise BadInput(
             "'nav' lists no page of the guide.", where=path, remedy="Write lines such as '- Title: page.md'."
         )
-    return Entry("Guide", lines[0].url, tuple(lines))
+    return Entry("Guide", lines[0].url, tuple(line for line in lines if own or line.url != STATUS))
 
 
-def navigation() -> tuple[Entry, ...]:
-    """Return the entries of the header, in order."""
+def navigation(own: bool) -> tuple[Entry, ...]:
+    brought = tuple(Entry(page.publisher.title, f"{page.name}/") for page in brought_pages() if page.publisher.title)
     findings, more = (
-        Entry(title, pages[0].url, pages) for title, pages in (("Findings", FINDINGS), ("More results", MORE))
+        Entry(title, pages[0].url, pages) for title, pages in (("Findings", FINDINGS), ("More results", MORE + brought))
     )
-    return *BOARD, findings, guide(), more
+    return *BOARD, findings, guide(own), more
 
 
 def _pages(lines: list[dict[str, Any]]) -> Iterator[Entry]:

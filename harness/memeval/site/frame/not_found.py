@@ -1,15 +1,14 @@
 """The page for an address that does not exist, with ways back. It works at any depth, with or without versions."""
 
-from __future__ import annotations
-
 from html import escape
 
-from memeval.site.frame.csp import policy
+from memeval.site.frame.csp import POLICY
 
 SECTIONS = (
     "api",
     "benchmarks",
     "compare",
+    "contact",
     "faq",
     "findings",
     "graders",
@@ -37,7 +36,7 @@ a { color: inherit; }
 li { margin: 0.2rem 0; }
 """
 
-_SCRIPT = """
+SCRIPT = """
 const path = location.pathname;
 const link = (id) => document.getElementById(id);
 const alias = /^(.*?\\/)latest\\/(.*)$/.exec(path);
@@ -60,22 +59,20 @@ for (const each of document.querySelectorAll("[data-page]")) each.href = home + 
 link("search").href = home + "?q=" + encodeURIComponent(words);
 if (words) link("search").textContent = "Search for “" + words + "”";
 link("more").hidden = false;
-"""
+""".replace("SECTIONS", "|".join(SECTIONS))
+"""The script of the page; its digest is in :mod:`memeval.site.frame.csp`."""
 
 
 def not_found_page(title: str = "memeval", home: str = "/") -> str:
     """Return the page.
 
-    Args:
-        title: title of the board, as plain text.
-        home: path of the site's root; ``/`` if it is not known. A script then finds it in the address.
+    ``home``: path of the site's root; ``/`` if it is not known. A script then finds it in the address.
     """
-    script = _SCRIPT.replace("SECTIONS", "|".join(SECTIONS))
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy(script)}">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <title>Page not found - {escape(title)}</title>
 <link rel="icon" href="data:,">
@@ -93,7 +90,7 @@ def not_found_page(title: str = "memeval", home: str = "/") -> str:
 <li><a data-page="faq/" href="{escape(home)}">Questions and answers</a></li>
 </ul>
 </main>
-<script>{script}</script>
+<script>{SCRIPT}</script>
 </body>
 </html>
 """

@@ -4,8 +4,6 @@ What is kept of the pages of runs, most of a large board, are the digests of the
 a page is not even read.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
@@ -19,7 +17,7 @@ from memeval.archive.run_cache import kept_by_name
 from memeval.project import project
 from memeval.records.base import digest_bytes, digest_of
 from memeval.records.errors import BadInput
-from memeval.site.frame.csp import policy
+from memeval.site.frame.csp import POLICY
 from memeval.site.frame.navigation import guide, navigation
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, KeptPage, Page, encode, file_bytes
@@ -28,18 +26,13 @@ from memeval.site.pages.pictures import PICTURE, has_picture
 from memeval.site.pages.rendering import environment, templates_digest
 
 STYLE_SHEETS = ("assets/memeval.css", "assets/frame.css", "assets/trends.css", "assets/compare.css")
-"""Our own, in the order of a page."""
 
 _FOLDER = Path("assets", "stylesheets")
 
 
 @cache
 def theme_style_sheets() -> Sequence[Asset]:
-    """Return Material's style sheets for text and for colours, unchanged.
-
-    Raises:
-        BadInput: a file is missing.
-    """
+    """Return Material's style sheets for text and for colours, unchanged. Raises ``BadInput`` if a file is missing."""
     spec = find_spec("material")
     folder = Path(spec.origin).parent / "templates" / _FOLDER if spec is not None and spec.origin else Path()
     found = [path for name in ("main", "palette") for path in folder.glob(f"{name}.*.min.css")]
@@ -56,17 +49,14 @@ KIND = "framed-files"
 """The kind of the kept content: the digest of each file."""
 
 
-class Frame:
-    """The frame of the pages of a site.
-
-    Args:
-        site: the content of the site.
-    """
+class PageFrame:
+    """The frame of the pages of a site."""
 
     def __init__(self, site: SiteModel) -> None:
         self._site_wide: dict[str, Any] = {
             "site_name": site.settings.title,
             "version": site.version,
+            "own": site.is_memevals,
             "address": site.address,
             "repository": site.settings.repository or project().repository,
             "picture": site.address + PICTURE if site.address is not None and has_picture(site) else None,
@@ -76,19 +66,17 @@ class Frame:
                 *([COLOURS_FILE] if has_colours(site.settings) else []),
             ],
         }
-        self._navigation, self._guide = navigation(), guide()
+        self._navigation, self._guide = navigation(site.is_memevals), guide(site.is_memevals)
         self.digest = digest_of([templates_digest(), self._site_wide, repr(self._navigation)])
         self._template = environment().get_template("frame/page.html")
         script = environment().get_template("frame/scheme.js").render()
         self._site_wide |= {
-            "policy": Markup(policy(script)),  # noqa: S704 - our own text
+            "policy": Markup(POLICY),  # noqa: S704 - our own text
             "scheme": Markup(script),  # noqa: S704 - our own text
             "navigation": self._navigation,
         }
 
     def files(self, page: KeptPage) -> Iterator[Asset]:
-        """Yield the files of a page, which is made only if one of them is needed."""
-
         @cache
         def contents() -> Mapping[str, bytes]:
             made = (self.file(file) if isinstance(file, Page) else file for file in page.make())
@@ -103,11 +91,9 @@ class Frame:
             yield Asset(path, partial(_content, contents, path), digest)
 
     def file(self, page: Page) -> Asset:
-        """Return the file of a page."""
         return Asset(f"{page.url}index.html", self.around(page).encode(errors="xmlcharrefreplace"))
 
     def around(self, page: Page) -> str:
-        """Return a page in this frame."""
         depth = page.url.count("/")
         return self._template.render(
             page=page,

@@ -4,8 +4,6 @@ Charts and long tables are left out: nobody searches for their numbers, and on a
 of the index, which each reader who searches loads.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterable, Iterator
@@ -22,7 +20,6 @@ from memeval.site.model.text import day, visible
 SEARCH_INDEX = "search/search_index.json"
 
 KIND = "search"
-"""The kind of the kept content."""
 
 LONG_TABLE = 30
 """Rows from which on a table is left out, but for its head."""
@@ -36,8 +33,6 @@ _INLINE = frozenset(
 
 @dataclass
 class Section:
-    """The words below a heading of a page."""
-
     id: str | None
     """The anchor of the heading; ``None`` for the words at the top of a page."""
     title: list[str] = field(default_factory=list)
@@ -45,8 +40,6 @@ class Section:
 
 
 class SearchIndex:
-    """The search index of a site in the making."""
-
     def __init__(self) -> None:
         self._entries: list[object] = []
 
@@ -57,7 +50,6 @@ class SearchIndex:
             self._entries += json.loads(kept_by_name(page.url, KIND, depends, lambda: encode(entries(page))))
 
     def file(self) -> Asset:
-        """Return the file of the index."""
         return Asset(SEARCH_INDEX, encode({"docs": self._entries}))
 
 
@@ -139,7 +131,6 @@ class _Reader(HTMLParser):
             self._place().append(" ")
 
     def _place(self) -> list[str]:
-        """Return where text goes now."""
         if self._rows is not None:
             return self._rows
         section = self.sections[-1]
@@ -147,13 +138,7 @@ class _Reader(HTMLParser):
 
 
 def sitemap(address: str, urls: Iterable[str], latest: str | None) -> Iterator[Asset]:
-    """Yield ``sitemap.xml``, and the same compressed.
-
-    Args:
-        address: the address of the site, with a slash at its end.
-        urls: the addresses of its pages, relative to that.
-        latest: the time of the latest change of its data; ``None`` without data.
-    """
+    """Yield ``sitemap.xml``, and the same compressed."""
     changed = "" if latest is None else f"<lastmod>{escape(day(latest))}</lastmod>"
     entries = "".join(
         f"<url><loc>{escape(address + quote(url, safe='/@'))}</loc>{changed}</url>\n" for url in sorted(urls)

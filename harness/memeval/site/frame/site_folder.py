@@ -3,8 +3,6 @@
 On a board of a thousand runs, one run more changes a tenth of the files. The others stay as they are on the disk.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path
@@ -17,9 +15,8 @@ from memeval.site.model.files import Asset, entries_of, file_bytes
 class SiteFolder:
     """The folder of a site in the making.
 
-    Args:
-        folder: the folder, which has what the earlier site does not have.
-        earlier: the folder of an earlier site on the same disk; ``None`` without one.
+    ``folder``: the folder, which has what the earlier site does not have. ``earlier``: the folder of an earlier site on
+    the same disk; ``None`` without one.
     """
 
     def __init__(self, folder: Path, earlier: Path | None = None) -> None:
@@ -52,7 +49,6 @@ class SiteFolder:
             path.write_bytes(file_bytes(asset))
 
     def contents(self) -> list[tuple[str, Digest]]:
-        """Return the paths of all files of the site, with the digests that they should have."""
         new = {path: digest_file(self.path / path) for path, _is_file in entries_of(self.path)}
         return sorted(({path: self._there[path] for path in self._stays} | new).items())
 

@@ -1,7 +1,5 @@
 """Whether a built site is current: all that it was built from is as it was, and so are its own files."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,10 +12,10 @@ from memeval.records.base import Digest, digest_of
 from memeval.settings import SETTINGS
 from memeval.site.model.file_digests import digest_file
 from memeval.site.model.files import assets_root, entries_of
+from memeval.site.pages.publisher import brought_pages
 from memeval.storage import cache_home
 
 KIND = "built"
-"""The kind of the kept content, which is empty: its key says all."""
 
 
 class _UnknownError(Exception):
@@ -26,7 +24,7 @@ class _UnknownError(Exception):
 
 def inputs_of(results: Path) -> Digest | None:
     """Return the digest of all that a site is built from besides memeval's code; ``None`` if that cannot be told."""
-    if any(not origin(name).is_own for name in known_ids()):
+    if brought_pages() or any(not origin(name).is_own for name in known_ids()):
         return None  # another package can change without another version
     board, assets = results.absolute().parent, assets_root()
     read = results, board / "submissions", board / "sources", board / SETTINGS, assets / "site", assets / "templates"
@@ -45,11 +43,7 @@ def inputs_of(results: Path) -> Digest | None:
 
 
 def is_current(out: Path, inputs: Digest) -> bool:
-    """Return whether a site was built from these inputs, and has the same files since.
-
-    Args:
-        inputs: what :func:`inputs_of` returns now.
-    """
+    """Return whether a site was built from these inputs, and has the same files since."""
 
     def make() -> bytes:
         raise _UnknownError
@@ -62,26 +56,19 @@ def is_current(out: Path, inputs: Digest) -> bool:
 
 
 def remember(out: Path, inputs: Digest, contents: Sequence[tuple[str, Digest]]) -> None:
-    """Note that a site was built.
-
-    Args:
-        inputs: what :func:`inputs_of` returned before it was built.
-        contents: the paths of its files with the digests of their bytes.
-    """
+    """Note that a site was built."""
     kept_by_name(str(out), KIND, digest_of([inputs, sorted(contents)]), lambda: b"")
 
 
 def contents_of(place: Path) -> list[tuple[str, Digest]]:
     """Return the paths of all files in a folder, or of a file, with the digests of their bytes.
 
-    Raises:
-        _UnknownError: the folder has a link or a special file.
+    Raises ``_UnknownError`` if the folder has a link or a special file.
     """
     return [(name, digest_file(path)) for name, path in _files(place)]
 
 
 def _packages() -> Iterator[str]:
-    """Yield the folders in which installed packages describe themselves, which have their names and versions."""
     return (
         each.name
         for place in sys.path
@@ -91,7 +78,6 @@ def _packages() -> Iterator[str]:
 
 
 def _states(place: Path) -> list[tuple[str, int, int]]:
-    """Return the paths of all files in a folder, with their sizes and times."""
     states = ((name, path.stat()) for name, path in _files(place))
     return [(name, state.st_size, state.st_mtime_ns) for name, state in states]
 
@@ -99,8 +85,7 @@ def _states(place: Path) -> list[tuple[str, int, int]]:
 def _files(place: Path) -> Iterator[tuple[str, Path]]:
     """Yield all files in a folder, or a file itself, with their relative paths.
 
-    Raises:
-        _UnknownError: the folder has a link or a special file.
+    Raises ``_UnknownError`` if the folder has a link or a special file.
     """
     if place.is_file():
         yield "", place

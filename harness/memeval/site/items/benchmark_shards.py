@@ -5,8 +5,6 @@ shard contains only ids, digests, lengths and scores. The code lists allowed fie
 excluded until someone adds it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from memeval.archive.run_cache import kept_by_name
@@ -15,22 +13,17 @@ from memeval.keys import ItemKey
 from memeval.records.scenario import Forget, Ingest, Question, Retain, Scenario, Step, Turn
 from memeval.site.items.run_shards import RunShards
 from memeval.site.model.benchmark_data import BenchmarkData
-from memeval.site.model.files import SHARD_BYTES, SHARD_ITEMS, Asset, Data, encode, joined, packed, withheld
+from memeval.site.model.files import SHARD_BYTES, SHARD_ITEMS, Asset, Data, encode, joined, packed, text_reference
 
 QUESTION_CHARS = 160
 """Characters of each question in the index, for the list and the search."""
 
 
 KIND = "data-shards"
-"""The kind of the kept content."""
 
 
 def kept_benchmark_shards(data: BenchmarkData, words: bool) -> tuple[Asset, ...]:
-    """Return what :func:`benchmark_shards` yields, kept from build to build; nothing without the data.
-
-    Args:
-        words: whether its text may be published.
-    """
+    """Return what :func:`benchmark_shards` yields, kept from build to build; nothing without the data."""
 
     def made() -> bytes:
         assets = () if data.dataset is None else tuple(benchmark_shards(data.dataset, words))
@@ -44,12 +37,7 @@ def kept_benchmark_shards(data: BenchmarkData, words: bool) -> tuple[Asset, ...]
 
 
 def benchmark_shards(dataset: Dataset, words: bool) -> Iterator[Asset]:
-    """Yield the shards of a benchmark's data; then an index of the shards, and from items to their numbers.
-
-    Args:
-        dataset: the data.
-        words: whether its text may be published.
-    """
+    """Yield the shards of a benchmark's data; then an index of the shards, and from items to their numbers."""
     keys: dict[str, list[ItemKey]] = {}
     for key in dataset.answer_keys():
         keys.setdefault(key.scenario_id, []).append(key)
@@ -86,7 +74,7 @@ def _scenario(scenario: Scenario, keys: Sequence[ItemKey], words: bool) -> Data:
             key.item_id: {
                 "question_ids": list(key.question_ids),
                 "evidence": None if key.evidence is None else list(key.evidence),
-                "key": key.key.model_dump(mode="json") if words else withheld(key.key.to_json()),
+                "key": key.key.model_dump(mode="json") if words else text_reference(key.key.to_json()),
             }
             for key in keys
         },
@@ -113,7 +101,7 @@ def _step(step: Step | Question, words: bool) -> Data:
             "call": step.step,
             "question_id": step.question_id,
             "timestamp": step.timestamp if words else None,
-            "question": step.question if words else withheld(step.question),
+            "question": step.question if words else text_reference(step.question),
             "filters": filters if words else {},
         }
     if isinstance(step, Forget):
@@ -133,7 +121,7 @@ def _step(step: Step | Question, words: bool) -> Data:
 
 def _turn(turn: Turn, words: bool) -> Data:
     if not words:
-        return {"turn_id": turn.turn_id, "role": turn.role, "content": withheld(turn.content)}
+        return {"turn_id": turn.turn_id, "role": turn.role, "content": text_reference(turn.content)}
     return {
         "turn_id": turn.turn_id,
         "role": turn.speaker or turn.role,

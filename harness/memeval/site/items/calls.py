@@ -4,8 +4,6 @@ Prompts share many lines, and a reader's prompt contains the history. A prompt i
 turn of the scenario, or as an index into a table that all calls of a shard share.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,7 +15,7 @@ from memeval.records.base import canonical_json
 from memeval.records.call import Call, Caller, ModelRequest
 from memeval.records.grade import Grade
 from memeval.records.response import Response
-from memeval.site.model.files import Data, lean, withheld
+from memeval.site.model.files import Data, lean, text_reference
 
 PROMPT_CHARACTERS = 20_000
 """Maximum characters of a message without turns; its middle is left out. The run's files contain it."""
@@ -33,15 +31,12 @@ SETTINGS = ("temperature", "max_tokens", "max_completion_tokens", "reasoning_eff
 
 
 class PromptTable:
-    """The distinct lines of a shard's prompts."""
-
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
         self.size = 0
         """Characters in the table."""
 
     def place(self, line: str) -> int:
-        """Return the index of a line in the table."""
         if line not in self._places:
             self._places[line] = len(self._places)
             self.size += len(line)
@@ -49,16 +44,13 @@ class PromptTable:
 
     @property
     def table(self) -> list[str]:
-        """The lines, by index."""
         return list(self._places)
 
 
 class CallTables:
     """The calls behind a run's answers and grades.
 
-    Args:
-        turns: the scenarios' turns, by scenario; empty if the data is not on this machine.
-        words: whether the benchmark's text may be published.
+    ``turns``: the scenarios' turns, by scenario; empty if the data is not on this machine.
     """
 
     def __init__(self, folder: RunFolder, turns: Mapping[str, TurnTexts], words: bool) -> None:
@@ -73,11 +65,7 @@ class CallTables:
         last = self._judgments.get(grade.judgment_key) if grade.judgment_key else None
         if last is None:
             return None
-        return [
-            self._call(call, None, lines)
-            | {"read": parse_strict(text) if (text := text_of(call)) is not None else None}
-            for call in (*self._before(last), last)
-        ]
+        return [self._call(call, None, lines) | {"read": _verdict(call)} for call in (*self._before(last), last)]
 
     def of_reader(self, response: Response, lines: PromptTable) -> Data | None:
         """Return the reader call of a response; ``None`` if there is none."""
@@ -106,7 +94,7 @@ class CallTables:
                 "fingerprint": call.fingerprint,
                 "settings": {name: body[name] for name in SETTINGS if isinstance(body.get(name), int | float)},
                 "messages": [
-                    {"role": role, "text": _encoded(text, turns, lines) if self._words else withheld(text)}
+                    {"role": role, "text": _encoded(text, turns, lines) if self._words else text_reference(text)}
                     for role, text in _messages(call.request)
                 ],
                 "reply": self._shown(text_of(call)),
@@ -123,7 +111,7 @@ class CallTables:
 
     def _shown(self, text: str | None) -> Data | str | None:
         if text is None or not self._words:
-            return None if text is None else withheld(text)
+            return None if text is None else text_reference(text)
         over = len(text) - REPLY_CHARACTERS
         return text if over <= 0 else {"text": text[:REPLY_CHARACTERS], "left_out": over}
 

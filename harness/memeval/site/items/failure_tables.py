@@ -1,7 +1,5 @@
 """The failure analysis of a run, for its page and its items."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +14,8 @@ from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput, MemevalError
 from memeval.records.failure import Cause, FailureSummary
 from memeval.records.run import Run
-from memeval.site.model.content import BenchmarkView, SiteModel
+from memeval.site.model.benchmark_data import BenchmarkData
+from memeval.site.model.content import SiteModel, package_of
 from memeval.site.model.files import encode
 
 MEANINGS = {
@@ -31,21 +30,15 @@ MEANINGS = {
     Cause.NOT_USED: "All evidence was retrieved and read, but the answer is wrong.",
     Cause.UNKNOWN: "Neither the answer nor the retrieved evidence explains the error.",
 }
-"""What each cause means."""
 
 
 @dataclass(frozen=True)
 class RunFailures:
-    """A run's failure analysis."""
-
     head: bytes
-    """Digest and counts of the analysis, as JSON text."""
     read: Callable[[], bytes]
-    """Returns the analysis as a file, ``failures.json``."""
 
     @cached_property
     def digest(self) -> Digest:
-        """Digest of the file."""
         return str(self._head["digest"])
 
     @property
@@ -59,7 +52,6 @@ class RunFailures:
 
     @property
     def summary(self) -> FailureSummary:
-        """Its counts."""
         found = _summary(self._head["summary"])
         # The file's keys are sorted by name; the page lists causes in the order in which they are tested.
         return found.model_copy(
@@ -67,7 +59,6 @@ class RunFailures:
         )
 
     def by_item(self) -> dict[str, dict[str, Any]]:
-        """Return its rows by item, as plain data."""
         return {row["item_id"]: row for row in json.loads(self.read())["items"]}
 
 
@@ -81,52 +72,44 @@ def run_failures(site: SiteModel, row: BoardRow) -> RunFailures | None:
     Returns:
         ``None`` if the rows or the data are missing.
     """
-    view = site.benchmark_of(row.run.track)
-    head = site.failure_cache.get(row.folder.path, lambda: failures_head(row.folder, view))
-    return None if head is None else RunFailures(head, lambda: failures_file(row.folder, view) or b"")
+    data = site.benchmark_of(row.run.track).data[row.run.track.data_digest]
+    head = site.failure_cache.get(row.folder.path, lambda: failures_head(row.folder, data))
+    return None if head is None else RunFailures(head, lambda: failures_file(row.folder, data) or b"")
 
 
-def failures_head(folder: RunFolder, view: BenchmarkView) -> bytes | None:
-    """Return digest and counts of :func:`failures_file`, kept from build to build; ``None`` without the file.
-
-    Args:
-        view: its benchmark, with its data.
-    """
+def failures_head(folder: RunFolder, data: BenchmarkData) -> bytes | None:
+    """Return digest and counts of :func:`failures_file`, kept from build to build; ``None`` without the file."""
 
     def made() -> bytes:
-        file = failures_file(folder, view)
+        file = failures_file(folder, data)
         if file is None:
             return b""
         counts = json.loads(file)["summary"]
         says = _summary(counts).says_something
         return encode({"digest": digest_bytes(file), "says_something": says, "summary": counts})
 
-    return kept(folder, "failure-counts", _depends(folder, view), made) or None if folder.has_rows else None
+    return kept(folder, "failure-counts", _depends(folder, data), made) or None if folder.has_rows else None
 
 
-def failures_file(folder: RunFolder, view: BenchmarkView) -> bytes | None:
-    """Return the failure analysis of a run as a file, kept from build to build; ``None`` without its rows or data.
-
-    Args:
-        view: its benchmark, with its data.
-    """
+def failures_file(folder: RunFolder, data: BenchmarkData) -> bytes | None:
+    """Return the failure analysis of a run as a file, kept from build to build; ``None`` without its rows or data."""
     if not folder.has_rows:
         return None
-    return kept(folder, "failures", _depends(folder, view), lambda: _analysed(folder, view)) or None
+    return kept(folder, "failures", _depends(folder, data), lambda: _analysed(folder, data)) or None
 
 
-def _depends(folder: RunFolder, view: BenchmarkView) -> str:
-    return f"data {view.data[folder.run.track.data_digest].is_here}, package {view.package}"
+def _depends(folder: RunFolder, data: BenchmarkData) -> str:
+    return f"data {data.is_here}, package {package_of(folder.run.track.benchmark)}"
 
 
-def _analysed(folder: RunFolder, view: BenchmarkView) -> bytes:
+def _analysed(folder: RunFolder, opened: BenchmarkData) -> bytes:
     """Return the analysis as a file; empty if its rows or data cannot be read."""
     from memeval.analysis.failures import summary
     from memeval.evaluation.verify.reproduce import failures_of_run
 
     run = folder.run
     try:
-        rows = failures_of_run(folder, lambda: _benchmark_session(view, run))
+        rows = failures_of_run(folder, lambda: _benchmark_session(opened, run))
     except MemevalError:
         return b""
     data = {
@@ -138,13 +121,8 @@ def _analysed(folder: RunFolder, view: BenchmarkView) -> bytes:
     return (json.dumps(data, sort_keys=True, ensure_ascii=True, allow_nan=False) + "\n").encode()
 
 
-def _benchmark_session(view: BenchmarkView, run: Run) -> BenchmarkSession:
-    """Return the data that a run used.
-
-    Raises:
-        BadInput: the data is not on this machine.
-    """
-    data = view.data[run.track.data_digest]
-    if view.benchmark is None or data.dataset is None:
+def _benchmark_session(data: BenchmarkData, run: Run) -> BenchmarkSession:
+    """Return the data that a run used. Raises ``BadInput`` if the data is not on this machine."""
+    if data.benchmark is None or data.dataset is None:
         raise BadInput(data.missing or "the data is not on this machine.")
-    return BenchmarkSession(view.benchmark, data.dataset, run.track.protocol, run.track.tier)
+    return BenchmarkSession(data.benchmark, data.dataset, run.track.protocol, run.track.tier)

@@ -4,8 +4,6 @@ The rows of a run are read once, and what is computed is kept in the cache of th
 is missing there, it computes itself.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -14,8 +12,7 @@ from functools import cached_property, lru_cache, partial
 from memeval.archive.run_cache import KeptRun, is_kept
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks import find
-from memeval.benchmarks.base import Benchmark
-from memeval.evaluation.verify.batches import Workload, batches_of, shares_of
+from memeval.evaluation.verify.many_runs import Workload, batches_of, shares_of
 from memeval.execution.contexts import TurnTexts
 from memeval.leaderboard.samples import graded_items
 from memeval.leaderboard.traces import Traces
@@ -23,22 +20,17 @@ from memeval.processes import in_order
 from memeval.records.errors import MemevalError
 from memeval.records.grade import Grade
 from memeval.records.response import Context, Response
-from memeval.records.track import Redistribution
+from memeval.records.track import Redistribution, Track
 from memeval.site.items.benchmark_shards import kept_benchmark_shards
 from memeval.site.items.failure_tables import failures_head
 from memeval.site.items.run_shards import KIND, depends_on, kept_shards
-from memeval.site.model.benchmark_data import data_of
-from memeval.site.model.content import BenchmarkView
+from memeval.site.model.benchmark_data import BenchmarkData, data_of
 
 
 def keep_contents(folders: Sequence[RunFolder], jobs: int) -> None:
     """Compute what the cache does not have: traces, failure analyses and shards of runs, and the shards of their data.
 
-    Args:
-        folders: all runs of a board.
-
-    Raises:
-        CheckFailed: a process was killed.
+    Raises ``CheckFailed`` if a process was killed.
     """
     allowed = _allowed(folders)
     new = [folder for folder in folders if _is_new(folder, allowed)]
@@ -47,7 +39,7 @@ def keep_contents(folders: Sequence[RunFolder], jobs: int) -> None:
     tasks = [(share, leading[share[0].data] is share) for share in shares]
     for _ in in_order(partial(_keep, allowed=allowed), tasks, jobs):
         pass
-    _view_of.cache_clear()
+    _place_of.cache_clear()
 
 
 def _allowed(folders: Sequence[RunFolder]) -> frozenset[str]:
@@ -70,8 +62,6 @@ def _is_new(folder: RunFolder, allowed: frozenset[str]) -> bool:
 
 
 class _ReadOnce(KeptRun):
-    """A run whose rows are parsed once for all that read them."""
-
     def responses(self) -> Iterator[Response]:
         return iter(self._responses)
 
@@ -95,50 +85,35 @@ class _ReadOnce(KeptRun):
 
 
 def _keep(task: tuple[Workload, bool], allowed: frozenset[str]) -> None:
-    """Keep the contents of some runs on the same data, and the data's own if they are the first ones."""
     share, is_first = task
     for path in (path for batch in share for path in batch.paths):
         # A run that cannot be read is left to the build, which says so.
         with contextlib.suppress(MemevalError, OSError):
             folder = _ReadOnce(path)
             words = folder.run.track.benchmark in allowed
-            view, turns = _opened(share[0].data, RunFolder(path))
-            data = view.data[folder.run.track.data_digest]
+            data, turns = _opened(share[0].data, folder.run.track)
             if is_first:
                 kept_benchmark_shards(data, words)
                 is_first = False
             _ = Traces(keeps=True).of(folder).rows
             graded_items(folder)
-            failures_head(folder, view)
+            failures_head(folder, data)
             if folder.has_rows:
                 kept_shards(folder, words, data, turns)
 
 
 @lru_cache(maxsize=1)
-def _view_of(_data: str) -> list[tuple[BenchmarkView, dict[str, TurnTexts]]]:
+def _place_of(_data: str) -> list[tuple[BenchmarkData, dict[str, TurnTexts]]]:
     """Return a place for the data of the latest batches."""
     return []
 
 
-def _opened(data: str, folder: RunFolder) -> tuple[BenchmarkView, dict[str, TurnTexts]]:
-    """Return the benchmark of a run with its data, and a place for the turns of its scenarios."""
-    place = _view_of(data)
+def _opened(data: str, track: Track) -> tuple[BenchmarkData, dict[str, TurnTexts]]:
+    """Return the data of a run, and a place for the turns of its scenarios."""
+    place = _place_of(data)
     if not place:
-        track = folder.run.track
-        benchmark: Benchmark | None = None
-        missing: str | None = None
         try:
-            benchmark = find(track.benchmark)
+            place.append((data_of(track, find(track.benchmark), None), {}))
         except MemevalError as error:
-            missing = error.problem
-        view = BenchmarkView(
-            id=track.benchmark,
-            info=None,
-            missing=missing,
-            data={track.data_digest: data_of(track, benchmark, missing)},
-            tables=(),
-            redistribution=Redistribution.IDS,
-            benchmark=benchmark,
-        )
-        place.append((view, {}))
+            place.append((data_of(track, None, error.problem), {}))
     return place[0]

@@ -6,8 +6,6 @@ contains only ids, digests, lengths and scores. The code lists allowed fields on
 until someone adds it.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile
@@ -22,7 +20,7 @@ from memeval.records.grade import Grade
 from memeval.records.response import Response
 from memeval.site.items.calls import CallTables, PromptTable
 from memeval.site.model.benchmark_data import BenchmarkData
-from memeval.site.model.files import SHARD_BYTES, SHARD_ITEMS, Asset, Data, encode, joined, lean, packed, withheld
+from memeval.site.model.files import SHARD_BYTES, SHARD_ITEMS, Asset, Data, encode, joined, lean, packed, text_reference
 
 TEXT_CHARACTERS = 20_000
 """Maximum characters of a text in a context or among the retrieved items; its end is left out. The run's files contain
@@ -32,7 +30,6 @@ ROW_BYTES = 40
 """Typical size in JSON of a row of a shard's tables, without its text."""
 
 KIND = "shards"
-"""The kind of the kept content."""
 
 PLACE_BYTES = 4
 """Typical size in JSON of the place of a row."""
@@ -40,15 +37,11 @@ PLACE_BYTES = 4
 
 @dataclass(frozen=True)
 class RunShards:
-    """A run's answers and grades for the drill-down."""
-
     assets: tuple[Asset, ...]
-    """The shards, in order."""
     items: tuple[Data, ...]
     """For each item: its grade for the list, the number of its shard, and the durations of its responses."""
 
     def to_bytes(self) -> bytes:
-        """Return them as one file."""
         packed_all = io.BytesIO()
         with zipfile.ZipFile(packed_all, "w") as archive:
             # Without a time of their own, equal shards give equal files.
@@ -60,7 +53,6 @@ class RunShards:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        """Return the shards of a file that :meth:`to_bytes` made."""
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             items, *names = archive.namelist()
             assets = tuple(Asset(name.partition(" ")[2], archive.read(name)) for name in names)
@@ -69,9 +61,7 @@ class RunShards:
     def index(self, head: Data, failures: Mapping[str, Data]) -> Asset:
         """Return the index of the shards and items.
 
-        Args:
-            head: the description of the run.
-            failures: rows of its failure analysis, by item; empty without one.
+        ``failures``: rows of its failure analysis, by item; empty without one.
         """
         items = []
         for item in self.items:
@@ -83,10 +73,7 @@ class RunShards:
 def kept_shards(folder: RunFolder, words: bool, data: BenchmarkData, turns: dict[str, TurnTexts]) -> RunShards:
     """Return a run's answers and grades, kept from build to build.
 
-    Args:
-        words: whether the benchmark's text may be published.
-        data: the data of the run.
-        turns: the turns of the data's scenarios, by scenario; filled when the first run needs them.
+    ``turns``: the turns of the data's scenarios, by scenario; filled when the first run needs them.
     """
 
     def made() -> bytes:
@@ -105,9 +92,7 @@ def depends_on(words: bool, has_data: bool) -> str:
 def run_shards(folder: RunFolder, words: bool, turns: Mapping[str, TurnTexts]) -> RunShards:
     """Return a run's answers and grades.
 
-    Args:
-        words: whether the benchmark's text may be published.
-        turns: the scenarios' turns, by scenario; empty if the data is not on this machine.
+    ``turns``: the scenarios' turns, by scenario; empty if the data is not on this machine.
     """
     responses: dict[str, list[Response]] = {}
     for response in folder.responses():
@@ -142,7 +127,6 @@ def _line(grade: Grade, answers: Iterable[Response]) -> Data:
 
 
 def _times(answer: Response) -> list[float | None]:
-    """Return the durations that the page shows, in its order."""
     times = answer.timings
     shown = (times.ask_seconds, times.search_seconds, times.read_seconds, times.take_in_seconds, times.settle_seconds)
     return [None if seconds is None else _shown_number(seconds) for seconds in shown]
@@ -154,12 +138,6 @@ def _shown_number(number: float) -> float:
 
 
 class _Shard:
-    """A shard in the making.
-
-    Args:
-        words: whether the benchmark's text may be published.
-    """
-
     def __init__(self, words: bool) -> None:
         self.items: list[bytes] = []
         self._words = words
@@ -173,11 +151,9 @@ class _Shard:
 
     @property
     def is_full(self) -> bool:
-        """Whether no further item belongs in it."""
         return len(self.items) >= SHARD_ITEMS or self._size + self._lines.size >= SHARD_BYTES
 
     def asset(self) -> Asset:
-        """Return it as a file."""
         tables = {
             "contexts": self._places,
             "lines": self._lines.table,
@@ -191,7 +167,6 @@ class _Shard:
         return packed(joined("items", self.items, tables))
 
     def add(self, grade: Grade, answers: Iterable[Response], contexts: Contexts, calls: CallTables) -> None:
-        """Add an item with its responses."""
         names = tuple(grade.metrics)
         item = {
             "id": grade.item_id,
@@ -229,7 +204,6 @@ class _Shard:
         )
 
     def _source(self, source: tuple[str | None, tuple[str, ...], str | None]) -> int:
-        """Return the place of a retrieved text."""
         place = self._sources.get(source)
         if place is None:
             place = self._sources[source] = len(self._sources)
@@ -249,7 +223,6 @@ class _Shard:
         return self._contexts[key]
 
     def _part(self, part: tuple[str | None, str | None]) -> int:
-        """Return the place of a part of a context."""
         place = self._parts.get(part)
         if place is None:
             place = self._parts[part] = len(self._parts)
@@ -257,13 +230,13 @@ class _Shard:
         return place
 
     def _text(self, text: str | None) -> Data | str | None:
-        return text if self._words or text is None else withheld(text)
+        return text if self._words or text is None else text_reference(text)
 
     def _shown(self, text: str) -> Data | str:
         """Return a text of a table, cut if it is long."""
         over = len(text) - TEXT_CHARACTERS
         if not self._words or over <= 0:
-            return text if self._words else withheld(text)
+            return text if self._words else text_reference(text)
         return {"text": text[:TEXT_CHARACTERS], "left_out": over}
 
 

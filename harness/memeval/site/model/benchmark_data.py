@@ -1,7 +1,5 @@
 """The data of a benchmark as the site needs it: opened only by what is not kept from an earlier build."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,11 +19,10 @@ class BenchmarkData:
     key: str
     """Its name in addresses: benchmark and digest."""
     digest: str
-    """Digest of the data."""
     missing: str | None
-    """Why the data is missing, as a sentence."""
     open: Callable[[], Dataset] | None = field(compare=False)
     """Opens the data, which can take seconds; ``None`` if it is not on this machine."""
+    benchmark: Benchmark | None = field(default=None, compare=False)
     is_shipped: bool = False
     """Whether memeval's own code makes or reads the data, so that the digest tells what follows from it."""
     asked: str = ""
@@ -38,7 +35,6 @@ class BenchmarkData:
 
     @property
     def is_here(self) -> bool:
-        """Whether the data is on this machine."""
         return self.open is not None
 
     @cached_property
@@ -63,6 +59,7 @@ def data_of(track: Track, benchmark: Benchmark | None, missing: str | None) -> B
     return BenchmarkData(
         key=key,
         digest=track.data_digest,
+        benchmark=benchmark,
         missing=missing,
         open=None if opened is None else opened.dataset,
         is_shipped=benchmark is not None and _is_shipped(benchmark),
@@ -77,10 +74,7 @@ def _is_shipped(benchmark: Benchmark) -> bool:
 class OpenData:
     """The data of a benchmark, opened when it is first needed.
 
-    Args:
-        parameters: parameters of the generator, or the name of the file.
-        protocol: name of the protocol.
-        tier: name of the tier.
+    ``parameters``: parameters of the generator, or the name of the file.
     """
 
     def __init__(self, benchmark: Benchmark, parameters: Parameters | None, protocol: str, tier: str) -> None:
@@ -88,18 +82,13 @@ class OpenData:
         self._asked = (None if parameters is None else dict(parameters), protocol, tier)
 
     def dataset(self) -> Dataset:
-        """Return the data.
-
-        Raises:
-            BadInput: it is not on this machine.
-        """
+        """Return the data. Raises ``BadInput`` if it is not on this machine."""
         return self._opened
 
     def digest(self) -> Digest:
         """Return the digest of the data. That of data that memeval generates is known from an earlier build.
 
-        Raises:
-            BadInput: the data is not on this machine.
+        Raises ``BadInput`` if the data is not on this machine.
         """
         info = self._benchmark.info
         if not info.generated or not _is_shipped(self._benchmark):

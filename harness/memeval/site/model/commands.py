@@ -1,7 +1,5 @@
 """The commands that reproduce what a page shows."""
 
-from __future__ import annotations
-
 import shlex
 
 from memeval.records.imported import Imported
@@ -13,7 +11,6 @@ USUAL_ENDPOINT = "https://api.openai.com/v1"
 
 
 def run_command(run: Run) -> str:
-    """Return the command that runs the system, the import or the judge of a run again."""
     track = run.track
     if run.answers_from is not None:
         return _at_endpoints(run, ["memeval", "regrade", run.answers_from, *_judge(run)])
@@ -38,7 +35,6 @@ def run_command(run: Run) -> str:
 
 
 def _import(run: Run, origin: Imported) -> list[str]:
-    """Return the arguments of ``memeval import`` for a run."""
     words = [origin.file, "--format", origin.format, "--benchmark", run.track.benchmark]
     words += ["--protocol", run.track.protocol]
     for name, value in sorted(run.track.parameters.items()):
@@ -52,7 +48,6 @@ def _judge(run: Run) -> list[str]:
 
 
 def _at_endpoints(run: Run, words: list[str]) -> str:
-    """Return a command preceded by the endpoints that are not the default, as environment variables."""
     endpoints = {
         "MEMEVAL_JUDGE_BASE_URL": run.track.judge_endpoint,
         "MEMEVAL_READER_BASE_URL": run.track.reader_endpoint,

@@ -1,7 +1,5 @@
 """The content of the site, read once."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +16,8 @@ from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.benchmarks import all_benchmarks
 from memeval.benchmarks.base import Benchmark
 from memeval.benchmarks.registry import known_ids, origin
-from memeval.claims.store import stored_regraded
+from memeval.claims.embargo import Embargo
+from memeval.claims.store import file_name, stored_regraded
 from memeval.evaluation.judge.judges import judged_graders
 from memeval.execution.readers import NATIVE
 from memeval.judging.rules import RulesJudge
@@ -48,6 +47,7 @@ from memeval.records.settings import BoardSettings
 from memeval.records.submission import Submission
 from memeval.records.track import Redistribution, Track
 from memeval.site.model.benchmark_data import BenchmarkData, data_of
+from memeval.site.model.files import assets_root
 from memeval.site.model.labels import reader_label, reader_meaning, told_apart
 from memeval.site.model.reports import read_reports
 from memeval.statistics.ranks import RankRange
@@ -57,19 +57,21 @@ FindBenchmark = Callable[[str], Benchmark]
 """Returns the benchmark of an id, or raises ``BadInput``."""
 
 
+def package_of(benchmark: str) -> str | None:
+    """Return the package that has a benchmark, with its version; ``None`` for memeval's own and unknown ones."""
+    if benchmark not in known_ids() or origin(benchmark).is_own:
+        return None
+    return str(origin(benchmark))
+
+
 @dataclass(frozen=True)
 class BenchmarkView:
-    """A benchmark as the site shows it."""
-
     id: str
     info: BenchmarkInfo | None
     """Its description; ``None`` if this memeval does not know the benchmark."""
     missing: str | None
-    """Why the description is missing, as a sentence."""
     data: Mapping[str, BenchmarkData]
-    """The data of all runs on the board, by digest."""
     tables: tuple[BoardTable, ...]
-    """Its tracks."""
     redistribution: Redistribution
     """Whether its text may be published: the strictest value of the benchmark and its runs."""
     benchmark: Benchmark | None = None
@@ -91,14 +93,10 @@ class BenchmarkView:
 
     @property
     def package(self) -> str | None:
-        """The package that has the benchmark, with its version; ``None`` for memeval's own and unknown benchmarks."""
-        if self.id not in known_ids() or origin(self.id).is_own:
-            return None
-        return str(origin(self.id))
+        return package_of(self.id)
 
     @property
     def title(self) -> str:
-        """Its name for people."""
         return self.info.title if self.info else self.id
 
     def track_title(self, track: Track) -> str:
@@ -110,7 +108,6 @@ class BenchmarkView:
 
     @cached_property
     def _titles(self) -> dict[str, str]:
-        """The titles of the tables, by track."""
         first: dict[str, BoardTable] = {}
         titles = {}
         for table in self.tables:
@@ -138,7 +135,6 @@ class BenchmarkView:
         return ", ".join([f"{self.title}: {answers}", *more])
 
     def track_summary(self, track: Track) -> str:
-        """Return a summary of a track: who answers, who grades, and how many questions."""
         protocol = self.protocol(track)
         first = self.info.protocols[0].name if self.info else track.protocol
         asked = [] if track.protocol == first else [f"protocol: {protocol.title if protocol else track.protocol}"]
@@ -154,7 +150,6 @@ class BenchmarkView:
         return "stored memories" if "export_memories" in needs else "retrieval only, no written answers"
 
     def reader_meaning(self, track: Track) -> str:
-        """Return who writes the answers on a track, as a sentence."""
         answers = self.answers(track)
         if answers == "stored memories":
             return "No answers are written. The stored memories are graded."
@@ -163,12 +158,10 @@ class BenchmarkView:
         return reader_meaning(track.reader)
 
     def rule_meaning(self, name: str) -> str:
-        """Return what another scoring rule counts, as a sentence."""
         described = self.info.alternates if self.info else {}
         return described.get(name, f"Composite score of the same answers by the rule “{name}”.")
 
     def category_title(self, name: str) -> str:
-        """Return a category's name for people."""
         found = self.info.category(name) if self.info else None
         return found.title if found else name.replace("-", " ").replace("_", " ").capitalize()
 
@@ -191,18 +184,23 @@ class BenchmarkView:
         return None
 
     def protocol(self, track: Track) -> ProtocolInfo | None:
-        """Return the description of a track's protocol."""
         protocols = self.info.protocols if self.info else ()
         return next((each for each in protocols if each.name == track.protocol), None)
 
     def shown_metrics(self, track: Track) -> tuple[MetricInfo, ...]:
-        """Return the metrics with a column in a track's table."""
         protocol = self.protocol(track)
         found = (self.metric(name) for name in protocol.shown) if protocol else ()
         return tuple(metric for metric in found if metric is not None)
 
+    def score_name(self, track: Track) -> str:
+        """Return what the score of a run is: the headline metric if every item counts alike, else a composite of it."""
+        weighed = [plan for plan in track.categories if not plan.shared]
+        total = sum(plan.items for plan in track.categories)
+        alike = all(abs(plan.weight * total - plan.items) < 1e-6 for plan in weighed)
+        title = self.headline(track)
+        return title if alike else f"Composite of {title[:1].lower()}{title[1:]}"
+
     def headline(self, track: Track) -> str:
-        """Return the title of the metric whose mean is the track's composite."""
         protocol = self.protocol(track)
         metric = self.metric(protocol.headline) if protocol else None
         return metric.title if metric else "Accuracy"
@@ -215,7 +213,6 @@ class FailureCache:
         self._files: dict[Path, bytes | None] = {}
 
     def get(self, path: Path, make: Callable[[], bytes | None]) -> bytes | None:
-        """Return digest and counts of the analysis of a run; ``make`` is called only the first time."""
         if path not in self._files:
             self._files[path] = make()
         return self._files[path]
@@ -223,36 +220,32 @@ class FailureCache:
 
 @dataclass(frozen=True)
 class SiteModel:
-    """The content of the site."""
-
     board: Board
     benchmarks: Mapping[str, BenchmarkView]
     releases: tuple[Release, ...]
     version: str | None
     audits: tuple[AuditFolder, ...] = ()
-    """Audits of judges."""
     conformance: Mapping[str, Conformance] = field(default_factory=dict)
     """The latest conformance report of each system, by slug."""
     matrices: tuple[MatrixFolder, ...] = ()
-    """Stored matrices."""
     findings: FindingsReport | None = None
     """Published scores, counted again; ``None`` if the board has none."""
     regraded: tuple[RegradedFile, ...] = ()
     """Published answers, graded again."""
     regraded_ranks: Mapping[str, RankRange] = field(default_factory=dict)
     """The rank ranges of those that are ranked, by ``source/file``."""
+    waits: Embargo = field(default_factory=Embargo)
+    """The findings that wait for a notice to their authors. A published site has nothing of them."""
     labels: tuple[LabelReport, ...] = ()
     """What readers' labels say about graders, by sample."""
     submissions: Mapping[str, Submission] = field(default_factory=dict)
-    """The ``submission.toml`` of a system or a variant, by slug; other systems have no entry."""
     settings: BoardSettings = field(default_factory=BoardSettings)
-    """The settings of the board."""
+    is_memevals: bool = False
+    """Whether it is the board of memeval's own repository. Only that one shows what memeval itself was tested for."""
     headline: frozenset[str] = frozenset()
-    """Ids of the headline tracks that the settings choose."""
     own_scores: Mapping[Path, Composite] = field(default_factory=dict)
     """Composites with the board's own weights, by the folder of the run; empty for benchmarks without such weights."""
     failure_cache: FailureCache = field(default_factory=FailureCache, compare=False, repr=False)
-    """Failure analyses computed so far."""
     trend_cache: dict[object, SeriesTrend] = field(default_factory=dict, compare=False, repr=False)
     """Trends computed so far, by the identities of their runs and by measure."""
 
@@ -281,7 +274,6 @@ class SiteModel:
         return {slug: tuple(rows) for slug, rows in found.items()}
 
     def benchmark_of(self, track: Track) -> BenchmarkView:
-        """Return the benchmark of a track."""
         return self.benchmarks[track.benchmark]
 
     def own_weights(self, track: Track) -> str | None:
@@ -311,7 +303,6 @@ def read_site(
     """Read the content of the site.
 
     Args:
-        version: the published version of the site.
         releases: frozen leaderboards; ``None`` reads them from the results folder.
         ledger: the ledger; ``None`` for all of that in the results folder.
         find: returns a benchmark by id; ``None`` uses memeval's registry.
@@ -326,10 +317,14 @@ def read_site(
     if runs is None:
         runs = shown_runs(_runs(results, keeps), file.settings)
     regraded = tuple(stored_regraded(results))
-    reports = read_reports(results, regraded, keeps)
-    board = build_board(runs, Ledger(results) if ledger is None else ledger, traces)
     if releases is None:
         releases = stored_releases(results)
+    releases = list(releases)
+    published = None if version is None else next((each.date for each in releases if each.version == version), "")
+    reports = read_reports(results, regraded, keeps, published)
+    if published is not None:
+        regraded = tuple(file for file in regraded if file_name(file) not in reports.waits.files)
+    board = build_board(runs, Ledger(results) if ledger is None else ledger, traces)
     places = {each.info.id: number for number, each in enumerate(all_benchmarks())}
 
     def place(benchmark: str) -> tuple[int, str]:
@@ -343,7 +338,7 @@ def read_site(
     return SiteModel(
         board=board,
         benchmarks={name: _benchmark(name, board, find or _shipped) for name in sorted(names, key=place)},
-        releases=tuple(reversed(list(releases))),
+        releases=tuple(reversed(releases)),
         version=version,
         audits=tuple(stored_audits(results)),
         matrices=tuple(
@@ -354,10 +349,12 @@ def read_site(
         findings=reports.findings,
         regraded=regraded,
         regraded_ranks=reports.ranks,
+        waits=reports.waits,
         labels=reports.labels,
         conformance={report.slug: report for report in sorted(all_reports(results), key=lambda report: report.at)},
         submissions=_submissions(results.absolute().parent / "submissions"),
         settings=page_settings(file.settings),
+        is_memevals=results.absolute().parent == assets_root(),
         headline=headline_tracks(board.tables, file),
         own_scores={
             folder.path: score
@@ -371,12 +368,8 @@ def read_site(
 def runs_of(results: Path, keeps: bool, sealed: Sequence[RunFolder] | None = None) -> list[RunFolder]:
     """Return the runs that the board of a results folder shows.
 
-    Args:
-        keeps: whether what an earlier build found of the runs may be used.
-        sealed: all sealed runs of the folder, if they were read already.
-
-    Raises:
-        BadInput: ``memeval.toml`` cannot be read.
+    ``keeps``: whether what an earlier build found of the runs may be used. ``sealed``: all sealed runs of the folder,
+    if they were read already. Raises ``BadInput`` if ``memeval.toml`` cannot be read.
     """
     return shown_runs(_runs(results, keeps, sealed), board_settings(results, _shipped).settings)
 
@@ -409,7 +402,6 @@ def judge_label(track: Track) -> str:
 
 
 def asks_judge(track: Track) -> bool:
-    """Return whether a track's grades need verdicts of a judge."""
     return not track.categories or bool(judged_graders(track))
 
 

@@ -1,7 +1,5 @@
 """Digests of files, kept from build to build: a file is read again only if its state has changed, as in Git's index."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -24,7 +22,6 @@ STATE = ("st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
 """The state of a file: with another one, it is read again. No program can set the time of the last change of state."""
 
 DIGESTS = "digests"
-"""The name and the kind of the kept digests of files."""
 
 _digests: ContextVar[tuple[dict[str, Digest], dict[str, Digest]] | None] = ContextVar("_digests", default=None)
 """The digests of files by their state: those of earlier builds, and those of this one, while it lasts."""
@@ -49,7 +46,6 @@ def files_read_once() -> Iterator[None]:
 
 
 def digest_file(path: Path) -> Digest:
-    """Return the digest of a file's bytes."""
     known = _digests.get()
     if known is None:
         return _digest(path)

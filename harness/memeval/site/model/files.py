@@ -1,10 +1,9 @@
 """Files of a site: pages without their frame, plain files, digests of private texts, hand-written files."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,6 +17,7 @@ import memeval
 from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.site.model.file_digests import digest_file
+from memeval.site.model.text import BIDI
 
 Data = dict[str, Any]
 
@@ -27,15 +27,30 @@ def lean(data: Data) -> Data:
     return {name: value for name, value in data.items() if value is not None}
 
 
-def withheld(text: str) -> Data:
+def text_reference(text: str) -> Data:
     """Return the publishable data of a private text."""
     data = text.encode("utf-8", "surrogatepass")
     return {"digest": digest_bytes(data), "bytes": len(data)}
 
 
+_TURNS = re.compile("|".join(rf"\\u{code:04x}" for code in BIDI))
+
+
 def encode(data: Any) -> bytes:
-    """Return the canonical JSON text of ``data``, in ASCII, so that untrusted text cannot break it."""
-    return json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode()
+    """Return the canonical JSON text of ``data``, in ASCII, so that untrusted text cannot break it.
+
+    Pages show these texts, so they have no characters that turn the direction of a text.
+    """
+    text = json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    if _TURNS.search(text):  # seldom; the search also finds an escaped backslash before the letters
+        text = _TURNS.sub(_plain, text)
+    return text.encode()
+
+
+def _plain(found: re.Match[str]) -> str:
+    before = found.string[: found.start()]
+    escaped = (len(before) - len(before.rstrip("\\"))) % 2
+    return found[0] if escaped else "\\ufffd"
 
 
 def joined(name: str, values: Iterable[bytes], others: Data | None = None) -> bytes:
@@ -48,8 +63,7 @@ def joined(name: str, values: Iterable[bytes], others: Data | None = None) -> by
 def assets_root() -> Path:
     """Return the folder with ``mkdocs.yml``, ``site`` and ``templates``.
 
-    Raises:
-        BadInput: neither the package nor a checkout contains them.
+    Raises ``BadInput`` if neither the package nor a checkout contains them.
     """
     package = Path(memeval.__file__).resolve().parent
     for root in (package / "_assets", package.parents[1]):
@@ -74,12 +88,9 @@ SHARD_BYTES = 200_000
 
 @dataclass(frozen=True)
 class Heading:
-    """A section of a page, for its table of contents."""
-
     id: str
     title: str
-    parts: tuple[Heading, ...] = ()
-    """Sections inside of it."""
+    parts: "tuple[Heading, ...]" = ()
 
 
 @dataclass(frozen=True)
@@ -95,23 +106,17 @@ class Page:
     description: str
     """One sentence, as plain text."""
     headings: tuple[Heading, ...] = ()
-    """Sections to list beside the page."""
     searchable: bool = True
-    """Whether the search index includes it."""
     wide: bool = False
     """Whether it uses the full width of the window."""
 
 
 @dataclass(frozen=True)
 class Asset:
-    """A file, written unchanged."""
-
     path: str
     """Relative to the site's root."""
     content: bytes | Path | Callable[[], bytes]
-    """Its bytes, the file to copy, or what returns the bytes if they are needed."""
     digest: Digest | None = field(default=None, compare=False)
-    """Digest of the content, if it is known: a file of an earlier site that has it is used again."""
 
 
 @dataclass(frozen=True)
@@ -125,37 +130,25 @@ class KeptPage:
     inputs: Digest
     """Digest of all that it depends on besides memeval's code."""
     make: Callable[[], Iterable[Page | Asset]] = field(compare=False)
-    """Makes the page and its files."""
 
 
 GeneratedFile = Page | Asset | KeptPage
 
 
 def shared(content: bytes | Path, suffix: str) -> Asset:
-    """Return a file that is named by its digest, so that all releases can share it.
-
-    Args:
-        content: its bytes, or the file to copy.
-        suffix: the end of its name, such as ``.json``.
-    """
+    """Return a file that is named by its digest, so that all releases can share it."""
     digest = digest_bytes(content) if isinstance(content, bytes) else digest_file(content)
     name = digest.removeprefix("sha256:")
     return Asset(f"{SHARED}{name[:2]}/{name}{suffix}", content, digest)
 
 
 def shared_again(path: str, content: Callable[[], bytes]) -> Asset:
-    """Return a file of :func:`shared` that an earlier build has made.
-
-    Args:
-        path: its path, with its digest.
-        content: returns its bytes if they are needed.
-    """
+    """Return a file of :func:`shared` that an earlier build has made."""
     name = path.removeprefix(SHARED).partition("/")[2]
     return Asset(path, content, f"sha256:{name[:64]}")
 
 
 def file_bytes(asset: Asset) -> bytes:
-    """Return the bytes of a file of a site."""
     content = asset.content
     return content if isinstance(content, bytes) else content.read_bytes() if isinstance(content, Path) else content()
 

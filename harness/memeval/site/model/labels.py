@@ -1,7 +1,5 @@
 """What pages call the values and slices that records hold, and how systems of one name are told apart."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
@@ -24,6 +22,7 @@ _LABELS: tuple[tuple[StrEnum, str], ...] = (
     (RankStatus.UNRELEASED, "not the released data"),
     (RankStatus.AWAITING_VENDOR, "waiting for the vendor"),
     (RankStatus.ROWS_ELSEWHERE, "grades not available here"),
+    (RankStatus.NO_ANSWERS_RUN, "answers’ run not stored"),
     (Isolation.FILES_REACHABLE, "not sandboxed"),
     (Isolation.ELSEWHERE, "unknown (imported)"),
     (Network.OPEN, "unrestricted"),
@@ -80,7 +79,6 @@ _BY_KIND = {(type(value), value.value): title for value, title in _LABELS}
 
 
 def label(value: StrEnum) -> str:
-    """Return how a value reads on a page; its own spelling where that is plain enough."""
     return _BY_KIND.get((type(value), value.value), value.value)
 
 
@@ -113,7 +111,6 @@ _COST_REASONS = {
 
 
 def cost_reason(reason: str | None) -> str | None:
-    """Return why a cost is unknown, in few words for a table cell; ``None`` without a reason."""
     return _COST_REASONS.get(reason, reason) if reason else None
 
 
@@ -133,7 +130,6 @@ INTERFACES = {
     "daemon": "HTTP server (jeffs-brain protocol)",
     "mcp": "MCP server",
 }
-"""The interface of a system, by adapter kind."""
 
 READERS = {
     "native": ("own answers", "The system writes each answer itself."),
@@ -150,26 +146,21 @@ READERS = {
 
 
 def reader_label(reader: str) -> str:
-    """Return who writes the answers of a track, by its reader's name."""
     known = READERS.get(reader.partition("@")[0])
     return known[0] if known else f"retrieval only, answers by {reader}"
 
 
 def reader_meaning(reader: str) -> str:
-    """Return the same as a sentence."""
     known = READERS.get(reader.partition("@")[0])
     return known[1] if known else f"The system only retrieves. The model {reader} writes each answer."
 
 
 @dataclass(frozen=True)
 class SliceLabel:
-    """A slice for readers."""
-
     title: str
     meaning: str = ""
     """A sentence; empty if the title says everything."""
     values: dict[str, str] = field(default_factory=dict)
-    """Titles of values, for those that are not plain."""
 
 
 _SLICES = {
@@ -235,7 +226,6 @@ def slice_value(name: str, value: str) -> str:
 
 
 SLICE_LABELS = {name: {"title": found.title, "values": found.values} for name, found in _SLICES.items()}
-"""The labels that the page of questions and answers needs."""
 
 
 def told_apart(board: Board) -> Board:

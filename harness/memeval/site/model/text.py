@@ -1,7 +1,5 @@
 """Formats of text and numbers on pages. An unknown number is a dash, never a zero."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -13,18 +11,21 @@ ABSENT = "–"
 """Shown for an unknown value, beside the reason."""
 
 _CONTROL = {code: 0x2400 + code for code in range(32) if code not in (9, 10, 13)} | {127: 0x2421}
+BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+"""Characters that turn the direction of a text, so that it reads as another one."""
+
+_CONTROL |= dict.fromkeys(BIDI, 0xFFFD)
 _CONTROL |= dict.fromkeys((*range(0x80, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF), 0xFFFD)
 
 
 def visible(value: Any) -> Any:
-    """Return text with visible control characters; any other value unchanged."""
+    """Return text with visible controls, also those of direction; any other value unchanged."""
     if isinstance(value, Markup):
         return value
     return value.translate(_CONTROL) if isinstance(value, str) else value
 
 
 def percent(value: float | None, digits: int = 1) -> str:
-    """Return a share as percent, without the sign."""
     return ABSENT if value is None else f"{100 * value:.{digits}f}"
 
 
@@ -34,12 +35,10 @@ def bounded(value: float) -> str:
 
 
 def signed_percent(value: float | None) -> str:
-    """Return a difference of shares in percentage points, with its sign."""
     return ABSENT if value is None else f"{100 * value:+.1f}".replace("-", "−")
 
 
 def capitalize_first(words: str) -> str:
-    """Return text with its first letter in upper case and the rest as it is."""
     return words[:1].upper() + words[1:]
 
 
@@ -58,22 +57,18 @@ def fraction(tally: Tally) -> str:
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """Return a number with a fixed count of digits."""
     return ABSENT if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
 def probability(p: float) -> str:
-    """Return a p-value in words for a table."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: ``1 run``, ``2 runs``."""
     return f"{count(number)} {noun}" + ("" if number == 1 else "s")
 
 
 def count(value: float | None) -> str:
-    """Return a count with thin separators."""
     if value is None:
         return ABSENT
     whole = f"{value:,.0f}" if value >= 100 or float(value).is_integer() else f"{value:,.1f}"
@@ -81,7 +76,6 @@ def count(value: float | None) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Return a duration in a fitting unit, from µs to hours."""
     if value is None:
         return ABSENT
     if value < 0.001:
@@ -101,7 +95,6 @@ def dollars(value: float | None) -> str:
 
 
 def day(moment: str) -> str:
-    """Return the date of an ISO 8601 time."""
     return moment[:10]
 
 
@@ -112,5 +105,4 @@ def minute(moment: str) -> str:
 
 
 def short(digest: str) -> str:
-    """Return the first digits of a digest."""
     return digest.removeprefix("sha256:")[:12]

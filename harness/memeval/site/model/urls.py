@@ -1,7 +1,5 @@
 """Addresses inside the site, all relative, and untrusted addresses from outside."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from urllib.parse import quote, urlsplit
@@ -12,19 +10,16 @@ _SAFE = re.compile(r"[0-9A-Za-z][0-9A-Za-z._@-]*")
 
 
 def segment(name: str) -> str:
-    """Return ``name`` as one path segment: unchanged if it is safe, else digits of its digest."""
     if len(name) <= 96 and _SAFE.fullmatch(name):
         return name
     return "x" + digest_bytes(name.encode("utf-8", "replace"))[7:31]
 
 
 def system_url(slug: str) -> str:
-    """Return the page of a system."""
     return f"systems/{segment(slug)}/"
 
 
 def run_url(run_id: str) -> str:
-    """Return the page of a run."""
     return f"runs/{segment(run_id)}/"
 
 
@@ -36,37 +31,31 @@ def items_url(run_id: str, item_id: str | None = None, **filters: str) -> str:
 
 
 def benchmark_url(benchmark: str) -> str:
-    """Return the page of a benchmark."""
     return f"benchmarks/{segment(benchmark)}/"
 
 
 def samples_url(benchmark: str) -> str:
-    """Return the page of a benchmark's samples."""
     return f"{benchmark_url(benchmark)}samples/"
 
 
 def track_url(track_id: str) -> str:
-    """Return the address of a track's description."""
     return f"tracks/#{segment(track_id)}"
 
 
 def compare_url(track_id: str, *run_ids: str) -> str:
-    """Return the address of the page that compares runs of a table; the others are compared with the first."""
     runs = f"&runs={','.join(map(segment, run_ids))}" if run_ids else ""
     return f"compare/?board={segment(track_id)}{runs}"
 
 
 def trade_offs_url(track_id: str) -> str:
-    """Return the page of a table's trade-offs."""
     return f"trade-offs/{segment(track_id)}/"
 
 
 def relative(page: str, target: str) -> str:
     """Return the relative link from ``page`` to ``target``; both are relative to the site's root.
 
-    Args:
-        page: a page's address: empty, or with a slash at the end.
-        target: an address, optionally with query and fragment.
+    ``page``: a page's address: empty, or with a slash at the end. ``target``: an address, optionally with query and
+    fragment.
     """
     path, mark, rest = _split(target)
     here = posixpath.relpath("/" + path, "/" + page) if path or page else "."

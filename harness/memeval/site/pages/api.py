@@ -1,11 +1,10 @@
 """JSON files for programs, under ``api/v1/``: they list the pages and downloads of the site."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from memeval.exchange.parquet import has_pyarrow
 from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.records.api import (
     ApiBoard,
@@ -37,8 +36,6 @@ FOLDER = "api/v1/"
 
 
 class ApiFiles(Publisher):
-    """``index.json``, ``boards.json``, ``systems.json`` and ``runs.json``."""
-
     name = "api"
     order = 76
 
@@ -57,7 +54,6 @@ def _content(record: Stored) -> bytes:
 
 
 def _files(site: SiteModel) -> Iterable[ApiFile]:
-    """Yield the files that programs can read."""
     for name, what in (
         ("boards", "All tables, with the paths of their rows as JSON and CSV."),
         ("systems", "All systems, with their rank and score in each table."),
@@ -68,7 +64,8 @@ def _files(site: SiteModel) -> Iterable[ApiFile]:
     yield ApiFile(path=TRENDS, what="Scores, tokens and times of all runs in time order, as CSV.")
     if site.latest is not None:
         yield ApiFile(path=SCORES, what="All scores as one CSV table.")
-        yield ApiFile(path=SCORES_PARQUET, what="The same table as Parquet.")
+        if has_pyarrow():
+            yield ApiFile(path=SCORES_PARQUET, what="The same table as Parquet.")
     if site.findings is not None:
         schema = "schemas/findings.schema.json"
         yield ApiFile(path="findings.json", what="Published scores, counted again.", schema_path=schema)
@@ -156,15 +153,12 @@ def _run(row: BoardRow) -> ApiRun:
 FEED = "feed.xml"
 
 MOST = 100
-"""Number of entries: the newest ones."""
 
 NO_TIME = "2026-01-01T00:00:00+00:00"
 """Time of a feed without any data, which must have one."""
 
 
 class FeedFile(Publisher):
-    """The feed."""
-
     name = "feed"
     order = 61
 

@@ -1,7 +1,5 @@
 """A page for each benchmark: purpose, data, grading and known problems, and items of it to read."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,8 +32,6 @@ from memeval.systems.controls import controls_of
 
 
 class BenchmarkPages(Publisher):
-    """Pages of benchmarks."""
-
     name = "benchmarks"
     order = 40
 
@@ -135,44 +131,31 @@ def _files(url: str, folder: AuditFolder, words: bool) -> Iterator[tuple[str, st
 
 
 EACH = 30
-"""Items of each category."""
 
 TURNS = 12
-"""Most turns of evidence that are shown for an item."""
 
 
 @dataclass(frozen=True)
 class ShownTurn:
-    """A turn of the evidence."""
-
     date: str
-    """The date of its session."""
     speaker: str
     text: str
 
 
 @dataclass(frozen=True)
 class Sample:
-    """An item to read."""
-
     item_id: str
     question: Question
-    """Its first question."""
     further: int
-    """Number of its other questions."""
     right: tuple[str, ...]
-    """Right answers, or the facts of one."""
     traps: tuple[str, ...]
     """What else the history says about it, and is wrong."""
     evidence: tuple[ShownTurn, ...]
     """The turns that the right answer follows from."""
     left_out: int
-    """Number of turns of the evidence that are not shown."""
 
 
 class SamplesPages(Publisher):
-    """A page of samples for each generated benchmark whose text may be published."""
-
     name = "samples"
     order = 41
 
@@ -193,7 +176,6 @@ class SamplesPages(Publisher):
 
 
 def _kept_page(benchmark: BenchmarkView, data: BenchmarkData, url: str) -> tuple[str, list[str]]:
-    """Return the body of a page and its categories, kept from build to build."""
 
     def made() -> bytes:
         shown = {} if data.dataset is None else samples(data.dataset)
@@ -225,11 +207,7 @@ def sampled_data(benchmark: BenchmarkView) -> BenchmarkData | None:
 
 
 def samples(dataset: Dataset) -> dict[str, list[Sample]]:
-    """Return items to read by category, the first one of each category and others at equal distances.
-
-    Args:
-        dataset: the data.
-    """
+    """Return items to read by category, the first one of each category and others at equal distances."""
     keys: dict[str, list[ItemKey]] = defaultdict(list)
     for key in dataset.answer_keys():
         keys[key.category].append(key)

@@ -1,6 +1,6 @@
-"""Files beside the pages: the settings of the board, its colours as a style sheet, and the chart library."""
-
-from __future__ import annotations
+"""What follows from the settings of a board: its page *Contact*, the settings as a file, and its colours; and the chart
+library.
+"""
 
 from collections.abc import Iterable
 
@@ -8,15 +8,15 @@ from memeval.leaderboard.board_settings import BOARD_FILE, board_file
 from memeval.records.settings import BoardSettings, Colours
 from memeval.site.charts.charts import library
 from memeval.site.model.content import SiteModel
-from memeval.site.model.files import Asset, GeneratedFile
+from memeval.site.model.files import Asset, GeneratedFile, Page
+from memeval.site.model.urls import issue_form
 from memeval.site.pages.publisher import Publisher
+from memeval.site.pages.rendering import render
 
 COLOURS_FILE = "assets/board.css"
 
 
 class BoardFiles(Publisher):
-    """``board.json`` and ``assets/board.css``."""
-
     name = "board-files"
     order = 5
 
@@ -27,7 +27,6 @@ class BoardFiles(Publisher):
 
 
 def has_colours(settings: BoardSettings) -> bool:
-    """Return whether a board has colours of its own."""
     return settings.colours != Colours()
 
 
@@ -56,9 +55,27 @@ def _rule(selector: str, properties: dict[str, str]) -> str:
     return f"{selector} {{\n{lines}}}\n" if lines else ""
 
 
-class ChartLibrary(Publisher):
-    """Vega and its dependencies, as one module."""
+class ContactPage(Publisher):
+    name = "contact"
+    order = 75
 
+    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        repository = site.settings.repository
+        yield Page(
+            url="contact/",
+            title="Contact",
+            description="How to submit a system, report an error or object to a decision.",
+            body=render(
+                "pages/contact.html",
+                "contact/",
+                repository=repository,
+                issues=issue_form(repository),
+                contact=site.settings.contact,
+            ),
+        )
+
+
+class ChartLibrary(Publisher):
     name = "library"
     order = 90
 

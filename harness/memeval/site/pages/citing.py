@@ -1,7 +1,5 @@
 """How to cite a board: a ``CITATION.cff`` in the Citation File Format 1.2.0, and metadata for a deposit at Zenodo."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,27 +17,21 @@ MESSAGE = (
 
 @dataclass(frozen=True)
 class Citation:
-    """What is cited, besides the works that it rests on."""
-
     title: str
     authors: tuple[str, ...]
     """As in :class:`~memeval.records.benchmark.CitedWork`; at least one."""
     abstract: str
     kind: str
-    """``dataset`` or ``software``."""
     works: tuple[CitedWork, ...]
-    """The works to cite first."""
     version: str | None = None
     date: str | None = None
     """UTC date of its release, ``2026-11-22``; ``None`` before a release."""
     licence: str | None = None
     """SPDX id; ``None`` if no licence is stated."""
     repository: str | None = None
-    """Address of the source repository."""
 
 
 def works_of(infos: Iterable[BenchmarkInfo]) -> tuple[CitedWork, ...]:
-    """Return the works of benchmarks, each once, in order."""
     return tuple(dict.fromkeys(work for info in infos for work in info.works))
 
 

@@ -1,7 +1,5 @@
 """The compare page: two to four runs of a table, side by side, with a data file of the table and of each run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -45,13 +43,12 @@ def comparison_files(view: TableView) -> Iterator[Asset]:
 
 
 SETTINGS: tuple[tuple[str, Callable[[SystemIdentity], str | None]], ...] = (
-    ("Configuration", lambda system: system.configured),
+    ("Product", lambda system: system.configured),
     ("Product’s licence", lambda system: licence_text(system.product)),
     ("Storage", lambda system: system.product.storage if system.product else None),
     ("Replaced or left out", lambda system: "; ".join(system.configuration.replaced) if system.configuration else None),
     ("Caveats", lambda system: "; ".join(system.configuration.caveats) if system.configuration else None),
 )
-"""What of the products ran, line by line."""
 
 
 def _table(view: TableView, pairs: TablePairs) -> Data:
@@ -139,7 +136,6 @@ def _in_table(tests: TrackTests | None, row: BoardRow, theirs: BoardRow) -> Data
 
 
 def _difference(found: ValueDifference) -> list[str | None]:
-    """Return difference, interval, p-value and sign, as the command prints them."""
     low, high = (None if each is None else _gap(each) for each in (found.low, found.high))
     return [_gap(found.difference), low, high, _p(found.corrected), _WORDS[found.sign]]
 
@@ -164,15 +160,11 @@ class ComparedTable:
     """A table whose runs can be compared."""
 
     track: str
-    """The track's name in addresses."""
     title: str
     runs: int
-    """Number of runs that can be compared."""
 
 
 class ComparePage(Publisher):
-    """The page that compares runs, and its data."""
-
     name = "compare"
     order = 53
 

@@ -1,13 +1,11 @@
 """Findings: published scores counted again, judges on trial, our own corrections, and how their values are written."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable
-from datetime import date, timedelta
 from decimal import Decimal
 
+from memeval.claims.embargo import NOTICE_DAYS
 from memeval.records.finding import ClaimUnit, ClaimVerdict, FindingsReport, PublishedClaim, RecountedClaim
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
@@ -22,14 +20,9 @@ BADGES = {
     ClaimVerdict.FILE_ABSENT: "note",
     ClaimVerdict.NOT_ATTRIBUTABLE: "note",
 }
-"""The kind of badge of each verdict."""
-
-NOTICE_DAYS = 14
-"""Days between the notice to authors and the first mention of a finding on the front page (``site/notice.md``)."""
 
 
 def claimed_text(claim: PublishedClaim) -> str:
-    """Return a claimed value as it was printed, with its margin and unit."""
     margin = f" ± {claim.margin}" if claim.margin else ""
     return f"{claim.claimed}{margin}" + (" %" if claim.unit is ClaimUnit.PERCENT else "")
 
@@ -43,24 +36,7 @@ def counted_text(finding: RecountedClaim) -> str:
     return f"{finding.recount.value * (100 if percent else 1):.{digits}f}" + (" %" if percent else "")
 
 
-def notice_sentence(report: FindingsReport) -> str | None:
-    """Return why findings that do not hold are not on the front page, with the day of the first notice that ends.
-
-    ``None`` if all hold: those need no notice.
-    """
-    open_findings = [finding for finding in report.findings if finding.verdict is not ClaimVerdict.HOLDS]
-    if not open_findings:
-        return None
-    rule = f"Findings may appear here {NOTICE_DAYS} days after the notice to their authors."
-    sent = [date.fromisoformat(day) for finding in open_findings if (day := finding.claim.notice.sent)]
-    if not sent:
-        return f"{rule} No notice has been sent yet."
-    return f"{rule} The first notice ends on {(min(sent) + timedelta(days=NOTICE_DAYS)).isoformat()}."
-
-
 class FindingsPages(Publisher):
-    """The pages *Findings* and *Judges on trial*, and ``findings.json``."""
-
     name = "findings"
     order = 46
 
@@ -74,6 +50,8 @@ class FindingsPages(Publisher):
                 "pages/findings.html",
                 "findings/",
                 report=report,
+                waits=site.waits.claims,
+                days=NOTICE_DAYS,
                 verdicts=_verdicts(report),
                 badges=BADGES,
                 claimed=claimed_text,
@@ -114,6 +92,5 @@ class FindingsPages(Publisher):
 
 
 def _verdicts(report: FindingsReport | None) -> list[tuple[ClaimVerdict, int]]:
-    """Return how many findings have each verdict."""
     counts = Counter(finding.verdict for finding in report.findings) if report else Counter()
     return [(verdict, counts[verdict]) for verdict in ClaimVerdict]

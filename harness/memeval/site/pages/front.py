@@ -1,7 +1,5 @@
 """The front page: who leads, how sure that is, and systems by benchmarks."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Sequence
@@ -9,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from memeval.exchange.parquet import has_pyarrow
 from memeval.leaderboard.pairwise import has_pairs
 from memeval.records.base import canonical_json
 from memeval.records.ledger import LedgerEvent
@@ -18,7 +17,6 @@ from memeval.site.model import text
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.model.urls import run_url, system_url
-from memeval.site.pages.findings import notice_sentence
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
 from memeval.site.table.downloads import safe_cell
@@ -28,7 +26,6 @@ HEADING = "Memory systems for AI agents, measured"
 DEFAULT_TITLE = BoardSettings().title
 
 NEWS = 7
-"""Number of lines under "What is new"."""
 
 _EVENTS = {
     LedgerEvent.ACCEPTED: "accepted",
@@ -41,20 +38,14 @@ _EVENTS = {
 
 @dataclass(frozen=True)
 class News:
-    """A line under "What is new"."""
-
     day: str
     what: str
     name: str
     url: str | None
-    """Address of the run or system; ``None`` without one."""
     where: str
-    """The benchmarks, with what joins them to the name."""
 
 
 class FrontPage(Publisher):
-    """The overview."""
-
     name = "front"
     order = 10
 
@@ -82,6 +73,7 @@ class FrontPage(Publisher):
                 overviews=shown,
                 verdicts=verdicts,
                 downloads=downloads,
+                has_parquet=has_pyarrow(),
                 judged=any(each.has_judge for each in shown),
                 systems=len({row.slug for each in shown for row in each.rows}),
                 benchmarks=sum(bool(benchmark.tables) for benchmark in site.benchmarks.values()),
@@ -89,7 +81,6 @@ class FrontPage(Publisher):
                 news=_news(site),
                 by_category=_with_categories(shown),
                 compared=_compared(shown),
-                notice=notice_sentence(site.findings) if site.findings else None,
             ),
             headings=tuple(Heading(each.measure.value, each.measure.heading) for each in shown),
             wide=True,
@@ -97,7 +88,6 @@ class FrontPage(Publisher):
 
 
 def _with_categories(shown: Sequence[Overview]) -> list[OverviewColumn]:
-    """Return the columns of the overviews that have scores by category, the first one of each benchmark."""
     columns = [column for each in shown for column in each.columns if len(column.table.track.categories) > 1]
     return list({column.benchmark.id: column for column in reversed(columns)}.values())[::-1]
 

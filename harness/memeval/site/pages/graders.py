@@ -1,7 +1,5 @@
 """What the graders are worth: the errors of rules and judges, by readers' labels."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,21 +18,15 @@ LARGEST_FALSE_ACCEPT = 0.02
 """If the interval of the false accepts ends here or below, the share that a grader calls right is a lower bound."""
 
 ORDERS = {"labels": "labels", "judge": "judges", "rules": "rules"}
-"""Names of the orders."""
 
 
 @dataclass(frozen=True)
 class ErrorTable:
-    """The errors of all graders in some parts of a sample."""
-
     title: str
-    """What the parts are."""
     lines: tuple[tuple[str, GraderErrors], ...]
-    """Name of each part, with the errors of one grader."""
 
 
 def error_tables(report: LabelReport) -> list[ErrorTable]:
-    """Return the errors in all answers, by category, by length of the answer, and by file."""
     names = {system.file: system.label for system in report.systems}
     styles = [name for _most, name in STYLES]
     groups: dict[str, list[tuple[str, GraderErrors]]] = {
@@ -62,12 +54,10 @@ def _place(part: str, styles: Sequence[str]) -> tuple[int, str]:
 
 
 def part_name(report: LabelReport, part: str) -> str:
-    """Return the name of a part of a sample for readers."""
     return next((system.label for system in report.systems if system.file == part), part)
 
 
 def grader_name(grader: str) -> str:
-    """Return the name of a grader for readers."""
     return "judge" if grader == JUDGE else f"rules ({grader})"
 
 
@@ -77,7 +67,6 @@ def is_lower_bound(false_accepts: SampleShare | None) -> bool:
 
 
 def whole(report: LabelReport) -> list[GraderErrors]:
-    """Return the errors of each grader in all answers."""
     return [each for each in report.errors if each.part == ALL]
 
 
@@ -92,7 +81,6 @@ def rules_do_not_rank(reports: Iterable[LabelReport]) -> list[str]:
 
 
 def _newest(report: LabelReport) -> float | None:
-    """Return the p-value of equal false rejects of the newest rules about a sample."""
     found = report.equal_rejects.get(report.sample.judge)
     for versions in report.versions:
         found = versions.equal_rejects.get(versions.verdicts[-1].judge, found)
@@ -113,8 +101,6 @@ def labelled_tests(findings: FindingsReport, reports: Iterable[LabelReport]) -> 
 
 
 class GradersPage(Publisher):
-    """The page *What the graders are worth*, and ``graders.json``."""
-
     name = "graders"
     order = 47
 

@@ -1,14 +1,12 @@
 """Answers made elsewhere: the published score beside the score computed here, and published answers graded again."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from memeval.claims.store import file_name
 from memeval.leaderboard.board import BoardRow, RankStatus
-from memeval.records.finding import ClaimVerdict, CountedValue, FindingsReport, PublishedClaim
+from memeval.records.finding import ClaimVerdict, CountedValue, PublishedClaim
 from memeval.records.imported import Claim, ClaimMetric, Imported
 from memeval.records.regraded import RegradedFile
 from memeval.records.run import Run
@@ -30,7 +28,6 @@ LABELS = {
     "session_recall": "recall of sessions",
     "turn_recall": "recall of turns",
 }
-"""Names of the metrics, without their cut-off rank."""
 
 
 SIGNS = {
@@ -42,13 +39,10 @@ SIGNS = {
     "same answer": "Answers that several questions share",
     "cut": "Answers that end without a full stop, all at the same length",
 }
-"""What each sign of a broken run counts."""
 
 
 @dataclass(frozen=True)
 class RegradedLine:
-    """A file of published answers."""
-
     file: RegradedFile
     ranks: RankRange | None
     """Its rank range among the files of its group; ``None`` if it is ranked with no other."""
@@ -56,10 +50,11 @@ class RegradedLine:
     """Published scores that are linked to this file or hold in it, and are counted from no other."""
     is_test: bool = False
     """Whether the answers were written to test a judge."""
+    waits: str | None = None
+    """Why it is not published yet, such as ``notice not sent``."""
 
     @property
     def flags(self) -> int:
-        """Number of signs of a broken run."""
         return sum(sign.flagged for sign in self.file.signs)
 
 
@@ -68,25 +63,19 @@ class RegradedTable:
     """The files of one benchmark: those with answers, and those with retrieved ids only."""
 
     benchmark: str
-    """Id of the benchmark."""
     answers: tuple[RegradedLine, ...]
-    """Files with answers."""
     retrieval: tuple[RegradedLine, ...]
-    """Files with retrieved ids only."""
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Names of all metrics of the files with retrieved ids only."""
         return tuple(sorted({name for line in self.retrieval for name in line.file.figures.metrics}, key=_by_depth))
 
     @property
     def has_verdicts(self) -> bool:
-        """Whether any file with retrieved ids only has verdicts of its own."""
         return any(line.file.figures.judges for line in self.retrieval)
 
     @property
     def has_evidence(self) -> bool:
-        """Whether any of these files names the evidence itself."""
         return any(line.file.figures.recall is not None for line in self.retrieval)
 
 
@@ -102,27 +91,19 @@ def part_address(file: RegradedFile, path: str) -> str:
 
 
 def metric_label(name: str) -> str:
-    """Return the name of a metric in words, such as ``recall of sessions, first 10``."""
     measure, _at, depth = name.partition("@")
     return LABELS.get(measure, measure.replace("_", " ")) + (f", first {depth}" if depth else "")
 
 
-def regraded_tables(
-    files: Iterable[RegradedFile], ranks: Mapping[str, RankRange], report: FindingsReport | None = None
-) -> list[RegradedTable]:
-    """Return the tables, by benchmark. Lines are sorted by source and group, then by score.
-
-    Args:
-        ranks: the rank ranges of those that are ranked, by ``source/file``.
-        report: the findings, for the claimed scores.
-    """
+def regraded_tables(site: SiteModel) -> list[RegradedTable]:
+    """Return the tables, by benchmark. Lines are sorted by source and group, then by score."""
     claims: dict[str, list[PublishedClaim]] = {}
-    for finding in report.findings if report else ():
+    for finding in site.findings.findings if site.findings else ():
         recipe = finding.claim.recount
         attributable = finding.verdict in (ClaimVerdict.HOLDS, ClaimVerdict.DIFFERS)
         if attributable and recipe and len(recipe.files) == 1:
             claims.setdefault(recipe.files[0], []).append(finding.claim)
-    known = sorted(files, key=_order)
+    known = sorted(site.regraded, key=_order)
     tables = []
     for benchmark in sorted({file.benchmark for file in known}):
         lines: tuple[list[RegradedLine], list[RegradedLine]] = ([], [])
@@ -132,9 +113,10 @@ def regraded_tables(
                 stated = claims.get(file_name(file), [])
                 line = RegradedLine(
                     file,
-                    ranks.get(file_name(file)),
+                    site.regraded_ranks.get(file_name(file)),
                     tuple(claim for claim in stated if graded == _is_share(claim)),
                     any(claim.test_set for claim in stated),
+                    site.waits.files.get(file_name(file)),
                 )
                 lines[not graded].append(line)
         tables.append(RegradedTable(benchmark, tuple(lines[0]), tuple(lines[1])))
@@ -147,7 +129,6 @@ def _by_depth(metric: str) -> tuple[str, int]:
 
 
 def _is_share(claim: PublishedClaim) -> bool:
-    """Return whether a claim is a share of right answers, not a recall."""
     return claim.recount is not None and claim.recount.value in (CountedValue.JUDGE, CountedValue.JUDGES)
 
 
@@ -158,8 +139,6 @@ def _order(file: RegradedFile) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class Score:
-    """A share of points, with its denominator."""
-
     share: float
     interval: Interval
     points: float
@@ -168,8 +147,6 @@ class Score:
 
 @dataclass(frozen=True)
 class ImportedLine:
-    """A run of imported answers."""
-
     row: BoardRow
     origin: Imported
     benchmark: BenchmarkView
@@ -178,33 +155,24 @@ class ImportedLine:
     """Our value of the claimed metric over all planned questions; missing answers count as wrong. Without a claim: the
     composite if the benchmark weighs its categories, else the accuracy."""
     metric: ClaimMetric
-    """The metric of this value."""
     answered: Score | None
-    """Our value over the questions with an answer."""
     answers: int
-    """Planned items with an answer."""
     errors: int
-    """Number of these items without a verdict."""
 
     @property
     def claimed(self) -> Claim | None:
-        """The published score of the answers."""
         return self.origin.claims[0] if self.origin.claims else None
 
     @property
     def others(self) -> tuple[Claim, ...]:
-        """The reported scores of other judges."""
         return self.origin.claims[1:]
 
     @property
     def cost(self) -> float | None:
-        """Cost in dollars, according to the file."""
         return self.origin.cost_usd
 
 
 class ImportedPage(Publisher):
-    """The tables of all imported answers, and a page for each regraded file."""
-
     name = "imported"
     order = 45
 
@@ -225,7 +193,7 @@ class ImportedPage(Publisher):
                 "imported/",
                 lines=lines,
                 titles={name: each.title for name, each in site.benchmarks.items()},
-                regraded=regraded_tables(site.regraded, site.regraded_ranks, site.findings),
+                regraded=regraded_tables(site),
                 claimed_text=claimed_text,
                 regraded_url=regraded_url,
                 metric_label=metric_label,
@@ -241,7 +209,13 @@ class ImportedPage(Publisher):
                 title=f"{file.label}: published answers",
                 description="Answers that were published elsewhere, graded again here.",
                 body=render(
-                    "pages/regraded.html", url, file=file, metric_label=metric_label, address=part_address, signs=SIGNS
+                    "pages/regraded.html",
+                    url,
+                    file=file,
+                    waits=site.waits.files.get(file_name(file)),
+                    metric_label=metric_label,
+                    address=part_address,
+                    signs=SIGNS,
                 ),
             )
 

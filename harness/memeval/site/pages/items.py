@@ -1,7 +1,5 @@
 """The page that shows every question of a run, and the data it loads."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
@@ -30,8 +28,6 @@ INDEX, FILES = "index", "item-files"
 
 
 class ItemsPage(Publisher):
-    """The drill-down page and its shards."""
-
     name = "items"
     order = 80
 
@@ -62,7 +58,6 @@ class ItemsPage(Publisher):
     def _run(
         self, site: SiteModel, row: BoardRow, turns: dict[str, dict[str, TurnTexts]], datasets: dict[str, str]
     ) -> Iterator[Asset]:
-        """Yield the shards of a run, its index last."""
         if not row.folder.has_rows:
             return
         run, benchmark = row.run, site.benchmark_of(row.run.track)

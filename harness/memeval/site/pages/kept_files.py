@@ -1,7 +1,5 @@
 """Pages and small files that a publisher makes, kept from build to build."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import fields
@@ -16,16 +14,13 @@ from memeval.site.model.files import Asset, Heading, Page
 from memeval.site.pages.rendering import templates_digest
 
 KIND = "files"
-"""The kind of the kept content."""
 
 
 def kept_files(name: str, inputs: object, make: Callable[[], Iterable[Page | Asset]]) -> list[Page | Asset]:
     """Return what ``make`` yields; ``make`` is called only if an earlier build has not kept it.
 
-    Args:
-        name: what the files belong to, such as the address of a page.
-        inputs: all that the files depend on besides memeval's code and templates, as plain data.
-        make: makes the files; the content of an asset is bytes.
+    ``name``: what the files belong to, such as the address of a page. ``inputs``: all that the files depend on besides
+    memeval's code and templates, as plain data.
     """
     depends: Digest = digest_of([inputs, templates_digest()])
     content = kept_by_name(name, KIND, depends, lambda: json.dumps([_data(file) for file in make()]).encode())

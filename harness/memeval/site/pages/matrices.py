@@ -1,7 +1,5 @@
 """A page for each stored matrix: configurations side by side, with significant differences and cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -24,17 +22,13 @@ TOKENS = "tokens_per_question"
 
 @dataclass(frozen=True)
 class MatrixGroup:
-    """The cells of one table: one benchmark, protocol and reader."""
-
     anchor: str
     benchmark: MatrixBenchmark
     title: str
     reader: str | None
     cells: tuple[MatrixCell, ...]
     differences: dict[str, Difference]
-    """How each configuration differs from the first in its composite."""
     first: str | None
-    """The configuration that the others are compared with."""
     best: frozenset[str]
     """Configurations on the Pareto front of cost and score; empty if costs are unknown."""
     chart: Chart | None
@@ -42,15 +36,12 @@ class MatrixGroup:
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """Names of all other metrics, those of the benchmark first."""
         done = [cell for cell in self.cells if cell.state is CellState.DONE]
         names = [name for cell in done for name in cell.metrics] + [name for cell in done for name in cell.figures]
         return tuple(dict.fromkeys(names))
 
 
 class MatrixPages(Publisher):
-    """Pages of matrices."""
-
     name = "matrices"
     order = 35
 
@@ -91,7 +82,6 @@ class MatrixPages(Publisher):
 
 
 def matrix_url(matrix: Matrix) -> str:
-    """Return the page of a matrix."""
     return f"matrices/{segment(matrix.matrix_id)}/"
 
 
@@ -122,7 +112,6 @@ def _groups(site: SiteModel, matrix: Matrix) -> Iterator[MatrixGroup]:
 
 
 def _chart(name: str, title: str, cells: Iterable[MatrixCell]) -> Chart | None:
-    """Return a chart of score by context size, if that of at least two configurations is known."""
     spots = []
     for cell in cells:
         composite, tokens = cell.composite, cell.figures.get(TOKENS)

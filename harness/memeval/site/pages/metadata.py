@@ -1,12 +1,11 @@
 """Files that make a release citable and findable: citation, deposit metadata, Croissant descriptions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 
 from memeval.archive.run_cache import kept_by_name
 from memeval.benchmarks.base import Dataset
+from memeval.exchange.parquet import has_pyarrow
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import MemevalError
 from memeval.records.track import Redistribution
@@ -36,8 +35,6 @@ _SCENARIOS = (DataField("scenario_id", "Text", "Id of the scenario."),)
 
 
 class MetadataFiles(Publisher):
-    """``CITATION.cff`` and the files under ``metadata``."""
-
     name = "metadata"
     order = 75
 
@@ -49,13 +46,13 @@ class MetadataFiles(Publisher):
             rows = score_rows(site.board)
             scores = score_csv(rows)
             yield Asset(SCORES, scores)
-            yield Asset(SCORES_PARQUET, score_parquet(rows))
+            if has_pyarrow():
+                yield Asset(SCORES_PARQUET, score_parquet(rows))
             yield Asset(SCORES_CROISSANT, croissant(_scores_set(site, citation, scores, date)))
             yield from _generated_data(site, date)
 
 
 def board_citation(site: SiteModel) -> Citation:
-    """Return how to cite a board."""
     settings = site.settings
     infos = [view.info for view in site.benchmarks.values() if view.info is not None and view.tables]
     return Citation(
@@ -75,7 +72,6 @@ def board_citation(site: SiteModel) -> Citation:
 
 
 def croissant_path(benchmark: str) -> str:
-    """Return the path of the description of a benchmark's generated data."""
     return f"{FOLDER}{segment(benchmark)}.croissant.json"
 
 
@@ -178,7 +174,6 @@ def _generated_data(site: SiteModel, date: str) -> Iterator[Asset]:
 
 
 def _kept_rows(data: BenchmarkData, name: str, rows: Callable[[Dataset], Iterator[str]]) -> bytes:
-    """Return a file of a benchmark's data, kept from build to build."""
 
     def made() -> bytes:
         return b"" if data.dataset is None else "".join(f"{row}\n" for row in rows(data.dataset)).encode()

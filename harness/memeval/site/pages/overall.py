@@ -1,7 +1,5 @@
 """The overall index: one number for each system over a suite of benchmarks, on a page and as CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,20 +21,13 @@ from memeval.site.table.downloads import safe_cell
 
 DOWNLOAD = "downloads/overall"
 
-FEW = 20
-"""Below this number of independent groups of items, intervals are somewhat too narrow."""
-
 
 @dataclass(frozen=True)
 class SuiteView:
-    """A suite as the page shows it."""
-
     table: Overall
     anchor: str
     titles: tuple[str, ...]
-    """Titles of the benchmarks, in the order of the suite."""
     protocols: tuple[str, ...]
-    """Titles of their protocols."""
     strip: Chart | None
     """The chart of ranks; ``None`` with fewer than two ranked systems."""
     weights: Asset | None
@@ -44,35 +35,23 @@ class SuiteView:
 
     @property
     def placed(self) -> list[OverallRow]:
-        """The rows with an index."""
         return [row for row in self.table.rows if row.index is not None]
 
     @property
     def ranked(self) -> list[OverallRow]:
-        """The rows with a rank."""
         return [row for row in self.table.rows if row.rank is not None]
 
     @property
     def rest(self) -> list[OverallRow]:
-        """The rows without an index."""
         return [row for row in self.table.rows if row.index is None]
 
     @property
     def share_of_weights(self) -> list[float]:
-        """The share of each benchmark in the index."""
         weights = [each.weight for each in self.table.suite.benchmarks]
         return [weight / sum(weights) for weight in weights]
 
-    @property
-    def few_groups(self) -> list[tuple[str, int]]:
-        """Titles of the benchmarks with fewer than ``FEW`` groups of items, each with their number."""
-        numbers = [track.clusters for track in self.table.tracks]
-        return [each for each in zip(self.titles, numbers, strict=True) if 0 < each[1] < FEW]
-
 
 class OverallPage(Publisher):
-    """The page of the overall index."""
-
     name = "overall"
     order = 52
 

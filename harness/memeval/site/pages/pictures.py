@@ -1,7 +1,5 @@
 """Badges: a small SVG for each system and track, to show in another page or a README."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,7 +26,6 @@ CHARACTER = 6.6
 """Mean width of a character at a font size of 11 pixels."""
 
 NAME_LENGTH = 40
-"""Longest name in a badge, in characters."""
 
 PRIMARY, ACCENT, NEUTRAL = "#123b49", "#0a6c7c", "#555c60"
 """Colours of the parts unless the board has its own: the benchmark, the score, and the track. Text on them is white."""
@@ -36,17 +33,11 @@ PRIMARY, ACCENT, NEUTRAL = "#123b49", "#0a6c7c", "#555c60"
 
 @dataclass(frozen=True)
 class Badge:
-    """The badge of a system on a track."""
-
     path: str
-    """Its address, relative to the root of the site."""
     alt: str
-    """Its text for a Markdown image: no character that means something in Markdown."""
     svg: Markup
-    """The image."""
 
     def asset(self) -> Asset:
-        """Return the image as a file."""
         return Asset(self.path, str(self.svg).encode())
 
 
@@ -94,10 +85,8 @@ def _width(text: str) -> int:
 def _drawn(parts: tuple[tuple[str, str], ...], name: str, address: str) -> Markup:
     """Draw a badge.
 
-    Args:
-        parts: each text with the colour behind it, from left to right.
-        name: the whole content in words, for screen readers.
-        address: the page that it links to if it is opened as a page; relative to the image.
+    ``name``: the whole content in words, for screen readers. ``address``: the page that it links to if it is opened as
+    a page; relative to the image.
     """
     boxes, texts, left = [], [], 0
     for shown, colour in ((visible(text), colour) for text, colour in parts):
@@ -120,10 +109,8 @@ PICTURE_WIDTH, PICTURE_HEIGHT = 1200, 630
 """Size in pixels, as the Open Graph protocol's users recommend."""
 
 MOST = 8
-"""Number of systems: the first ones."""
 
 PICTURE_NAME_LENGTH = 27
-"""Longest name, in characters."""
 
 _DRAWN = 0x530
 """Below this code point, the font has every letter; other names are shown as their slugs."""
@@ -132,23 +119,17 @@ _FONT = Markup('font-family="Liberation Sans"')
 """A font that vl-convert carries: the fonts of a machine would change the picture."""
 
 _LEFT, _RIGHT = 560, 1050
-"""Ends of the bars, in pixels."""
 
 
 @dataclass(frozen=True)
 class PictureLine:
-    """A system in the picture."""
-
     rank: str
     name: str
     value: float
     ends: tuple[float, float] | None
-    """The ends of the interval of the value."""
 
 
 class PictureFile(Publisher):
-    """``assets/preview.png``."""
-
     name = "picture"
     order = 77
 
@@ -158,12 +139,10 @@ class PictureFile(Publisher):
 
 
 def has_picture(site: SiteModel) -> bool:
-    """Return whether there is something to show."""
     return any(_lines(each) for each in overviews(site)[:1])
 
 
 def drawing(site: SiteModel) -> str:
-    """Return the picture as SVG."""
     overview = overviews(site)[0]
     lines = _lines(overview)[:MOST]
     title = (

@@ -1,9 +1,8 @@
 """The public record: tracks, the ledger, and releases."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
+from memeval.exchange.parquet import has_pyarrow
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import GeneratedFile, Heading, Page
 from memeval.site.model.urls import segment
@@ -23,8 +22,6 @@ from memeval.site.pages.rendering import render
 
 
 class ReleasesPage(Publisher):
-    """The page of releases."""
-
     name = "releases"
     order = 70
 
@@ -52,10 +49,11 @@ class ReleasesPage(Publisher):
 
 
 def _metadata(site: SiteModel) -> list[tuple[str, str]]:
-    """Return the paths of the files for citation and reuse, each with its meaning."""
     files = [(CITATION, "the citation, in the Citation File Format"), (ZENODO, "metadata of a deposit at Zenodo")]
     if site.latest is not None:
-        files += [(SCORES, "all scores as one table"), (SCORES_PARQUET, "the same table as Parquet")]
+        files.append((SCORES, "all scores as one table"))
+        if has_pyarrow():
+            files.append((SCORES_PARQUET, "the same table as Parquet"))
         files += [(SCORES_CROISSANT, "Croissant description of this table")]
     for view in site.benchmarks.values():
         if published_data(view) is not None:
@@ -64,8 +62,6 @@ def _metadata(site: SiteModel) -> list[tuple[str, str]]:
 
 
 class LedgerPage(Publisher):
-    """The ledger."""
-
     name = "ledger"
     order = 60
 
@@ -80,8 +76,6 @@ class LedgerPage(Publisher):
 
 
 class TracksPage(Publisher):
-    """The page of tracks."""
-
     name = "tracks"
     order = 50
 

@@ -1,15 +1,16 @@
 """Templates: all values are escaped, undefined names are errors, and outside text is never a template."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from functools import cache, partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, TemplateNotFound
 from markupsafe import Markup
 
 from memeval.records.base import Digest, digest_bytes, digest_of
+from memeval.records.errors import BadInput
 from memeval.records.scores import Interval
 from memeval.site.charts.line_charts import swatch
 from memeval.site.model import labels, text, urls
@@ -24,11 +25,21 @@ FIRST_ROWS = 30
 """Rows of a longer table that are shown at first; also in ``table.js``."""
 
 
+class _Templates(FileSystemLoader):
+    """Says which file is missing, also one that another template includes."""
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+        try:
+            return super().get_source(environment, template)
+        except TemplateNotFound:
+            where = Path(self.searchpath[0]) / template
+            raise BadInput("this template is missing.", where=where, remedy="Install memeval again.") from None
+
+
 @cache
 def environment() -> Environment:
-    """Return the shared template environment."""
     made = Environment(
-        loader=FileSystemLoader(assets_root() / "templates"),
+        loader=_Templates(assets_root() / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=text.visible,
@@ -91,15 +102,20 @@ def templates_digest() -> Digest:
 
 
 def render(template: str, url: str, **values: Any) -> Markup:
-    """Render a page's body.
+    """Render a page's body, from the path of a template.
 
-    Args:
-        template: path under ``templates``.
-        url: address of the page; ``link`` makes links relative to it.
-        values: variables of the template.
+    ``url``: address of the page; ``link`` makes links relative to it.
     """
-    link = partial(urls.relative, url)
-    return Markup(environment().get_template(template).render(link=link, **values))  # noqa: S704 - autoescaped
+    return _rendered(environment().get_template(template), url, values)
+
+
+def render_text(template: str, url: str, **values: Any) -> Markup:
+    """Render a page's body from a template's own text, for pages of other packages."""
+    return _rendered(environment().from_string(template), url, values)
+
+
+def _rendered(template: Template, url: str, values: dict[str, Any]) -> Markup:
+    return Markup(template.render(link=partial(urls.relative, url), **values))  # noqa: S704 - autoescaped
 
 
 def interval_bar(value: float | None, interval: Interval | None) -> Markup:

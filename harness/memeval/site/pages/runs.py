@@ -1,20 +1,19 @@
 """A page for each run: scores, settings, files, and the commands that reproduce it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
 
 from memeval.archive.rows import read_rows
-from memeval.leaderboard.board import BoardRow
+from memeval.leaderboard.board import BoardRow, RankStatus
 from memeval.records.base import Digest, digest_of
 from memeval.records.call import Phase
 from memeval.records.errors import MemevalError
 from memeval.records.failure import FailureSummary
 from memeval.records.grade import Flag, GradeState
 from memeval.records.journal import LogLine
+from memeval.records.ledger import AnswerTrust, GradeTrust
 from memeval.records.run import Run
 from memeval.records.track import Redistribution
 from memeval.site.items.failure_tables import MEANINGS, RunFailures, run_failures
@@ -32,13 +31,10 @@ from memeval.site.table.judges import JudgeNote, judge_note
 from memeval.site.table.spending import total_cost
 
 GRADES = "grades.jsonl"
-"""The file of grades, from which a browser computes the scores again."""
 
 FAILURES = "failures.json"
-"""The file of a run's failure analysis, beside its page."""
 
 LOG = "log.jsonl"
-"""The file of a run's log."""
 
 LOG_TAIL = 20
 """Lines of a run's log shown on its page; the whole log is among its files."""
@@ -53,7 +49,11 @@ UNRANKED = {
     "no composite": "At least one category has no score.",
     "not the released data": "Its data differs from what the authors of the benchmark released.",
     "unverified data": "The authors of the benchmark publish no digest, so the data cannot be verified.",
-    "imported": "Its answers were produced outside memeval, with another reader or other limits.",
+    "imported": "Its answers were produced outside memeval. Reader and limits are what their file says.",
+    "not accepted": "It is newer than an accepted run of this system, and no maintainer has accepted it.",
+    "source not stored": "The files of its system are neither stored here nor shipped with memeval.",
+    "run of its answers missing": "It grades the answers of another run, which is not stored here.",
+    "track not rebuilt": "Benchmark not installed, other data than the catalogue’s, or not reproduced by a maintainer.",
     "waiting for review": "It has a warning that honest runs do not get, and no maintainer has reviewed it yet.",
     "rows in the archive": "Its grades are not stored here, so it cannot be compared item by item.",
 }
@@ -62,19 +62,14 @@ UNRANKED = {
 
 @dataclass(frozen=True)
 class VerifiedFiles:
-    """The files with which a browser verifies a run."""
-
     files: str
-    """Paths and the digest of ``run.json``, as JSON."""
     number: int
-    """Number of files."""
     size: int
-    """Bytes to load."""
+    unchecked: tuple[str, ...]
+    """What nobody checked, as sentences."""
 
 
 class RunPages(Publisher):
-    """Pages of runs."""
-
     name = "runs"
     order = 30
 
@@ -119,19 +114,14 @@ class RunPages(Publisher):
 
 @dataclass(frozen=True)
 class RunPage:
-    """All that the page of a run shows."""
-
     row: BoardRow
     benchmark: BenchmarkView
     version: str | None
-    """The version of the site."""
     words: bool
     """Whether the page may hold the benchmark's words."""
     offered: bool
-    """Whether the rows of the run can be downloaded."""
     verified: VerifiedFiles | None
     files: Mapping[str, str]
-    """Paths of the row files, by name."""
     judge: JudgeNote
     marks: tuple[RowFlag, ...]
     has_origin: bool
@@ -151,7 +141,6 @@ class RunPage:
         return [[name, known[name] if name in known else repr(value)] for name, value in shown.items()]
 
     def made(self) -> Iterator[Page]:
-        """Yield the page."""
         row, run, benchmark, url = self.row, self.row.run, self.benchmark, run_url(self.row.run.run_id)
         counts = _in_order(run, self.failures.summary) if self.failures else None
         shown = {
@@ -218,12 +207,10 @@ class RunPage:
 
 
 def _measured(run: Run) -> list[str]:
-    """Return the names of all other metrics, in the order of the categories."""
     return list(dict.fromkeys(name for category in run.scores.categories for name in category.metrics))
 
 
 def _in_order(run: Run, counts: FailureSummary) -> FailureSummary:
-    """Return a failure analysis with its categories in the benchmark's order."""
     order = {category.name: place for place, category in enumerate(run.scores.categories)}
     known = sorted(counts.categories, key=lambda one: order.get(one.category, len(order)))
     return counts.model_copy(update={"categories": tuple(known)})
@@ -235,13 +222,11 @@ def _marks(site: SiteModel, row: BoardRow) -> tuple[RowFlag, ...]:
 
 
 def _flags(run: Run) -> list[tuple[Flag, str]]:
-    """Return the flags of a run's grades, with their meanings."""
     found = {count.flag for category in run.scores.categories for count in category.flags}
     return [(flag, FLAG_MEANINGS[flag]) for flag in Flag if flag in found]
 
 
 def _properties(run: Run) -> list[SliceLabel]:
-    """Return the slices of a run that need an explanation, by title."""
     found = {slice_label(score.slice).title: slice_label(score.slice) for score in run.scores.slices}
     return [found[title] for title in sorted(found) if found[title].meaning]
 
@@ -251,11 +236,24 @@ def _took_place(run: Run, phase: Phase) -> bool:
 
 
 def _row_files(row: BoardRow) -> Iterator[tuple[str, Asset]]:
-    """Yield the files of rows by name, as files that all releases share."""
     for name in sorted(row.run.files):
         path = row.folder.file(name)
         if path.is_file() and not path.is_symlink() and segment(name) == name:
             yield name, shared(path, f"-{name}.gz")
+
+
+def unchecked(row: BoardRow) -> tuple[str, ...]:
+    """Return what nobody checked of a run, as sentences: what its standing and the ledger say."""
+    found = []
+    if row.standing is RankStatus.NOT_REBUILT:
+        found.append("The track: nobody rebuilt it from the benchmark.")
+    if row.trust.grades is GradeTrust.CLAIMED:
+        found.append("The grades: no maintainer reproduced them.")
+    if row.trust.grades is GradeTrust.REPLAYED:
+        found.append("The replies of the models: whoever ran it recorded them.")
+    if row.trust.answers in (AnswerTrust.SELF_RUN, AnswerTrust.IMPORTED):
+        found.append("The system’s answers, clocks and isolation: they are the word of whoever ran it.")
+    return tuple(found)
 
 
 def _verified(row: BoardRow, files: Mapping[str, Asset]) -> VerifiedFiles | None:
@@ -264,7 +262,8 @@ def _verified(row: BoardRow, files: Mapping[str, Asset]) -> VerifiedFiles | None
         return None
     head, paths = f"{run_url(row.run.run_id)}files/run.json", {name: asset.path for name, asset in files.items()}
     return VerifiedFiles(
-        files=json.dumps({"run": head, "digest": row.folder.digest, "files": paths}),
+        files=json.dumps({"run": head, "digest": row.folder.digest, "files": paths, "unchecked": unchecked(row)}),
+        unchecked=unchecked(row),
         number=1 + len(files),
         size=len(row.folder.head_bytes) + sum(row.folder.file(name).stat().st_size for name in files),
     )

@@ -1,16 +1,14 @@
 """All scores of a board as one table, with a description of every column."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from memeval.exchange.plain_parquet import PlainType, plain_parquet
+from memeval.exchange.parquet import Kind, arrow_table, pyarrow_modules
 from memeval.leaderboard.board import Board, BoardRow
-from memeval.leaderboard.index_tests import baseline_word
+from memeval.leaderboard.ranking import baseline_word
 from memeval.site.pages.croissant import DataField
 from memeval.site.table.columns import Column
 from memeval.site.table.downloads import safe_cell
@@ -19,8 +17,6 @@ from memeval.site.table.spending import SPENDING, total_cost
 
 @dataclass(frozen=True)
 class ScoreColumn:
-    """A column of the table."""
-
     field: DataField
     read: Callable[[BoardRow], Any]
 
@@ -127,10 +123,10 @@ COLUMNS = (
 
 
 _TYPES = {
-    "Text": PlainType.TEXT,
-    "Float": PlainType.NUMBER,
-    "Integer": PlainType.WHOLE,
-    "Boolean": PlainType.FLAG,
+    "Text": Kind.TEXT,
+    "Float": Kind.NUMBER,
+    "Integer": Kind.WHOLE,
+    "Boolean": Kind.FLAG,
 }
 
 
@@ -152,8 +148,12 @@ def score_csv(rows: list[dict[str, Any]]) -> bytes:
 
 
 def score_parquet(rows: list[dict[str, Any]]) -> bytes:
-    """Return the rows as Parquet: unknown values are null."""
-    return plain_parquet({column.field.name: _TYPES[column.field.type] for column in COLUMNS}, rows)
+    """Return the rows as Parquet: unknown values are null. Raises ImportError: pyarrow is not installed."""
+    pyarrow, parquet = pyarrow_modules()
+    stream = pyarrow.BufferOutputStream()
+    parquet.write_table(arrow_table({each.field.name: _TYPES[each.field.type] for each in COLUMNS}, rows), stream)
+    content: bytes = stream.getvalue().to_pybytes()
+    return content
 
 
 def _end(row: BoardRow, *, low: bool) -> float | None:

@@ -1,7 +1,5 @@
 """A page for each system, and a list of all systems."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -42,7 +40,6 @@ class CategoryDifference:
     title: str
     test: PairTest
     tally: Tally
-    """The system's own score in the category."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +47,9 @@ class EvidenceCounts:
     """How many items were answered correctly, by whether their evidence was found."""
 
     right: int
-    """All evidence found, answer correct."""
     wrong: int
-    """All evidence found, but answer wrong or missing."""
     some: int
-    """Only part of the evidence found."""
     none: int
-    """No evidence found."""
     unknown: int
     """Items without known evidence, or of a system that does not say what it retrieved."""
 
@@ -69,9 +62,7 @@ class SystemResult:
     table: BoardTable
     row: BoardRow
     better: tuple[CategoryDifference, ...]
-    """Categories in which it is significantly better than the baseline, the largest difference first."""
     worse: tuple[CategoryDifference, ...]
-    """Categories in which it is significantly worse, the largest difference first."""
     untested: str | None
     """Why it was not compared with a baseline; ``None`` if it was."""
     evidence: EvidenceCounts | None
@@ -79,7 +70,6 @@ class SystemResult:
 
     @property
     def spent(self) -> tuple[TableCell, ...]:
-        """Tokens, cost and latency."""
         return tuple(column.cell(self.row) for column in SPENT)
 
 
@@ -91,20 +81,17 @@ _SHOWN = (
     "take_in_total_seconds",
 )
 SPENT = tuple(column for column in SPENDING if column.name in _SHOWN)
-"""The columns of the table of costs."""
 
 METHODS = frozenset({"bm25", "full", "last", "persona", "rag", "reflection", "vector"})
 """First words of names in claims that name a method, not a product."""
 
 
 def headline_tables(overviews: Iterable[Overview]) -> list[BoardTable]:
-    """Return the tables that the front page shows, each once."""
     found = {column.table.track.id: column.table for overview in overviews for column in overview.columns}
     return list(found.values())
 
 
 def system_results(site: SiteModel, tables: Iterable[BoardTable], slug: str, kind: SystemKind) -> list[SystemResult]:
-    """Return the results of a system, or of a control, on the headline tracks."""
     return [
         _result(site, table, row)
         for table in tables
@@ -115,7 +102,7 @@ def system_results(site: SiteModel, tables: Iterable[BoardTable], slug: str, kin
 
 def _result(site: SiteModel, table: BoardTable, row: BoardRow) -> SystemResult:
     benchmark = site.benchmark_of(table.track)
-    untested = _untested(table, row)
+    untested = _untested(benchmark, table, row)
     apart = [] if untested else _apart(benchmark, table, row)
     return SystemResult(
         benchmark=benchmark,
@@ -128,16 +115,17 @@ def _result(site: SiteModel, table: BoardTable, row: BoardRow) -> SystemResult:
     )
 
 
-def _untested(table: BoardTable, row: BoardRow) -> str | None:
+def _untested(benchmark: BenchmarkView, table: BoardTable, row: BoardRow) -> str | None:
     if row.rank is None:
         return f"not compared: the run has no rank ({label(row.standing)})"
     if table.baseline is None:
-        return "not compared: no simple baseline ran here"
+        protocol = benchmark.protocol(table.track)
+        calls = f", and the protocol needs {' and '.join(protocol.needs)}" if protocol and protocol.needs else ""
+        return f"not compared: no simple baseline ran here{calls}"
     return "not compared: there are no tests" if row.against_baseline is None else None
 
 
 def _apart(benchmark: BenchmarkView, table: BoardTable, row: BoardRow) -> list[CategoryDifference]:
-    """Return the categories that differ significantly from the baseline, the largest difference first."""
     if table.tests is None or table.baseline is None:
         return []
     base = next(each for each in table.rows if each.run is table.baseline)
@@ -173,9 +161,6 @@ def claims_about(site: SiteModel, name: str) -> list[RecountedClaim]:
     """Return the published scores of a product.
 
     The first word of both names must be equal: a claim about “Mem0, run by MIRIX” belongs to “mem0 (open source)”.
-
-    Args:
-        name: the name of the system.
     """
     product = _first_word(name)
     if not product or product in METHODS or site.findings is None:
@@ -189,8 +174,6 @@ def _first_word(name: str) -> str:
 
 
 class SystemPages(Publisher):
-    """Pages of systems."""
-
     name = "systems"
     order = 20
 
@@ -225,19 +208,20 @@ class SystemPages(Publisher):
 
 @dataclass(frozen=True)
 class SystemPage:
-    """All that the page of a system shows."""
-
     site: SiteModel
     """Of the site itself, only what :meth:`inputs` names."""
     slug: str
     rows: tuple[BoardRow, ...]
-    """Its runs, newest first."""
     standings: list[tuple[BoardTable, BoardRow]]
     results: list[SystemResult]
     claims: list[RecountedClaim]
 
+    def _waits(self) -> dict[str, str]:
+        """Return why claims are not published yet, by id."""
+        found = self.site.waits.claims
+        return {one.claim.id: found[one.claim.id] for one in self.claims if one.claim.id in found}
+
     def inputs(self) -> dict[str, object]:
-        """Return all that the page depends on, as plain data: runs by their digests."""
         site, runs = self.site, {row.run.run_id for row in self.rows}
         return {
             "rows": [[*row_inputs(row), row.folder.has_rows] for row in self.rows],
@@ -247,7 +231,7 @@ class SystemPage:
                 + [repr(part) for part in (each.better, each.worse, each.untested, each.evidence)]
                 for each in self.results
             ],
-            "claims": repr(self.claims),
+            "claims": repr([self.claims, self._waits()]),
             "submission": repr(site.submissions.get(self.slug)),
             "conformance": repr(site.conformance.get(self.slug)),
             "benchmarks": sorted({site.benchmark_of(row.run.track).described for row in self.rows}),
@@ -260,7 +244,6 @@ class SystemPage:
         }
 
     def made(self) -> Iterator[Page | Asset]:
-        """Yield the page, its charts and its badges."""
         site, rows, standings, results = self.site, self.rows, self.standings, self.results
         url, system, submission = system_url(self.slug), rows[0].run.system, site.submissions.get(self.slug)
         control = all_controls().get(self.slug) if system.kind is SystemKind.CONTROL else None
@@ -308,6 +291,7 @@ class SystemPage:
                 results=results,
                 spent=SPENT,
                 claims=self.claims,
+                waits=self._waits(),
                 claimed=claimed_text,
                 counted_value=counted_text,
                 verdict_badges=BADGES,

@@ -1,7 +1,5 @@
 """Trade-offs: score against dollars, tokens, latency and ingestion time, a page for each table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from memeval.site.charts.trade_offs import COSTS, MARGIN, DrawnTradeOff, TradeOff, draw_trade_off, trade_offs
@@ -16,8 +14,6 @@ from memeval.site.table.tables import TableView, view
 
 
 class TradeOffPages(Publisher):
-    """The page of trade-offs, and one for each table."""
-
     name = "trade-offs"
     order = 54
 

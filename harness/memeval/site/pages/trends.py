@@ -1,7 +1,5 @@
 """Trends as a page, and as chart files of ``memeval archive trajectory``, which need nothing else."""
 
-from __future__ import annotations
-
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,8 +26,6 @@ DOWNLOAD = "downloads/trends.csv"
 
 
 class TrendsPage(Publisher):
-    """The page of trends."""
-
     name = "trends"
     order = 55
 
@@ -52,7 +48,6 @@ class TrendsPage(Publisher):
 STYLE = "site/assets/trends.css"
 _ROW = 19
 _ABOVE = 28
-"""Height of the title of an SVG file."""
 _LINE_LENGTH = 98
 
 
@@ -104,7 +99,6 @@ def _title(series: RunSeries, trend: Trend) -> str:
 
 
 def _svg(view: TrendView, style: str) -> str:
-    """Return a chart with its title above, and its legend and the reasons of its breaks below."""
     below = list(_below(view))
     height = _ABOVE + HEIGHT + _ROW * (len(below) + 1)
     head = (

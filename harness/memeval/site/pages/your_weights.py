@@ -1,7 +1,5 @@
 """The data behind "Your weights" on tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from memeval.leaderboard.board import BoardRow
@@ -16,12 +14,10 @@ from memeval.site.table.tables import TableView, view
 
 
 def weights_path(name: str) -> str:
-    """Return the address of the data of a table or a suite."""
     return f"weights/{segment(name)}.json"
 
 
 def board_weights(view: TableView) -> Asset:
-    """Return the category scores of a table's complete runs, with the published weights."""
     plan = view.table.track.categories
     rows = [line.row for line in view.lines if line.row.run.coverage.full]
     return _file(
@@ -34,13 +30,7 @@ def board_weights(view: TableView) -> Asset:
 
 
 def suite_weights(name: str, table: Overall, titles: Sequence[str]) -> Asset | None:
-    """Return the shares of the systems with an index, with the weights of the suite; ``None`` if there is no choice.
-
-    Args:
-        name: name of the suite in addresses.
-        table: the overall index.
-        titles: titles of the benchmarks.
-    """
+    """Return the shares of the systems with an index, with the weights of the suite; ``None`` if there is no choice."""
     placed = [row for row in table.rows if row.index is not None]
     if len(titles) < 2 or sum(row.rank is not None for row in placed) < 2:
         return None
@@ -92,8 +82,6 @@ def _row(row: BoardRow, categories: Sequence[str]) -> Data:
 
 
 class YourWeightsData(Publisher):
-    """A file for each table whose categories a reader can weigh."""
-
     name = "your-weights"
     order = 56
 

@@ -1,14 +1,14 @@
 """Checks a published or downloaded copy of the site against its releases, byte for byte."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from memeval.archive.ledger import Ledger
 from memeval.archive.signatures import SignatureState, Signers
 from memeval.evaluation.verify.findings import Check, Finding
+from memeval.leaderboard.board_settings import board_settings
 from memeval.leaderboard.release_checks import check_form, check_release_signature, signature_check
 from memeval.leaderboard.releases import ReleaseFile, age, release_path
 from memeval.objects.base import in_threads
@@ -30,11 +30,12 @@ from memeval.site.release.roots import (
     selector,
 )
 from memeval.site.release.targets.base import Entry, EntryKind, Target
+from memeval.systems.channel import visible
 
 AGAIN = "Download it again, or publish it again."
 
-HOST_FILES = frozenset({"CNAME", ".nojekyll"})
-"""Files at the root that a host reads; memeval does not check them."""
+DOMAIN, PLAIN = "CNAME", ".nojekyll"
+"""Files at the root that a host reads: the domain of the board, and an empty file."""
 
 Entries = Mapping[str, Entry]
 
@@ -46,7 +47,6 @@ def check_published(target: Target, results: Path, signers: Signers, version: st
     copy's own word unless a known key signed it or the ledger of the checkout has its digest.
 
     Args:
-        target: what is published.
         results: the results folder of the checkout that verifies; it may lack the releases.
         version: check only this version; ``None`` for all versions.
 
@@ -81,7 +81,13 @@ def check_published(target: Target, results: Path, signers: Signers, version: st
     if version is None or VERSIONS_FILE in entries:
         absent = [path.stem for path in sorted((results / "releases").glob("*.json")) if path.stem not in folders]
         reason = f"not in this copy: {', '.join(absent)}" if absent else None
-        checks.append(Check("versions", tuple(_root_findings(target, entries, files, folders)), reason))
+        checks.append(
+            Check(
+                "versions",
+                (*_root_findings(target, entries, files, folders), *_domain_findings(target, entries, results)),
+                reason,
+            )
+        )
     return [*checks, signature_check(signed, signers)]
 
 
@@ -95,9 +101,7 @@ def differences(
     """Yield each file that differs from a release: changed or added, missing, then shared files.
 
     Args:
-        target: what is published.
         release: the release; no path of it is opened that the target does not list.
-        entries: what the target has.
         folder: the folder of its pages; ``None`` for that of its version.
         known: the digests of shared files that were read already; new ones are added.
     """
@@ -132,13 +136,11 @@ def _shared_findings(
 
 
 def _has_name(path: str, digest: Digest) -> bool:
-    """Return whether a shared file has the name that follows from its bytes."""
     value = digest.removeprefix("sha256:")
     return re.fullmatch(rf"{SHARED}{value[:2]}/{value}[.-][0-9A-Za-z._-]+", path) is not None
 
 
 def _versions(entries: Entries, results: Path) -> list[str]:
-    """Return the folders that have a release, here or in the results folder."""
     folders = {path.partition("/")[0] for path in entries if "/" in path} - TAKEN
     return sorted(
         name for name in folders if f"{name}/{RELEASE_FILE}" in entries or release_path(results, name).is_file()
@@ -205,27 +207,42 @@ def _check_version(
 def _root_findings(
     target: Target, entries: Entries, files: Mapping[str, ReleaseFile], folders: Iterable[str]
 ) -> Iterator[Finding]:
-    """Check the files next to the versions: they follow from the releases."""
     newest_first = sorted(files.values(), key=lambda file: age(file.release), reverse=True)
     versions = [file.release.version for file in newest_first]
     wanted = {VERSIONS_FILE: selector(versions), INDEX: ROOT_PAGE}
     if NOT_FOUND in entries or newest_first:
         wanted[NOT_FOUND] = NOT_FOUND_PAGE
+    # Another memeval may have written them: then the newest release has their digests.
+    stated = newest_first[0].release.root_files if newest_first else {}
     for name, content in wanted.items():
         found = _content(target, name, entries)
         if isinstance(found, Finding):
             yield found
-        elif found != content:
+        elif found != content and digest_bytes(found) != stated.get(name):
             listed = f"the releases here are {', '.join(versions)}" if name == VERSIONS_FILE else "it is another page"
             yield Finding(f"{target.url}/{name}", f"differs from what memeval publishes: {listed}.", AGAIN)
     if versions:
         yield from _latest_findings(target, newest_first[0], entries)
     shared = {path for file in newest_first for path in file.release.data_files}
-    known = {LATEST, *wanted, *HOST_FILES, *folders}
+    known = {LATEST, *wanted, DOMAIN, PLAIN, *folders}
     strays = {path.partition("/")[0] for path in entries if not path.startswith(SHARED)} - known
     strays |= {path for path in entries if path.startswith(SHARED)} - shared
     for name in sorted(strays):
         yield Finding(f"{target.url}/{name}", "is not part of a release.", "Delete it.")
+
+
+def _domain_findings(target: Target, entries: Entries, results: Path) -> Iterator[Finding]:
+    """Check that nothing sends readers to another domain than that of the board's address."""
+    address = board_settings(results).settings.site_url
+    expected = "" if address is None else urlsplit(address).hostname or ""
+    for name, content in ((DOMAIN, expected.encode()), (PLAIN, b"")):
+        found = _content(target, name, entries) if name in entries else content
+        if isinstance(found, Finding):
+            yield found
+        elif found.strip().lower() != content:
+            domain = found[:80].decode("utf-8", "replace").strip()
+            problem = f"has {visible(domain)!r}, but the board's address has {expected or 'not been set'!r}."
+            yield Finding(f"{target.url}/{name}", problem, "Delete it, or set site_url in memeval.toml.")
 
 
 def _latest_findings(target: Target, newest: ReleaseFile, entries: Entries) -> Iterator[Finding]:
@@ -241,7 +258,9 @@ def _latest_findings(target: Target, newest: ReleaseFile, entries: Entries) -> I
     elif not inside:
         yield Finding(where, "is missing.", AGAIN)
     elif inside == [LATEST_PAGE]:
-        if _content(target, LATEST_PAGE, entries) != latest_page(version):
+        page = _content(target, LATEST_PAGE, entries)
+        stated = newest.release.root_files.get(LATEST_PAGE)
+        if page != latest_page(version) and (isinstance(page, Finding) or digest_bytes(page) != stated):
             yield Finding(f"{target.url}/{LATEST_PAGE}", f"does not lead to {version}, the newest release.", AGAIN)
     else:
         yield from differences(target, newest.release, entries, LATEST, {})
@@ -254,7 +273,6 @@ def _latest_findings(target: Target, newest: ReleaseFile, entries: Entries) -> I
 
 
 def _digests(target: Target, paths: Sequence[str], entries: Entries) -> Iterator[tuple[str, Digest | Finding]]:
-    """Yield the digest of each published file, or a finding if it is no plain file."""
 
     def digest_of(path: str) -> tuple[str, Digest | Finding]:
         found = _content(target, path, entries)

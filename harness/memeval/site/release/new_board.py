@@ -1,7 +1,5 @@
 """Creates a board in an empty folder: settings, workflows and a first submission that works."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile
@@ -22,16 +20,15 @@ from memeval.settings import REMEDIES, SETTINGS
 from memeval.site.model.files import assets_root
 
 FIRST = ScaffoldAnswers(name="First memory", summary="Sample system: finds turns that share words with the question.")
-"""The first submission."""
 
 SCHEMA = "memeval.schema.json"
-"""Where the JSON Schema of ``memeval.toml`` is, for editors."""
 
 FILES: Mapping[str, str] = {
     SETTINGS: "memeval.toml",
     "README.md": "README.md",
     "requirements.txt": "requirements.txt",
     ".gitignore": "gitignore",
+    ".gitattributes": "gitattributes",
     ".github/CODEOWNERS": "CODEOWNERS",
     ".github/dependabot.yml": "dependabot.yml",
     ".github/workflows/submission.yml": "workflows/submission.yml",
@@ -46,12 +43,13 @@ class NewBoard:
     """The choices for a new board."""
 
     title: str
-    """Title of the board."""
     repository: str | None = None
     """Web address of its repository; ``None`` if there is none yet."""
+    contact: str | None = None
+    """E-mail or web address for messages; ``None`` if there is none yet."""
 
     def __post_init__(self) -> None:
-        for name in ("title", "repository"):
+        for name in ("title", "repository", "contact"):
             try:
                 BoardSettings.model_validate({name: getattr(self, name)})
             except ValidationError as error:
@@ -61,13 +59,8 @@ class NewBoard:
 def create_board(folder: Path, board: NewBoard, schema: Mapping[str, object]) -> None:
     """Create a board. If it fails, the folder stays as it was.
 
-    Args:
-        folder: a new folder, or one that is empty or contains only ``.git``.
-        board: the choices.
-        schema: the JSON Schema of ``memeval.toml``.
-
-    Raises:
-        BadInput: the folder contains something else, or cannot be written.
+    ``folder``: a new folder, or one that is empty or contains only ``.git``. Raises ``BadInput`` if the folder contains
+    something else, or cannot be written.
     """
     _refuse(folder)
     is_new = not folder.exists()
@@ -87,7 +80,6 @@ def create_board(folder: Path, board: NewBoard, schema: Mapping[str, object]) ->
 
 
 def first_slug() -> str:
-    """Return the slug of the first submission."""
     return slug_of(FIRST.name)
 
 
@@ -107,6 +99,7 @@ def _write(draft: Path, board: NewBoard, schema: Mapping[str, object]) -> None:
     values = {
         "title": board.title,
         "repository": board.repository,
+        "contact": board.contact,
         "package": project().package,
         "version": memeval_version(),
         "first": first_slug(),
@@ -141,7 +134,6 @@ def _environment(folder: Path) -> Environment:
 
 
 def _toml(text: str) -> str:
-    """Return text as a TOML string; its escapes are those of JSON."""
     return json.dumps(text, ensure_ascii=False)
 
 

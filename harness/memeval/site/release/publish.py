@@ -1,22 +1,24 @@
 """Publishing: verify, build, freeze, upload the version, and switch ``latest`` as the last step."""
 
-from __future__ import annotations
-
 import getpass
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
+from memeval.archive.rows import indented
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.evaluation.run.provenance import memeval_version
+from memeval.evaluation.verify.checks.track import NAME as TRACK
+from memeval.evaluation.verify.findings import Check
 from memeval.evaluation.verify.stored_results import checks_of_results
 from memeval.leaderboard.board import Board, RankStatus, build_board, is_plumbing
 from memeval.leaderboard.board_settings import board_settings, shown_runs
 from memeval.leaderboard.release_checks import file_checks
 from memeval.leaderboard.releases import (
     ReleaseFile,
-    file_bytes,
     frozen,
+    is_of_board,
     keep,
     release_files,
     release_path,
@@ -47,8 +49,6 @@ def publish(
     The same call completes an interrupted publication. Publishing the same state again writes nothing.
 
     Args:
-        results: folder of stored runs.
-        target: where to publish.
         version: version of the release; ``None`` for today's date, or the earlier release of the same board.
         dry_run: verify and build, yield the plan, and publish nothing.
         key: file of an SSH key that signs the release and its line in the ledger; ``None`` to sign nothing.
@@ -66,15 +66,22 @@ def publish(
     folders = _runs(results)
     target.check_place(results)
     traces = Traces()
-    findings = [finding for check in checks_of_results(results, traces) for finding in check.findings]
+    checks = checks_of_results(results, traces)
+    findings = [finding for check in checks for finding in check.findings]
     if findings:
         others = f" {len(findings) - 1} more: memeval verify shows all." if len(findings) > 1 else ""
         raise CheckFailed(f"{findings[0]}{others} Nothing was published.")
-    yield f"verified: {len(folders)}."
+    yield from _verified(len(folders), checks)
     board = build_board(folders, Ledger(results), traces)
-    yield from _unaccepted(board)
-    _refuse_doubtful(board)
     release, is_new = frozen(board, results, version, memeval_version())
+    if is_new or is_of_board(release, board, results, memeval_version()):
+        yield from _unaccepted(board)
+        _refuse_doubtful(board)
+    else:
+        yield (
+            f"note: release {release.version} is frozen, and the board has changed since. The frozen release is "
+            "published. Publish the change under another version."
+        )
     _refuse_bad_releases(results, release.version, traces)
     entries = target.entries()
     if not is_new and _is_complete(target, release, results, entries):
@@ -106,7 +113,6 @@ def _publish_stage(
     key: Path | None,
     by: str | None,
 ) -> Iterator[str]:
-    """Publish a built release, and yield one line per action."""
     release = stage.release
     data, pages = list(stage.data_files()), list(stage.pages())
     claim, kept = _claim(results, release), release_path(results, release.version)
@@ -141,11 +147,7 @@ def _publish_stage(
 
 
 def _runs(results: Path) -> list[RunFolder]:
-    """Return the runs to publish.
-
-    Raises:
-        BadInput: there is none, or one only tests the software.
-    """
+    """Return the runs to publish. Raises ``BadInput`` if there is none, or one only tests the software."""
     folders = shown_runs(sealed_runs(results), board_settings(results).settings)
     if not folders:
         raise BadInput("no finished run to publish.", where=results, remedy="Run a system first: memeval run SYSTEM.")
@@ -159,8 +161,16 @@ def _runs(results: Path) -> list[RunFolder]:
     return folders
 
 
+def _verified(runs: int, checks: Iterable[Check]) -> Iterator[str]:
+    """Yield how many runs were verified with the data of their benchmark, and what was not checked in the others."""
+    reasons = Counter((check.name, check.not_checked) for check in checks if check.not_checked is not None)
+    partly = sum(count for (name, _reason), count in reasons.items() if name == TRACK)
+    yield f"verified: {runs - partly}." + (f" Not checked against their benchmark: {partly}." if partly else "")
+    for (name, reason), count in reasons.items():
+        yield f"  not checked: {name} of {count}: {reason}"
+
+
 def _unaccepted(board: Board) -> Iterator[str]:
-    """Yield a warning with the runs that no maintainer accepted."""
     counted = [row for row in board.runs if row.standing not in (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)]
     if unaccepted := [row for row in counted if not row.accepted]:
         yield (
@@ -173,8 +183,7 @@ def _unaccepted(board: Board) -> Iterator[str]:
 def _refuse_doubtful(board: Board) -> None:
     """Check that no run scores as low as the no-memory control.
 
-    Raises:
-        CheckFailed: a run does, and no maintainer has reviewed it.
+    Raises ``CheckFailed`` if a run does, and no maintainer has reviewed it.
     """
     for row in board.runs:
         if row.doubtful:
@@ -187,9 +196,8 @@ def _refuse_doubtful(board: Board) -> None:
 def _refuse_bad_releases(results: Path, completed: str, traces: Traces) -> None:
     """Check the releases that the site shows.
 
-    Raises:
-        CheckFailed: a release failed. The release ``completed`` may lack its line in the ledger: its publication was
-            interrupted.
+    Raises ``CheckFailed`` if a release failed. The release ``completed`` may lack its line in the ledger, after an
+    interrupted publication.
     """
     for file in release_files(results):
         for check in file_checks(file, results, traces):
@@ -240,7 +248,7 @@ def _finish(
 def _claim(results: Path, release: Release) -> NewFile:
     """Return the published copy of a release. It is uploaded first: a second release of its version is then refused."""
     path = release_path(results, release.version)
-    content = ReleaseFile.read(path).content if path.exists() else file_bytes(release.data())
+    content = ReleaseFile.read(path).content if path.exists() else indented(release.data())
     return NewFile(f"{release.version}/{RELEASE_FILE}", content)
 
 
@@ -277,7 +285,6 @@ def _only(files: Sequence[NewFile], paths: set[str]) -> list[NewFile]:
 
 
 def _sizes(files: Sequence[NewFile], missing: set[str]) -> str:
-    """Return how many files and bytes are new, and how many are there."""
     new = _only(files, missing)
     size, whole = sum(file.size for file in new), sum(file.size for file in files)
     return (

@@ -1,7 +1,5 @@
 """The files at the root of a board, beside its versions: they follow from the releases, and lead to the newest one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from html import escape
@@ -12,7 +10,6 @@ LATEST = "latest"
 """The alias of the newest version: a symlink where the target has them, else a folder with one page."""
 
 RELEASE_FILE = "release.json"
-"""The release, in the folder of its version."""
 
 VERSIONS_FILE = "versions.json"
 """The list of the versions, in the format of mike, a tool for versions of documentation."""
@@ -22,7 +19,6 @@ NOT_FOUND = "404.html"
 LATEST_PAGE = f"{LATEST}/{INDEX}"
 
 DATA = "data"
-"""The folder of the files that all releases share."""
 
 TAKEN = frozenset({LATEST, INDEX, VERSIONS_FILE, NOT_FOUND, DATA, "CNAME"})
 """Names that no version may have."""
@@ -49,12 +45,15 @@ release, on targets without symlinks."""
 
 
 def latest_page(version: str) -> bytes:
-    """Return the page that leads from ``latest/`` to a version, on targets without symlinks."""
     return _redirect(f"../{escape(version)}/", f"Release {escape(version)}").encode()
 
 
+def root_pages(version: str) -> dict[str, bytes]:
+    """Return the pages beside the versions that depend on memeval alone, if a version is the newest."""
+    return {INDEX: ROOT_PAGE, NOT_FOUND: NOT_FOUND_PAGE, LATEST_PAGE: latest_page(version)}
+
+
 def selector(versions: Iterable[str]) -> bytes:
-    """Return ``versions.json``, given the versions, latest first."""
     entries = [
         {"version": version, "title": version, "aliases": [LATEST] if place == 0 else []}
         for place, version in enumerate(versions)

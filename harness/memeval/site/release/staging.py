@@ -1,7 +1,5 @@
 """Builds the site of a release in a folder of this machine, before anything is published."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil
@@ -11,13 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memeval.archive.ledger import Ledger
+from memeval.archive.runs import sealed_runs
 from memeval.leaderboard.releases import before, completed, releases
 from memeval.leaderboard.traces import Traces
-from memeval.records.base import Digest
+from memeval.records.base import Digest, digest_bytes
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.release import Release
 from memeval.site.frame.building import build, make_folder
 from memeval.site.model.files import SHARED
+from memeval.site.release.roots import root_pages
 from memeval.site.release.targets.base import NewFile
 from memeval.storage import locked
 
@@ -34,17 +34,13 @@ class Stage:
     """A built release."""
 
     folder: Path
-    """Its site, with the shared files."""
     release: Release
-    """The release, complete."""
 
     def data_files(self) -> Iterator[NewFile]:
-        """Yield the files that releases share."""
         for path in self.release.data_files:
             yield NewFile(path, self.folder / path)
 
     def pages(self) -> Iterator[NewFile]:
-        """Yield the files of the version's folder, without the release itself."""
         for path in self.release.files:
             yield NewFile(f"{self.release.version}/{path}", self.folder / path)
 
@@ -53,8 +49,7 @@ class Stage:
 def stages(results: Path) -> Iterator[Path]:
     """Open the folder of built releases for one process; a finished publication leaves nothing there.
 
-    Raises:
-        BadInput: another process publishes these results, or the folder cannot be created.
+    Raises ``BadInput`` if another process publishes these results, or the folder cannot be created.
     """
     folder = results.absolute().parent / STAGE
     make_folder(folder)
@@ -72,16 +67,13 @@ def forget(results: Path, version: str) -> None:
 def stage_new(results: Path, folder: Path, draft: Release, key: Path | None, traces: Traces) -> Stage:
     """Build the site of a new release, and complete the release with its files.
 
-    Args:
-        folder: the folder of built releases.
-        draft: the release without files.
-        key: file of an SSH key that signs the release; ``None`` to sign nothing.
-        traces: what is known of the runs' responses already.
+    ``key``: file of an SSH key that signs the release; ``None`` to sign nothing.
     """
     site = folder / draft.version
     build(results, site, version=draft.version, releases=[*releases(results), draft], traces=traces)
     pages, data = _split(manifest(site))
-    return Stage(site, completed(draft, pages, key, data))
+    roots = {path: digest_bytes(content) for path, content in root_pages(draft.version).items()}
+    return Stage(site, completed(draft, pages, key, data, roots))
 
 
 def stage_again(results: Path, folder: Path, release: Release, traces: Traces) -> Stage:
@@ -103,7 +95,8 @@ def stage_again(results: Path, folder: Path, release: Release, traces: Traces) -
         return Stage(site, release)
     ledger = Ledger(results).until(release.ledger_digest)
     known = [*before(release, results), release]
-    build(results, site, version=release.version, releases=known, ledger=ledger, traces=traces)
+    sealed = [each for each in sealed_runs(results) if release.runs.get(each.path.name) == each.digest]
+    build(results, site, version=release.version, releases=known, ledger=ledger, traces=traces, sealed=sealed)
     if _split(manifest(site)) != wanted:
         shutil.rmtree(site)
         raise refusal
@@ -113,8 +106,7 @@ def stage_again(results: Path, folder: Path, release: Release, traces: Traces) -
 def manifest(folder: Path) -> dict[str, Digest]:
     """Return the digest of each file in a built site, by path; without ``release.json``.
 
-    Raises:
-        BadInput: the folder contains a symlink or another special file, or a file cannot be read.
+    Raises ``BadInput`` if the folder contains a symlink or another special file, or a file cannot be read.
     """
     found: dict[str, Digest] = {}
     for parent, folders, names in os.walk(folder):

@@ -1,7 +1,5 @@
 """Switches a board to its newest release: the list of versions, ``latest``, then the pages at the root."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -28,7 +26,6 @@ TRIES = 20
 
 
 def paths_of(release: Release) -> set[str]:
-    """Return the paths of all published files of a release, relative to the root of the board."""
     own = {f"{release.version}/{path}" for path in (*release.files, RELEASE_FILE)}
     return own | set(release.data_files)
 
@@ -36,12 +33,8 @@ def paths_of(release: Release) -> set[str]:
 def complete_releases(target: Target, results: Path, entries: Mapping[str, Entry]) -> list[Release]:
     """Return the releases that are published with all their files, newest first.
 
-    Args:
-        results: the results folder; a release that it has is not read from the target.
-        entries: what the target has.
-
-    Raises:
-        BadInput: a published release cannot be read, and the results folder does not have it.
+    ``results``: the results folder; a release that it has is not read from the target. Raises ``BadInput`` if a
+    published release cannot be read, and the results folder does not have it.
     """
     found = []
     for path in entries:

@@ -1,7 +1,5 @@
 """Columns of a table: one entry says how its value is read from a run, written, shaded and explained."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -50,31 +48,21 @@ class ColumnReader:
     value: Value
     """The exact value, for sorting and downloads; ``None`` if there is none."""
     note: str | None = None
-    """A second, smaller line: the count behind a share, or the reason for a missing value."""
     interval: Interval | None = None
-    """Drawn as a bar."""
     badges: tuple[tuple[str, str], ...] = ()
     """Badges beside the value: kind (a class of the style sheet) and text."""
     url: str | None = None
-    """Link target, relative to the root of the site."""
     text: str | None = None
-    """What the page shows in place of ``value``."""
     span: tuple[int, int] | None = None
     """Lowest and highest value, if the value is a range; downloads hold both ends."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column."""
-
     name: str
-    """Its name in downloads and addresses."""
     title: str
-    """Its heading."""
     group: ColumnGroup
-    """Its group."""
     help: str
-    """Its meaning, in a sentence or two."""
     read: Callable[[BoardRow], ColumnReader]
     """Reads the value from a row."""
     write: Callable[[Any], str] = str
@@ -84,16 +72,11 @@ class Column:
     range: tuple[float, float] | None = None
     """Lowest and highest possible value; shading needs it."""
     unit: str | None = None
-    """Unit of the written value."""
     shaded: bool = False
-    """Whether cells are shaded by value."""
     code: bool = False
-    """Whether it is shown in monospace."""
     first: bool = False
-    """Whether a table shows it before the reader asks for more columns."""
 
-    def cell(self, row: BoardRow) -> TableCell:
-        """Return the cell of a row."""
+    def cell(self, row: BoardRow) -> "TableCell":
         reading = self.read(row)
         heat = None
         if self.shaded and self.range is not None and isinstance(reading.value, int | float):
@@ -133,16 +116,13 @@ def spans(columns: tuple[Column, ...]) -> list[tuple[ColumnGroup, int]]:
 def overall(row: BoardRow, metric: MetricInfo) -> float | None:
     """Return a metric over all items of a run that have it; ``None`` if no item has it, or the rows are missing.
 
-    Args:
-        row: the run.
-        metric: the description of the metric; with ``root``, the value is the square root of the mean.
+    ``metric``: the description of the metric; with ``root``, the value is the square root of the mean.
     """
     mean = _means(row.folder.path).get(metric.name) if row.folder.has_rows else None
     return None if mean is None else shown(mean, metric)
 
 
 def shown(mean: float, metric: MetricInfo | None) -> float:
-    """Return the reported value of a mean of rows."""
     return math.sqrt(mean) if metric is not None and metric.root and mean >= 0 else mean
 
 

@@ -1,7 +1,5 @@
 """Tables as CSV and JSON files."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -41,7 +39,6 @@ def safe_cell(value: object) -> object:
 
 
 def as_json(table: BoardTable, columns: tuple[Column, ...]) -> bytes:
-    """Return a table as JSON: the columns, the track and the rows, with intervals and ranges."""
     data = {
         "schema_version": 1,
         "track_id": table.track.id,

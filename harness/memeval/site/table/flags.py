@@ -1,7 +1,5 @@
 """Warnings about a row, samples that a maintainer asked again, and who observed its times and environment."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,7 +15,6 @@ BY_NOBODY = ("note", "not known")
 
 
 def observer(row: BoardRow) -> tuple[str, str]:
-    """Return the badge of what only the runner of a run can know: its kind and its text."""
     answers = row.trust.answers
     if answers is AnswerTrust.IMPORTED:
         return BY_NOBODY
@@ -37,20 +34,15 @@ FULL_CONTEXT = "full-context"
 
 @dataclass(frozen=True)
 class RowFlag:
-    """A warning."""
-
     name: str
     """Shown beside the name of the system."""
     sentence: str
-    """The reason, as a sentence."""
 
 
 def marks(site: SiteModel, table: BoardTable, row: BoardRow) -> tuple[RowFlag, ...]:
     """Return the warnings of a run.
 
-    Args:
-        site: all runs; the full-context control on the same items gives the tokens of the history.
-        row: the run.
+    ``site``: all runs; the full-context control on the same items gives the tokens of the history.
     """
     benchmark = site.benchmark_of(row.run.track)
     found = [RowFlag(mark.name.value, mark.sentence) for mark in row.marks]
@@ -92,7 +84,6 @@ def _over_ceiling(benchmark: BenchmarkView, run: Run) -> Iterator[RowFlag]:
 
 
 def _full_context(site: SiteModel, run: Run) -> Iterator[RowFlag]:
-    """Yield a mark if a system other than the control sends nearly the whole history."""
     sent = run.tokens.per_question
     if sent is None or run.tokens.source is not TokenSource.MEASURED or _is_control(run, FULL_CONTEXT):
         return
@@ -114,7 +105,6 @@ def _full_context(site: SiteModel, run: Run) -> Iterator[RowFlag]:
 
 
 def _under_no_memory(benchmark: BenchmarkView, table: BoardTable, run: Run) -> Iterator[RowFlag]:
-    """Yield a mark if a category scores below the no-memory control on the same track."""
     nothing = next((other.run for other in table.rows if _is_control(other.run, NO_MEMORY)), None)
     floor = {} if nothing is None else {c.name: c.tally.accuracy for c in nothing.scores.categories}
     under = [

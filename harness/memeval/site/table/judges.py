@@ -1,7 +1,5 @@
 """Judges on pages: audits, and scores of the same responses by several judges."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -19,7 +17,6 @@ RESPONSES = "responses.jsonl"
 NOT_AUDITED = "grader not audited yet"
 
 NOT_ASKED = "scores are measured by formula; no judge is used"
-"""Shown if a protocol needs no verdicts."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +24,7 @@ class JudgeName:
     """A judge as pages name it."""
 
     name: str
-    """Name and version."""
     endpoint: str | None
-    """Its endpoint; ``None`` for the rule set."""
     label: str | None
     """Its label, if the endpoint is not that of its maker."""
     prompts: str | None = None
@@ -38,26 +33,17 @@ class JudgeName:
 
 @dataclass(frozen=True)
 class JudgeNote:
-    """The judge of a score, with the result of its audit."""
-
     judge: JudgeName
     audit: Audit | None
-    """Its latest audit on the benchmark."""
     result: str
-    """Result of the audit, as a phrase."""
     url: str
-    """Address of the audit."""
     asked: bool = True
-    """Whether the protocol uses a judge."""
 
 
 @dataclass(frozen=True)
 class JudgeAudits:
-    """The audits of one judge on one version of the data of a benchmark."""
-
     latest: AuditFolder
     older: tuple[AuditFolder, ...]
-    """Newest first."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +51,6 @@ class ResponseSet:
     """Responses graded by several judges, with the run of each; ``None`` if a judge did not grade them."""
 
     name: str
-    """The system's name."""
     slug: str
     rows: tuple[BoardRow | None, ...]
 
@@ -97,14 +82,12 @@ def judge_note(site: SiteModel, track: Track) -> JudgeNote:
 
 
 def accepts(rate: Rate) -> str:
-    """Return a false-accept rate as a phrase."""
     if rate.share is None:
         return "grader audit: no wrong answers tested"
     return f"grader audit: passes {percent(rate.share)} % of wrong answers ({rate.count} of {rate.of})"
 
 
 def anchor(audit: Audit) -> str:
-    """Return the anchor of an audit on the page of its benchmark."""
     return f"audit-{segment(audit.audit_id)}"
 
 
@@ -119,12 +102,10 @@ def _audits(audit: Audit, track: Track) -> bool:
 
 
 def judge_prompts(track: Track) -> dict[str, Digest]:
-    """Return the prompts of the judge of a track, without those of its reader."""
     return {name: digest for name, digest in track.prompts.items() if name.startswith("judge/")}
 
 
 def audits_of(site: SiteModel, benchmark: str) -> list[JudgeAudits]:
-    """Return the audits on a benchmark: by judge, endpoint, prompts and data, each newest first."""
     groups: dict[tuple[object, ...], list[AuditFolder]] = {}
     for folder in sorted(site.audits, key=lambda one: (one.audit.started, one.audit.audit_id), reverse=True):
         audit = folder.audit
@@ -145,7 +126,6 @@ def matrices_of(site: SiteModel, benchmark: str) -> list[JudgeMatrix]:
 
 
 def _setting(track: Track) -> str:
-    """Return the id of a track without its judge."""
     others = {name: digest for name, digest in track.prompts.items() if name not in judge_prompts(track)}
     return track.model_copy(update={"judge": "", "judge_endpoint": None, "judge_label": None, "prompts": others}).id
 
@@ -175,12 +155,10 @@ def _judge(track: Track) -> JudgeName:
 
 
 def prompts_id(prompts: Mapping[str, Digest]) -> str:
-    """Return the first digits of a hash of a set of prompts."""
     return digest_of(dict(prompts))[7:15]
 
 
 def by_kind(audit: Audit) -> list[tuple[ProbeKind, AuditLine]]:
-    """Return the lines of an audit by kind of answer: correct ones first, attacks on the judge last."""
     return [(kind, audit.kinds[kind]) for kind in ProbeKind if kind in audit.kinds]
 
 

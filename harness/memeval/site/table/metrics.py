@@ -1,7 +1,5 @@
 """All columns of the leaderboard. Tables, downloads and charts use this list and know no metric by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 
@@ -25,20 +23,15 @@ from memeval.site.table.standings import BASELINE, RANK
 _UNIT = (0.0, 1.0)
 
 Marks = Callable[[BoardRow], tuple[RowFlag, ...]]
-"""Returns the warnings of a row."""
 
 
 OwnScore = Callable[[BoardRow], Composite | None]
-"""Returns the composite of a row with the board's own weights."""
 
 
 def columns(table: BoardTable, benchmark: BenchmarkView, marks: Marks, own: Column | None = None) -> tuple[Column, ...]:
     """Return the columns of a track's table, in order.
 
-    Args:
-        table: the track and its rows.
-        marks: returns the warnings of a row.
-        own: the column of the board's own score; ``None`` if the board has no own weights.
+    ``own``: the column of the board's own score; ``None`` if the board has no own weights.
     """
     alternates = sorted({name for row in table.rows for name in row.run.scores.alternates})
     described = benchmark.info.alternates if benchmark.info else {}
@@ -98,6 +91,9 @@ def _system_column(marks: Marks) -> Column:
 # -- scores ------------------------------------------------------------------------------------------------------
 
 
+_share = partial(Column, write=text.percent, direction=BetterEnd.HIGHER, range=_UNIT, unit="%")
+
+
 def _composite(row: BoardRow) -> ColumnReader:
     composite = row.run.scores.composite
     return ColumnReader(
@@ -106,12 +102,7 @@ def _composite(row: BoardRow) -> ColumnReader:
 
 
 def own_column(weights: str, own: OwnScore) -> Column:
-    """Return the column of the board's own score.
-
-    Args:
-        weights: the weights, as text.
-        own: returns the score of a row.
-    """
+    """Return the column of the board's own score."""
 
     def read(row: BoardRow) -> ColumnReader:
         score = own(row)
@@ -119,17 +110,13 @@ def own_column(weights: str, own: OwnScore) -> Column:
             return ColumnReader(None)
         return ColumnReader(score.value, note=_range(score.interval) or score.reason, interval=score.interval)
 
-    return Column(
+    return _share(
         name="own_score",
         title="Score, own weights",
         group=ColumnGroup.SCORE,
         help=f"Composite score with the weights of this board: {weights}. Ranks and all other scores use the weights "
         "of the benchmark.",
         read=read,
-        write=text.percent,
-        direction=BetterEnd.HIGHER,
-        range=_UNIT,
-        unit="%",
     )
 
 
@@ -141,16 +128,12 @@ def _alternate_reading(name: str, row: BoardRow) -> ColumnReader:
 
 
 def _alternate(name: str, described: str | None) -> Column:
-    return Column(
+    return _share(
         name=f"composite_{name}",
         title=f"{name.capitalize()} rule",
         group=ColumnGroup.SCORE,
         help=described or f"Composite score of the same answers by the rule “{name}”.",
         read=partial(_alternate_reading, name),
-        write=text.percent,
-        direction=BetterEnd.HIGHER,
-        range=_UNIT,
-        unit="%",
     )
 
 
@@ -163,17 +146,13 @@ def _range(interval: Interval | None) -> str | None:
     return f"{text.percent(interval.low)}–{text.percent(interval.high)}" if interval else None
 
 
-COMPOSITE = Column(
+COMPOSITE = _share(
     name="composite",
     title="Composite score",
     group=ColumnGroup.SCORE,
     help="Weighted mean of the category scores, with its 95 % confidence interval. All planned questions count; "
     "failed or missing answers count as wrong.",
     read=_composite,
-    write=text.percent,
-    direction=BetterEnd.HIGHER,
-    range=_UNIT,
-    unit="%",
     first=True,
 )
 GAP = Column(
@@ -187,33 +166,24 @@ GAP = Column(
     direction=BetterEnd.HIGHER,
     unit="points",
 )
-GRADED = Column(
+GRADED = _share(
     name="graded_accuracy",
     title="Accuracy, errors excluded",
     group=ColumnGroup.SCORE,
     help="Unweighted accuracy over the graded items. Errors are excluded here; in the composite score they count as "
     "wrong.",
     read=_graded,
-    write=text.percent,
-    direction=BetterEnd.HIGHER,
-    range=_UNIT,
-    unit="%",
 )
-TASK_AVERAGE = Column(
+TASK_AVERAGE = _share(
     name="task_average",
     title="Task average",
     group=ColumnGroup.SCORE,
     help="Unweighted mean of the category scores: a small category counts as much as a large one.",
     read=lambda row: ColumnReader(task_average(row.run.scores)),
-    write=text.percent,
-    direction=BetterEnd.HIGHER,
-    range=_UNIT,
-    unit="%",
 )
 
 
 def _measure(metric: MetricInfo) -> Column:
-    """Return the column of a metric that the benchmark reports in its own unit."""
     bounded = metric.low is not None and metric.high is not None and not metric.root
     return Column(
         name=f"metric_{metric.name}",
@@ -237,16 +207,12 @@ def _category_reading(name: str, row: BoardRow) -> ColumnReader:
 def _category(plan: CategoryPlan, benchmark: BenchmarkView, track: Track) -> Column:
     title = benchmark.category_title(plan.name)
     weight = f"{text.percent(plan.weight, 0)} % of the composite" if plan.weight else "not in the composite"
-    return Column(
+    return _share(
         name=f"category_{plan.name}",
         title=title,
         group=ColumnGroup.CATEGORIES,
         help=f"{benchmark.headline(track)} in “{title}”: {plan.items} items, {weight}, grader {plan.grader}.",
         read=partial(_category_reading, plan.name),
-        write=text.percent,
-        direction=BetterEnd.HIGHER,
-        range=_UNIT,
-        unit="%",
         shaded=True,
     )
 

@@ -1,7 +1,5 @@
 """The overview of the front page: systems by benchmarks, one table for each thing that is measured."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,8 +7,8 @@ from functools import cached_property
 
 from memeval.execution.readers import NATIVE
 from memeval.leaderboard.board import NO_MEMORY, PLUMBING, BoardRow, BoardTable, RankStatus
-from memeval.leaderboard.index_tests import baseline_word
 from memeval.leaderboard.overall import overall
+from memeval.leaderboard.ranking import baseline_word
 from memeval.leaderboard.scales import ORACLE
 from memeval.leaderboard.suites import read_suites
 from memeval.records.ledger import AnswerTrust
@@ -19,7 +17,7 @@ from memeval.records.run import SystemKind
 from memeval.records.track import Track
 from memeval.site.model.content import BenchmarkView, SiteModel, has_llm_judge
 from memeval.site.table.spending import COST_PER_QUESTION, TOKENS
-from memeval.site.table.standings import MOST_NAMED
+from memeval.site.table.standings import MOST_NAMED, tie_sentence
 from memeval.site.table.tables import Needs, needs
 
 
@@ -35,12 +33,10 @@ class Measure(StrEnum):
 
     @property
     def heading(self) -> str:
-        """Its name on tabs."""
         return {"retrieval": "Retrieval", "answers": "Written answers", "suites": "Test suites"}[self.value]
 
     @property
     def meaning(self) -> str:
-        """What is measured, in a sentence or two."""
         return {
             "retrieval": "Systems only search. A fixed reader without an LLM answers from what they find, or the "
             "retrieved texts are graded.",
@@ -68,14 +64,11 @@ SUITES = {Measure.RETRIEVAL: "retrieval", Measure.ANSWERS: "answers"}
 """The suite of benchmarks that gives the index of each measure; others have none."""
 
 MOST_LINKED = 100
-"""Most rows of a table whose scores are links."""
 
 _TRUST = tuple(AnswerTrust)
 
 
 class Against(StrEnum):
-    """A score against the best simple baseline."""
-
     BETTER = "better"
     EVEN = "not better"
     WORSE = "worse"
@@ -93,8 +86,7 @@ class OverviewColumn:
 
     @property
     def protocol(self) -> str:
-        """What the score is."""
-        return self.benchmark.headline(self.table.track)
+        return self.benchmark.score_name(self.table.track)
 
     @property
     def baseline(self) -> float | None:
@@ -111,14 +103,11 @@ class OverviewColumn:
 
 @dataclass(frozen=True)
 class OverviewCell:
-    """The score of a system on a benchmark."""
-
     row: BoardRow
     against: Against
 
     @property
     def ranked(self) -> bool:
-        """Whether the run has a rank."""
         return self.row.rank is not None
 
 
@@ -129,9 +118,7 @@ class OverviewRow:
     slug: str
     name: str
     summary: str | None
-    """What of a product ran, or what it is in a sentence, from its submission."""
     index: OverallRow | None
-    """Its index; ``None`` without one."""
     cells: tuple[OverviewCell | None, ...]
     """Its scores; ``None`` where it has no run."""
     tokens: float | None
@@ -139,15 +126,11 @@ class OverviewRow:
     cost: float | None
     """Dollars per question: mean over the benchmarks of the index; ``None`` if one is unknown."""
     checked: AnswerTrust | None
-    """The weakest trust of its runs on this table."""
     accepted: bool
-    """Whether a maintainer accepted all of them."""
     needs: Needs
-    """What it needs to run."""
 
     @property
     def ranks(self) -> tuple[int, int] | None:
-        """Best and worst rank by the index."""
         return self.index.ranks if self.index else None
 
     @property
@@ -176,11 +159,9 @@ class Overview:
     columns: tuple[OverviewColumn, ...]
     rows: tuple[OverviewRow, ...]
     table: Overall | None
-    """The index of the systems; ``None`` if there is none."""
 
     @cached_property
     def baseline(self) -> OverallRow | None:
-        """The simple baseline with the highest index."""
         if self.table is None:
             return None
         found = (row for row in self.table.rows if row.is_control and row.system == self.table.baseline)
@@ -188,12 +169,10 @@ class Overview:
 
     @property
     def has_cost(self) -> bool:
-        """Whether the cost of a system is known."""
         return any(row.cost is not None for row in self.rows)
 
     @property
     def main_title(self) -> str:
-        """Title of its first column of scores: the index, or a benchmark."""
         return "Overall" if self.table else self.columns[0].benchmark.title
 
     @property
@@ -202,28 +181,35 @@ class Overview:
         return len(self.rows) <= MOST_LINKED
 
     @property
+    def tied(self) -> set[str]:
+        """Slugs of the systems that are tied with another one although their intervals do not overlap."""
+        pairs = self.table.tied_apart if self.table else ()
+        return {slug for pair in pairs for slug in (pair.higher, pair.lower)}
+
+    @property
+    def ties(self) -> list[str]:
+        """A sentence for each such pair."""
+        names = {row.slug: row.name for row in self.rows}
+        return [tie_sentence(pair, names) for pair in (self.table.tied_apart if self.table else ())]
+
+    @property
     def indexed(self) -> list[OverviewRow]:
-        """The systems with an index."""
         return [row for row in self.rows if row.index is not None]
 
     @property
     def worse(self) -> list[OverviewRow]:
-        """The systems that are significantly worse than the simple baseline."""
         return [row for row in self.rows if row.stands(Against.WORSE)]
 
     @property
     def has_judge(self) -> bool:
-        """Whether a language model graded a score of the table."""
         return any(has_llm_judge(column.table.track) for column in self.columns)
 
     @property
     def has_baseline(self) -> bool:
-        """Whether a simple baseline ran on one of the benchmarks."""
         return any(column.baseline is not None for column in self.columns)
 
     @property
     def anchors(self) -> tuple[tuple[str, str], ...]:
-        """The controls at both ends of the scale: slug and name."""
         ends = ((ORACLE, "Ceiling: only the evidence"), (NO_MEMORY, "Floor: no memory"))
         return tuple(end for end in ends if any(column.control(end[0]) is not None for column in self.columns))
 

@@ -1,7 +1,5 @@
 """Columns of tokens, cost and latency."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from memeval.execution.readers import NATIVE
@@ -80,7 +78,6 @@ def _questions(run: Run) -> int:
 
 
 def _time(phases: tuple[Phase, ...], part: str) -> Callable[[BoardRow], ColumnReader]:
-    """Return a function that reads a time of the first of these phases that the run has."""
 
     def read(row: BoardRow) -> ColumnReader:
         found = next((row.run.timing.phases[phase] for phase in phases if phase in row.run.timing.phases), None)

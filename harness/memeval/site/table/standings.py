@@ -1,15 +1,18 @@
 """Where the runs of a table stand: ranks, ties, the best simple baseline, and the ceiling of the reader."""
 
-from __future__ import annotations
+from collections.abc import Mapping
 
+import numpy as np
 from markupsafe import Markup
 
 from memeval.execution.readers import NATIVE, NoReader
 from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
-from memeval.leaderboard.index_tests import baseline_word
+from memeval.leaderboard.ranking import baseline_word, tied_apart
 from memeval.leaderboard.scales import ORACLE_SYSTEM, system_of
+from memeval.records.overall import TiedPair
 from memeval.site.model import text
 from memeval.site.table.columns import BetterEnd, Column, ColumnGroup, ColumnReader
+from memeval.statistics.flips import Tested
 from memeval.systems.controls import all_controls
 
 
@@ -24,7 +27,6 @@ def rank_text(row: BoardRow) -> str | None:
 
 
 MOST_NAMED = 4
-"""Most leaders that are named."""
 
 
 def verdict(table: BoardTable) -> Markup | None:
@@ -60,6 +62,27 @@ def verdict(table: BoardTable) -> Markup | None:
             who = "Both are" if better else "Neither is"
     than = _isolated(table.baseline.system.name)
     return names + f"{first} {who} significantly better than the best simple baseline, " + than + "."
+
+
+def ties(table: BoardTable) -> list[str]:
+    """Return a sentence for each pair of ranked systems that is tied although their intervals do not overlap."""
+    tests = table.tests
+    if tests is None:
+        return []
+    ranked = sorted((row for row in table.rows if row.rank is not None), key=lambda row: tests.runs[row.folder.path])
+    spans = [row.run.scores.composite.interval for row in ranked]
+    ends = [(span.low, span.high) if span else (None, None) for span in spans]
+    first, second = np.triu_indices(len(tests.runs), 1)
+    tested = Tested(tests.tested.p[0], tests.tested.corrected[0])
+    names = {row.run.system.slug: row.run.system.name for row in ranked}
+    pairs = tied_apart([row.run.system.slug for row in ranked], ends, first, second, tested)
+    return [tie_sentence(pair, names) for pair in pairs]
+
+
+def tie_sentence(pair: TiedPair, names: Mapping[str, str]) -> str:
+    """Return which two systems are tied against their intervals, and why."""
+    higher, lower = (names.get(slug, slug) for slug in (pair.higher, pair.lower))
+    return f"{higher} and {lower} are tied although their intervals do not overlap. {pair.reason}"
 
 
 def reader_ceiling(table: BoardTable) -> Markup | None:

@@ -1,7 +1,5 @@
 """The tables of a track and of a benchmark, ready for the templates, with their downloads."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ from memeval.site.table.downloads import as_csv, as_json
 from memeval.site.table.flags import marks
 from memeval.site.table.judges import JudgeNote, judge_note
 from memeval.site.table.metrics import columns, own_column
-from memeval.site.table.standings import reader_ceiling, verdict
+from memeval.site.table.standings import reader_ceiling, ties, verdict
 
 _OPEN = re.compile(
     r"\b(mit|apache|[al]?gplv?|gnu|bsd|mpl|mozilla|isc|epl|eclipse|eupl|unlicense|zlib|psf|python|postgresql|cc0)\b",
@@ -31,8 +29,6 @@ _CLOSED = re.compile(r"proprietary|commercial|commons clause|business source|lic
 
 @dataclass(frozen=True)
 class Needs:
-    """What a system needs, as far as its run says."""
-
     local: bool
     """Whether it needs no network host. Imported answers were made elsewhere: nobody knows where."""
     keyless: bool
@@ -57,61 +53,46 @@ def _is_open(run: Run) -> bool:
 
 @dataclass(frozen=True)
 class TableLine:
-    """A row of a table."""
-
     row: BoardRow
     cells: tuple[TableCell, ...]
     needs: Needs
-    """What the system needs to run."""
 
     @property
     def control(self) -> bool:
-        """Whether the row is a control."""
         return self.row.run.system.kind is SystemKind.CONTROL
 
     @property
     def comparable(self) -> bool:
-        """Whether it can be compared with other rows, item by item."""
         return is_comparable(self.row)
 
 
 @dataclass(frozen=True)
 class TableView:
-    """A track's table."""
-
     id: str
-    """The track's id, the name of the table in addresses."""
     table: BoardTable
     benchmark: BenchmarkView
     columns: tuple[Column, ...]
     lines: tuple[TableLine, ...]
     judge: JudgeNote
-    """The judge, with the result of its audit."""
     own_weights: str | None
     """The board's own weights, as text; ``None`` without."""
     headline: bool
-    """Whether the board chose the track as the benchmark's headline track."""
     withdrawn: tuple[BoardRow, ...]
-    """Invalidated and superseded runs of the track: listed below the table, without a rank."""
 
     @property
     def title(self) -> str:
-        """Heading of the table; no two tables of a benchmark share it unless they differ in technical parts only."""
         return self.benchmark.track_title(self.table.track)
 
     @property
     def tab(self) -> str:
-        """Its name on tabs: the title without the benchmark."""
         return text.capitalize_first(self.title.removeprefix(f"{self.benchmark.title}: "))
 
     @property
     def summary(self) -> str:
-        """The track in plain words."""
         return self.benchmark.track_summary(self.table.track)
 
     @property
     def comparable(self) -> bool:
-        """Whether at least two of the track's runs can be compared."""
         return has_pairs(self.table)
 
     @property
@@ -121,27 +102,26 @@ class TableView:
 
     @property
     def verdict(self) -> Markup | None:
-        """What the tests show, in a sentence or two."""
         return verdict(self.table)
 
     @property
+    def ties(self) -> list[str]:
+        return ties(self.table)
+
+    @property
     def ceiling(self) -> Markup | None:
-        """What the reader earns on perfect evidence, in two sentences."""
         return reader_ceiling(self.table)
 
     @property
     def spans(self) -> list[tuple[ColumnGroup, int]]:
-        """Groups of columns, with how many each heads."""
         return spans(self.columns)
 
     @property
     def download(self) -> str:
-        """Address of the table's files, without the ending."""
         return f"downloads/{self.id}"
 
 
 def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None = None) -> TableView:
-    """Return a track's table, or some rows of it."""
     benchmark = site.benchmark_of(table.track)
     weights = site.own_weights(table.track)
     own = None if weights is None else own_column(weights, lambda row: site.own_scores.get(row.folder.path))
@@ -171,9 +151,7 @@ def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None =
 def board_views(site: SiteModel, benchmark: BenchmarkView, front: Collection[str]) -> list[TableView]:
     """Return the tables of a benchmark: the headline tracks, then the one with the most ranked systems.
 
-    Args:
-        site: all runs.
-        front: the tracks that the front page shows. They come after the headline track of the settings.
+    ``front``: the tracks that the front page shows. They come after the headline track of the settings.
     """
     views = [view(site, table) for table in benchmark.tables]
 
@@ -184,13 +162,11 @@ def board_views(site: SiteModel, benchmark: BenchmarkView, front: Collection[str
 
 
 def legend(views: Sequence[TableView]) -> list[Column]:
-    """Return the columns of tables, each once, without those of single categories."""
     named = {column.name: column for shown in views for column in shown.columns}
     return [column for column in named.values() if column.group is not ColumnGroup.CATEGORIES]
 
 
 def download_files(views: Sequence[TableView]) -> Iterator[Asset]:
-    """Yield each table as CSV and JSON."""
     for shown in views:
         yield Asset(f"{shown.download}.csv", as_csv(shown.table, shown.columns))
         yield Asset(f"{shown.download}.json", as_json(shown.table, shown.columns))

@@ -1,7 +1,5 @@
 """What the tiers and tables of a benchmark can show: width of the intervals, and minimum detectable difference."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,25 +13,20 @@ from memeval.statistics.intervals import wilson
 
 @dataclass(frozen=True)
 class TierPower:
-    """The power of one tier."""
-
     tier: TierInfo
     half_width: float
     """Half of the 95 % interval of a score of one half, if its items are independent."""
     clusters: int | None
-    """Number of clusters; ``None`` if unknown without the data."""
     difference: float | None
     """Minimum detectable difference; ``None`` if unknown, or if no difference can be shown."""
     note: str
-    """Where the difference comes from, or why there is none."""
 
 
 def tier_powers(info: BenchmarkInfo, tables: Sequence[BoardTable] = ()) -> tuple[TierPower, ...]:
     """Return the power of each tier of a benchmark with its first protocol, in the catalogue's order.
 
-    Args:
-        tables: its tables. How two systems disagree is known from the table of the tier with the most tested runs,
-            else from that of another tier, else assumed.
+    ``tables``: its tables. How two systems disagree is known from the table of the tier with the most tested runs, else
+    from that of another tier, else assumed.
     """
     first = info.protocols[0].name
     tested = [table for table in tables if table.track.protocol == first and _runs(table) > 1]
@@ -41,15 +34,13 @@ def tier_powers(info: BenchmarkInfo, tables: Sequence[BoardTable] = ()) -> tuple
 
 
 def _runs(table: BoardTable) -> int:
-    """Return the number of tested runs of a table."""
     return 0 if table.tests is None else len(table.tests.runs)
 
 
 def _power(tier: TierInfo, tested: Sequence[BoardTable]) -> TierPower:
     """Return the power of a tier.
 
-    Args:
-        tested: tables of the benchmark with at least two tested runs, the one with the most runs first.
+    ``tested``: tables of the benchmark with at least two tested runs, the one with the most runs first.
     """
     low, high = wilson(tier.items / 2, tier.items)
     clusters, difference, note = tier.clusters, None, "clusters unknown without the data"

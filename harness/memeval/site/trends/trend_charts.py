@@ -1,7 +1,5 @@
 """Charts of trends: several systems in one chart, with numbered breaks."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,8 +11,17 @@ from markupsafe import Markup
 from memeval.leaderboard.releases import by_number
 from memeval.leaderboard.trend_measures import RANK, MeasuredValue, Unit
 from memeval.leaderboard.trends import NeighbourTest, SeriesTrend, Trend, TrendPoint, TrendStep
-from memeval.site.charts.axes import Axis, time_axis, value_axis
-from memeval.site.charts.line_charts import BreakMark, Level, Line, LineChart, LinePoint, draw_lines
+from memeval.site.charts.line_charts import (
+    Axis,
+    BreakMark,
+    Level,
+    Line,
+    LineChart,
+    LinePoint,
+    draw_lines,
+    time_axis,
+    value_axis,
+)
 from memeval.site.model.text import minute
 from memeval.site.trends.trend_files import write_range, write_value
 
@@ -22,7 +29,6 @@ Place = Callable[[TrendPoint], float]
 """Returns where a point stands on the axis of times."""
 
 MOST_RELEASES = 8
-"""Maximum number of labelled releases on an axis."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +48,6 @@ class NumberedBreak:
 
 @dataclass(frozen=True)
 class TrendView:
-    """One chart with its text."""
-
     title: str
     trends: tuple[SeriesTrend, ...]
     names: tuple[str, ...]
@@ -53,7 +57,6 @@ class TrendView:
 
     @property
     def drawing(self) -> Markup:
-        """The chart as SVG."""
         return draw_lines(self.chart)
 
     @property
@@ -123,7 +126,6 @@ def trend_view(title: str, trends: Sequence[SeriesTrend], names: Sequence[str], 
 
 
 def key(line: int) -> str:
-    """Return the name of a line in the page."""
     return f"s{line + 1}"
 
 
@@ -133,7 +135,7 @@ def numbered_breaks(trends: Sequence[Trend], place: Place) -> tuple[NumberedBrea
     for line, trend in enumerate(trends):
         for each in trend.breaks:
             before, after = trend.points[each.index - 1], trend.points[each.index]
-            reasons = tuple(change.sentence for change in each.changes)
+            reasons = each.changes
             by_reason[reasons].append((place(before), place(after), after.at, line))
     found: list[tuple[float, str, tuple[str, ...], tuple[int, ...]]] = []
     for reasons, places in by_reason.items():

@@ -1,7 +1,5 @@
 """Trends as rows of a file: CSV and JSON."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,21 +11,8 @@ from memeval.site.model import text
 from memeval.site.table.downloads import safe_cell
 
 COLUMNS = (
-    "benchmark",
-    "system",
-    "measure",
-    "unit",
-    "at",
-    "version",
-    "value",
-    "low",
-    "high",
-    "note",
-    "superseded",
-    "break",
-    "step_p",
-    "track_id",
-    "run_id",
+    *("benchmark", "system", "measure", "unit", "at", "version", "value", "low", "high", "note"),
+    *("superseded", "break", "step_p", "track_id", "run_id"),
 )
 
 
@@ -56,7 +41,7 @@ def write_range(low: float | None, high: float | None, unit: Unit) -> str:
 def point_rows(each: SeriesTrend) -> Iterator[dict[str, Any]]:
     """Yield one row a point, with the columns in ``COLUMNS``; an unknown value is ``None``."""
     trend = each.trend
-    breaks = {found.index: " ".join(change.sentence for change in found.changes) for found in trend.breaks}
+    breaks = {found.index: " ".join(found.changes) for found in trend.breaks}
     steps = {step.index: step.p for step in trend.steps}
     for index, point in enumerate(trend.points):
         yield {
@@ -89,7 +74,6 @@ def as_csv(trends: Iterable[SeriesTrend]) -> str:
 
 
 def as_data(trends: Sequence[SeriesTrend]) -> list[dict[str, Any]]:
-    """Return trends as plain JSON data, one object a series."""
     return [
         {
             "system": each.series.system,

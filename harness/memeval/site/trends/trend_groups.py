@@ -1,7 +1,5 @@
 """The trends of a site: one group of charts for each benchmark and settings, over all systems or of one."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +8,6 @@ from itertools import groupby
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import BoardRow, RankStatus
 from memeval.leaderboard.series import History, RunSeries, history_of
-from memeval.leaderboard.track_changes import Change
 from memeval.leaderboard.trend_measures import CATEGORY, COMPOSITE, RANK_MEASURE, TrendMeasure, run_measures
 from memeval.leaderboard.trends import SeriesTrend, Trend, TrendPoint, neighbour_tests, rank_trend, trend_of
 from memeval.records.run import Run, View
@@ -30,8 +27,6 @@ TABLE_RUNS = 100
 
 @dataclass(frozen=True)
 class TrendCell:
-    """A value in the table of a group."""
-
     value: str
     range: str
     note: str | None
@@ -39,8 +34,6 @@ class TrendCell:
 
 @dataclass(frozen=True)
 class TrendRow:
-    """A run in the table of a group."""
-
     place: int
     """Index of the series."""
     name: str
@@ -53,8 +46,6 @@ class TrendRow:
 
 @dataclass(frozen=True)
 class TrendGroup:
-    """The charts of one benchmark and settings."""
-
     anchor: str
     track: Track
     """The track of the latest run."""
@@ -68,9 +59,7 @@ class TrendGroup:
     rows: tuple[TrendRow, ...]
     """All runs, oldest first, system by system."""
     shown: int = SHOWN
-    """Number of systems that the charts show first."""
     table_runs: int = TABLE_RUNS
-    """Number of runs of a system in the table."""
 
     @property
     def latest_rows(self) -> tuple[TrendRow, ...]:
@@ -78,29 +67,18 @@ class TrendGroup:
         by_name = groupby(self.rows, lambda row: row.place)
         return tuple(row for _place, found in by_name for row in list(found)[-self.table_runs :])
 
-    @property
-    def has_line(self) -> bool:
-        """Whether any chart joins two runs."""
-        return any(one.has_line for one in self.series)
-
 
 @dataclass(frozen=True)
 class Trends:
-    """All trends of a site, or those of one system."""
-
     groups: tuple[TrendGroup, ...]
-    """Groups with a system that has at least two runs; those with a line first."""
+    """Groups with a system that has at least two runs."""
     single: tuple[tuple[str, tuple[str, ...]], ...]
     """The title of each other group, with the names of its systems."""
     history: History
 
 
 def trends_of(site: SiteModel, slug: str | None = None) -> Trends:
-    """Return the trends of a site.
-
-    Args:
-        slug: the system; ``None`` for all.
-    """
+    """Return the trends of a site. ``slug``: the system; ``None`` for all."""
     rows = {row.run.run_id: row for row in site.board.runs if slug in (None, row.run.system.slug)}
     history = history_of([row.run for row in rows.values()], site.board.ledger)
     grouped: dict[tuple[str, ...], list[RunSeries]] = defaultdict(list)
@@ -108,7 +86,6 @@ def trends_of(site: SiteModel, slug: str | None = None) -> Trends:
         grouped[series.group].append(series)
     several = [found for found in grouped.values() if any(len(one.runs) > 1 for one in found)]
     groups = [_group(site, rows, found, number) for number, found in enumerate(several, start=1)]
-    groups.sort(key=lambda group: not group.has_line)
     single = [
         (_title(site, found[0].latest), _names(rows, found)) for found in grouped.values() if found not in several
     ]
@@ -168,9 +145,7 @@ def _series_trend(
 def _rows(place: int, name: str, trends: Sequence[Trend]) -> list[TrendRow]:
     """Return the table's rows of one series, given its trend of each measure; the composite is the first."""
     breaks = {
-        each.index: " ".join(
-            dict.fromkeys(change.sentence for trend in trends for change in _changes(trend, each.index))
-        )
+        each.index: " ".join(dict.fromkeys(change for trend in trends for change in _changes(trend, each.index)))
         for trend in trends
         for each in trend.breaks
     }
@@ -186,7 +161,7 @@ def _rows(place: int, name: str, trends: Sequence[Trend]) -> list[TrendRow]:
     ]
 
 
-def _changes(trend: Trend, index: int) -> Iterable[Change]:
+def _changes(trend: Trend, index: int) -> Iterable[str]:
     return (change for each in trend.breaks if each.index == index for change in each.changes)
 
 
@@ -195,10 +170,10 @@ def _cell(trend: Trend, index: int) -> TrendCell:
     return TrendCell(write_value(reading.value, unit), write_range(reading.low, reading.high, unit), reading.note)
 
 
-def _first(series: RunSeries) -> tuple[bool, int, bool, float, str]:
-    """Return a sort key: systems with a line first, then those with more runs, then by score."""
+def _first(series: RunSeries) -> tuple[int, bool, float, str]:
+    """Return a sort key: systems with more runs first, then by score."""
     score = series.latest.scores.composite.value or 0.0
-    return not series.has_line, -len(series.runs), series.is_control, -score, series.system
+    return -len(series.runs), series.is_control, -score, series.system
 
 
 def _title(site: SiteModel, latest: Run) -> str:

@@ -1,7 +1,5 @@
 """One Dask cluster for all tests of this folder, a package so that it ends with them: to start it takes long."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

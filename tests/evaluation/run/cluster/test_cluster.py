@@ -1,7 +1,5 @@
 """Runs on a real Dask cluster of two processes have the rows of runs on this machine."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import signal

@@ -1,7 +1,5 @@
 """Workers and clusters that lack something, end, or hang: one sentence each, and nothing finished is lost."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

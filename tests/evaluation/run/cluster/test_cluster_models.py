@@ -1,7 +1,5 @@
 """Model calls of systems and readers on Dask workers: this machine makes them, with its budget, limits and key."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re

@@ -1,4 +1,4 @@
-"""Checks the recorded model calls of a run: keys, replies, prices, and who paid for them."""
+"""Checks the recorded model calls of a run: keys, replies, prices, who paid for them, and a judge's verdicts."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from memeval.archive.runs import RunFolder
+from memeval.evaluation.judge.judges import judged_graders
 from memeval.evaluation.verify.checks.subject import Subject
 from memeval.evaluation.verify.findings import Check, Finding
+from memeval.evaluation.withhold.encoding import has_verdict
 from memeval.gateway.budget import PRICE_LISTS, price_list
 from memeval.gateway.replies import UnusableReply, read_call, text_of
-from memeval.records.call import Call, Caller
+from memeval.records.call import Call, Caller, Phase
 from memeval.records.errors import MemevalError
+from memeval.records.grade import GradeState
 from memeval.records.response import Outcome
 from memeval.records.track import Redistribution
 
-NAME = "calls"
+NAME, JUDGMENTS = "calls", "judgments"
+
+WITHHELD = "the requests are withheld; memeval reproduce checks them with the data"
+"""Why the keys of calls are not checked."""
 
 
 def check_calls(subject: Subject) -> Check:
@@ -30,7 +36,7 @@ def check_calls(subject: Subject) -> Check:
         findings += wrong_keys(subject.folder, "calls.jsonl", subject.calls)
     paid, reasons = _payers(subject)
     if run.redistribution is Redistribution.IDS and subject.calls:
-        reasons.append("the requests are withheld; memeval reproduce checks them with the data")
+        reasons.append(WITHHELD)
     if run.prices not in (None, price_list()):
         reasons.append(f"the prices of {run.prices} are not here")
     return Check(NAME, (*findings, *paid), "; ".join(reasons) or None)
@@ -47,7 +53,6 @@ def _prices(subject: Subject) -> Iterator[Finding]:
 
 
 def _replies(subject: Subject) -> Iterator[Finding]:
-    """Check the fields of every model call that follow from its reply."""
     run = subject.run
     priced = run.prices == price_list()
     for name, rows in (("judgments.jsonl", subject.judgments), ("calls.jsonl", subject.calls)):
@@ -128,7 +133,6 @@ def wrong_keys(folder: RunFolder, name: str, calls: Iterable[Call]) -> Iterator[
     """Yield a finding for each model call whose key does not match its request.
 
     Args:
-        name: the file.
         calls: its rows, with their full text.
     """
     for number, call in enumerate(calls, start=1):
@@ -144,9 +148,55 @@ def _key_of(call: Call) -> str | None:
 
 
 def _traffic(subject: Subject) -> Iterator[Finding]:
-    """Check that the system declares the hosts of its exchanges."""
     declared = {use.host for use in subject.run.system.hosts}
     for number, row in enumerate(subject.traffic, start=1):
         if row.host not in declared and row.error is None:
             problem = f"names the host {row.host}, which the system does not declare."
             yield Finding(subject.where("traffic.jsonl", number), problem)
+
+
+_RULED = (GradeState.GRADED, GradeState.UNPARSED, GradeState.JUDGE_ERROR)
+"""The possible states of a judged answer."""
+
+
+def check_judgments(subject: Subject) -> Check:
+    """Check the keys of the judge's calls, its prompts, and that each verdict has a recorded reply and matches it.
+
+    If the benchmark's text is withheld, the keys need the data, and ``reproduce`` checks them.
+    """
+    findings = [*_verdicts(subject), *_prompts(subject)]
+    if subject.run.redistribution is Redistribution.FULL:
+        findings += wrong_keys(subject.folder, "judgments.jsonl", subject.judgments)
+    elif subject.judgments:
+        return Check(JUDGMENTS, tuple(findings), WITHHELD)
+    return Check(JUDGMENTS, tuple(findings))
+
+
+def _verdicts(subject: Subject) -> Iterator[Finding]:
+    """Check that each verdict of a model judge has a stored judgment, and matches its reply."""
+    run, judgments = subject.run, subject.judgments
+    replies = {call.key: text_of(call) for call in sorted(judgments, key=lambda call: call.error is None)}
+    model = run.track.judge.partition(":")[2].rpartition("@")[0]
+    judged = judged_graders(run.track) if run.track.judge_endpoint is not None else frozenset()
+    for number, call in enumerate(judgments, start=1):
+        asked = (call.caller, call.phase, call.request.endpoint, call.request.model)
+        if asked != (Caller.JUDGE, Phase.JUDGE, run.track.judge_endpoint, model):
+            yield Finding(subject.where("judgments.jsonl", number), "is not a call to the judge of the track.")
+    for number, grade in enumerate(subject.grades, start=1):
+        where = subject.where("grades.jsonl", number)
+        if grade.judgment_key is None:
+            if grade.grader in judged and grade.state in _RULED:
+                yield Finding(where, f"{grade.item_id} has no judgment, but its judge is a model.")
+        elif grade.judgment_key not in replies:
+            yield Finding(where, f"{grade.item_id} names a judgment that is missing from judgments.jsonl.gz.")
+        elif not has_verdict(replies[grade.judgment_key], grade.verdict, run.redistribution):
+            yield Finding(where, f"{grade.item_id}: the verdict does not match the judge's reply.")
+
+
+def _prompts(subject: Subject) -> Iterator[Finding]:
+    path, stated = subject.folder.file("prompts.jsonl"), subject.run.track.prompts
+    for number, prompt in enumerate(subject.prompts, start=1):
+        if prompt.digest != stated.get(prompt.name):
+            yield Finding(f"{path}:{number}", f"the prompt {prompt.name!r} is not the prompt of the track.")
+    for name in sorted(stated.keys() - {prompt.name for prompt in subject.prompts}):
+        yield Finding(str(path), f"the prompt {name!r} of the track is missing.")

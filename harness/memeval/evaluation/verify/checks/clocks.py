@@ -43,10 +43,17 @@ def check_clocks(subject: Subject) -> Check:
     if source is None:
         return Check(NAME, tuple(findings), f"run {earlier}, which made the answers, is not here")
     try:
+        if (source.run.system.slug, source.run.system.submission_digest) != _named(subject):
+            problem = f"run {earlier}, which made the answers, is of {source.run.system.slug}."
+            findings.append(Finding(f"{subject.head}: system", problem, REMEDY))
         rows = {row.to_json() for row in source.responses()}
     except MemevalError as error:
         return Check(NAME, tuple(findings), f"run {earlier} cannot be read ({error.problem.rstrip('.')})")
     return Check(NAME, (*findings, *_rows(subject, started, ended, rows)))
+
+
+def _named(subject: Subject) -> tuple[str, str]:
+    return subject.run.system.slug, subject.run.system.submission_digest
 
 
 def _head(subject: Subject, started: datetime, ended: datetime) -> Iterator[Finding]:

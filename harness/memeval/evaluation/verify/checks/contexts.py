@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.verify.checks.sessions import NoData
-from memeval.evaluation.verify.checks.subject import Subject
+from memeval.evaluation.verify.checks.subject import NoData, Subject
 from memeval.evaluation.verify.findings import Check, Finding
 from memeval.execution.contexts import TurnTexts, digest_of_text, texts_of
 from memeval.execution.readers import NATIVE
@@ -89,7 +88,6 @@ def _texts(subject: Subject, session: BenchmarkSession, counts: dict[Digest, int
 
 
 def _tokens(subject: Subject, counts: dict[Digest, int]) -> Iterator[Finding]:
-    """Compare the token counts of the responses with those of the stored texts."""
     for number, row in enumerate(subject.responses, start=1):
         counted = None if row.context_digest is None else counts.get(row.context_digest)
         if counted is not None and counted != row.context_tokens:

@@ -15,8 +15,7 @@ from typing import overload
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.readers import reader_named
-from memeval.evaluation.verify.checks.sessions import ControlAnswers, NoData, Part
-from memeval.evaluation.verify.checks.subject import Subject
+from memeval.evaluation.verify.checks.subject import ControlAnswers, NoData, Part, Subject
 from memeval.evaluation.verify.findings import Check, Finding
 from memeval.execution.model_reader import PREFIX
 from memeval.execution.runner import ScenarioRunner
@@ -47,10 +46,6 @@ def check_control(subject: Subject, items: int = DRAWN) -> Check | None:
     """Check drawn answers of a control's run: the control gives them again.
 
     The control runs in this process. The digest of ``run.json`` draws the items, so that nobody can choose them.
-
-    Args:
-        subject: the run.
-        items: number of drawn items; all if the run has fewer.
 
     Returns:
         ``None`` for a run of another system.
@@ -105,7 +100,6 @@ class _Rerun:
     def of(
         cls, folder: RunFolder, session: BenchmarkSession, control: Control, stored: Iterable[Response], items: int
     ) -> _Rerun:
-        """Draw items of a stored run."""
         answered = {row.item_id for row in stored}
         keys = [key for key in session.keys if key.item_id in answered]
         drawn = sorted(keys, key=lambda key: _ticket(folder, key.item_id))[:items]
@@ -136,11 +130,7 @@ class _Rerun:
 
 
 class _KeptSteps(Steps):
-    """The steps of a history that several controls read in turn: each step is generated once.
-
-    Args:
-        steps: the steps of the history.
-    """
+    """The steps of a history that several controls read in turn: each step is generated once."""
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
@@ -245,7 +235,6 @@ def _ticket(folder: RunFolder, item_id: str) -> bytes:
 
 
 def _responses(work: ScenarioWork, rerun: _Rerun) -> Iterator[Response]:
-    """Yield the responses of a new instance of a control to the questions of a scenario."""
     control, track = rerun.control, rerun.folder.run.track
     reader = None if track.reader == NATIVE else reader_named(track.reader)
     limits: Limits = track.limits
@@ -256,11 +245,7 @@ def _responses(work: ScenarioWork, rerun: _Rerun) -> Iterator[Response]:
 
 
 def _loaded(control: Control) -> object:
-    """Return a new instance of a control's class.
-
-    Raises:
-        ImportError: its file cannot be loaded.
-    """
+    """Return a new instance of a control's class. Raises ``ImportError`` if its file cannot be loaded."""
     name = f"control {control.file}"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, control.file)

@@ -28,7 +28,6 @@ def check_files(folder: RunFolder, digests: Mapping[str, FileDigest] | None = No
 
 
 def _identity(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
-    """Check the ids, the isolation and the folder of a run."""
     if run.track_id != run.track.id:
         yield Finding(f"{head}: track_id", f"is {run.track_id}, but the track's parts give {run.track.id}.")
     inputs = Inputs.of(run.track, run.system, run.coverage.limit)
@@ -56,7 +55,6 @@ def _identity(folder: RunFolder, run: Run, head: str) -> Iterator[Finding]:
 
 
 def _files(folder: RunFolder, run: Run, head: str, digests: Mapping[str, FileDigest]) -> Iterator[Finding]:
-    """Check that exactly the sealed files exist, with their digests."""
     for name in sorted(set(run.files) - set(ROW_FILES)):
         yield Finding(f"{head}: files", f"lists an unknown file {name!r}.")
     for name in ("responses.jsonl", "contexts.jsonl", "grades.jsonl", "log.jsonl"):
@@ -70,7 +68,7 @@ def _files(folder: RunFolder, run: Run, head: str, digests: Mapping[str, FileDig
             yield Finding(str(path), "is a symlink.", "Replace it with the file itself.")
             continue
         try:
-            found = digests.get(name) or inner_digest(path)
+            found = digests.get(name) or inner_digest(path, stated.rows)
         except MemevalError as error:
             yield Finding(error.where or str(path), error.problem, error.remedy or REMEDY)
             continue

@@ -13,7 +13,7 @@ from memeval.conformance.suite import CHECKS, SUITE
 from memeval.evaluation.judge.judges import ChosenJudge
 from memeval.evaluation.verify.audit import REMEDY, audit_identity, verify_audit
 from memeval.evaluation.verify.checks.clocks import SKEW, utc_time
-from memeval.evaluation.verify.checks.sessions import NoData, Sessions
+from memeval.evaluation.verify.checks.subject import NoData, Sessions
 from memeval.evaluation.verify.findings import Check, Finding
 from memeval.judging.base import Ruling
 from memeval.judging.calibration import CalibrationAnswer, trials
@@ -67,13 +67,7 @@ def _contradictions(report: Conformance, path: str) -> Iterator[Finding]:
 
 
 def _contradiction(check: ConformanceCheck, is_blocked: bool, can_be_declared: bool) -> str | None:
-    """Return what the outcome of a check contradicts; ``None`` if nothing.
-
-    Args:
-        check: the check, as reported.
-        is_blocked: whether the check that it depends on failed.
-        can_be_declared: whether a submission may declare that it fails.
-    """
+    """Return what the outcome of a check contradicts; ``None`` if nothing."""
     outcome = check.outcome
     if is_blocked and outcome is not CheckOutcome.NOT_APPLICABLE:
         return f"is '{outcome}', but the check that it depends on failed."

@@ -1,27 +1,133 @@
-"""A stored run whose rows were read, as the checks receive it."""
+"""A stored run whose rows were read, as the checks receive it, and the open benchmarks of several runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
 from memeval.analysis.failures import FAILURES
-from memeval.archive.rows import ReadFile, read_file
+from memeval.archive.rows import ReadFile, SharedRows, read_file
 from memeval.archive.runs import RunFolder, sealed_runs
+from memeval.benchmarks import find
+from memeval.benchmarks.base import Parameters
 from memeval.benchmarks.registry import not_installed
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.evaluation.verify.checks.sessions import NoData, Sessions, with_its_data
+from memeval.evaluation.verify.findings import Check
 from memeval.evaluation.withhold.decoding import decoded_run
-from memeval.records.base import Digest, Stored, comparable_digest
+from memeval.records.base import Digest, Stored, canonical_json, comparable_digest
 from memeval.records.call import Call, Prompt, Traffic
+from memeval.records.errors import BadInput, MemevalError
 from memeval.records.failure import Failure
 from memeval.records.grade import Grade
 from memeval.records.journal import LogLine
 from memeval.records.response import Context, Response
 from memeval.records.run import FileDigest, Run
-from memeval.records.track import Redistribution
+from memeval.records.scores import Scores
+from memeval.records.track import CategoryPlan, Redistribution, Track
+
+
+@dataclass(frozen=True)
+class NoData:
+    """Why the benchmark of a track cannot be opened here."""
+
+    reason: str
+    """The reason, as a phrase or a sentence."""
+    field: str | None = None
+    """The part of the track that no run can have; ``None`` if only the data is missing here."""
+
+
+Part = tuple[str, str, tuple[str, ...]]
+"""What decides answers of a control: its name, the digest of the track, and the items that one instance is asked."""
+
+ControlAnswers = dict[Part, dict[str, Digest]]
+"""Digests of the answers of controls, by what decides them and by question."""
+
+
+@dataclass
+class Sessions:
+    """The open benchmarks of several runs. Opening takes seconds, so equal data is opened once."""
+
+    _opened: dict[str, BenchmarkSession | NoData] = field(default_factory=dict)
+    counts: dict[Digest, int] = field(default_factory=dict)
+    """Tokens of the contexts that were counted, by digest of their text."""
+
+    contexts: dict[tuple[int, Redistribution, Digest], dict[Digest, int]] = field(default_factory=dict)
+    """Tokens of the contexts of files without problems: by the identity of the open benchmark, which stays open here,
+    by whether its text is withheld, and by the digest of the file."""
+
+    scores: dict[tuple[tuple[CategoryPlan, ...], Digest], Scores] = field(default_factory=dict)
+    """Scores by the plan and by the digest of the grades."""
+
+    rows: SharedRows = field(default_factory=SharedRows)
+    """The rows of files that several runs have."""
+
+    folders: Sequence[RunFolder] = ()
+    """All runs that are verified together."""
+
+    systems: dict[str, Check] = field(default_factory=dict)
+    """Checks of systems without problems; see :func:`~memeval.evaluation.verify.checks.systems.check_system`."""
+
+    analysed: set[tuple[str, ...]] = field(default_factory=set)
+    """Failure analyses that are right, by the digests of the track, the rows and the analysis. Repeated runs of a
+    deterministic system have equal rows."""
+
+    control_answers: ControlAnswers = field(default_factory=dict)
+    """What controls answered when they ran again, for the next runs of the same controls on the same data."""
+
+    def of(self, track: Track) -> BenchmarkSession | NoData:
+        """Return the benchmark with the data that is here for a track; its digest may be another than the track's."""
+        return self.open(
+            track.benchmark, track.parameters, track.protocol, track.tier, shipped_errata=track.errata is not None
+        )
+
+    def open(
+        self,
+        benchmark: str,
+        parameters: Parameters,
+        protocol: str | None = None,
+        tier: str | None = None,
+        *,
+        shipped_errata: bool = True,
+    ) -> BenchmarkSession | NoData:
+        """Return a benchmark with the data that is here; see :meth:`BenchmarkSession.open`."""
+        key = canonical_json([benchmark, dict(parameters), protocol, tier, shipped_errata])
+        if key not in self._opened:
+            self._opened[key] = _opened(benchmark, parameters, protocol, tier, shipped_errata)
+        return self._opened[key]
+
+
+def with_its_data(opened: BenchmarkSession | NoData, track: Track) -> BenchmarkSession | NoData:
+    """Return the benchmark only if its data is that of the track."""
+    if isinstance(opened, NoData) or opened.dataset.digest == track.data_digest:
+        return opened
+    return NoData(f"the data {track.data_digest[:19]} of {track.benchmark} is not here")
+
+
+def _opened(
+    named: str, parameters: Parameters, protocol: str | None, tier: str | None, shipped_errata: bool
+) -> BenchmarkSession | NoData:
+    try:
+        benchmark = find(named)
+    except BadInput:
+        return NoData(f"this memeval has no benchmark {named}")
+    info = benchmark.info
+    for kind, name, known in (("protocol", protocol, info.protocols), ("tier", tier, info.tiers)):
+        names = [each.name for each in known]
+        if name is not None and name not in names:
+            return NoData(f"is {name}, but {info.id} has: {', '.join(names)}.", kind)
+    if not benchmark.available():
+        return NoData(f"the data of {info.id} is not here")
+    try:
+        return BenchmarkSession.open(
+            benchmark, None, parameters or None, protocol=protocol, tier=tier, shipped_errata=shipped_errata
+        )
+    except MemevalError as error:
+        if info.generated and isinstance(error, BadInput):
+            return NoData(f"do not fit {info.id}: {error.problem}", "parameters")
+        return NoData(f"the data of {info.id} is not here ({error.problem.rstrip('.')})")
+
 
 T = TypeVar("T", bound=Stored)
 
@@ -29,10 +135,31 @@ REQUIRED = frozenset({"responses.jsonl", "contexts.jsonl", "grades.jsonl"})
 """Files without which a run cannot be read."""
 
 
+MOST_ROWS = 1_000_000
+"""Maximum number of rows of a file."""
+
+ROWS_AN_ITEM = 200
+"""Maximum number of rows of a file for each planned item: questions, attempts and calls."""
+
+
+def _most_rows(folder: RunFolder, name: str) -> int | None:
+    """Return the number of rows that ``run.json`` states. Raises ``BadInput`` if its plan cannot have as many."""
+    if name not in folder.run.files:
+        return None
+    stated, planned = folder.run.files[name].rows, folder.run.track.planned
+    most = min(MOST_ROWS, ROWS_AN_ITEM * (planned + 100))
+    if stated > most:
+        where = f"{folder.path / 'run.json'}: files.{name}"
+        raise BadInput(
+            f"has {stated:,} rows, but a run of {planned:,} items has at most {most:,}.",
+            where=where,
+            remedy="Restore the file, or record a new run.",
+        )
+    return stated
+
+
 @dataclass(frozen=True)
 class Subject:
-    """A stored run and its rows."""
-
     folder: RunFolder
     run: Run
     sessions: Sessions
@@ -49,18 +176,14 @@ class Subject:
 
     @classmethod
     def read(cls, folder: RunFolder, sessions: Sessions) -> Subject:
-        """Read the rows of a run.
-
-        Raises:
-            MemevalError: a row cannot be read.
-        """
+        """Read the rows of a run. Raises ``MemevalError`` if a row cannot be read."""
         files, digests = folder.run.files, dict[str, FileDigest]()
 
         def read(name: str, model: type[T], *, shared: bool = False) -> list[T]:
             if name not in files and name not in REQUIRED:
                 return []
-            path = folder.file(name)
-            found = sessions.rows.read(path, model, files.get(name)) if shared else read_file(path, model)
+            path, most = folder.file(name), _most_rows(folder, name)
+            found = sessions.rows.read(path, model, files.get(name)) if shared else read_file(path, model, most)
             digests[name] = found.digest
             return found.rows
 
@@ -85,16 +208,11 @@ class Subject:
         return comparable_digest(self.responses)
 
     def failures(self) -> ReadFile[Failure]:
-        """Read the failure analysis.
-
-        Raises:
-            MemevalError: a row cannot be read.
-        """
+        """Read the failure analysis. Raises ``MemevalError`` if a row cannot be read."""
         return self.sessions.rows.read(self.folder.file(FAILURES), Failure, self.run.files.get(FAILURES))
 
     @property
     def head(self) -> str:
-        """The path of ``run.json``."""
         return str(self.folder.path / "run.json")
 
     def where(self, name: str, number: int) -> str:
@@ -110,7 +228,6 @@ class Subject:
 
     @cached_property
     def session(self) -> BenchmarkSession | NoData:
-        """The benchmark with the data of the run."""
         return with_its_data(self.opened, self.run.track)
 
     def with_text(self, session: BenchmarkSession) -> Subject:

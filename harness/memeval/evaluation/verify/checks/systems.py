@@ -98,15 +98,12 @@ def check_sources(results: Path) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class _Check:
-    """The check of one run."""
-
     where: str
     """``FILE: system``."""
     system: SystemIdentity
     """The system in the head."""
 
     def control(self, shipped: Known) -> Iterator[Finding]:
-        """Yield the problems of a run of a control."""
         system = self.system
         versions = [each for each in shipped.controls if each.slug == system.slug]
         same = [each for each in versions if each.digest == system.submission_digest]
@@ -157,7 +154,6 @@ class _Check:
             yield self._finding("version", f"is {_text(system.version)}, but the digest is {owner}.")
 
     def source(self, results: Path, submissions: Path) -> Check:
-        """Return the check of a run of a submission against its files."""
         digest = self.system.submission_digest
         stored = stored_sources(results, digest)
         if faults := [fault for folder in stored if (fault := source_fault(folder))]:

@@ -8,8 +8,7 @@ from importlib.resources import files
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.judge.judges import judge_of
 from memeval.evaluation.run.readers import choose_reader, reader_named
-from memeval.evaluation.verify.checks.sessions import NoData
-from memeval.evaluation.verify.checks.subject import Subject
+from memeval.evaluation.verify.checks.subject import NoData, Subject
 from memeval.evaluation.verify.findings import Check, Finding
 from memeval.execution.model_reader import PREFIX, PROMPT, SEED, SETTINGS, VERSION
 from memeval.execution.readers import NATIVE, NoReader
@@ -51,7 +50,6 @@ def _finding(subject: Subject, field: str, problem: str) -> Finding:
 
 
 def _differences(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
-    """Compare the parts of the track that follow from the benchmark and its data."""
     track, benchmark = subject.run.track, session.benchmark.info.id
     rebuilt = session.track(reader=None, limits=Limits(ask_seconds=track.limits.ask_seconds))
     for field in ("benchmark", "data_digest", "parameters", "tokenizer", "sample", "released"):
@@ -72,12 +70,7 @@ def _differences(subject: Subject, session: BenchmarkSession) -> Iterator[Findin
 
 
 def _plans(subject: Subject, rebuilt: Track) -> Iterator[Finding]:
-    """Compare the categories: items, weights and graders.
-
-    Args:
-        subject: the run.
-        rebuilt: its track, built again.
-    """
+    """Compare the categories: items, weights and graders."""
     stated = {plan.name: plan for plan in subject.run.track.categories}
     expected = {plan.name: plan for plan in rebuilt.categories}
     for name in [*expected, *(name for name in stated if name not in expected)]:
@@ -161,7 +154,6 @@ def _phases(subject: Subject, *, is_native: bool, is_model: bool) -> Iterator[Fi
 
 
 def _judging(subject: Subject) -> Iterator[Finding]:
-    """Check that the judge exists, and that prompts and seeds are those of judge and reader."""
     run, track = subject.run, subject.run.track
     try:
         judge = judge_of(track, subject.prompts)
@@ -196,7 +188,6 @@ def _seeds(subject: Subject) -> dict[str, int]:
 
 
 def _shown(value: object) -> str:
-    """Return a value for a message, without control characters and shortened."""
     from memeval.systems.channel import visible
 
     text = visible(str(value))

@@ -1,7 +1,5 @@
 """Where a board is published: a folder, an S3-compatible bucket, or a Git branch."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from memeval.objects import open_store, parse_place
@@ -13,7 +11,6 @@ from memeval.site.release.targets.git import GitTarget
 from memeval.site.release.targets.stored import BucketTarget
 
 GIT = "git:"
-"""The start of the name of a Git branch."""
 
 MISSING = f"Name it with --to, or as 'to' in section [publish] of {SETTINGS}: DIR, s3://BUCKET/PREFIX or git:BRANCH."
 

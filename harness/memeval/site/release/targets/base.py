@@ -1,7 +1,5 @@
 """The interface of a target (a folder, a bucket or a Git branch), and how a web server delivers its files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -32,28 +30,18 @@ FOREVER = "public, max-age=31536000, immutable"
 """For files whose bytes never change: those of a version, and those that are named by their digest."""
 
 BRIEFLY = "public, max-age=60"
-"""For ``versions.json``, ``latest`` and the pages at the root."""
 
 
 def headers_of(path: str, *, immutable: bool) -> Headers:
-    """Return the headers of a published file.
-
-    Args:
-        immutable: whether its bytes never change.
-    """
+    """Return the headers of a published file. ``immutable``: whether its bytes never change."""
     kind = CONTENT_TYPES.get(PurePosixPath(path).suffix.lower(), "application/octet-stream")
     return Headers(kind, FOREVER if immutable else BRIEFLY)
 
 
 class EntryKind(StrEnum):
-    """What stands at a path."""
-
     FILE = "file"
-    """A plain file."""
     LINK = "link"
-    """A symlink to a file or a folder."""
     OTHER = "other"
-    """A pipe, a device or a submodule."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +49,6 @@ class Entry:
     """What a target tells about a path without sending its content."""
 
     size: int
-    """Its size in bytes."""
     kind: EntryKind = EntryKind.FILE
     tag: str | None = None
     """A value that changes with the bytes: the entity tag of a bucket, the object id of Git; ``None`` in a folder."""
@@ -71,28 +58,21 @@ class Entry:
 
 @dataclass(frozen=True)
 class NewFile:
-    """A file to publish."""
-
     path: str
-    """Relative to the root of the board."""
     content: bytes | Path
-    """Its bytes, or the file that has them."""
     immutable: bool = True
     """Whether the bytes at this path never change."""
 
     @property
     def data(self) -> bytes:
-        """Its bytes."""
         return self.content if isinstance(self.content, bytes) else self.content.read_bytes()
 
     @property
     def size(self) -> int:
-        """Its size in bytes."""
         return len(self.content) if isinstance(self.content, bytes) else self.content.stat().st_size
 
     @property
     def headers(self) -> Headers:
-        """How a web server delivers it."""
         return headers_of(self.path, immutable=self.immutable)
 
 
@@ -106,15 +86,12 @@ class Target(Protocol):
     """Whether reading costs no network: then every file is compared before something counts as published."""
 
     @property
-    def url(self) -> str:
-        """The target, as a user names it."""
-        ...
+    def url(self) -> str: ...
 
     def check_place(self, results: Path) -> None:
         """Check that a board may be published here. Writes nothing.
 
-        Raises:
-            BadInput: the place is inside the results folder, or contains something else.
+        Raises ``BadInput`` if the place is inside the results folder, or contains something else.
         """
         ...
 
@@ -122,16 +99,10 @@ class Target(Protocol):
         """Check that the target can be written to; return warnings for the user."""
         ...
 
-    def entries(self) -> Mapping[str, Entry]:
-        """Return what is published now, by path; links are not followed."""
-        ...
+    def entries(self) -> Mapping[str, Entry]: ...
 
     def read(self, path: str) -> bytes:
-        """Return the bytes of a published file.
-
-        Raises:
-            KeyError: there is no such file.
-        """
+        """Return the bytes of a published file. Raises ``KeyError`` if there is no such file."""
         ...
 
     def create(self, file: NewFile) -> bool:
@@ -142,9 +113,7 @@ class Target(Protocol):
         """
         ...
 
-    def holds(self, file: NewFile, entry: Entry) -> bool:
-        """Return whether a published file has the bytes of a new one."""
-        ...
+    def holds(self, file: NewFile, entry: Entry) -> bool: ...
 
     def swap(self, file: NewFile, before: bytes | None) -> bool:
         """Replace a file atomically.
@@ -162,9 +131,5 @@ class Target(Protocol):
         ...
 
     def finish(self, message: str) -> list[str]:
-        """Make everything public that is not public yet; return what was done, as lines for the user.
-
-        Args:
-            message: what was published, as one line.
-        """
+        """Make everything public that is not public yet; return what was done, as lines for the user."""
         ...

@@ -1,7 +1,5 @@
 """A board in a folder."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -17,8 +15,7 @@ from memeval.site.release.targets.stored import StoredTarget
 class FolderTarget(StoredTarget):
     """Published files in a folder. ``latest`` is a symlink, or a page where the file system has no symlinks.
 
-    Args:
-        root: the folder; it is created with the first file.
+    ``root``: the folder; it is created with the first file.
     """
 
     reads_locally = True
@@ -28,7 +25,6 @@ class FolderTarget(StoredTarget):
         self._root = root
 
     def check_place(self, results: Path) -> None:
-        """Check that a board may be published here."""
         if self._root.resolve().is_relative_to(results.resolve()):
             raise BadInput(
                 "this is inside the results folder.", where=self._root, remedy="Name a folder outside of it."
@@ -39,7 +35,6 @@ class FolderTarget(StoredTarget):
         raise BadInput(f"'{LATEST}' exists and is not a symlink.", where=latest, remedy="Name another folder.")
 
     def prepare(self) -> list[str]:
-        """Create the folder."""
         try:
             self._root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -49,7 +44,6 @@ class FolderTarget(StoredTarget):
         return []
 
     def entries(self) -> Mapping[str, Entry]:
-        """Return what is published now."""
         if not self._root.exists():
             return {}
         if not self._root.is_dir():
@@ -57,7 +51,6 @@ class FolderTarget(StoredTarget):
         return dict(_walk(self._root))
 
     def holds(self, file: NewFile, entry: Entry) -> bool:
-        """Return whether a file has these bytes."""
         return entry.kind is EntryKind.FILE and entry.size == file.size and self.read(file.path) == file.data
 
     def point(self, version: str) -> None:
@@ -75,7 +68,6 @@ class FolderTarget(StoredTarget):
 
 
 def _is_page(latest: Path) -> bool:
-    """Return whether ``latest`` is a folder with nothing but the page that memeval writes into it."""
     return {path.name for path in latest.iterdir() if not path.name.startswith(PART)} == {INDEX}
 
 

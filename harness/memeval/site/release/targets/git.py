@@ -1,7 +1,5 @@
 """A board on a Git branch, for GitHub Pages and others: one commit a publication, made without a checkout."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile
@@ -19,22 +17,14 @@ from memeval.site.release.targets.base import Entry, EntryKind, NewFile
 
 
 class GitObjects:
-    """The contents of files in a Git repository, by object id.
-
-    Args:
-        folder: a folder inside the repository.
-    """
+    """The contents of files in a Git repository, by object id."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._writing, self._reading = Lock(), Lock()
 
     def write(self, content: bytes | Path) -> str:
-        """Store a content without any filter, and return its object id.
-
-        Raises:
-            BadInput: Git cannot store it.
-        """
+        """Store a content without any filter, and return its object id. Raises ``BadInput`` if Git cannot store it."""
         answer = b""
         if isinstance(content, bytes):
             done = subprocess.run(
@@ -57,11 +47,7 @@ class GitObjects:
         return answer.decode().strip()
 
     def read(self, name: str) -> bytes:
-        """Return the content with an object id.
-
-        Raises:
-            BadInput: the object is missing or damaged.
-        """
+        """Return the content with an object id. Raises ``BadInput`` if the object is missing or damaged."""
         content = None
         with self._reading, suppress(OSError, ValueError):
             stdin, stdout = self._reader
@@ -107,10 +93,7 @@ _NO_COMMIT = "0" * 40
 class GitTarget:
     """Published files on a branch. They become public together: with the commit, or with its push.
 
-    Args:
-        folder: a folder inside the repository.
-        branch: the name of the branch; the first publication creates it.
-        remote: the remote to push to; ``None`` to push nothing.
+    ``remote``: the remote to push to; ``None`` to push nothing.
     """
 
     reads_locally = True
@@ -124,11 +107,9 @@ class GitTarget:
 
     @property
     def url(self) -> str:
-        """The branch, as a user names it."""
         return f"git:{self._branch}"
 
     def check_place(self, results: Path) -> None:
-        """Check that the branch can hold a board."""
         for line in self._git("worktree", "list", "--porcelain").decode(errors="replace").splitlines():
             if line == f"branch {self._ref}":
                 raise BadInput(
@@ -147,27 +128,22 @@ class GitTarget:
         return []
 
     def entries(self) -> Mapping[str, Entry]:
-        """Return the files of the last commit and the new ones."""
         return {**self._published, **self._new}
 
     def read(self, path: str) -> bytes:
-        """Return the bytes of a file."""
         entry = self._new.get(path) or self._published[path]
         return self._objects.read(str(entry.tag))
 
     def create(self, file: NewFile) -> bool:
-        """Add a file to the next commit unless its path is taken."""
         if file.path in self._new or file.path in self._published:
             return False
         self._store(file)
         return True
 
     def holds(self, file: NewFile, entry: Entry) -> bool:
-        """Return whether a file has the bytes of a new one."""
         return entry.size == file.size and self._objects.write(file.content) == entry.tag
 
     def swap(self, file: NewFile, before: bytes | None) -> bool:
-        """Replace a file in the next commit."""
         try:
             now: bytes | None = self.read(file.path)
         except KeyError:
@@ -184,8 +160,7 @@ class GitTarget:
     def finish(self, message: str) -> list[str]:
         """Commit, and push if a remote is named.
 
-        Raises:
-            BadInput: another process has changed the branch meanwhile, or the remote refuses.
+        Raises ``BadInput`` if another process has changed the branch meanwhile, or the remote refuses.
         """
         done = []
         commit = self._commit(message)
@@ -232,7 +207,6 @@ class GitTarget:
 
     @cached_property
     def _published(self) -> Mapping[str, Entry]:
-        """The files of the last commit, by path."""
         found: dict[str, Entry] = {}
         listing = b"" if self._tip is None else self._git("ls-tree", "-r", "-z", "-l", self._tip)
         for line in listing.split(b"\0")[:-1]:
@@ -261,8 +235,7 @@ class GitTarget:
     def _tip(self) -> str | None:
         """The newest commit of the branch, here or at the remote; ``None`` before the first publication.
 
-        Raises:
-            BadInput: both have commits that the other lacks.
+        Raises ``BadInput`` if both have commits that the other lacks.
         """
         local, remote = self._local, self._remote_tip
         if local is None or remote is None or local == remote:
@@ -284,8 +257,6 @@ def run_git(folder: Path, words: Sequence[str], given: bytes, more: Mapping[str,
     """Return what a command of Git prints.
 
     Args:
-        folder: a folder inside the repository.
-        words: the command and its arguments.
         given: its standard input.
         more: variables of its environment.
         where: what errors call the target.

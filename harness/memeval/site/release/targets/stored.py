@@ -1,7 +1,5 @@
 """Targets in object stores: what they share, and a board in an S3-compatible bucket that is served as a website."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,30 +10,22 @@ from memeval.site.release.targets.base import Entry, NewFile
 
 
 class StoredTarget:
-    """Published files as objects.
-
-    Args:
-        store: the folder or the bucket.
-    """
+    """Published files as objects."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
 
     @property
     def url(self) -> str:
-        """The folder, or the bucket with its prefix."""
         return self._store.url
 
     def read(self, path: str) -> bytes:
-        """Return the bytes of a published file."""
         return self._store.read(path)
 
     def create(self, file: NewFile) -> bool:
-        """Publish a file unless its path is taken."""
         return self._store.create(file.path, file.content, file.headers)
 
     def swap(self, file: NewFile, before: bytes | None) -> bool:
-        """Replace a file atomically."""
         if before is None:
             return self.create(file)
         found = self._store.info(file.path)
@@ -48,7 +38,6 @@ class StoredTarget:
         return self._store.replace(file.path, file.content, file.headers, seen=found.etag)
 
     def finish(self, message: str) -> list[str]:
-        """Do nothing: every file is public at once."""
         return []
 
     def _put(self, file: NewFile) -> None:
@@ -62,11 +51,7 @@ class StoredTarget:
 
 
 class BucketTarget(StoredTarget):
-    """Published files as objects of a bucket. A bucket has no links: ``latest`` is a page.
-
-    Args:
-        store: the bucket.
-    """
+    """Published files as objects of a bucket. A bucket has no links: ``latest`` is a page."""
 
     reads_locally = False
 
@@ -74,17 +59,14 @@ class BucketTarget(StoredTarget):
         """Do nothing: a bucket is never inside the results folder."""
 
     def prepare(self) -> list[str]:
-        """Write a probe."""
         if self._store.refuses_overwriting:
             return []
         return [f"warning: {self.url}: this service overwrites objects. Publish from one machine at a time."]
 
     def entries(self) -> Mapping[str, Entry]:
-        """Return what is published now."""
         return {each.key: Entry(each.size, tag=each.etag) for each in self._store.list()}
 
     def holds(self, file: NewFile, entry: Entry) -> bool:
-        """Return whether a file has these bytes."""
         if entry.size != file.size:
             return False
         if entry.tag == hashlib.md5(file.data, usedforsecurity=False).hexdigest():
