@@ -98,7 +98,7 @@ def test_annotations_are_printed_on_request(call: Call, annotations: tuple[str, 
 def test_names_from_outside_cannot_leave_an_annotation_or_a_table_cell(call: Call) -> None:
     evil = "x|<b>@you\n::error::y [a](https://e.example) `c` %0A"
     track = make_track(categories=tuple(CategoryPlan(name=n, weight=0.5, items=50, grader="g") for n in ("kept", evil)))
-    make: dict[str, Any] = {"track": track, "version": evil}
+    make: dict[str, Any] = {"track": track, "version": evil.replace("\n", "")}  # no file can have a line break there
     before = make_run(RESULTS, "acme", {"kept": 50, evil: 45}, started="2026-11-01T10:00:00.000+00:00", **make)
     now = make_run(RESULTS, "acme", {"kept": 50, evil: 10}, started="2026-11-02T10:00:00.000+00:00", **make)
     checked = api.check(now, before.run.run_id)

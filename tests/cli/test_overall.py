@@ -49,7 +49,9 @@ def mine(tmp_path: Path) -> tuple[str, ...]:
     for slug, rights in scores.items():
         kind = SystemKind.CONTROL if slug in ("no-memory", "oracle") else SystemKind.SUBMISSION
         for track, right in zip(tracks, rights, strict=True):
-            make_run(tmp_path / "results", slug, {"kept": right, "changed": right}, track=track, kind=kind)
+            uneven = 5 if slug == "acme" and track is tracks[0] else 0  # else all people have equal shares: no variance
+            correct = {"kept": right + uneven, "changed": right - uneven}
+            make_run(tmp_path / "results", slug, correct, track=track, kind=kind)
     make_run(tmp_path / "results", "cyan", {"kept": 3}, track=tracks[0])
     return "--suites", "mine.toml"
 
@@ -71,7 +73,7 @@ def test_json_has_what_the_table_has(call: Call, mine: tuple[str, ...]) -> None:
     (table,) = json.loads(out)
     assert code == 0
     assert [(row["system"], row["rank"]) for row in table["rows"]] == [("acme", 1), ("blue", 2), ("cyan", None)]
-    assert table["suite"]["id"] == "mine@1" and table["seed"] and table["draws"] == 2000
+    assert table["suite"]["id"] == "mine@1" and table["seed"] and table["weightings"] == 10_000
 
 
 def test_csv_has_a_line_for_each_system(call: Call, mine: tuple[str, ...]) -> None:

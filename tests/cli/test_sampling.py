@@ -16,6 +16,7 @@ from tests.support.adapters import plain_adapter
 from tests.support.calling import Call
 from tests.support.forging import Forger
 from tests.support.runs import make_run
+from tests.support.standing import made_up
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +63,7 @@ def test_a_judge_that_disagrees_is_recorded_and_fails(call: Call, run: RunFolder
     assert "4 of 32 verdicts equal" in out
     assert "only 4 of 32 verdicts equal" in err
     assert "memeval ledger review RUN" in err
+    made_up(run.run)
     row = row_of(run)
     assert (row.standing, row.trust.grades) == (RankStatus.UNREVIEWED, GradeTrust.CLAIMED)
     call("ledger", "review", run.run.run_id, "--reason", "the model was replaced", "--by", "Ada")

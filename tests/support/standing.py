@@ -25,7 +25,10 @@ def _shipped(digest: str) -> Any:
 
 
 def _catalogue(benchmark: str) -> Any:
-    return SimpleNamespace(generated=True) if benchmark in _benchmarks else _catalogue_of(benchmark)
+    real = _catalogue_of(benchmark)
+    if benchmark not in _benchmarks:
+        return real
+    return SimpleNamespace(generated=True, unverified=real is not None and real.unverified)
 
 
 # For good, since boards of tests are also built in fixtures of a whole module.

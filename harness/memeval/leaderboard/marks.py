@@ -157,10 +157,12 @@ def marks_within(run: Run, controls: Sequence[Run]) -> tuple[Mark, ...]:
     return (*_above_oracle(composite, complete), *_hardly_any_errors(run, complete))
 
 
-def _above_oracle(composite: float, controls: Iterable[Run]) -> Iterator[Mark]:
-    for control in controls:
-        oracle = control.scores.composite.value
-        if control.system.view is View.EVIDENCE and oracle and composite >= oracle:
+def _above_oracle(composite: float, controls: Sequence[Run]) -> Iterator[Mark]:
+    """Yield a mark if a run is not below the oracle. To equal it is no sign where a control without its view does."""
+    values = [(control.system.view, control.scores.composite.value or 0.0) for control in controls]
+    best = max((value for view, value in values if view is View.ALL), default=0.0)
+    for view, oracle in values:
+        if view is View.EVIDENCE and (composite > oracle or composite == oracle > best):
             yield Mark(
                 MarkName.EQUAL_TO_ORACLE if composite == oracle else MarkName.ABOVE_ORACLE,
                 f"The score is {100 * composite:.1f} %. The control that gets only the evidence has "

@@ -343,6 +343,12 @@ def test_answers_that_the_named_run_did_not_give_are_found(tmp_path: Path, sessi
     assert f"is not a row of run {source}, which made the answers." in found("clocks", run, sessions)
 
 
+def test_answers_of_a_run_of_another_system_are_found(tmp_path: Path, sessions: Sessions) -> None:
+    source = Forger.of("astrocyte-basic/chroma", tmp_path).seal().run.run_id
+    run = forged(lambda forger: forger.head.update(answers_from=source), ANSWERS, tmp_path)
+    assert f"run {source}, which made the answers, is of chroma." in found("clocks", run, sessions)
+
+
 def test_data_that_is_not_here_is_not_called_checked(tmp_path: Path, sessions: Sessions) -> None:
     run = forged(lambda forger: forger.track.update(benchmark="locomo@1", tier="full"), ANSWERS, tmp_path)
     forger = Forger.of(ANSWERS, tmp_path / "other")

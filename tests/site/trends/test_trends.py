@@ -17,6 +17,7 @@ from memeval.records.ledger import LedgerEvent
 from memeval.records.run import Isolation, SystemKind
 from memeval.site.model.content import read_site
 from memeval.site.model.files import Asset, Page
+from memeval.site.model.text import visible
 from memeval.site.pages.systems import SystemPages
 from memeval.site.pages.trends import DOWNLOAD, TrendsPage
 from memeval.site.trends import trend_groups
@@ -188,8 +189,8 @@ def test_a_long_table_is_cut_and_says_so(tmp_path: Path) -> None:
 
 def test_hostile_names_and_versions_are_text(tmp_path: Path) -> None:
     for day in (1, 2):
-        run = make_run(tmp_path, "acme", {"kept": day}, started=started(day), version=f"{HOSTILE}{day}")
-        edit_head(run, system=run.run.system.data() | {"name": HOSTILE})
+        run = make_run(tmp_path, "acme", {"kept": day}, started=started(day), version=f"{visible(HOSTILE)}{day}")
+        edit_head(run, system=run.run.system.data() | {"name": visible(HOSTILE)})
     page = body(tmp_path)
     assert "<script" not in page
     assert "onerror" not in re.sub(r"&lt;.*?&gt;", "", page)

@@ -139,7 +139,6 @@ def import_file(
 
 
 def _matched(answers: ImportedAnswers, benchmark_session: BenchmarkSession, origin: Origin) -> ImportedAnswers:
-    """Match answers to the benchmark: list missing and unknown questions, and add the caller's origin."""
     slug = answers.slug if origin.slug is None else origin.slug
     if len(slug) > SLUG_LENGTH or not SLUG.fullmatch(slug):
         raise BadInput(

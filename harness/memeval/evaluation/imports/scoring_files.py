@@ -18,7 +18,6 @@ from memeval.records.response import Outcome, Response, RetrievedItem, Timings
 from memeval.statistics.composite import CompositeEstimate, Layout, composite_interval
 
 DEPTHS = (1, 3, 5, 10)
-"""Cut-off ranks of the measures."""
 
 MEASURES = ("recall", "hit", "precision", "ndcg")
 """The measures at each cut-off rank."""

@@ -64,7 +64,6 @@ def _text(context: Context, turns_of: TurnsOf) -> str | None:
 
 
 def is_done(item: ItemKey, last: dict[str, Response]) -> bool:
-    """Return whether every question of an item has a response."""
     return all(question_id in last for question_id in item.question_ids)
 
 

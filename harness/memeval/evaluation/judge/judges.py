@@ -68,7 +68,6 @@ class ChosenJudge:
         return {"judge": SEED} if self.model is not None and SEED in self.model.settings.values() else {}
 
     def prompt_rows(self, benchmark: str) -> list[Prompt]:
-        """Return its prompts for a benchmark as stored with a run."""
         texts = {} if self.model is None else self.model.prompts(find(benchmark).prompts)
         return [Prompt(name=name, text=text) for name, text in sorted(texts.items())]
 

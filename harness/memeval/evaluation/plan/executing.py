@@ -95,7 +95,6 @@ class PlannedRun:
     system: SystemSource | str
     """The system, or its name as in ``memeval run SYSTEM``, which is looked up when it runs."""
     benchmark: str
-    """The benchmark's id."""
     protocol: str | None = None
     """The protocol; ``None`` for that of the options."""
     tier: str | None = None
@@ -112,7 +111,6 @@ class PlannedRun:
 
     @property
     def slug(self) -> str:
-        """The system's slug, or how the caller named it."""
         return self.system if isinstance(self.system, str) else self.system.slug
 
     @property
@@ -206,8 +204,6 @@ def _outcome(
 
 
 class _Opened:
-    """The data of the latest run, which the next one may share."""
-
     def __init__(self, options: RunOptions) -> None:
         self._options = options
         self._key: tuple[object, ...] | None = None

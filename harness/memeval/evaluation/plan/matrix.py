@@ -42,7 +42,6 @@ class CellOutcome:
     reader: str | None
     """The reader that the plan names; ``None`` for the default."""
     system: str
-    """Id of the configuration."""
     folder: RunFolder | None = None
     """The run; ``None`` if the cell failed."""
     error: MemevalError | None = None
@@ -52,9 +51,7 @@ class CellOutcome:
 @dataclass(frozen=True)
 class MatrixRun:
     folder: MatrixFolder
-    """The stored matrix."""
     outcomes: tuple[CellOutcome, ...]
-    """The result of each cell."""
 
 
 def run_matrix(plan: MatrixPlan, options: RunOptions, progress: Progress | None = None) -> MatrixRun:
@@ -216,7 +213,6 @@ def _tests(outcomes: Sequence[CellOutcome]) -> Iterator[Test]:
 
 
 def _warnings(plan: MatrixPlan, outcomes: Sequence[CellOutcome]) -> Iterator[str]:
-    """Yield warnings: configurations that differ in several keys, and runs on different tracks."""
     ran: dict[str, RunFolder] = {}
     for outcome in outcomes:
         if outcome.folder is not None:

@@ -143,8 +143,6 @@ def _source(system: MatrixSystem) -> SystemSource:
 
 @dataclass(frozen=True)
 class _File:
-    """The file of a plan, and its problems so far."""
-
     toml: Toml
     plan: PlanFile
     _problems: list[BadInput] = field(default_factory=list)
@@ -208,7 +206,6 @@ class _File:
         return [source for source in found if source.slug not in group.without]
 
     def benchmarks(self) -> Iterator[MatrixBenchmark]:
-        """Yield the benchmarks of a matrix, each with one protocol and tier."""
         seen: set[str] = set()
         for number, group in enumerate(self.plan.groups):
             info = self.info(number, group)
@@ -270,7 +267,6 @@ class _File:
                 self.problem(("judge",), f"'judge' is not a judge: {error}")
 
     def check_gates(self, systems: Sequence[MatrixSystem], benchmarks: Sequence[MatrixBenchmark]) -> None:
-        """Check that every gate has a limit, and names what the matrix has and measures."""
         for number, gate in enumerate(self.plan.promotion_gates):
             keys: Keys = ("promotion_gates", number)
             for benchmark_id in dict.fromkeys(each.id for each in benchmarks):

@@ -57,9 +57,7 @@ class EstimatePart:
     """Upper bound in US dollars; ``None`` if the model has no known price."""
     seconds_per_call: float
     basis: str
-    """Source of ``seconds_per_call``."""
     concurrency: int
-    """Number of concurrent calls."""
 
     @property
     def hours(self) -> float:
@@ -148,7 +146,6 @@ def _judging(
 def _cases(
     benchmark_session: BenchmarkSession, items: tuple[ItemKey, ...], earlier: RunFolder | None
 ) -> Iterator[Case]:
-    """Yield the cases for the judge, with the answers of the earlier run, or placeholders for missing answers."""
     last = {} if earlier is None else last_attempts(earlier.responses())
     for item in items:
         responses = (
@@ -179,7 +176,6 @@ def _reading(
     options: RunOptions,
     earlier: RunFolder | None,
 ) -> EstimatePart:
-    """Return the estimate for a model reader: each question once, with the history up to the reader's token limit."""
     requests = []
     opened: tuple[str, str] | None = None
     for item in items:
@@ -249,7 +245,6 @@ def _latest(source: SystemSource, benchmark_session: BenchmarkSession, options: 
 
 
 def _unknown(source: SystemSource, earlier: RunFolder | None) -> Iterator[str]:
-    """Yield the costs that cannot be estimated, as sentences."""
     if not source.declared_models:
         return
     models = ", ".join(source.declared_models)

@@ -288,7 +288,6 @@ def _grades(
 
 
 def _twins(scenarios: Iterable[Scenario]) -> list[tuple[str, str]]:
-    """Return pairs of search and reflection ids with the same question in the same bank."""
     questions = [question for scenario in scenarios for question in scenario.questions()]
     searched = {(each.bank, each.question): each.question_id for each in questions if isinstance(each, Recall)}
     reflected = [each for each in questions if isinstance(each, Reflect) and (each.bank, each.question) in searched]
@@ -311,7 +310,6 @@ def _query_results(
 
 
 def _hits(index: TextIndex, texts: TurnTexts, banks: _Banks, asked: Question, row: Response) -> Iterator[Hit]:
-    """Yield the items that a search found, with the retained texts that they match."""
     if not isinstance(asked, Recall):
         return
     for position, item in enumerate(row.items or ()):

@@ -26,16 +26,11 @@ Cluster: TypeAlias = Any
 
 @dataclass(frozen=True)
 class RunOnNodes:
-    """What the machines of a cluster must know about a run."""
-
     source: SystemSource
     """The system, not prepared: every machine prepares it."""
     prepared: PreparedSystem
-    """The system as prepared here."""
     hello: AdapterInfo
-    """The reply to ``load`` here."""
     limits: Limits
-    """Limits of one call to the system."""
     reader: Reader | None
     """The reader; ``None`` if the system answers."""
     search_items: int

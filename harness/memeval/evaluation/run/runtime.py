@@ -36,7 +36,6 @@ class ExchangeBuffer:
             self._store(row)
 
     def store_in(self, store: Callable[[Traffic], None]) -> None:
-        """Send the buffered and all later exchanges to ``store``."""
         with self._lock:
             for row in self._buffered:
                 store(row)

@@ -58,7 +58,6 @@ def seal(
 
 
 def head(plan: Plan, rows: Rows, files: dict[str, FileDigest], concurrency: int) -> Run:
-    """Return the head of a run, computed from its plan and its rows."""
     track = plan.inputs.track
     usage = summary.usage(plan.run_id, rows.responses, rows.calls, rows.judgments)
     return Run(
@@ -94,7 +93,6 @@ def head(plan: Plan, rows: Rows, files: dict[str, FileDigest], concurrency: int)
 
 
 def coverage(limit: int | None, planned: int, responses: Iterable[Response], grades: Sequence[Grade]) -> Coverage:
-    """Return how many planned items have a grade, and how many were retried."""
     retried = {row.item_id for row in responses if row.attempt > 1}
     return Coverage(planned=planned, done=len(grades), limit=limit, retried=len(retried))
 

@@ -66,7 +66,6 @@ def check_proposed(base: Path, proposed: Path) -> tuple[list[str], list[Finding]
 
 
 def _files(folder: Path) -> dict[str, bool]:
-    """Return the path of every file and link in a folder, and whether it is a plain file."""
     return {path.relative_to(folder).as_posix(): stat.S_ISREG(path.lstat().st_mode) for path in _walk(folder)}
 
 
@@ -87,7 +86,6 @@ def _new_run(name: str, base: Path) -> str | None:
 
 
 def _is_new_report(name: str, base: Path) -> bool:
-    """Return whether a file is a new conformance report, or belongs to a newly archived submission."""
     parts = PurePosixPath(name).parts
     if parts[0] == CONFORMANCE:
         return len(parts) == 3 and parts[2].endswith(".json")

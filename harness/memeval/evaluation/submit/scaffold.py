@@ -29,7 +29,6 @@ COMMANDS: Mapping[AdapterKind, tuple[str, ...]] = {
     AdapterKind.DAEMON: ("python3", "server.py", "{port}"),
     AdapterKind.MCP: ("python3", "server.py"),
 }
-"""The command of each kind."""
 
 TOOLS = """
 [tools.retain]
@@ -68,23 +67,18 @@ REPLACE = {
     AdapterKind.DAEMON: "`memory.py`: the class `Memory`; `server.py` speaks as the jeffs-brain daemons do",
     AdapterKind.MCP: "`memory.py`: the class `Memory`; `server.py` is the server with its tools",
 }
-"""The sample code of each kind."""
 
 
 @dataclass(frozen=True)
 class ScaffoldAnswers:
     name: str
-    """Name of the system."""
     kind: AdapterKind = AdapterKind.PYTHON
-    """Kind of the adapter."""
     licence: str = "Apache-2.0"
     """SPDX expression of its licence."""
     summary: str = ""
     """Description in one sentence."""
     author: str = ""
-    """Author of the system."""
     models: tuple[str, ...] = ()
-    """Models it uses."""
 
 
 def slug_of(name: str) -> str:

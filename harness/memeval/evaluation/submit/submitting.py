@@ -277,7 +277,6 @@ def _without_hosts(source: SystemSource) -> SystemSource:
 
 
 def _submission(source: SystemSource | None) -> Submission:
-    """Return the manifest of a system that has one."""
     assert source is not None and source.submission is not None  # noqa: S101
     return source.submission
 
@@ -364,7 +363,6 @@ def _long_line(path: Path) -> int | None:
 
 
 def _known_forms(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield lines with a key of a known form, or with the value of a secret environment variable."""
     text = path.read_text("utf-8", errors="replace")
     if redact(text) == text:
         return

@@ -10,8 +10,6 @@ REMEDY = "Restore the file, or record a new run."
 
 @dataclass(frozen=True)
 class Finding:
-    """A problem of a stored run, audit or matrix."""
-
     where: str
     """File, with line or field if known."""
     problem: str

@@ -172,7 +172,6 @@ def _checked_run(folder: RunFolder, sessions: Sessions, read: Read | None) -> Ch
 
 @lru_cache(maxsize=1)
 def _sessions(_data: str) -> Sessions:
-    """Return the open data of the latest batches."""
     return Sessions()
 
 

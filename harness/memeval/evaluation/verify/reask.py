@@ -43,8 +43,6 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class _Judgment:
-    """A recorded judgment that decided a verdict."""
-
     item_id: str
     request: ModelRequest
     verdict: bool | None
@@ -168,7 +166,6 @@ def _endpoint(folder: RunFolder) -> str:
 
 
 def _decisive(folder: RunFolder, data: Path | None) -> dict[str, _Judgment]:
-    """Return the judgments that decided a verdict, by key of their requests."""
     run = folder.run
     reproduction = reproduce_run(folder, data)
     if not reproduction.equal:

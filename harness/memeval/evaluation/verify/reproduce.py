@@ -161,7 +161,6 @@ def _failure_differences(
 
 
 def _reader_differences(folder: RunFolder, responses: list[Response]) -> Iterator[Finding]:
-    """Check that every answer of a model reader matches the model's reply."""
     replies = {call.key: text_of(call) for call in folder.calls() if call.caller is Caller.READER}
     path = folder.file("responses.jsonl")
     for number, response in enumerate(responses, start=1):

@@ -64,7 +64,6 @@ def _equal_ids(folders: list[RunFolder]) -> Iterator[Finding]:
 
 
 def _ledger(ledger: Ledger, folders: list[RunFolder]) -> Iterator[Finding]:
-    """Check that the ledger can be read, and that its runs exist with unchanged bytes."""
     try:
         entries = ledger.entries()
     except MemevalError as error:
@@ -82,7 +81,6 @@ def _ledger(ledger: Ledger, folders: list[RunFolder]) -> Iterator[Finding]:
 
 
 def _is_deleted(folder: RunFolder) -> bool:
-    """Return whether another process deleted the run after it was listed."""
     return not (folder.path / "run.json").exists()
 
 
@@ -97,7 +95,6 @@ MATRIX_REMEDY = "Run memeval matrix again, or restore the missing files."
 
 
 def verify_matrix(stored: MatrixFolder, results: Path) -> list[Finding]:
-    """Check a stored matrix against its runs."""
     try:
         matrix = stored.matrix
         outcomes = [_outcome(cell, results) for cell in matrix.cells]

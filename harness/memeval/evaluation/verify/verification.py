@@ -96,7 +96,6 @@ def _made(name: str, check: Callable[[Subject], Check | None], subject: Subject)
 
 
 def _brought(extension: Extension, subject: Subject) -> Check | None:
-    """Make a check of another package. One that cannot be used leaves the run unchecked, and says so."""
     name = extension.name if extension.name not in _OWN_NAMES else f"{extension.package} {extension.name}"
     try:
         function = cast("Callable[[Subject], object]", extension.load())

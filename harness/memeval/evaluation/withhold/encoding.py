@@ -120,7 +120,6 @@ def requests_in_run(
 
 
 def scenarios_of_reader_calls(responses: Iterable[Response]) -> dict[Digest, str]:
-    """Return the scenario id of every model reader call, by the key of the call."""
     return {row.reader_key: row.scenario_id for row in responses if row.reader_key is not None}
 
 

@@ -25,7 +25,6 @@ STYLES = tuple(style for count in range(len(_ESCAPING) + 1) for style in combina
 
 
 def is_json(text: str) -> bool:
-    """Return whether a text is a JSON object or array."""
     if text.lstrip(" \t\r\n")[:1] not in ("{", "["):
         return False
     try:
@@ -93,7 +92,6 @@ def as_text(made: str) -> str:
 
 
 def left(made: str) -> int:
-    """Return the number of characters outside the marks of a quoted text."""
     return len(MARK.sub("", made))
 
 

@@ -175,7 +175,6 @@ class Quoter:
         return "".join([*done, plain(text[at:])])
 
     def _marks(self, text: str, spans: Sequence[Span], first: int) -> str:
-        """Return the marks for a stretch of words."""
         address = self._source.address_of(first)
         origin = self._texts[address]
         theirs = self._source.spans(first, len(spans))
@@ -195,7 +194,6 @@ def in_mark(name: str) -> str:
 
 
 def no_such_mark(mark: str, scenario_id: str) -> BadInput:
-    """Return the error for a mark that refers to nothing."""
     return BadInput(
         f"the mark {mark[:80]!a} refers to nothing in scenario {scenario_id}.",
         remedy="Restore the file, or record a new run.",
@@ -203,7 +201,6 @@ def no_such_mark(mark: str, scenario_id: str) -> BadInput:
 
 
 def _texts_in(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the texts of an answer key with their paths in it."""
     if isinstance(value, dict):
         for name, inner in value.items():
             if path or name not in _NOT_TEXT:

@@ -31,8 +31,6 @@ Span = tuple[int, int]
 
 
 class CommonWords(NamedTuple):
-    """A stretch of consecutive words that a text and the source have in common."""
-
     begin: int
     """Index of the first word in the text."""
     end: int
@@ -71,7 +69,6 @@ class SourceWords:
         return self._addresses[int(np.searchsorted(self._firsts, word, side="right")) - 1]
 
     def spans(self, first: int, count: int) -> list[Span]:
-        """Return the character positions of consecutive words in their text."""
         address = self.address_of(first)
         begin = first - self._extent[address][0]
         return self._spans_in(address)[begin : begin + count]
@@ -143,7 +140,6 @@ class SourceWords:
         return best
 
     def _common(self, words: Sequence[int], begin: int, at: int) -> int:
-        """Return the end of the common stretch of the text from ``begin`` and the source from ``at``."""
         source = self._words
         while begin < len(words) and words[begin] and words[begin] == source[at]:
             begin, at = begin + 1, at + 1

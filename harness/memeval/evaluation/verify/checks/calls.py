@@ -77,7 +77,6 @@ def _wrong_field(call: Call, priced: bool) -> str | None:
 
 
 def _readings(subject: Subject) -> Iterator[Finding]:
-    """Check that each answer of a model reader is the reply of a stored call."""
     stored = {call.key for call in subject.calls}
     replies = {call.key: text_of(call) for call in subject.calls if call.caller is Caller.READER}
     is_full = subject.run.redistribution is Redistribution.FULL
@@ -125,7 +124,6 @@ def _payers(subject: Subject) -> tuple[list[Finding], list[str]]:
 
 
 def _paid(call: Call) -> tuple[object, ...]:
-    """Return what is equal in all runs that use a call."""
     return call.key, call.at, call.run_id, call.prompt_tokens, call.completion_tokens, call.cost_usd, call.seconds
 
 
@@ -173,7 +171,6 @@ def check_judgments(subject: Subject) -> Check:
 
 
 def _verdicts(subject: Subject) -> Iterator[Finding]:
-    """Check that each verdict of a model judge has a stored judgment, and matches its reply."""
     run, judgments = subject.run, subject.judgments
     replies = {call.key: text_of(call) for call in sorted(judgments, key=lambda call: call.error is None)}
     model = run.track.judge.partition(":")[2].rpartition("@")[0]

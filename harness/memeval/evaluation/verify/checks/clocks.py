@@ -71,7 +71,6 @@ def _head(subject: Subject, started: datetime, ended: datetime) -> Iterator[Find
 
 
 def _log(subject: Subject, started: datetime, ended: datetime) -> Iterator[Finding]:
-    """Check that the log lines, and the model calls that the run paid for, are within the run."""
     run_id = subject.run.run_id
     for name, times in (
         ("log.jsonl", [line.at for line in subject.log]),

@@ -76,7 +76,6 @@ def _read(subject: Subject, session: BenchmarkSession) -> Iterator[Finding]:
 
 
 def _texts(subject: Subject, session: BenchmarkSession, counts: dict[Digest, int]) -> Iterator[Finding]:
-    """Check that the text of every stored context matches its digest, and count its tokens."""
     known = subject.sessions.counts
     for number, (context, texts) in enumerate(_with_texts(subject, session), start=1):
         if texts is None or not _matches(context, texts):

@@ -86,13 +86,9 @@ def _is_unchanged_by_questions(control: Control) -> bool:
 
 @dataclass(frozen=True)
 class _Rerun:
-    """A control that runs again on drawn items of a stored run."""
-
     folder: RunFolder
-    """The stored run."""
     control: Control
     drawn: frozenset[str]
-    """The ids of the drawn items."""
     parts: Mapping[str, Part]
     """What decides the answers, by the id of each drawn item and of those that must be asked with it."""
 

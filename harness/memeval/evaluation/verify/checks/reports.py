@@ -125,5 +125,4 @@ def _rebuilt(folder: AuditFolder, session: BenchmarkSession) -> Iterator[Finding
 
 
 def _with(probe: Probe, answer: CalibrationAnswer) -> Probe:
-    """Return a recomputed answer with the verdict of a model, which is the word of its endpoint."""
     return answer.probe(Ruling(GradeState.GRADED, probe.verdict, judgment_key=probe.judgment_key))

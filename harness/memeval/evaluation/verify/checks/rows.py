@@ -54,7 +54,6 @@ def _attempts(subject: Subject) -> Iterator[Finding]:
 
 
 def _graded(subject: Subject) -> Iterator[Finding]:
-    """Check that each item has one grade, consistent with the outcome of its responses."""
     graders = {plan.name: plan.grader for plan in subject.run.track.categories}
     by_item: dict[str, list[Response]] = defaultdict(list)
     for response in subject.responses:
@@ -197,7 +196,6 @@ def _sums(subject: Subject) -> Iterator[Finding]:
 
 
 def _scores(subject: Subject) -> Scores:
-    """Return the scores of the grades, which are computed once for runs with equal plans and equal grades."""
     plan, known = subject.run.track.categories, subject.sessions.scores
     inputs = plan, subject.digests["grades.jsonl"].digest
     if inputs not in known:

@@ -30,8 +30,6 @@ from memeval.records.track import CategoryPlan, Redistribution, Track
 
 @dataclass(frozen=True)
 class NoData:
-    """Why the benchmark of a track cannot be opened here."""
-
     reason: str
     """The reason, as a phrase or a sentence."""
     field: str | None = None
@@ -221,7 +219,6 @@ class Subject:
 
     @property
     def opened(self) -> BenchmarkSession | NoData:
-        """The benchmark of the track, with the data that is here."""
         opened = self.sessions.of(self.run.track)
         missing = not_installed(self.run) if isinstance(opened, NoData) else None
         return opened if missing is None else NoData(str(missing))

@@ -101,7 +101,6 @@ class _Check:
     where: str
     """``FILE: system``."""
     system: SystemIdentity
-    """The system in the head."""
 
     def control(self, shipped: Known) -> Iterator[Finding]:
         system = self.system
@@ -116,7 +115,6 @@ class _Check:
             yield from self._differences([_control_identity(each) for each in same])
 
     def brought(self, run: Run) -> Check:
-        """Return the check of a run of a control that a benchmark of another package brings."""
         benchmark, slug = run.track.benchmark, self.system.slug
         if benchmark not in known_ids():
             return Check(NAME, not_checked=f"the benchmark {benchmark} is not installed here")
@@ -194,7 +192,6 @@ def _is_brought(run: Run, shipped: Known) -> bool:
 
 
 def _owner(digest: Digest, shipped: Known) -> str:
-    """Return whose digest it is, as the end of a sentence."""
     if controls := shipped.controls_with(digest):
         return f"that of the control {' or '.join(dict.fromkeys(each.slug for each in controls))}"
     if submissions := shipped.submissions_with(digest):

@@ -70,7 +70,6 @@ def _differences(subject: Subject, session: BenchmarkSession) -> Iterator[Findin
 
 
 def _plans(subject: Subject, rebuilt: Track) -> Iterator[Finding]:
-    """Compare the categories: items, weights and graders."""
     stated = {plan.name: plan for plan in subject.run.track.categories}
     expected = {plan.name: plan for plan in rebuilt.categories}
     for name in [*expected, *(name for name in stated if name not in expected)]:
@@ -91,7 +90,6 @@ def _plans(subject: Subject, rebuilt: Track) -> Iterator[Finding]:
 
 
 def _reading(subject: Subject) -> Iterator[Finding]:
-    """Check that the reader exists, that the protocol and the system can use it, and that the rows come from it."""
     run, track = subject.run, subject.run.track
     is_native, is_model = track.reader == NATIVE, track.reader.startswith(PREFIX)
     known = None if is_native or is_model else reader_named(track.reader)
