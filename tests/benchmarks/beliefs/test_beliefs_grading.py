@@ -205,7 +205,7 @@ def test_a_key_of_another_benchmark_is_refused() -> None:
 
     fact = Fact(text="Ada takes the tram.", phrases=("tram",))
     other = item().model_copy(update={"key": BeliefKey(current=fact, stale=())})
-    with pytest.raises(TypeError, match="expected turns"):
+    with pytest.raises(TypeError, match="cannot use keys of kind"):
         ExpectedTurns().grade(other, scenario(), [response(())], RulesJudge())
 
 

@@ -302,5 +302,5 @@ def test_other_items_are_refused() -> None:
         timings=Timings(started="2026-01-01T00:00:00Z"),
     )
     wanted = item(ReflectKey(points=(fact("Ida rows."),)))
-    with pytest.raises(ValueError, match="cannot use keys of kind"):
+    with pytest.raises(TypeError, match="cannot use keys of kind"):
         BeliefSearch().grade(wanted, dataset().scenario(TURNS), [response], NoJudge())

@@ -34,17 +34,26 @@ _SAID: Mapping[Kind, str] = {
 
 
 class StatedValue(Record):
+    """A value, and the turns that state it."""
+
     phrases: tuple[str, ...] = Field(min_length=1)
+    """Key phrase and aliases of the value."""
     turns: tuple[str, ...] = Field(min_length=1)
     """Ordinals of the turns, the shortest first. One of them is enough."""
 
 
 class MisleadingValue(StatedValue):
+    """A value that an answer to the question must not be taken from."""
+
     why: Kind
+    """Why it misleads."""
 
 
 class EvidenceKey(AnswerKey):
+    """The evidence of a question, as computed from the timeline."""
+
     kind: Literal["expected-turns"] = "expected-turns"
+    """Type of the key."""
     expected: tuple[StatedValue, ...] = Field(min_length=1)
     """What the evidence consists of. All of it is needed."""
     misleading: tuple[MisleadingValue, ...] = ()
@@ -53,6 +62,12 @@ class EvidenceKey(AnswerKey):
     """The right answer, for readers."""
 
     def moved(self, ordinals: Mapping[str, str]) -> EvidenceKey:
+        """Return the key with other ordinals of sessions.
+
+        Args:
+            ordinals: for each session, its ordinal in the other history.
+        """
+
         def turns(value: StatedValue) -> tuple[str, ...]:
             parts = (turn.partition(":") for turn in value.turns)
             return tuple(f"{ordinals[session]}:{place}" for session, _, place in parts)
@@ -71,6 +86,7 @@ class EvidenceKey(AnswerKey):
 
     @property
     def references(self) -> tuple[str, ...]:
+        """The right answer."""
         return (self.reference,)
 
     @property

@@ -11,6 +11,8 @@ from memeval.records.base import Record
 
 
 class QuestionType(StrEnum):
+    """LifeBench's question types, by their names in memeval."""
+
     INFORMATION = "information"
     MULTI_HOP = "multi-hop"
     NONDECLARATIVE = "nondeclarative"
@@ -19,9 +21,12 @@ class QuestionType(StrEnum):
 
 
 class ScorePoint(Record):
+    """One criterion of a rubric."""
+
     criterion: str
     """What the answer must contain, without ids of hidden events."""
     points: float
+    """Points for it; positive."""
 
 
 class PointKey(ReferenceKey):
@@ -30,31 +35,42 @@ class PointKey(ReferenceKey):
     prompts = __package__
 
     kind: Literal["lifebench-point"] = "lifebench-point"
+    """Type of the key."""
     criterion: str
+    """What the answer must contain."""
     answer: str
+    """The reference answer, which shows what the criterion is about."""
 
     @property
     def prompt(self) -> str:
+        """The prompt about a criterion."""
         return self.kind
 
     @property
     def shown(self) -> Mapping[str, str]:
+        """The criterion and the reference answer."""
         return {"criterion": self.criterion, "reference": self.answer}
 
     @property
     def expected(self) -> str:
+        """The criterion."""
         return self.criterion
 
     @property
     def is_rubric(self) -> bool:
+        """Always true."""
         return True
 
 
 class LifeBenchKey(ReferenceKey):
+    """LifeBench's key of a question."""
+
     prompts = __package__
 
     kind: Literal["lifebench"] = "lifebench"
+    """Type of the key."""
     question_type: QuestionType
+    """The question type."""
     answer: str
     """The reference answer; letters for a question with options."""
     options: tuple[str, ...] = ()
@@ -66,6 +82,7 @@ class LifeBenchKey(ReferenceKey):
     record_turns: tuple[str, ...] = ()
     """Ordinals of all turns of these records; a chat has several (``s004:t03.1``)."""
     sessions_before: int
+    """Number of sessions before the question."""
 
     @property
     def letters(self) -> frozenset[str]:
@@ -74,10 +91,12 @@ class LifeBenchKey(ReferenceKey):
 
     @property
     def expected(self) -> str:
+        """The reference answer."""
         return self.answer
 
     @property
     def is_rubric(self) -> bool:
+        """Whether criteria decide."""
         return bool(self.rubric)
 
     @property
@@ -87,6 +106,7 @@ class LifeBenchKey(ReferenceKey):
 
     @property
     def relevant_turns(self) -> tuple[str, ...]:
+        """The turns of the evidence."""
         return self.record_turns
 
     @property

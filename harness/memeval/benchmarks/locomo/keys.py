@@ -35,10 +35,14 @@ _PROMPTS = {
 
 
 class LocomoKey(ReferenceKey):
+    """LoCoMo's key of a question."""
+
     prompts = __package__
 
     kind: Literal["locomo"] = "locomo"
+    """Type of the key."""
     category: LocomoCategory
+    """The category; it determines the scoring rule."""
     answer: str | None
     """The reference answer as text; ``None`` if the file has none, as for most adversarial questions."""
     trap: str | None = None

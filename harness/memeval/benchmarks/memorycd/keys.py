@@ -12,6 +12,8 @@ DOMAINS = ("Beauty_and_Personal_Care", "Books", "Electronics", "Home_and_Kitchen
 
 
 class MemoryCDTask(StrEnum):
+    """The kind of prediction."""
+
     RATING = "rating"
     TITLE = "title"
     """The title of a review; upstream's ``review_summarization``."""
@@ -21,15 +23,22 @@ class MemoryCDTask(StrEnum):
 
 
 class MemoryCDKey(AnswerKey):
+    """A person's rating, text or choice."""
+
     kind: Literal["memorycd"] = "memorycd"
+    """Type of the key."""
     task: MemoryCDTask
+    """The task."""
     rating: float | None = None
     """Stars from 1 to 5, for a rating; ``None`` otherwise."""
     text: str | None = None
+    """The title or the review, for a text; ``None`` otherwise."""
     chosen: str | None = None
+    """The id of the item the person chose, for a ranking; ``None`` otherwise."""
     candidates: tuple[str, ...] = ()
     """The ids to rank, in the order of the prompt; empty otherwise."""
 
     @property
     def references(self) -> tuple[str, ...]:
+        """The rating, the text or the chosen item."""
         return (next(str(value) for value in (self.rating, self.text, self.chosen, "") if value is not None),)

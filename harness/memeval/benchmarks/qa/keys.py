@@ -16,13 +16,17 @@ from memeval.keys import ReferenceKey
 
 
 class QaKey(ReferenceKey):
+    """The expected content of an answer."""
+
     prompts = __package__
     doubt_abstains = True
 
     kind: Literal["qa"] = "qa"
+    """Type of the key."""
     needles: tuple[str, ...] = ()
     """Texts that a right answer contains: one of them, or all with ``all_of``."""
     all_of: bool = False
+    """Whether a right answer must contain all needles."""
     reference: str | None = None
     """A right answer, for a judge; ``None`` if the row has none."""
     echoed: bool = False
