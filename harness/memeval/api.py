@@ -180,12 +180,15 @@ def _benchmarks(ids: str | Sequence[str] | None, data: Path | None) -> list[Benc
 
 
 def load_run(run: str | Path, results: Path = Path("results")) -> RunFolder:
-    """Return a stored run, by its folder or its id. Rows that are only in the archive are fetched.
+    """Return a run, by its folder, its id, or the address or folder of its page on a board. Missing rows are fetched.
 
     Raises ``BadInput`` if the run does not exist or is not readable.
     """
+    from memeval.archive.published import is_published, published_run
     from memeval.archive.remote.automatic import fetch_missing
 
+    if is_published(str(run)):
+        return published_run(str(run))
     folder = find_run(results, str(run))
     fetch_missing([folder])  # what is still missing is an error where it is read
     return folder
@@ -210,7 +213,11 @@ def load_runs(named: str | Path, results: Path = Path("results")) -> list[RunFol
 
     Raises ``BadInput`` if no such folder or run exists.
     """
+    from memeval.archive.published import is_published, published_run
+
     path = Path(named)
+    if is_published(str(named)):
+        return [published_run(str(named))]
     return runs_under(path) if path.is_dir() else [find_run(results, str(named))]
 
 
@@ -244,6 +251,7 @@ def verify_checks(
         BadInput: the path contains no run.
         CheckFailed: a process was killed.
     """
+    from memeval.archive.published import is_published
     from memeval.archive.signatures import signers_of
     from memeval.claims.store import regraded_checks
     from memeval.evaluation.verify.stored_results import checks_of_results
@@ -251,7 +259,9 @@ def verify_checks(
     from memeval.leaderboard.release_checks import check_results
     from memeval.leaderboard.traces import Traces
 
-    folder = Path(path) if Path(path).is_dir() else find_run(results, str(path)).path
+    folder = Path(path)
+    if not folder.is_dir() or is_published(str(path)):
+        folder = load_run(path, results).path
     traces = Traces() if (folder / "releases").is_dir() else None  # only the board of a release compares responses
     return [
         *checks_of_results(folder, traces, jobs),

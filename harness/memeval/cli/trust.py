@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 def verify(
     runs: Annotated[
-        list[str] | None, typer.Argument(help="Runs, by folder or id; or folders above runs. Default: all results.")
+        list[str] | None,
+        typer.Argument(help="Runs, by folder, id or web address; or folders above runs. Default: all."),
     ] = None,
     release: Annotated[str | None, typer.Option("--release", help="Check only this release.")] = None,
     signers: SignersFile = None,
@@ -83,7 +84,7 @@ def verify(
 
 
 def reproduce(
-    runs: Annotated[list[str], typer.Argument(help="Runs, by folder or id; or folders above runs.")],
+    runs: Annotated[list[str], typer.Argument(help="Runs, by folder, id or web address; or folders above runs.")],
     results: Results = DEFAULT_RESULTS,
     data: Data = None,
     errata: Errata = None,

@@ -21,6 +21,7 @@ from memeval.records.ledger import LedgerEvent
 from memeval.records.release import Release, ReleaseRow
 from memeval.records.settings import BoardSettings
 from memeval.settings import read_settings
+from memeval.storage import package_digest
 
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,63}")
 
@@ -138,6 +139,7 @@ def frozen(
     data = parts | {
         "ledger_digest": Ledger(results).digest(),
         "schema_version": Release.SCHEMA,
+        "memeval_digest": package_digest(),
         "version": _next_version(f"{today:%Y.%m.%d}", set(known)) if version is None else version,
         "date": today.isoformat(),
         "files": {},

@@ -41,6 +41,8 @@ class Release(Stored):
     """UTC date of the release, ISO 8601."""
     memeval: str
     """The version of memeval that made it."""
+    memeval_digest: Digest | None = None
+    """Digest of the files of that memeval; ``None`` in a release of an older one."""
     rows: tuple[ReleaseRow, ...]
     """The rows, ordered by benchmark, track and position."""
     ranks_method: str

@@ -25,36 +25,33 @@ VERSION = "2026.12"
 
 DIFFERS = """
 [[claim]]
-id = "quarrel"
-system = "Mem0, as Quarrelsome Labs ran it"
+id = "zankhaus"
+system = "Mem0, as Zankhaus Labs ran it"
 benchmark = "LoCoMo, 1,540 questions"
 metric = "accuracy by an LLM judge"
 claimed = "97.31"
-repository = "quarrelsome/labs"
+repository = "zankhaus/labs"
 commit = "5f1af7316e107039ac7a26555ac0f8ee09912f12"
-stated = "README of the quarrelsome labs"
+stated = "README of the zankhaus labs"
 link = "answers are in mem0.json"
 answer_model = "gpt-4.1-mini"
 licence = "Apache-2.0"
 """
 RECOUNT = '[claim.recount]\nfiles = ["mirix/mem0"]\n'
 HOLDS = (
-    DIFFERS.replace("97.31", "78.05")
-    .replace("quarrel", "fair")
-    .replace("Quarrelsome", "Fair")
-    .replace("Mem0", "LangMem")
+    DIFFERS.replace("97.31", "78.05").replace("zankhaus", "fair").replace("Zankhaus", "Fair").replace("Mem0", "LangMem")
     + '[claim.recount]\nfiles = ["mirix/langmem"]\n'
 )
 
 CASES = {
-    "differs": (DIFFERS + RECOUNT, ["quarrel", "97.31", "62.47", "62.468"]),
-    "named file absent": (DIFFERS + 'absent = "data/quarrel.json"\n', ["quarrel", "97.31"]),
+    "differs": (DIFFERS + RECOUNT, ["zankhaus", "97.31", "62.47", "62.468"]),
+    "named file absent": (DIFFERS + 'absent = "data/zankhaus.json"\n', ["zankhaus", "97.31"]),
     "not attributable": (
         DIFFERS.replace('link = "answers are in mem0.json"\n', "") + RECOUNT,
-        ["quarrel", "97.31", "62.47"],
+        ["zankhaus", "97.31", "62.47"],
     ),
     "signs of a broken run": (
-        DIFFERS.replace("97.31", "57.74").replace("quarrel", "brokenware") + RECOUNT.replace("mem0", "zep"),
+        DIFFERS.replace("97.31", "57.74").replace("zankhaus", "brokenware") + RECOUNT.replace("mem0", "zep"),
         ["brokenware", "57.74", "imported/mirix/zep"],
     ),
 }
@@ -142,7 +139,7 @@ def test_a_mark_names_the_day_when_a_notice_was_sent(published: BuildSite) -> No
 def test_a_release_of_an_unknown_day_publishes_nothing_that_waits(tmp_path: Path) -> None:
     results = board(tmp_path, DIFFERS + f'absent = "a.json"\n[claim.notice]\nsent = "{SENT}"\n')
     report = read_findings(results)
-    assert report is not None and embargo(report.findings, (), "").claims == {"quarrel": "public from 2026-12-15"}
+    assert report is not None and embargo(report.findings, (), "").claims == {"zankhaus": "public from 2026-12-15"}
     assert embargo(report.findings, (), "2026-12-15") == Embargo()
 
 

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 import yaml
 
+from memeval.evaluation.run.provenance import memeval_version
 from memeval.records.errors import BadInput
 from memeval.settings import read_settings
+from memeval.site.pages.harness_wheel import wheel, wheel_name
 from memeval.site.release.new_board import NewBoard, create_board, first_slug
+from memeval.storage import package_digest
 from memeval.systems.source import folder_source
 from tests.support.commands import memeval
 from tests.support.workflow_commands import memeval_calls, parse
@@ -56,13 +59,23 @@ def test_a_new_board_has_settings_workflows_and_a_first_submission(board: Path) 
         *(f".github/workflows/{name}.yml" for name in ("submission", "evaluate", "publish")),
         *(f"submissions/first-memory/{name}" for name in ("submission.toml", "README.md", "adapter.py")),
         *("submissions/first-memory/requirements.lock", "results/.gitkeep"),
+        f"harness/{wheel_name()}",
     }
     assert read_settings(board).title == "R&D [x](y)"
     assert read_settings(board).publish.to == "public"
     assert (board / "README.md").read_text("utf-8").startswith("# R\\&D \\[x\\]\\(y\\)\n")
     assert folder_source(board / "submissions" / first_slug()).slug == first_slug()
     assert "memeval run submissions/first-memory " in (board / "submissions/first-memory/README.md").read_text("utf-8")
-    assert str(board.parent) not in "".join(path.read_text("utf-8") for path in board.rglob("*") if path.is_file())
+    assert not [path for path in board.rglob("*") if path.is_file() and bytes(board.parent) in path.read_bytes()]
+
+
+def test_a_new_board_pins_the_memeval_that_made_it(board: Path) -> None:
+    carried = wheel()
+    (stored,) = (board / "harness").iterdir()
+    assert stored.read_bytes() == carried
+    pins = [line for line in (board / "requirements.txt").read_text("utf-8").splitlines() if not line.startswith("#")]
+    assert pins == ["--find-links harness", f"memeval-leaderboard=={memeval_version()}"]
+    assert memeval_version().endswith(f"+{package_digest()[7:19]}")
 
 
 def test_every_setting_that_the_file_suggests_is_valid(board: Path, tmp_path: Path) -> None:

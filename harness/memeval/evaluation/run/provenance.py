@@ -13,6 +13,8 @@ from memeval.benchmarks import known_ids, registry
 from memeval.records.run import Harness
 from memeval.storage import package_digest
 
+DISTRIBUTION = "memeval-leaderboard"
+
 OID = "# branch.oid "
 """Prefix of the commit line in ``git status --porcelain=v2 --branch``."""
 
@@ -39,10 +41,12 @@ def harness(benchmark: str | None = None) -> Harness:
 
 
 def memeval_version() -> str:
+    """Return the version of this memeval: that of its release, and the first twelve digits of its package's digest."""
     try:
-        return _version_of("memeval-leaderboard")
+        released = _version_of(DISTRIBUTION).partition("+")[0]
     except PackageNotFoundError:
-        return "unknown"
+        released = "0"
+    return f"{released}+{package_digest()[7:19]}"
 
 
 @cache

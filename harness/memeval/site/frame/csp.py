@@ -4,7 +4,7 @@ Nothing is computed from a page: a script that came into it in another way does 
 """
 
 SCRIPTS = (
-    "P4x3W+CyIKCj9aSki11oe8XWg1S9rFALP78c0dnN3ME=",  # templates/frame/scheme.js
+    "0i4RhMHaljA7YRXqTnaW+6PgwSo+oyvNEno4Q84T8CI=",  # templates/frame/scheme.js
     "98/oELPEo86Nmo2CtN3fG+YjdwNYcW6SUQ/oyBBe8rY=",  # the page for an address that does not exist
 )
 """SHA-256 of the inline scripts, in base64; a test holds them against the scripts."""

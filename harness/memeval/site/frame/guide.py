@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 
-from memeval.project import project
 from memeval.records.errors import BadInput
 from memeval.site.frame.navigation import STATUS
 from memeval.site.model.file_digests import digest_file
 from memeval.site.model.files import Asset, Page, assets_root, entries_of
+from memeval.site.pages.harness_wheel import install_steps
 from memeval.site.pages.kept_files import kept_files
 
 PACKAGES = ("markdown", "mkdocs", "mkdocs-material", "pygments", "pymdown-extensions")
@@ -33,7 +33,7 @@ def guide_files(own: bool) -> Iterator[Page | Asset]:
         digest_file(root / "mkdocs.yml"),
         [[path, digest_file(folder / path)] for path in texts],
         paths,
-        project().install_steps(),
+        install_steps(),
         {name: version(name) for name in PACKAGES},
     ]
     for made in kept_files("guide", inputs, _converted):

@@ -12,8 +12,8 @@ from mkdocs.plugins import BasePlugin
 from mkdocs.structure.pages import Page as MarkdownPage
 from mkdocs.structure.toc import AnchorLink
 
-from memeval.project import project
 from memeval.site.model.files import Heading, Page
+from memeval.site.pages.harness_wheel import install_steps
 
 INSTALL_MARK = "<!-- install -->"
 
@@ -31,7 +31,7 @@ class GuidePlugin(BasePlugin[GuideOptions]):  # type: ignore[no-untyped-call]
         """The pages of the last build."""
 
     def on_page_markdown(self, markdown: str, **_: object) -> str:
-        return markdown.replace(INSTALL_MARK, project().install_steps())
+        return markdown.replace(INSTALL_MARK, install_steps())
 
     def on_post_page(self, output: str, *, page: MarkdownPage, **_: object) -> str:
         """Take the page: ``main.html`` of the theme is overridden, so that the output is the content alone."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
 
+from memeval.archive.published import FILES
 from memeval.archive.rows import read_rows
 from memeval.leaderboard.board import BoardRow, RankStatus
 from memeval.records.base import Digest, digest_of
@@ -20,7 +21,7 @@ from memeval.site.items.failure_tables import MEANINGS, RunFailures, run_failure
 from memeval.site.model.commands import repeat_commands
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.file_digests import digest_file
-from memeval.site.model.files import Asset, GeneratedFile, Heading, KeptPage, Page, shared
+from memeval.site.model.files import Asset, GeneratedFile, Heading, KeptPage, Page, encode, shared
 from memeval.site.model.labels import FLAG_MEANINGS, INTERFACES, SliceLabel, label, slice_label
 from memeval.site.model.urls import run_url, segment, shared_link
 from memeval.site.pages.kept_files import kept_files, row_inputs
@@ -94,6 +95,9 @@ class RunPages(Publisher):
         for name, asset in _row_files(row) if offered else ():
             yield asset
             files[name] = asset
+        if files:
+            links = {name: shared_link(f"{url}files/", asset.path, site.version) for name, asset in files.items()}
+            yield Asset(f"{url}{FILES}", encode({"files": links}))
         page = RunPage(
             row=row,
             benchmark=site.benchmark_of(run.track),

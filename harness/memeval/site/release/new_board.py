@@ -10,7 +10,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pydantic import ValidationError
 
-from memeval.evaluation.run.provenance import memeval_version
+from memeval.evaluation.run.provenance import DISTRIBUTION, memeval_version
 from memeval.evaluation.submit.scaffold import ScaffoldAnswers, scaffold, slug_of
 from memeval.project import project
 from memeval.records.base import misfit
@@ -18,6 +18,7 @@ from memeval.records.errors import BadInput
 from memeval.records.settings import BoardSettings
 from memeval.settings import REMEDIES, SETTINGS
 from memeval.site.model.files import assets_root
+from memeval.site.pages.harness_wheel import FOLDER, wheel, wheel_name
 
 FIRST = ScaffoldAnswers(name="First memory", summary="Sample system: finds turns that share words with the question.")
 
@@ -101,7 +102,9 @@ def _write(draft: Path, board: NewBoard, schema: Mapping[str, object]) -> None:
         "repository": board.repository,
         "contact": board.contact,
         "package": project().package,
+        "distribution": DISTRIBUTION,
         "version": memeval_version(),
+        "folder": None if (carried := wheel_name()) is None else FOLDER.rstrip("/"),
         "first": first_slug(),
     }
     for name, template in FILES.items():
@@ -109,6 +112,9 @@ def _write(draft: Path, board: NewBoard, schema: Mapping[str, object]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(environment.get_template(template).render(values), encoding="utf-8")
     (draft / SCHEMA).write_text(json.dumps(schema, sort_keys=True, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    if carried is not None:
+        (draft / FOLDER).mkdir()
+        (draft / FOLDER / carried).write_bytes(wheel())
     (draft / "results").mkdir()
     (draft / "results" / ".gitkeep").touch()
     scaffold(FIRST, draft / "submissions", templates / "submission", shown=Path("submissions"))
