@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import sealed_runs
 from memeval.benchmarks.beliefs.benchmark import PARAMETERS
-from memeval.benchmarks.beliefs.grading import evidence_key
+from memeval.benchmarks.beliefs.keys import EvidenceKey
 from memeval.benchmarks.registry import find
 from memeval.execution.readers import NATIVE
 from memeval.keys import ItemKey, Stance, StanceKey
@@ -74,7 +74,7 @@ def choices(scenarios: Iterable[Scenario], keys: Iterable[ItemKey]) -> list[Choi
         place = {session.session_id: number for number, session in enumerate(sessions)}
         days = np.array([date.fromisoformat(session.date[:10]).toordinal() for session in sessions], dtype=float)
         for item in of_scenario[scenario.scenario_id]:
-            evidence = evidence_key(item, "clues")
+            evidence = item.key_as(EvidenceKey, "clues")
             right = {_session(turn) for part in evidence.expected for turn in part.turns}
             wrong = {_session(turn) for value in evidence.misleading for turn in value.turns} - right
             if wrong:

@@ -1,16 +1,26 @@
 """What benchmarks say of themselves, as data."""
 
+from __future__ import annotations
+
+import gzip
+import json
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
-from memeval.benchmarks import all_benchmarks, registry
+from memeval.benchmarks import all_benchmarks, find, registry
 from memeval.benchmarks.base import Benchmark
 from memeval.benchmarks.catalogue import check_slices, load
+from memeval.benchmarks.checking import check_counts, check_prompts
+from memeval.benchmarks.errata import read_errata
+from memeval.benchmarks.registry import BrokenBenchmark
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.records.benchmark import ChartInfo, ChartKind
+from memeval.keys import AnswerKey, ItemKey
+from memeval.records.benchmark import CategoryInfo, ChartInfo, ChartKind
 from memeval.records.errors import BadInput
 from tests.support.registered import Distribution, Entry
 from tests.support.tiny import TinyBenchmark
@@ -168,3 +178,128 @@ def test_a_chart_of_a_slice_that_no_item_has_is_refused() -> None:
     benchmark.info = benchmark.info.model_copy(update={"charts": (chart,)})
     with pytest.raises(BadInput, match="shows the slice 'difficulty' at easy, absurd, which no item has"):
         check_slices(benchmark.info, "judge", list(benchmark.open().answer_keys()))
+
+
+class Changed(TinyBenchmark):
+    """A benchmark whose items have other fields."""
+
+    def __init__(self, **changes: Any) -> None:
+        super().__init__(4)
+        self._changes = changes
+
+    def asked(self, keys: Any, protocol: str) -> tuple[ItemKey, ...]:
+        """See :class:`Benchmark`."""
+        return tuple(key.model_copy(update=self._changes) for key in keys)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"item_id": "one"}, "two items have the id 'one'. Give each item an id of its own."),
+        ({"category": "nera"}, "has the unknown category 'nera'. Choose one of: far, near."),
+    ],
+)
+def test_items_that_no_run_could_grade_are_refused_before_it(changes: dict[str, str], says: str) -> None:
+    with pytest.raises(BrokenBenchmark, match="the benchmark tiny@1 cannot be used: ") as caught:
+        BenchmarkSession.open(Changed(**changes)).track(reader=None, limits=None)  # type: ignore[arg-type]
+    assert says in str(caught.value)
+
+
+class Written(AnswerKey):
+    """A key with a prompt in a package that lacks it, or has it with another placeholder."""
+
+    prompts = "promptless"
+    kind: Literal["written"] = "written"
+
+    @property
+    def prompt(self) -> str:
+        """See :class:`AnswerKey`."""
+        return self.kind
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """See :class:`AnswerKey`."""
+        return ("Lima",)
+
+    @property
+    def shown(self) -> Mapping[str, str]:
+        """See :class:`AnswerKey`."""
+        return {"reference": "Lima"}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (None, "promptless has no judge prompt 'written'. Add the file"),
+        ("{question} {referense} {answer}", "judge/written: unknown placeholder {referense}. Placeholders of"),
+    ],
+)
+def test_a_prompt_that_a_model_judge_would_miss_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, says: str
+) -> None:
+    (tmp_path / "promptless" / "prompts").mkdir(parents=True)
+    (tmp_path / "promptless" / "__init__.py").touch()
+    if text is not None:
+        (tmp_path / "promptless" / "prompts" / "written.txt").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "promptless", raising=False)
+    benchmark = Changed(key=Written())
+    with pytest.raises(BrokenBenchmark, match="the benchmark tiny@1 cannot be used") as caught:
+        check_prompts(benchmark, benchmark.table("judge"), BenchmarkSession.open(benchmark).keys)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["astrocyte-reflect@1", "beliefs@2", "lifecycle@1", "qa-smoke@1"])
+def test_an_included_benchmark_has_the_items_and_prompts_that_it_says(name: str) -> None:
+    benchmark = find(name)
+    session = BenchmarkSession.open(benchmark)
+    check_prompts(benchmark, benchmark.table(session.protocol, session.tier), session.keys)
+    check_counts(benchmark.info, session.dataset.answer_keys())
+
+
+@pytest.mark.parametrize(("stated", "is_refused"), [(2, False), (3, True), (0, False)])
+def test_a_catalogue_that_counts_other_items_is_refused(stated: int, is_refused: bool) -> None:
+    benchmark = TinyBenchmark(4)
+    near = CategoryInfo(name="near", title="Near", weight=1.0, items=stated, tests="Cities.", graded="By name.")
+    info = benchmark.info.model_copy(update={"categories": (near,)})
+    keys = BenchmarkSession.open(benchmark).keys
+    if is_refused:
+        with pytest.raises(BrokenBenchmark, match=r"says 3 items in 'near', and its data has 2. Write items = 2."):
+            check_counts(info, keys)
+    else:
+        check_counts(info, keys)
+
+
+DATA = "a" * 64
+ENTRY = {"id": "syn-1:0", "kind": "ambiguous", "action": "exclude", "note": "Made up."}
+FILE = json.dumps({"dataset_sha256": DATA, "source": "these tests", "entries": [ENTRY]})
+
+
+def test_a_file_of_errata_is_read(tmp_path: Path) -> None:
+    (tmp_path / "errata.json").write_text(FILE)
+    assert [entry.id for entry in read_errata(tmp_path / "errata.json", f"sha256:{DATA}").entries] == ["syn-1:0"]
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"", "not valid JSON"),
+        (FILE[:-9].encode(), "not valid JSON"),
+        (gzip.compress(FILE.encode()), "not UTF-8 at byte 1."),
+        (b"[" * 200_000, "nested too deeply"),
+        (FILE.replace('"kind"', '"kind": "wrong_answer", "kind"').encode(), "the key 'kind' occurs twice"),
+        (b"[]", "a table of names and values"),
+        (FILE.replace(DATA, "b" * 64).encode(), "the errata are for other data"),
+    ],
+)
+def test_what_is_no_file_of_errata_is_refused(tmp_path: Path, data: bytes, told: str) -> None:
+    (tmp_path / "errata.json").write_bytes(data)
+    with pytest.raises(BadInput, match=told):
+        read_errata(tmp_path / "errata.json", f"sha256:{DATA}")
+
+
+def test_a_pipe_and_a_folder_are_no_files_of_errata(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(BadInput, match="this is not a file"):
+            read_errata(path, f"sha256:{DATA}")

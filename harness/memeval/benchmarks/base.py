@@ -151,7 +151,6 @@ class Dataset(ABC):
         """Return a key with the correction of an erratum applied.
 
         Args:
-            key: the key as released.
             erratum: an entry whose action is ``replace``.
 
         Raises:
@@ -162,11 +161,7 @@ class Dataset(ABC):
         )
 
     def verify(self) -> str | None:
-        """Check what :meth:`Benchmark.open` did not check. Return what was done, or ``None`` if nothing was left.
-
-        Raises:
-            CheckFailed: a check failed.
-        """
+        """Check what :meth:`Benchmark.open` did not check. Return what was done, or ``None`` if nothing was left."""
         return None
 
     def controls(self) -> str | None:

@@ -17,11 +17,7 @@ from memeval.toml import parse_toml
 def load(package: str) -> BenchmarkInfo:
     """Return the catalogue entry of a benchmark; read once.
 
-    Args:
-        package: the package with ``catalogue.toml``.
-
-    Raises:
-        BadInput: the file is not a valid catalogue.
+    ``package``: the package with ``catalogue.toml``. Raises ``BadInput``: the file is not a valid catalogue.
     """
     path = resources.files(package) / "catalogue.toml"
     return parse_toml(path.read_bytes(), path).record(BenchmarkInfo)
@@ -31,11 +27,7 @@ _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def check_charts(info: BenchmarkInfo) -> None:
-    """Check the charts of a catalogue, as far as that needs no data.
-
-    Raises:
-        BadInput: a chart cannot be drawn.
-    """
+    """Check the charts of a catalogue, as far as that needs no data. Raises ``BadInput``: a chart cannot be drawn."""
     names = [chart.name for chart in info.charts]
     for chart in info.charts:
         if names.count(chart.name) > 1:
@@ -45,16 +37,7 @@ def check_charts(info: BenchmarkInfo) -> None:
 
 
 def check_slices(info: BenchmarkInfo, protocol: str, keys: Sequence[ItemKey]) -> None:
-    """Check that items have the slices that charts show.
-
-    Args:
-        info: the catalogue.
-        protocol: the protocol of the items.
-        keys: all items of the full tier.
-
-    Raises:
-        BadInput: a value of a slice has no item.
-    """
+    """Check that items have the slices that charts show. Raises ``BadInput``: a value of a slice has no item."""
     for chart in info.charts:
         shown = [key for key in keys if chart.category in (None, key.category)]
         if chart.slice is None or chart.protocol not in (None, protocol) or not shown:
@@ -69,7 +52,6 @@ def check_slices(info: BenchmarkInfo, protocol: str, keys: Sequence[ItemKey]) ->
 
 
 def _faults(info: BenchmarkInfo, chart: ChartInfo) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with a chart, each with its remedy."""
     protocols = {each.name: each for each in info.protocols}
     metrics = [each.name for each in info.metrics]
     if not _NAME.fullmatch(chart.name):

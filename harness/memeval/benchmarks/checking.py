@@ -18,8 +18,7 @@ from memeval.records.scenario import Scenario
 def check_items(info: BenchmarkInfo, table: Sequence[Category], keys: Sequence[ItemKey]) -> None:
     """Check that each item has an id of its own and a category of the table.
 
-    Raises:
-        BrokenBenchmark: one does not.
+    Raises ``BrokenBenchmark``: one does not.
     """
     names = {category.name for category in table}
     seen: set[str] = set()
@@ -38,12 +37,8 @@ def check_items(info: BenchmarkInfo, table: Sequence[Category], keys: Sequence[I
 def check_counts(info: BenchmarkInfo, keys: Iterable[ItemKey]) -> None:
     """Check that the catalogue counts the items of each category as they are.
 
-    Args:
-        info: the catalogue.
-        keys: all items of the default protocol's data, also those that other protocols ask.
-
-    Raises:
-        BrokenBenchmark: it counts others.
+    ``keys``: all items of the default protocol's data, also those that other protocols ask. Raises ``BrokenBenchmark``:
+    it counts others.
     """
     counts = Counter(key.category for key in keys)
     for category in info.categories:
@@ -59,8 +54,7 @@ def check_counts(info: BenchmarkInfo, keys: Iterable[ItemKey]) -> None:
 def check_prompts(benchmark: Benchmark, table: Sequence[Category], keys: Sequence[ItemKey]) -> None:
     """Check that a model judge finds a prompt for each item that needs a judge, with placeholders that the key fills.
 
-    Raises:
-        BrokenBenchmark: a prompt is missing, or has an unknown placeholder.
+    Raises ``BrokenBenchmark``: a prompt is missing, or has an unknown placeholder.
     """
     prompts = Prompts()
     for key in _one_of_each(table, keys):
@@ -72,7 +66,6 @@ def check_prompts(benchmark: Benchmark, table: Sequence[Category], keys: Sequenc
 
 
 def _one_of_each(table: Sequence[Category], keys: Sequence[ItemKey]) -> Iterator[ItemKey]:
-    """Yield an item for each prompt that its judge uses."""
     judged = {category.name for category in table if category.grader.asks_judge}
     seen: set[tuple[str, str]] = set()
     for key in keys:

@@ -26,13 +26,12 @@ def data_folder() -> Path:
 def locate(info: BenchmarkInfo, path: Path | None = None, name: str | None = None) -> Path:
     """Return where a benchmark's data file is, or would be.
 
+    Raises ``BadInput``: the benchmark has no data file, or none with that name.
+
     Args:
         path: the file itself, or a folder with the file in it or in a folder of the benchmark's name; ``None`` for
             memeval's own data folder.
         name: name of one of the benchmark's files; ``None`` for the first.
-
-    Raises:
-        BadInput: the benchmark has no data file, or none with that name.
     """
     if not info.sources:
         raise BadInput(f"{info.id} has no data file: memeval generates it.")
@@ -53,7 +52,9 @@ def locate(info: BenchmarkInfo, path: Path | None = None, name: str | None = Non
 def pull(source: Source, folder: Path, progress: Progress | None = None) -> Path:
     """Download a data file, or resume an interrupted download; an existing file stays as it is.
 
-    The bytes go into a ``.part`` file, which gets its final name once size and digest match.
+    The bytes go into a ``.part`` file, which gets its final name once size and digest match. Raises ``BadInput``: the
+    file does not exist, the connection was cut, the disk is full, or the digest does not match. Only a resumable
+    ``.part`` file stays.
 
     Args:
         source: the file, with its size and digest.
@@ -62,10 +63,6 @@ def pull(source: Source, folder: Path, progress: Progress | None = None) -> Path
 
     Returns:
         The file.
-
-    Raises:
-        BadInput: the file does not exist, the connection was cut, the disk is full, or the digest does not match.
-            Only a resumable ``.part`` file stays.
     """
     # Imported here because most runs only read data, and HTTP and locks take long to import.
     from memeval.benchmarks.download import download
@@ -76,12 +73,11 @@ def pull(source: Source, folder: Path, progress: Progress | None = None) -> Path
 def file_bytes(path: Path, largest: int, remedy: str) -> bytes:
     """Return the bytes of a file that a user named or changed.
 
+    Raises ``BadInput``: the file is missing, no file, unreadable or too large.
+
     Args:
         largest: largest accepted size, in bytes.
         remedy: what to do about a file that is not usable, as a sentence.
-
-    Raises:
-        BadInput: the file is missing, no file, unreadable or too large.
     """
     try:
         if path.exists() and not path.is_file():
@@ -100,11 +96,7 @@ def file_bytes(path: Path, largest: int, remedy: str) -> bytes:
 def refuse_repeats(names: Iterable[str], what: str, where: object, remedy: str | None = None) -> None:
     """Refuse an id that occurs more than once.
 
-    Args:
-        what: what the ids name, such as ``the question id``.
-
-    Raises:
-        BadInput: an id does.
+    ``what``: what the ids name, such as ``the question id``. Raises ``BadInput``: an id does.
     """
     repeated = next((name for name, times in Counter(names).items() if times > 1), None)
     if repeated is not None:

@@ -40,13 +40,11 @@ _AGAIN = "Run the same command to resume."
 
 
 def digest_of_file(path: Path) -> str:
-    """Return the digest of a file's bytes."""
     with path.open("rb") as file:
         return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def download(source: Source, folder: Path, progress: Progress) -> Path:
-    """Download a data file; see :func:`memeval.benchmarks.data.pull`."""
     if urlsplit(source.url).scheme not in ("http", "https"):
         raise BadInput(f"{source.url}: only http and https addresses can be downloaded.")
     target = folder / source.filename
@@ -67,8 +65,6 @@ def download(source: Source, folder: Path, progress: Progress) -> Path:
 
 @dataclass
 class _Download:
-    """One call of :func:`pull`, holding the lock."""
-
     source: Source
     target: Path
     progress: Progress
@@ -117,7 +113,6 @@ class _Download:
             )
 
     def _fetch(self) -> None:
-        """Download the missing bytes; all bytes if the server cannot send a part."""
         response = self._open()
         with response:
             start = self._agreed_start(response)
@@ -153,8 +148,7 @@ class _Download:
     def _agreed_start(self, response: HTTPResponse) -> int:
         """Return the position of the first byte of the reply; 0 if the server sends the whole file.
 
-        Raises:
-            BadInput: the size is not that of the file, or the server sent another part.
+        Raises ``BadInput``: the size is not that of the file, or the server sent another part.
         """
         start, total = 0, response.headers.get("Content-Length")
         if response.status == 206:
@@ -214,8 +208,6 @@ class _Download:
 
 
 class _SafeRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects to ``http`` and ``https`` only, and never from ``https`` to ``http``."""
-
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> urllib.request.Request | None:
@@ -226,7 +218,6 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def opener() -> urllib.request.OpenerDirector:
-    """Return an opener that accepts only ``http`` and ``https`` addresses, also after redirects."""
     director = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),

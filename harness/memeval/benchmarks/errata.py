@@ -18,7 +18,6 @@ LARGEST = 10_000_000
 
 @cache
 def shipped_errata(package: str, data_digest: Digest) -> Errata:
-    """Return the errata in a benchmark's folder, ``errata.json``; see :func:`read_errata`."""
     with resources.as_file(resources.files(package) / "errata.json") as path:
         return read_errata(path, data_digest)
 
@@ -26,13 +25,8 @@ def shipped_errata(package: str, data_digest: Digest) -> Errata:
 def read_errata(path: Path, data_digest: Digest) -> Errata:
     """Read a file of errata.
 
-    Args:
-        path: the file, in JSON.
-        data_digest: digest of the data that the errata must be for.
-
     Raises:
-        BadInput: the file cannot be read or is invalid, lists an item twice, lacks a correction, or is for other
-            data.
+        BadInput: the file cannot be read or is invalid, lists an item twice, lacks a correction, or is for other data.
     """
     text = file_bytes(path, LARGEST, "Name a file of errata.")
     try:

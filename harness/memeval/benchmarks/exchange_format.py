@@ -8,8 +8,6 @@ from enum import Enum, StrEnum
 
 
 class RunPart(StrEnum):
-    """A part of a run that a format can contain."""
-
     ANSWERS = "the answers"
     FAILURES = "failed questions and their errors"
     ABSENT = "planned questions without answers"
@@ -31,18 +29,13 @@ WHOLE = "yes"
 
 
 class QuestionData(Enum):
-    """Location of the questions that come with a file of answers."""
-
     INSIDE = "in the file"
     BESIDE = "in files in its folder"
 
 
 @dataclass(frozen=True)
 class ExchangeFormat:
-    """A format for importing answers, exporting runs, or both."""
-
     name: str
-    """Name on the command line."""
     title: str
     """Origin and shape of the format, in one sentence."""
     benchmarks: tuple[str, ...] = ()
@@ -57,6 +50,5 @@ class ExchangeFormat:
     holds: Mapping[RunPart, str] = field(default_factory=dict)
     """Contained parts of a run: :data:`WHOLE`, or how much of the part. An export loses all other parts."""
     parameters: Mapping[str, str | int] = field(default_factory=dict)
-    """Parameters for opening the benchmark."""
     data: QuestionData | None = None
     """Location of questions and references in the files; ``None`` if the files contain answers only."""

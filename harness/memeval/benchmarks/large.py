@@ -40,7 +40,6 @@ LARGEST_ELEMENT_BYTES = 256 << 20
 """Largest accepted element. Elements of the largest known file have about 6 MB."""
 
 MOST_ELEMENTS = 100_000
-"""Largest accepted number of elements in a file."""
 
 KEPT_FROM_BYTES = 1 << 20
 """Files below this size have no index: reading them takes milliseconds."""
@@ -60,12 +59,8 @@ _Stamp = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Indexed:
-    """A JSON array of objects with an index, loaded element by element."""
-
     path: Path
-    """The file."""
     digest: Digest
-    """Digest of its bytes."""
     heads: tuple[dict[str, Any], ...] = field(repr=False)
     """Summary of each element, as plain JSON data."""
     _places: tuple[tuple[int, int], ...] = field(repr=False)
@@ -75,11 +70,8 @@ class Indexed:
     def element(self, place: int) -> bytes:
         """Return the JSON text of an element. Thread-safe.
 
-        Args:
-            place: index of the element, from 0.
-
-        Raises:
-            BadInput: the file is missing or has changed since it was indexed.
+        ``place``: index of the element, from 0. Raises ``BadInput``: the file is missing or has changed since it was
+        indexed.
         """
         start, size = self._places[place]
         try:
@@ -96,15 +88,14 @@ class Indexed:
 def indexed(path: Path, head: Head, *, kind: str, remedy: str) -> Indexed:
     """Return the elements of a file, from its stored index or after one pass.
 
+    Raises ``BadInput``: the file is missing, empty or truncated, is not a JSON array of objects in UTF-8, has an
+    element over 256 MB, or changed during the pass; or ``head`` refused an element.
+
     Args:
         path: the file: a JSON array of objects.
         head: returns the summary of an element; always the same function for the same ``kind``.
         kind: name and version of ``head``. Each kind has its own index.
         remedy: how to fix an invalid file, as a sentence.
-
-    Raises:
-        BadInput: the file is missing, empty or truncated, is not a JSON array of objects in UTF-8, has an element over
-            256 MB, or changed during the pass; or ``head`` refused an element.
     """
     try:
         with path.open("rb", buffering=0) as file:
@@ -133,11 +124,6 @@ class _IndexingPass:
     the bytes up to there proves the guess, because no JSON object is the start of another. If the guess is wrong, parse
     the window as Latin-1, which takes three times as long. In Latin-1 a character is a byte, and JSON structure is
     ASCII, so positions are the same as in UTF-8.
-
-    Args:
-        handle: the open file.
-        path: the path for error messages.
-        remedy: how to fix an invalid file.
     """
 
     def __init__(self, handle: int, path: Path, remedy: str) -> None:
@@ -153,7 +139,6 @@ class _IndexingPass:
 
     @property
     def digest(self) -> Digest:
-        """Digest of all bytes, once :meth:`elements` is exhausted."""
         return "sha256:" + self._hash.hexdigest()
 
     def elements(self) -> Iterator[tuple[int, int, dict[str, Any]]]:
@@ -177,7 +162,6 @@ class _IndexingPass:
                 self._refuse(f"unexpected data after the end of the array, at byte {self._before + self._at + 1:,}.")
 
     def _next_element_byte(self) -> bytes:
-        """Move to the next element or the end of the array, and return the byte there."""
         byte = self._next_byte()
         if self._number and byte == b",":
             self._at += 1
@@ -260,7 +244,6 @@ class _IndexingPass:
         self._refuse(f"element {self._number} {problem}.")
 
     def _next_byte(self) -> bytes:
-        """Skip whitespace and return the next byte; empty at the end of the file."""
         while True:
             blank = _BLANK.match(self._window, self._at)
             self._at = blank.end() if blank else self._at
@@ -289,12 +272,10 @@ class _IndexingPass:
 
 
 def _may_be_cut(error: json.JSONDecodeError, length: int) -> bool:
-    """Return whether the error may come only from the end of the window."""
     return error.msg.startswith("Unterminated string") or error.pos >= length - _LONGEST_WORD
 
 
 def _read(reading: _IndexingPass, head: Head) -> tuple[Digest, bytes]:
-    """Return the digest of a file and the body of its index."""
     rows = []
     for start, size, value in reading.elements():
         rows.append(json.dumps([start, size, head(value)], separators=(",", ":")).encode())
@@ -313,7 +294,6 @@ def _index_path(path: Path, kind: str) -> Path:
 
 
 def _header(path: Path, kind: str, stamp: _Stamp, digest: Digest, body: bytes) -> bytes:
-    """Return the first line of an index: its file, and the digest of the body."""
     header = {
         "schema_version": INDEX_VERSION,
         "kind": kind,

@@ -23,19 +23,14 @@ SAYS = {
 
 @dataclass(frozen=True)
 class Licence:
-    """The licence of one benchmark's data."""
-
     info: BenchmarkInfo
-    """The benchmark."""
 
     @property
     def url(self) -> str:
-        """Where the text of the licence is."""
         return f"https://spdx.org/licenses/{self.info.licence}.html"
 
     @property
     def shown(self) -> str:
-        """What the user reads before accepting."""
         lines = (
             f"{self.info.title} ({self.info.id}) is third-party data. Its licence is {self.info.licence}.",
             SAYS.get(self.info.licence, ""),
@@ -50,7 +45,6 @@ class Licence:
 
     @property
     def accepted(self) -> bool:
-        """Whether this licence was accepted on this machine."""
         try:
             stored = json.loads(self._file.read_text("utf-8"))
             return bool(stored["benchmark"] == self.info.id and stored["licence"] == self.info.licence)
@@ -58,11 +52,7 @@ class Licence:
             return False
 
     def accept(self) -> None:
-        """Store that it was accepted.
-
-        Raises:
-            BadInput: the data folder cannot be written.
-        """
+        """Store that it was accepted. Raises ``BadInput``: the data folder cannot be written."""
         stored = {
             "schema_version": 1,
             "benchmark": self.info.id,
@@ -80,11 +70,7 @@ class Licence:
             ) from None
 
     def refused(self, why: str) -> BadInput:
-        """Return the error for data that is not downloaded because its licence was not accepted.
-
-        Args:
-            why: why it was not accepted, such as ``this is not a terminal``.
-        """
+        """Return the error for data that is not downloaded because its licence was not accepted."""
         about = f"{SAYS.get(self.info.licence, '')} {self.url}".lstrip()
         return BadInput(
             f"the licence of {self.info.id} is not accepted: {why}. It is {self.info.licence} ({about}).",

@@ -28,7 +28,6 @@ GROUP = "memeval.benchmarks"
 """The group of the entry points."""
 
 OWN = "memeval-leaderboard"
-"""The distribution of memeval itself."""
 
 PACKAGES = ("bpe-openai", "pydantic")
 """Packages whose version can affect scores."""
@@ -55,7 +54,6 @@ class Origin:
 
     @property
     def is_own(self) -> bool:
-        """Whether the benchmark is memeval's own."""
         return self.package == OWN
 
     def __str__(self) -> str:
@@ -106,11 +104,7 @@ def known_ids() -> tuple[str, ...]:
 
 
 def origin(benchmark_id: str) -> Origin:
-    """Return the package that has a benchmark.
-
-    Raises:
-        KeyError: no package has it.
-    """
+    """Return the package that has a benchmark. Raises ``KeyError``: no package has it."""
     return _origin(_entries()[benchmark_id])
 
 
@@ -126,8 +120,7 @@ def all_benchmarks() -> tuple[Benchmark, ...]:
 def quick_benchmark() -> Benchmark:
     """Return the benchmark for a first run and for the check of a submission: the first with ``quick``.
 
-    Raises:
-        BadInput: no installed benchmark has it.
+    Raises ``BadInput``: no installed benchmark has it.
     """
     for benchmark in all_benchmarks():
         if benchmark.info.quick is not None:
@@ -143,11 +136,8 @@ def problems() -> tuple[BrokenBenchmark, ...]:
 def find(name: str) -> Benchmark:
     """Return a benchmark by its name or id.
 
-    Args:
-        name: ``beliefs`` for the newest version, or with its version ``beliefs@2``.
-
-    Raises:
-        BadInput: the name or the version is unknown or was removed, or the benchmark cannot be used.
+    ``name``: ``beliefs`` for the newest version, or with its version ``beliefs@2``. Raises ``BadInput``: the name or
+    the version is unknown or was removed, or the benchmark cannot be used.
     """
     known: dict[str, list[str]] = {}
     for each in sorted(known_ids(), key=_version):
@@ -190,11 +180,7 @@ def not_installed(run: Run) -> BadInput | None:
 
 
 def load(benchmark_id: str) -> Benchmark:
-    """Return an installed benchmark by its id.
-
-    Raises:
-        BrokenBenchmark: it cannot be used.
-    """
+    """Return an installed benchmark by its id. Raises ``BrokenBenchmark``: it cannot be used."""
     if benchmark_id in _problems:
         raise _problems[benchmark_id]
     entry = _entries()[benchmark_id]
@@ -248,11 +234,7 @@ def _working() -> Iterator[Benchmark]:
 
 @cache
 def _entries() -> dict[str, EntryPoint]:
-    """Return the entry points by id.
-
-    Raises:
-        BadInput: memeval's own are missing.
-    """
+    """Return the entry points by id. Raises ``BadInput``: memeval's own are missing."""
     listed = sorted(entry_points(group=GROUP), key=lambda entry: not _origin(entry).is_own)
     if not listed:
         raise BadInput("no benchmark is installed.", remedy=REINSTALL)
@@ -278,8 +260,7 @@ def _origin(entry: EntryPoint) -> Origin:
 def _checked(benchmark: object, entry: EntryPoint) -> Benchmark:
     """Return what an entry point made, if it is a benchmark whose description fits.
 
-    Raises:
-        BrokenBenchmark: it is not.
+    Raises ``BrokenBenchmark``: it is not.
     """
     from memeval.benchmarks.base import Benchmark
     from memeval.benchmarks.catalogue import check_charts

@@ -51,8 +51,6 @@ class Scenarios(Mapping[str, Scenario]):
 
 @dataclass(frozen=True)
 class BenchmarkSession:
-    """A benchmark with its data open, for one protocol and tier."""
-
     benchmark: Benchmark
     dataset: Dataset
     protocol: str
@@ -74,6 +72,9 @@ class BenchmarkSession:
     ) -> BenchmarkSession:
         """Open a benchmark's data.
 
+        Raises ``BadInput``: the data is missing or has a wrong digest, the protocol or tier does not exist, or the
+        errata are for other data.
+
         Args:
             path: see :meth:`Benchmark.open`.
             parameters: see :meth:`Benchmark.open`.
@@ -81,10 +82,6 @@ class BenchmarkSession:
             tier: the tier of the data; ``None`` for the benchmark's default.
             errata: errata, or a file of errata; ``None`` for memeval's own.
             shipped_errata: whether to use memeval's own errata if ``errata`` is ``None``.
-
-        Raises:
-            BadInput: the data is missing or has a wrong digest, the protocol or tier does not exist, or the errata are
-                for other data.
         """
         info = benchmark.info
         protocol = _one_of("protocol", protocol, [each.name for each in info.protocols], info.id)
@@ -113,8 +110,7 @@ class BenchmarkSession:
     def keys(self) -> tuple[ItemKey, ...]:
         """The keys of the items of the protocol and tier, in plan order.
 
-        Raises:
-            BrokenBenchmark: two items have one id, or an item has an unknown category.
+        Raises ``BrokenBenchmark``: two items have one id, or an item has an unknown category.
         """
         sampled = self.benchmark.sampled(self._asked, self.tier)
         check_items(self.benchmark.info, self.benchmark.table(self.protocol, self.tier), sampled)
@@ -122,19 +118,16 @@ class BenchmarkSession:
 
     @cached_property
     def scenarios(self) -> Scenarios:
-        """The scenarios, by id."""
         return Scenarios(self.dataset)
 
     @cached_property
     def graders(self) -> dict[str, Grader]:
-        """The graders by category."""
         return {category.name: category.grader for category in self.benchmark.table(self.protocol, self.tier)}
 
     def corrections(self) -> dict[str, ItemKey | None]:
         """Return the corrected key of each item in the errata; ``None`` for an excluded item.
 
-        Raises:
-            BadInput: an entry names an unknown item, or has no usable correction.
+        Raises ``BadInput``: an entry names an unknown item, or has no usable correction.
         """
         return self._corrections
 
@@ -192,7 +185,6 @@ class BenchmarkSession:
 
     @property
     def protocol_info(self) -> ProtocolInfo:
-        """The benchmark's description of the protocol."""
         return next(each for each in self.benchmark.info.protocols if each.name == self.protocol)
 
     @property
@@ -222,11 +214,7 @@ class BenchmarkSession:
 
 
 def refuse_removed(track: Track) -> None:
-    """Refuse a track that names an edition that memeval no longer has.
-
-    Raises:
-        BadInput: it does.
-    """
+    """Refuse a track that names an edition that memeval no longer has. Raises ``BadInput``: it does."""
     names = [name for name in (track.benchmark, track.judge) if name not in (*known_ids(), RulesJudge.name)]
     graders = dict.fromkeys(category.grader for category in track.categories)
     why = next(filter(None, map(why_removed, (*names, track.reader, *graders))), None)
@@ -239,15 +227,14 @@ def session_of_run(
 ) -> BenchmarkSession:
     """Open the data of a run, with its protocol, tier and errata.
 
+    Raises ``BadInput``: the run is of an edition that was removed, its data is missing, or the data or the errata have
+    another digest than the run's.
+
     Args:
         run: the head of the run.
         data: your own copy of the benchmark's data; ``None`` for memeval's copy.
         errata: the errata of its corrected scores, if they are not memeval's own.
         with_errata: whether the errata are needed. A failure analysis does not depend on them.
-
-    Raises:
-        BadInput: the run is of an edition that was removed, its data is missing, or the data or the errata have another
-            digest than the run's.
     """
     track = run.track
     refuse_removed(track)
@@ -275,8 +262,6 @@ def session_of_run(
 
 
 class _Works(Sequence[ScenarioWork]):
-    """Passes over scenarios, each loaded when accessed."""
-
     def __init__(self, scenarios: Scenarios, view: View, passes: Sequence[tuple[int, Sequence[ItemKey]]]) -> None:
         self._scenarios, self._view, self._passes = scenarios, view, passes
 
@@ -315,7 +300,6 @@ def _viewed(scenario: Scenario, keys: Sequence[ItemKey], view: View) -> Scenario
 
 
 def _with_turns(step: Step, turns: frozenset[str]) -> Step:
-    """Return a step; of a session, only the named turns."""
     if not isinstance(step, Ingest):
         return step
     kept = tuple(turn for turn in step.session.turns if turn.turn_id in turns)

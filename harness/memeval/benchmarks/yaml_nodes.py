@@ -42,8 +42,6 @@ _TAG = "tag:yaml.org,2002:"
 
 
 class Problems:
-    """Collects the problems of a file, with their lines."""
-
     def __init__(self, path: Path) -> None:
         self.path = path
         self._found: list[tuple[int, str]] = []
@@ -52,11 +50,7 @@ class Problems:
         self._found.append((line, sentence))
 
     def check(self) -> None:
-        """Raise if there are problems.
-
-        Raises:
-            BadInput: lists all problems, one per line.
-        """
+        """Raise if there are problems. Raises ``BadInput``: lists all problems, one per line."""
         if not self._found:
             return
         found = sorted(dict.fromkeys(self._found))
@@ -69,12 +63,8 @@ class Problems:
 def compose(path: Path, data: bytes) -> yaml.Node:
     """Return the single document of a file as a tree of nodes.
 
-    Args:
-        path: the file, for error messages.
-
-    Raises:
-        BadInput: the file is too large, nested too deeply, not UTF-8, not YAML or empty, or has several documents,
-            anchors or tags.
+    ``path``: the file, for error messages. Raises ``BadInput``: the file is too large, nested too deeply, not UTF-8,
+    not YAML or empty, or has several documents, anchors or tags.
     """
     import yaml
 
@@ -102,12 +92,11 @@ def compose(path: Path, data: bytes) -> yaml.Node:
 def check_size(path: Path, size: int) -> None:
     """Refuse a file that is too large.
 
+    Raises ``BadInput``: the file is too large.
+
     Args:
         path: the file, for the error message.
         size: its size in bytes.
-
-    Raises:
-        BadInput: the file is too large.
     """
     if size > BYTES:
         raise BadInput(
@@ -163,7 +152,6 @@ class Entry:
         return line_of(self._nodes[key]) if key in self._nodes else self.line
 
     def problem(self, key: str, sentence: str) -> None:
-        """Add a problem with the value of a key."""
         self._problems.add(self.line_of(key), f"{self._what}: '{key}' {sentence}")
 
     def needs(self, *keys: str) -> None:
@@ -173,7 +161,6 @@ class Entry:
                 self._problems.add(self.line, f"{self._what}: '{key}' is missing.")
 
     def text(self, key: str) -> str:
-        """Return a text; empty if there is none."""
         return self._text(key, self._nodes[key]) if self._has_value(key) else ""
 
     def name(self, key: str, default: str) -> str:
@@ -191,7 +178,6 @@ class Entry:
         return tuple(dict.fromkeys(name for node in self._items(key) if (name := self._name(key, node))))
 
     def entries(self, key: str, known: Collection[str]) -> Iterator[Entry]:
-        """Yield the mappings of a list."""
         return (Entry(node, self._singular(key), known, self._problems) for node in self._items(key))
 
     def mixed(self, key: str, known: Collection[str]) -> Iterator[str | Entry]:
@@ -203,11 +189,9 @@ class Entry:
                 yield text
 
     def truth(self, key: str) -> bool:
-        """Return true or false; false if there is neither."""
         return bool(self._as(key, "bool", lambda value: value.lower() in ("true", "yes", "on"), "true or false"))
 
     def whole(self, key: str, default: int) -> int:
-        """Return a whole number."""
         found = self._as(key, "int", _whole, "a whole number")
         return default if found is None else int(found)
 
@@ -248,7 +232,6 @@ class Entry:
         return found
 
     def _has_value(self, key: str) -> bool:
-        """Return whether a key has a value other than null."""
         return key in self._nodes and self._nodes[key].tag != f"{_TAG}null"
 
     def _items(self, key: str) -> list[yaml.Node]:
@@ -303,7 +286,6 @@ class Entry:
 
 
 def line_of(node: yaml.Node) -> int:
-    """Return the line of a node, from 1."""
     return int(node.start_mark.line) + 1
 
 

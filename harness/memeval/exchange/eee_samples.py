@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks.formats.items import RunItem, RunItems
+from memeval.benchmarks.formats.writing import RunItem, RunItems
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.grading.scoring import headline
 from memeval.records.base import canonical_json

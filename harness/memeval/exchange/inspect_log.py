@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks.formats.items import (
+from memeval.benchmarks.formats.writing import (
     AnsweredQuestion,
     RunItem,
     RunItems,

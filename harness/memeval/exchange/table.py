@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks.formats.items import RunItem, RunItems, ordinals
+from memeval.benchmarks.formats.writing import RunItem, RunItems, ordinals
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.exchange.parquet import Cell, Kind, Row, arrow_table, has_pyarrow, pyarrow_modules
 from memeval.grading.scoring import SKIPPED, headline

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from pydantic import Field, SerializeAsAny
 
@@ -49,6 +49,9 @@ class AnswerKey(Record):
         return ()
 
 
+K = TypeVar("K", bound=AnswerKey)
+
+
 class ItemKey(Stored):
     """The key of one item, with its category and slices."""
 
@@ -64,3 +67,13 @@ class ItemKey(Stored):
     """Ordinals of the evidence sessions (``s004``); ``None`` if the benchmark lists no evidence."""
     key: SerializeAsAny[AnswerKey]
     """The answer key."""
+
+    def key_as(self, kind: type[K], needed_by: str) -> K:
+        """Return the answer key, which must be of a kind that a grader or a format needs.
+
+        Raises:
+            TypeError: it is of another kind.
+        """
+        if not isinstance(self.key, kind):
+            raise TypeError(f"{self.item_id}: {needed_by} cannot use keys of kind {self.key.kind!r}")
+        return self.key

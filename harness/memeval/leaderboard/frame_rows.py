@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.trust import uses_model
-from memeval.benchmarks.formats.items import AnsweredQuestion, RunItem, RunItems
+from memeval.benchmarks.formats.writing import AnsweredQuestion, RunItem, RunItems
 from memeval.exchange.parquet import Row
 from memeval.grading.scoring import headline
 from memeval.leaderboard.board import check_track

@@ -14,7 +14,7 @@ from memeval.benchmarks import find
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.beliefs.benchmark import RETRIEVAL
 from memeval.benchmarks.beliefs.keys import EvidenceKey, Kind
-from memeval.benchmarks.beliefs.plan import CONTEXT, counts
+from memeval.benchmarks.beliefs.lives import CONTEXT, counts
 from memeval.benchmarks.kit.checks import says
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput

@@ -13,10 +13,10 @@ import pytest
 from memeval import api
 from memeval.benchmarks import find
 from memeval.benchmarks.beliefs.keys import EvidenceKey
+from memeval.benchmarks.beliefs.lives import counts
 from memeval.benchmarks.beliefs.long import PEOPLE
 from memeval.benchmarks.beliefs.long.filler import Filler, LongBeliefs
 from memeval.benchmarks.beliefs.long.lives import VALUES, lives
-from memeval.benchmarks.beliefs.plan import counts
 from memeval.benchmarks.beliefs.wording.editions import wording
 from memeval.benchmarks.kit.checks import says
 from memeval.benchmarks.kit.long import SIZES
@@ -112,7 +112,7 @@ def test_filler_speaks_of_what_is_asked_about_in_the_sentences_of_the_packs() ->
     kins = [kin for pool in KINS.values() for kin in pool]
     assert sum(says(kins, text) for text in texts) >= 60
     starts = {text.format(v="|", **dict.fromkeys(("do", "doing", "label", "old"), "|")).partition("|")[0]
-              for text in WORDING.frames.update_naming_both}  # fmt: skip
+              for text in WORDING.frames["update_naming_both"]}  # fmt: skip
     assert any(start.strip() and start.strip() in text for text in texts for start in starts), "changes are announced"
 
 

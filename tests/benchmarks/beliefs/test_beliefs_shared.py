@@ -10,7 +10,7 @@ from memeval.benchmarks import find
 from memeval.benchmarks.beliefs.generate import MadeLife, generate
 from memeval.benchmarks.beliefs.grading import SharedExpectedTurns, SharedLeanContext
 from memeval.benchmarks.beliefs.keys import EvidenceKey
-from memeval.benchmarks.beliefs.shared import joined
+from memeval.benchmarks.beliefs.protocols import joined
 from memeval.benchmarks.beliefs.wording.editions import wording
 from memeval.benchmarks.kit.checks import BrokenRule, says
 from memeval.judging.rules import RulesJudge

@@ -212,7 +212,7 @@ def test_what_a_grader_cannot_grade_is_refused(name: str) -> None:
     others = [other for each, (_, other) in GRADERS.items() if each != name]
     stranger = key.model_copy(update={"key": BeliefKey(current=fact("Lima"), stale=())})
     for wrong in (*others, stranger):
-        with pytest.raises(TypeError, match="cannot grade keys of kind"):
+        with pytest.raises(TypeError, match="cannot use keys of kind"):
             graded(grader, wrong, "4")
     with pytest.raises(ValueError, match="one response"):
         grader.grade(key, scenario(), [response("4"), response("4")], NoJudge())

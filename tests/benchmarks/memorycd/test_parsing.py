@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.benchmarks.memorycd.parsing import ParseState, parsed_ranking, parsed_rating, published_ranking
+from memeval.benchmarks.memorycd.grading import ParseState, parsed_ranking, parsed_rating, published_ranking
 
 OK, REPAIRED, FALLBACK = ParseState
 A, B, C = "B00000000A", "B00000000B", "B00000000C"

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.benchmarks.precisionmembench import PrecisionBenchmark
 from memeval.benchmarks.precisionmembench.dataset import SEARCHES, TURNS
+from memeval.benchmarks.precisionmembench.fixtures import BELIEFS, CASES, CONVERSATIONS, FOLDER, parse
+from memeval.benchmarks.precisionmembench.grading import BeliefSearch
 from memeval.benchmarks.precisionmembench.keys import BeliefSearchKey
+from memeval.keys import ReflectKey
+from memeval.records.errors import BadInput
+from memeval.records.grade import Flag, Grade, GradeState
+from memeval.records.response import Outcome, Response, RetrievedItem, Timings
 from memeval.records.scenario import Recall, Retain, Step
-from tests.benchmarks.precisionmembench.made import dataset, items
+from tests.benchmarks.precisionmembench.made import PLACES, belief, case, dataset, encoded, files, items, turn
+from tests.grading.builders import NoJudge, fact, item
 
 
 def key(name: str) -> BeliefSearchKey:
@@ -91,3 +105,202 @@ def test_an_item_keeps_the_category_of_the_file_as_a_slice() -> None:
     assert items()["isolated"].slices == {"category": "Cross-user isolation"}
     assert items()["find-roses"].evidence == ("s001",)
     assert items()["nothing"].evidence is None
+
+
+FILES = ("beliefs.seed.json", "retrieval.cases.json", "session-retrieval.cases.json")
+
+
+def test_a_text_joins_the_fields_that_are_not_empty() -> None:
+    roses, tulips, *_ = parse(encoded(files()), PLACES).beliefs
+    assert roses.text == "roses Rosa thorns Ida cares for roses. Shapes advice."
+    assert tulips.text == "tulips Ida cares for tulips."
+
+
+def test_more_aliases_are_trimmed_in_lower_case_and_each_once() -> None:
+    roses = parse(encoded(files()), PLACES).beliefs[0]
+    assert roses.with_aliases([" Petals ", "rosa", ""]).aliases == ("rosa", "thorns", "petals")
+
+
+def test_a_case_without_query_or_budget_is_not_sent() -> None:
+    cases = parse(encoded(files()), PLACES).cases
+    assert [each.case_id for each in cases if not each.is_sent] == ["blank", "no-budget"]
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "problem"),
+    [
+        (BELIEFS, belief("roses"), "beliefs.json: the id 'roses' occurs more than once."),
+        (BELIEFS, belief("arch", participants=["moat"]), "beliefs.json: no belief has the id 'moat'."),
+        (BELIEFS, belief("arch", pinned="yes"), "beliefs.json: 'entries.8.pinned': true or false belongs here."),
+        (CASES, case("more", ["moat"]), "cases.json: no belief has the id 'moat'."),
+        (CASES, case("more", ["hedge"]), "cases.json: no belief has the id 'hedge'."),
+        (CASES, case("talk", []), "cases.json: the id 'talk' occurs more than once."),
+        (CONVERSATIONS, {"caseId": "x", "turns": [turn(0, []), turn(0, [])]}, "the id '0' occurs more than once."),
+        (CONVERSATIONS, {"caseId": "x", "turns": [turn(0, ["moat"])]}, "no belief has the id 'moat'."),
+        (
+            CONVERSATIONS,
+            {"caseId": "x", "turns": [turn(0, ["arch"], createBeliefAtTurn=belief("arch"))]},
+            "no belief has the id 'arch'.",
+        ),
+        (
+            CONVERSATIONS,
+            {"caseId": "x", "turns": [turn(0, [], createBeliefAtTurn=belief("roses"))]},
+            "the id 'roses' occurs more than once.",
+        ),
+    ],
+)
+def test_an_invalid_entry_is_refused(name: str, entry: dict[str, Any], problem: str) -> None:
+    entries = files()
+    entries[name].append(entry)
+    with pytest.raises(BadInput, match=re.escape(problem)):
+        parse(encoded(entries), PLACES)
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", "not valid JSON"),
+        (b"\xff[]", "not valid JSON"),
+        (b'[{"a": 1, "a": 2}]', "occurs twice"),
+        (b"[" * 100_000, "not valid JSON"),
+        (b"{}", "expected a JSON list"),
+        (b"[]", "'entries'"),
+    ],
+)
+def test_a_file_that_is_no_list_of_entries_is_refused(data: bytes, problem: str) -> None:
+    with pytest.raises(BadInput, match=problem):
+        parse({**encoded(files()), BELIEFS: data}, PLACES)
+
+
+def test_other_files_of_the_same_form_are_not_the_released_ones(tmp_path: Path) -> None:
+    for name, data in zip(FILES, encoded(files()).values(), strict=True):
+        (tmp_path / name).write_bytes(data)
+    with pytest.raises(BadInput, match="not the released file"):
+        PrecisionBenchmark().open(tmp_path)
+
+
+def test_a_missing_file_names_the_command_that_gets_it(tmp_path: Path) -> None:
+    benchmark = PrecisionBenchmark()
+    assert not benchmark.available(tmp_path)
+    with pytest.raises(BadInput, match="file not found") as refused:
+        benchmark.open(tmp_path)
+    assert refused.value.remedy is not None
+    assert "memeval data pull precisionmembench" in refused.value.remedy
+
+
+@pytest.mark.parametrize("folder", [".", FOLDER, "precisionmembench", f"precisionmembench/{FOLDER}"])
+def test_the_files_are_found_in_each_layout(folder: str, tmp_path: Path) -> None:
+    (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    for name in FILES:
+        (tmp_path / folder / name).touch()
+    assert PrecisionBenchmark().available(tmp_path)
+
+
+def test_a_parameter_is_refused() -> None:
+    with pytest.raises(BadInput, match="no parameter 'seed'"):
+        PrecisionBenchmark().open(parameters={"seed": 1})
+
+
+def graded(name: str, *sources: str, outcome: Outcome = Outcome.OK) -> Grade:
+    """Return the grade of a search that returned some texts, by ordinal."""
+    wanted = items()[name]
+    response = Response(
+        item_id=name,
+        scenario_id=wanted.scenario_id,
+        question_id=name,
+        outcome=outcome,
+        answer="",
+        error="It broke." if outcome.is_error else None,
+        items=tuple(RetrievedItem(text=f"text {n}", source_ids=(source,)) for n, source in enumerate(sources)),
+        timings=Timings(started="2026-01-01T00:00:00Z"),
+    )
+    return BeliefSearch().grade(wanted, dataset().scenario(wanted.scenario_id), [response], NoJudge())
+
+
+@pytest.mark.parametrize(
+    ("name", "returned", "credit"),
+    [
+        ("find-roses", (), 0.0),
+        ("find-roses", ("s001",), 1.0),
+        ("find-roses", ("s001", "s002"), 0.5),
+        ("find-roses", ("s001", "s001", "s003"), 1.0),
+        ("find-roses", ("s001", "s999"), 0.5),
+        ("nothing", ("s999",), 0.0),
+        ("find-both", ("s001",), 1.0),
+        ("find-relation", ("s006", "s001"), 2 / 3),
+        ("nothing", (), 1.0),
+        ("nothing", ("s003",), 1.0),
+        ("nothing", ("s002",), 0.0),
+        ("small-budget", ("s002",), 1.0),
+        ("new-user", ("s001",), 0.0),
+        ("isolated", ("s001", "s002"), 1.0),
+        ("isolated", ("s008",), 0.0),
+        ("talk:0", ("s001",), 1.0),
+        ("talk:0", ("s001", "s002"), 0.0),
+        ("later:0", ("s010", "s001"), 1.0),
+        ("later:0", ("s001", "s009"), 0.0),
+    ],
+)
+def test_the_credit_of_a_result(name: str, returned: tuple[str, ...], credit: float) -> None:
+    grade = graded(name, *returned)
+    assert grade.state is GradeState.GRADED
+    assert grade.credit == pytest.approx(credit)
+
+
+def test_a_relation_adds_what_it_connects_unless_the_rule_leaves_it_out() -> None:
+    grade = graded("find-relation", "s006", "s001")
+    assert grade.alternates == {"published": False, "unexpanded": 1.0}
+    assert grade.metrics["exact"] is None, "no result can be exact"
+    assert grade.reason == "2 of 2 expected beliefs are among 3 results."
+
+
+def test_an_unknown_result_counts_against_a_system_except_as_published() -> None:
+    grade = graded("find-roses", "s001", "s999")
+    assert (grade.metrics["exact"], grade.metrics["passed"], grade.metrics["precision"]) == (0.0, 1.0, 1.0)
+    assert grade.alternates["published"] is True
+
+
+def test_published_precision_leaves_out_empty_results_that_are_right() -> None:
+    assert graded("nothing").metrics["precision"] is None
+    assert graded("nothing", "s002").metrics["precision"] == 0.0
+    assert graded("find-roses").metrics["precision"] == 0.0
+    assert graded("nothing").metrics["recall"] is None
+
+
+def test_silence_in_a_conversation_has_no_drift_except_as_published() -> None:
+    silent, noisy = graded("later:0"), graded("later:0", "s009", "s001")
+    assert (silent.metrics["drift"], silent.metrics["drift_published"]) == (None, 0.0)
+    assert (noisy.metrics["drift"], noisy.metrics["drift_published"]) == (0.5, 0.5)
+    assert (silent.metrics["noise_free"], noisy.metrics["noise_free"]) == (1.0, 0.0)
+    assert graded("talk:0").metrics["noise_free"] is None
+
+
+def test_results_of_another_user_or_scope_are_counted_and_flagged() -> None:
+    grade = graded("find-roses", "s001", "s008", "s007")
+    assert grade.flags == (Flag.FILTER_LEAK, Flag.OTHER_BANK)
+    assert grade.metrics["user_leaks"] == 1.0
+    assert grade.metrics["scope_leaks"] == pytest.approx(1 / 3)
+    assert graded("find-roses", "s001").metrics["user_leaks"] == 0.0
+
+
+def test_a_failed_search_has_no_credit_and_no_metrics() -> None:
+    grade = graded("nothing", outcome=Outcome.TIMEOUT)
+    assert (grade.state, grade.credit, grade.metrics) == (GradeState.TIMEOUT, None, {})
+
+
+def test_an_imported_empty_result_is_a_result() -> None:
+    assert graded("nothing", outcome=Outcome.EMPTY).credit == 1.0
+
+
+def test_other_items_are_refused() -> None:
+    response = Response(
+        item_id="i",
+        scenario_id="i",
+        question_id="i:q01",
+        outcome=Outcome.OK,
+        answer="",
+        timings=Timings(started="2026-01-01T00:00:00Z"),
+    )
+    wanted = item(ReflectKey(points=(fact("Ida rows."),)))
+    with pytest.raises(TypeError, match="cannot use keys of kind"):
+        BeliefSearch().grade(wanted, dataset().scenario(TURNS), [response], NoJudge())

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memeval.benchmarks.qa import QaBenchmark, QaDataset, QaSmokeBenchmark
-from memeval.benchmarks.qa.controls import controls
+from memeval.benchmarks.qa.dataset import controls
+from memeval.benchmarks.qa.rows import FIELDS, Scorer, rows_of
 from memeval.benchmarks.session import BenchmarkSession
+from memeval.evaluation.plan.reading import read_matrix
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Retain
 
@@ -142,3 +145,42 @@ def test_the_page_of_the_built_in_set_tells_its_controls() -> None:
     assert rate == "12 of 380 (3.2 %)" and rate in told
     (worst,) = [row for row in anywhere.rows if row.item_id == "symbol-of-potassium"]
     assert len(worst.passed_by) == 5 and "is in 5 of the 19" in told
+
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "site/questions.md").read_text("utf-8")
+
+
+def block(language: str) -> str:
+    (found,) = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+    return str(found)
+
+
+def test_the_row_that_it_shows_is_one_and_every_field_is_explained() -> None:
+    shown = block("json").encode()
+    for scorer in Scorer:
+        assert len(rows_of(shown, scorer, "page")) == 1
+    assert all(f"`{field}`" in PAGE for field in FIELDS)
+    assert set(json.loads(shown)) < set(FIELDS)
+
+
+def test_its_matrix_file_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    path = tmp_path / "daemons.toml"
+    path.write_text(block("toml"), encoding="utf-8")
+    plan = read_matrix(path)
+    assert [system.system for system in plan.systems] == ["jeffs-brain", "jeffs-brain:auto"]
+
+
+def test_its_controls_are_those_of_the_built_in_set() -> None:
+    for each in controls(QaSmokeBenchmark().opened(None, {}, "search-retrieve-only", "full").asked()):
+        total, rate = len(each.rows), 100 * (each.false_pass_rate or 0)
+        assert (
+            f"| `{each.rule}` | {each.echoed} of {total} | {each.empty} of {total} | {total - each.missed} of {total} "
+            f"| {each.false_passes} of {each.pairs} ({rate:.1f} %) |"
+        ) in PAGE
+
+
+def test_it_names_every_protocol() -> None:
+    for protocol in QaSmokeBenchmark().info.protocols:
+        assert f"`{protocol.name.removesuffix('-judged')}`" in PAGE

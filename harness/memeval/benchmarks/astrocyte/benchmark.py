@@ -43,19 +43,11 @@ GRADERS: Mapping[str, Callable[[], Grader]] = {REFLECT: Reflected, UNLABELLED: U
 """Graders of the categories that are not searches with expected results."""
 
 DISPOSITIONS: Mapping[str, Mapping[str, int]] = {"dispositions": {"skepticism": 5, "literalism": 5}}
-"""Traits that a protocol sends."""
 
 RECALL = "recall"
-"""The protocol with searches only."""
 
 
 class _SuiteBenchmark(Benchmark):
-    """Base of all suites.
-
-    Args:
-        name: name of the catalogue.
-    """
-
     prompts = __package__
 
     def __init__(self, name: str) -> None:
@@ -63,7 +55,6 @@ class _SuiteBenchmark(Benchmark):
         self.tables = tables_of(self.info, lambda _, category: GRADERS.get(category.name, Recalled)())
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:
-        """Return the items of a protocol: for ``recall``, the searches."""
         return tuple(key for key in keys if protocol != RECALL or not isinstance(key.key, ReflectKey))
 
     def _refuse_file(self, path: Path | None) -> None:
@@ -93,19 +84,14 @@ class BuiltInSuite(_SuiteBenchmark):
 
 
 class BroughtSuite(_SuiteBenchmark):
-    """Your own suite, from a YAML file."""
-
     def __init__(self) -> None:
         super().__init__("suite")
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
         """Open a suite; see :meth:`memeval.benchmarks.base.Benchmark.opened`.
 
-        Args:
-            parameters: expected ``suite`` and ``version``; empty for those of the file.
-
-        Raises:
-            BadInput: the file is missing, invalid or another suite, or has nothing for the protocol.
+        ``parameters``: expected ``suite`` and ``version``; empty for those of the file. Raises ``BadInput``: the file
+        is missing, invalid or another suite, or has nothing for the protocol.
         """
         if path is None:
             raise BadInput(f"{self.info.id} needs your own suite.", remedy="Name it with --data SUITE.yaml.")

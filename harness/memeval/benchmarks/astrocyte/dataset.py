@@ -11,8 +11,6 @@ from memeval.records.scenario import Scenario
 
 
 class SuiteReflectKey(ReflectKey):
-    """The expected content of a reflection, judged by the prompts of the suites."""
-
     prompts = __package__
 
 
@@ -41,14 +39,12 @@ class SuiteDataset(Dataset):
         self._suite, self._dispositions, self._own = suite, dict(dispositions), own
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the only scenario."""
         suite = self._suite
         recalls = (case.step for case in suite.recalls)
         reflects = (case.step.model_copy(update={"dispositions": self._dispositions}) for case in suite.reflects)
         yield Scenario(scenario_id=suite.name, steps=(*suite.texts, *recalls, *reflects))
 
     def answer_keys(self) -> Iterator[ItemKey]:
-        """Yield the keys, in the order of the steps."""
         yield from map(self._recall, self._suite.recalls)
         yield from map(self._reflect, self._suite.reflects)
 

@@ -21,16 +21,10 @@ MAIN = "main"
 
 @dataclass(frozen=True)
 class RecallCase:
-    """A search with its expected results."""
-
     step: Recall
-    """The search, with the id of the case."""
     category: str | None
-    """Category in the suite."""
     absent: bool = False
-    """Whether the correct result is empty."""
     keywords: tuple[str, ...] = ()
-    """Keywords of a relevant text."""
     one_keyword: bool = False
     """Whether one keyword is enough."""
     relevant: tuple[str, ...] = ()
@@ -40,37 +34,27 @@ class RecallCase:
 
     @property
     def graded(self) -> bool:
-        """Whether the suite has an expected result."""
         return self.absent or bool(self.relevant)
 
 
 @dataclass(frozen=True)
 class ReflectCase:
-    """A question to reflect on, with its expected answer."""
-
     step: Reflect
-    """The question, with the id of the case."""
     category: str | None
-    """Category in the suite."""
     points: tuple[Fact, ...] = ()
     """Points that the answer should state, the central point first."""
     forbidden: tuple[Fact, ...] = ()
-    """Claims that the answer must not make."""
 
     @property
     def graded(self) -> bool:
-        """Whether the suite has an expected result."""
         return bool(self.points or self.forbidden)
 
 
 @dataclass(frozen=True)
 class Suite:
-    """A valid suite."""
-
     name: str
     version: str | int
     digest: Digest
-    """Digest of the bytes of the file."""
     texts: tuple[Retain, ...]
     recalls: tuple[RecallCase, ...]
     reflects: tuple[ReflectCase, ...]
@@ -80,28 +64,17 @@ class Suite:
 
 @dataclass(frozen=True)
 class RelevantTexts:
-    """Texts that are relevant to a search."""
-
     relevant: tuple[str, ...] = ()
-    """Ordinals of the texts."""
     one_keyword: bool = False
-    """Whether each contains one of the keywords instead of all."""
 
 
 class RelevanceRules:
-    """Finds the relevant texts of searches.
-
-    Args:
-        texts: the retained texts.
-    """
-
     def __init__(self, texts: Sequence[Retain]) -> None:
         self._texts = texts
         self._by_id = {text.source_id: text for text in texts}
         self._banks = {text.bank for text in texts} or {None}
 
     def check_bank(self, entry: Entry, bank: str | None) -> None:
-        """Add a problem if a bank has no texts."""
         if bank not in self._banks:
             names = sorted(name or MAIN for name in self._banks)
             near = difflib.get_close_matches(bank or MAIN, names, n=1)
@@ -113,11 +86,6 @@ class RelevanceRules:
 
         Only texts in its bank that pass its filter count. They must contain all keywords; if none does, one keyword is
         enough. Adds a problem for each impossible id or keyword.
-
-        Args:
-            entry: the search in the file.
-            ids: ids in the file of the texts it names.
-            keywords: keywords of relevant texts.
         """
         candidates = [text for text in self._texts if text.bank == asked.bank and passes(asked, text)]
         for keyword in keywords:
@@ -131,7 +99,6 @@ class RelevanceRules:
         return RelevantTexts(tuple(text.text_id for text in relevant), one_keyword=bool(some and not every))
 
     def _named(self, entry: Entry, name: str, asked: Recall) -> Retain | None:
-        """Return a text that a search names; add a problem if the search cannot find it."""
         text = self._by_id.get(name)
         if text is None:
             near = difflib.get_close_matches(name, self._by_id, n=1)
@@ -154,25 +121,21 @@ RECALL = (
 )
 REFLECT = ("id", "query", "expected_topics", "forbidden", "bank", "category", "query_time")
 FACT = ("text", "phrases")
-"""Keys of a suite and of its entries."""
 
 MOST_RESULTS = 1000
-"""Maximum number of items that a search may request."""
 
 RESULTS = 10
-"""Default number of items that a search requests."""
 
 
 def read(path: Path, data: bytes | None = None, categories: Collection[str] | None = None) -> Suite:
     """Return a suite.
 
+    Raises ``BadInput``: the file is unreadable or invalid. Lists all problems of its entries.
+
     Args:
         path: the file; its stem is the default name of the suite.
         data: the bytes of the file; ``None`` to read them.
         categories: the allowed categories, one of which each search must have; ``None`` for any.
-
-    Raises:
-        BadInput: the file is unreadable or invalid. Lists all problems of its entries.
     """
     if path.suffix not in ENDINGS:
         raise BadInput(f"not a YAML file: expected the suffix {' or '.join(ENDINGS)}.", where=path)
@@ -213,7 +176,6 @@ def _version(root: Entry) -> str | int:
 
 
 def _texts(root: Entry) -> tuple[Retain, ...]:
-    """Return the texts to retain, with ordinals."""
     line_of: dict[str, int] = {}
     texts = []
     for place, entry in enumerate(root.entries("retain", RETAIN), 1):
@@ -236,19 +198,11 @@ def _texts(root: Entry) -> tuple[Retain, ...]:
 
 
 class _Cases:
-    """Reads cases and finds their relevant texts.
-
-    Args:
-        categories: the allowed categories; ``None`` for any.
-        truth: finds relevant texts.
-    """
-
     def __init__(self, categories: Collection[str] | None, truth: RelevanceRules) -> None:
         self._categories, self._truth = categories, truth
         self._lines: dict[str, int] = {}
 
     def recall(self, entry: Entry, place: int) -> RecallCase:
-        """Return a search."""
         entry.needs("query")
         since, until = self._between(entry)
         k = entry.whole("max_results", RESULTS)
@@ -282,7 +236,6 @@ class _Cases:
         )
 
     def reflect(self, entry: Entry, place: int) -> ReflectCase:
-        """Return a question to reflect on."""
         entry.needs("query")
         step = Reflect(
             question_id=self._id(entry, f"f{place}"),
@@ -319,13 +272,11 @@ class _Cases:
 
 
 def _bank(entry: Entry) -> str | None:
-    """Return the bank of an entry; ``None`` for the main bank."""
     name = entry.name("bank", MAIN)
     return None if name == MAIN else name
 
 
 def _check_unique(entry: Entry, name: str, line_of: dict[str, int]) -> None:
-    """Add a problem if an id is already used."""
     if name in line_of:
         entry.problem("id", f"'{visible(name)}' is already used in line {line_of[name]}.")
     line_of.setdefault(name, entry.line)

@@ -27,33 +27,25 @@ class Saying:
     """A sentence pattern, with ``{it}`` for the thing and ``{value}`` for the value."""
 
     text: str
-    """Pattern of a text."""
     exact: str
-    """Pattern of a search in the words of the text."""
     paraphrase: str
-    """Pattern of a search in other words."""
     values: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class StressWords:
-    """The content of ``words.toml``."""
-
     kinds: tuple[tuple[str, str], ...]
     """Adjectives: in texts and in paraphrases."""
     things: tuple[tuple[str, str], ...]
     """Nouns: in texts and in paraphrases."""
     again: tuple[str, ...]
-    """Patterns of near duplicates."""
     sayings: tuple[Saying, ...]
 
 
 WORDS = read_words(__package__, "words.toml", StressWords)
-"""All of them."""
 
 
 DEFAULTS: dict[str, int] = {"seed": 42, "retains": 1000, "banks": 10, "recalls": 500}
-"""Parameters with their defaults."""
 
 BOUNDS: dict[str, tuple[int, int]] = {
     "seed": (0, 2**63),
@@ -61,16 +53,13 @@ BOUNDS: dict[str, tuple[int, int]] = {
     "banks": (1, 1000),
     "recalls": (60, 100_000),
 }
-"""Minimum and maximum of each parameter."""
 
 SIZES = (0.1, 0.25, 0.5, 1.0)
 """Shares of the texts of a bank at which searches run."""
 
 IN_FLIGHT = (1, 4, 16)
-"""Numbers of concurrent searches."""
 
 SHARES = {"exact": 0.4, "paraphrase": 0.4, "negative": 0.2}
-"""Share of each kind of search."""
 
 REPEATED = 0.05
 """Share of exact duplicates in a bank; the share of near duplicates is the same."""
@@ -91,8 +80,6 @@ SCENARIO = "stress"
 
 @dataclass(frozen=True)
 class RetainedText:
-    """A text of a bank."""
-
     thing: tuple[int, int]
     """Indexes of the adjective and the noun that it is about."""
     saying: Saying
@@ -100,14 +87,12 @@ class RetainedText:
     again: int | None = None
     """Index in the bank of the text that it repeats; ``None`` if it is the first of its thing."""
     frame: str = "{text}"
-    """Pattern around the sentence."""
 
     @property
     def text(self) -> str:
         return self.frame.format(text=self.saying.text.format(it=self.called(0), value=self.value))
 
     def called(self, way: int) -> str:
-        """Return what the thing is called: as texts call it (0), or as paraphrases do (1)."""
         return named(self.thing, way)
 
 
@@ -118,8 +103,6 @@ def named(thing: tuple[int, int], way: int) -> str:
 
 @dataclass(frozen=True)
 class Stress:
-    """The generated suite."""
-
     scenario: Scenario
     keys: tuple[ItemKey, ...]
 
@@ -127,11 +110,8 @@ class Stress:
 class StressDataset(Dataset):
     """The generated suite as a dataset.
 
-    Args:
-        parameters: those that differ from :data:`DEFAULTS`.
-
-    Raises:
-        BadInput: a parameter is unknown or out of range, or the banks would be too small or too large.
+    ``parameters``: those that differ from :data:`DEFAULTS`. Raises ``BadInput``: a parameter is unknown or out of
+    range, or the banks would be too small or too large.
     """
 
     def __init__(self, parameters: Parameters) -> None:
@@ -148,23 +128,14 @@ class StressDataset(Dataset):
         self.digest = digest_bytes("".join(f"{line}\n" for line in lines).encode())
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the only scenario."""
         yield self._made.scenario
 
     def answer_keys(self) -> Iterator[ItemKey]:
-        """Yield the keys, in the order of the steps."""
         return iter(self._made.keys)
 
 
 @lru_cache(maxsize=2)
 def generate(seed: int, retains: int, banks: int, recalls: int) -> Stress:
-    """Generate the suite.
-
-    Args:
-        retains: number of texts.
-        banks: number of banks.
-        recalls: number of searches.
-    """
     rng = random.Random(f"astrocyte-stress@1/{seed}")  # noqa: S311
     each = retains // banks
     repeated = round(each * REPEATED)
@@ -202,14 +173,6 @@ def generate(seed: int, retains: int, banks: int, recalls: int) -> Stress:
 
 
 class _Asks:
-    """Generates searches for the texts retained so far.
-
-    Args:
-        rng: random stream.
-        held: all texts of each bank, in order.
-        ordinals: ordinals of the texts retained so far, by bank.
-    """
-
     def __init__(self, rng: random.Random, held: list[list[RetainedText]], ordinals: list[list[str]]) -> None:
         self._rng, self._held, self._ordinals = rng, held, ordinals
         every, things = set(_every()), [{text.thing for text in texts} for texts in held]
@@ -269,14 +232,7 @@ class _Asks:
 
 
 def _bank(rng: random.Random, size: int, repeated: int, pool: list[tuple[int, int]]) -> list[RetainedText]:
-    """Return the texts of a bank in order: one per thing, and some duplicates after the first text of their thing.
-
-    Args:
-        rng: random stream.
-        size: number of texts.
-        repeated: number of exact duplicates, and of near duplicates.
-        pool: the available things.
-    """
+    """Return the texts of a bank in order: one per thing, and some duplicates after the first text of their thing."""
     things = rng.sample(pool, size - 2 * repeated)
     texts = []
     for thing in things:
@@ -304,7 +260,6 @@ def _mixed(rng: random.Random, texts: list[RetainedText], firsts: int) -> list[R
 
 
 def _plan(recalls: int) -> Mapping[tuple[float, int], list[tuple[str, int]]]:
-    """Return the searches for each bank size and concurrency, with kinds distributed evenly."""
     cells = [(share, in_flight) for share in SIZES for in_flight in IN_FLIGHT]
     plan: dict[tuple[float, int], list[tuple[str, int]]] = {cell: [] for cell in cells}
     for kind, share in SHARES.items():
@@ -327,7 +282,6 @@ def _time(place: int, bank: int) -> str:
 
 
 def _whole_numbers(parameters: Parameters) -> dict[str, int]:
-    """Return the parameters as whole numbers, and refuse others."""
     found: dict[str, int] = {}
     for name, value in parameters.items():
         if name not in DEFAULTS:

@@ -11,10 +11,9 @@ from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
 from memeval.benchmarks.beliefs.generate import generate
 from memeval.benchmarks.beliefs.grading import ExpectedTurns, LeanContext, SharedExpectedTurns, SharedLeanContext
 from memeval.benchmarks.beliefs.keys import EvidenceKey
+from memeval.benchmarks.beliefs.lives import CONTEXT, counts
 from memeval.benchmarks.beliefs.long import PEOPLE
-from memeval.benchmarks.beliefs.plan import CONTEXT, counts
-from memeval.benchmarks.beliefs.shared import shared
-from memeval.benchmarks.beliefs.stored import stored
+from memeval.benchmarks.beliefs.protocols import shared, stored
 from memeval.benchmarks.beliefs.wording.editions import Vocabulary, wording
 from memeval.benchmarks.catalogue import load
 from memeval.benchmarks.kit.kept import Generated, GeneratedDataset, Generation, generated
@@ -29,10 +28,8 @@ from memeval.records.base import digest_of
 INFO = load(__package__)
 
 JUDGE, RETRIEVAL = "judge", "retrieval"
-"""The default protocol, and the one without a reader."""
 
 PARAMETERS = SeedAndSize({"seed": 42, "size": 260}, largest=2000, counted="people")
-"""Its parameters."""
 
 
 _GRADERS: Mapping[str, tuple[type[Grader], type[Grader]]] = {
@@ -52,8 +49,7 @@ SEPARATE = (JUDGE, RETRIEVAL)
 def _table(protocol: str, *, shared: bool = False) -> tuple[Category, ...]:
     """Return the categories with their graders.
 
-    Args:
-        shared: whether several people share a memory in spite of the protocol.
+    ``shared``: whether several people share a memory in spite of the protocol.
     """
     info = next(each for each in INFO.protocols if each.name == protocol)
     if info.categories:
@@ -65,13 +61,11 @@ def _table(protocol: str, *, shared: bool = False) -> tuple[Category, ...]:
 
 
 def _counted(table: Sequence[Category], people: int) -> tuple[Category, ...]:
-    """Return the categories with the items of a number of people."""
     items = counts(people)
     return tuple(replace(each, items=items[each.name]) for each in table)
 
 
 KINDS = (BeliefKey, CascadeKey, EvidenceKey, NoiseKey, StoreKey, TemporalKey, UncertaintyKey)
-"""The types of the answer keys of all protocols."""
 
 
 def _separate(seed: int, size: int, words: Vocabulary, *, searched: bool, first: int | None = None) -> Generation:
@@ -85,17 +79,13 @@ HISTORIES: Mapping[str, Callable[[int, int, Vocabulary], Generation]] = {
     "shared": shared,
     "stored": stored,
 }
-"""Generator of the histories of each protocol."""
 
 
 @lru_cache(maxsize=2)
 def _generation(seed: int, size: int, protocol: str, vocabulary: Vocabulary, first: int | None = None) -> Generated:
     """Return the data of a protocol; caches two of them, because often many runs of the same data are graded.
 
-    Args:
-        size: number of people.
-        vocabulary: the wording.
-        first: number of people, from the first on, who are asked; ``None`` for all.
+    ``first``: number of people, from the first on, who are asked; ``None`` for all.
     """
     words = digest_of([pack.data() for pack in vocabulary.packs])
     parameters: dict[str, str | int] = {"seed": seed, "size": size, "protocol": protocol, "words": words}
@@ -107,8 +97,6 @@ def _generation(seed: int, size: int, protocol: str, vocabulary: Vocabulary, fir
 
 
 class BeliefsBenchmark(Benchmark):
-    """memeval's own benchmark of changing beliefs."""
-
     info = INFO
 
     tables = {each.name: _table(each.name) for each in INFO.protocols}
@@ -134,7 +122,6 @@ class BeliefsBenchmark(Benchmark):
         return GeneratedDataset({"seed": seed, "size": size}, data)
 
     def table(self, protocol: str, tier: str | None = None) -> tuple[Category, ...]:
-        """Return the categories with the graders of a protocol and a tier."""
         if tier == QUICK:
             return _counted(self.tables[protocol], QUICK_PEOPLE)
         if tier in SIZES:
@@ -142,11 +129,6 @@ class BeliefsBenchmark(Benchmark):
         return self.tables[protocol]
 
     def _long(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
-        """Return the histories of a tier by length.
-
-        Raises:
-            BadInput: the protocol has no such tier, or ``size`` is given, or as :meth:`open` does.
-        """
         from memeval.benchmarks.beliefs.long.filler import LongBeliefs
         from memeval.benchmarks.kit.long.survey import LongDataset
 
@@ -157,17 +139,7 @@ class BeliefsBenchmark(Benchmark):
         return LongDataset(LongBeliefs(seed, tier, protocol, words, searched=protocol == RETRIEVAL))
 
     def vocabulary(self, tier: str) -> Vocabulary:
-        """Return the wording of a tier.
-
-        Raises:
-            BadInput: a pack of the tier is still withheld.
-        """
         return wording(tier)
 
     def chosen(self, path: Path | None, parameters: Parameters | None) -> tuple[int, int]:
-        """Return the requested seed and size.
-
-        Raises:
-            BadInput: a path was given, or a parameter that is unknown or out of range.
-        """
         return PARAMETERS.chosen(self.info.id, path, parameters)

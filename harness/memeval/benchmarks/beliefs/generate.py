@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 
-from memeval.benchmarks.beliefs.history import CHATTER, write
 from memeval.benchmarks.beliefs.items import Asker, Made
-from memeval.benchmarks.beliefs.lives import Life, live
-from memeval.benchmarks.beliefs.plan import CONTEXT, STREAMS, UNCERTAINTY, Cast, plan
-from memeval.benchmarks.beliefs.talk import Talker
+from memeval.benchmarks.beliefs.lives import CONTEXT, STREAMS, UNCERTAINTY, Cast, Life, live, plan
+from memeval.benchmarks.beliefs.talk import CHATTER_SESSIONS, Talker, write
 from memeval.benchmarks.beliefs.wording.editions import Vocabulary
 from memeval.benchmarks.kit.checks import require, require_order, says
 from memeval.benchmarks.kit.streams import stream
@@ -20,15 +18,6 @@ from memeval.records.scenario import Ask, Scenario
 
 
 def check(scenario: Scenario, items: Sequence[Made]) -> None:
-    """Check the data of one person.
-
-    Args:
-        scenario: what a system sees.
-        items: the questions with their keys.
-
-    Raises:
-        BrokenRule: names the item and the rule.
-    """
     require_order(scenario)
     questions = [ask.question for ask in scenario.questions()]
     require(len(set(questions)) == len(questions), scenario.scenario_id, "a question is asked twice.")
@@ -56,19 +45,12 @@ def _check_item(made: Made, texts: dict[str, str]) -> None:
 
 @dataclass(frozen=True)
 class MadeLife:
-    """The items of one person, with their only scenario."""
-
     life: Life
     scenario: Scenario
     items: tuple[Made, ...]
-    """In the order of the questions."""
 
     def keys(self, *, searched: bool) -> Iterator[ItemKey]:
-        """Yield the keys of a protocol.
-
-        Args:
-            searched: whether searches are graded, and not answers.
-        """
+        """Yield the keys of a protocol. ``searched``: whether searches are graded, and not answers."""
         for made in self.items:
             yield ItemKey(
                 item_id=made.need.item_id,
@@ -86,12 +68,8 @@ class MadeLife:
 def generate(seed: int, size: int, vocabulary: Vocabulary, first: int | None = None) -> tuple[MadeLife, ...]:
     """Return the lives of an edition. Equal arguments give equal bytes.
 
-    Args:
-        size: number of people.
-        first: number of people, from the first on, whose lives are returned; ``None`` for all.
-
-    Raises:
-        BrokenRule: the data breaks a rule; see :mod:`memeval.benchmarks.beliefs.generate`.
+    ``first``: number of people, from the first on, whose lives are returned; ``None`` for all. Raises ``BrokenRule``:
+    the data breaks a rule; see :mod:`memeval.benchmarks.beliefs.generate`.
     """
     return tuple(make_life(seed, cast, vocabulary) for cast in plan(seed, size)[:first])
 
@@ -101,18 +79,11 @@ def make_life(
     cast: Cast,
     vocabulary: Vocabulary,
     talkers: type[Talker] = Talker,
-    chatter: tuple[int, int] = CHATTER,
+    chatter: tuple[int, int] = CHATTER_SESSIONS,
 ) -> MadeLife:
     """Return the items of a person, with their only scenario.
 
-    Args:
-        cast: the person with their planned items.
-        vocabulary: the packs.
-        talkers: class of the writer of the sessions.
-        chatter: fewest and most sessions of small talk.
-
-    Raises:
-        BrokenRule: see :func:`generate`.
+    ``chatter``: fewest and most sessions of small talk. Raises ``BrokenRule``: see :func:`generate`.
     """
     life = live(seed, cast, vocabulary)
     history = write(seed, life, vocabulary, talkers, chatter)

@@ -26,7 +26,6 @@ DEPTHS_IN_TOKENS = (500, 2000)
 """Numbers of tokens for recall."""
 
 DEPTHS = (1, 3, 5, 10)
-"""Numbers of items for recall."""
 
 MULTIPLE = 4
 """How many times as many tokens as the smallest sufficient evidence a context may have to be efficient."""
@@ -37,13 +36,10 @@ _NAMES = {
     Kind.HYPOTHETICAL: "hypothetical_first",
     Kind.OTHER_PERSON: "other_person_first",
 }
-"""The metric for each kind of misleading value."""
 
 
 @dataclass(frozen=True)
 class Text:
-    """A retrieved text."""
-
     text: str
     sessions: frozenset[str] | None
     """The sessions it is from, according to the system; ``None`` if it names none that exists."""
@@ -59,7 +55,6 @@ class Text:
         return found and (self.company is None or self._shows(value, self.company))
 
     def _shows(self, value: StatedValue, company: TurnIndex) -> bool:
-        """Return whether the text quotes a turn of a value, or states the value in a line with the person's name."""
         said = [company.turns[turn] for turn in value.turns]
         if any(turn.content in self.text for _, turn in said):
             return True
@@ -68,13 +63,6 @@ class Text:
 
 
 def texts_of(items: Sequence[RetrievedItem], history: TurnIndex, *, company: bool = False) -> list[Text]:
-    """Return the retrieved texts, best first.
-
-    Args:
-        items: the items of a response.
-        history: the turns of the scenario.
-        company: whether several people share the memory.
-    """
     found: list[Text] = []
     total = 0
     for item in items:
@@ -90,11 +78,7 @@ def texts_of(items: Sequence[RetrievedItem], history: TurnIndex, *, company: boo
 
 
 def smallest(key: EvidenceKey, history: TurnIndex) -> int:
-    """Return the tokens of the smallest sufficient evidence: dated lines of one turn for each part.
-
-    Args:
-        history: the turns of its scenario.
-    """
+    """Return the tokens of the smallest sufficient evidence: dated lines of one turn for each part."""
     return sum(count_tokens(dated_line(*history.turns[turn])) for turn in key.relevant_turns)
 
 
@@ -108,15 +92,9 @@ class ExpectedTurns(RuleGrader):
 
     name = "expected-turns@1"
     company = False
-    """Whether several people share the memory."""
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
-
-        Raises:
-            TypeError: the key names no expected turns.
-        """
-        response, key = only(item, responses, self.name), evidence_key(item, self.name)
+        response, key = only(item, responses, self.name), item.key_as(EvidenceKey, self.name)
         if response.outcome.is_error and (failure := first_failure(responses)):
             return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
         history = index_of(scenario)
@@ -172,7 +150,6 @@ class SharedExpectedTurns(ExpectedTurns):
 
 
 def _before(texts: Sequence[Text], value: StatedValue, place: int | None) -> bool:
-    """Return whether a text before a place states a value; without a place, any text."""
     return any(text.states(value) for text in texts[:place])
 
 
@@ -188,7 +165,6 @@ def _leads(texts: Sequence[Text], value: StatedValue, place: int | None, part: S
 
 
 def _position(text: str, phrases: Sequence[str]) -> float:
-    """Return where a text first states one of some phrases; infinity if it does not."""
     found = (re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE) for phrase in phrases)
     return min((match.start() for match in found if match), default=inf)
 
@@ -216,25 +192,14 @@ class LeanContext(RuleGrader):
 
     name = "lean-context@1"
     company = False
-    """Whether several people share the memory."""
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one search by its texts; see :class:`memeval.grading.base.Grader`.
-
-        Raises:
-            TypeError: the key names no expected turns.
-        """
         return self.grade_delivered(item, scenario, responses, DeliveredContexts())
 
     def grade_delivered(
         self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], delivered: DeliveredContexts
     ) -> Grade:
-        """Grade one answer by its context; see :class:`memeval.grading.base.ContextGrader`.
-
-        Raises:
-            TypeError: the key names no expected turns.
-        """
-        response, key = only(item, responses, self.name), evidence_key(item, self.name)
+        response, key = only(item, responses, self.name), item.key_as(EvidenceKey, self.name)
         if response.outcome.is_error and (failure := first_failure(responses)):
             return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
         history = index_of(scenario)
@@ -269,18 +234,5 @@ class LeanContext(RuleGrader):
 
 
 class SharedLeanContext(LeanContext):
-    """Grades a context from a memory that several people share; see :class:`SharedExpectedTurns`."""
-
     name = "shared-lean-context@1"
     company = True
-
-
-def evidence_key(item: ItemKey, grader: str) -> EvidenceKey:
-    """Return the key of an item.
-
-    Raises:
-        TypeError: it names no expected turns.
-    """
-    if not isinstance(item.key, EvidenceKey):
-        raise TypeError(f"{item.item_id}: {grader} needs a key with expected turns, not {type(item.key).__name__}")
-    return item.key

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from memeval.benchmarks.beliefs.history import History
 from memeval.benchmarks.beliefs.keys import EvidenceKey, Kind, MisleadingValue, StatedValue
-from memeval.benchmarks.beliefs.lives import UNDATED
-from memeval.benchmarks.beliefs.plan import (
+from memeval.benchmarks.beliefs.lives import (
     AFTER,
     BEFORE,
     BELIEF,
@@ -19,8 +17,10 @@ from memeval.benchmarks.beliefs.plan import (
     MONTH,
     NOISE,
     TEMPORAL,
+    UNDATED,
     Need,
 )
+from memeval.benchmarks.beliefs.talk import History
 from memeval.benchmarks.beliefs.wording.editions import Vocabulary
 from memeval.benchmarks.beliefs.wording.packs import WordedTopic
 from memeval.benchmarks.kit.people import Person
@@ -30,12 +30,10 @@ from memeval.keys import AnswerKey, BeliefKey, CascadeKey, Fact, NoiseKey, Stanc
 
 
 def holds(person: Person, topic: WordedTopic, value: TopicValue) -> Fact:
-    """Return the fact that a value holds."""
     return Fact(text=f"{person.name} {topic.clause(value, Form.THIRD, person.her)}.", phrases=value.phrases)
 
 
 def held(person: Person, topic: WordedTopic, value: TopicValue) -> Fact:
-    """Return the fact that a value once held."""
     text = f"{person.name} once {topic.clause(value, Form.PAST, person.her)}, and no longer does."
     return Fact(text=text, phrases=value.phrases)
 
@@ -51,11 +49,6 @@ def never_held(person: Person, topic: WordedTopic, event: TimelineEvent) -> Fact
 
 
 def of_another(person: Person, topic: WordedTopic, event: TimelineEvent) -> Fact:
-    """Return the fact that an event states about another person.
-
-    Raises:
-        ValueError: the event is about the user.
-    """
     who = event.about
     if who is None:
         raise ValueError("the event is about the user.")
@@ -74,35 +67,21 @@ _WHY = {Act.ANNOUNCE: Kind.DROPPED, Act.MUSE: Kind.HYPOTHETICAL, Act.FORMER: Kin
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """One item."""
-
     need: Need
     question: str
     answer: AnswerKey
-    """The key of the protocol ``answers``."""
     evidence: EvidenceKey
-    """The key of the protocol ``retrieval``."""
     slices: dict[str, str]
 
 
 class Asker:
-    """Asks the questions about one life.
-
-    Args:
-        history: the history of the life.
-        vocabulary: the topics.
-        rng: random stream of the questions.
-    """
-
     def __init__(self, history: History, vocabulary: Vocabulary, rng: random.Random) -> None:
         self.history, self.life = history, history.life
         self.person, self.timeline = history.life.person, history.life.timeline
         self.words, self.rng = vocabulary, rng
         self.now = history.last + timedelta(days=rng.randint(2, 12))
-        """The day of the questions."""
 
     def make(self, need: Need) -> Made:
-        """Return a planned item."""
         topic = self.life.focus[need.item_id]
         if need.category in (BELIEF, CONTEXT):
             return self._current(need, topic)
@@ -142,7 +121,7 @@ class Asker:
             earlier, later = states[place : place + 2]
             state, other = (earlier, later) if kind == BEFORE else (later, earlier)
             named = other.value
-            pool = self.words.frames.right_before if kind == BEFORE else self.words.frames.right_after
+            pool = self.words.frames["right_before"] if kind == BEFORE else self.words.frames["right_after"]
             when = self.rng.choice(pool).format(she=self.person.she, v=named.text)
             question = self._past(topic, when)
             # A turn that gives up one value for another one states both.
@@ -157,13 +136,12 @@ class Asker:
         return self._made(need, topic, question, key, evidence, asked=kind, depth=str(len(states)))
 
     def _began(self, need: Need, topic: WordedTopic, states: Sequence[ValuePeriod]) -> Made:
-        """Return an item that asks when a value began, of those whose announcement tells."""
         plain = {e.on for e in self.timeline.of(topic.id) if e.act is Act.ANNOUNCE and e.manner not in UNDATED}
         state = self.rng.choice([state for state in states[1:] if state.since in plain])
         right = began(self.person, topic, state.value, state.since)
         others = tuple(began(self.person, topic, s.value, s.since) for s in states if s is not state)
         doing = topic.clause(state.value, Form.GERUND, self.person.her)
-        question = self.rng.choice(self.words.frames.began).format(
+        question = self.rng.choice(self.words.frames["began"]).format(
             name=self._name(), doing=doing, v=state.value.text, label=topic.label
         )
         announced = self._announcement(topic, state)
@@ -184,7 +162,7 @@ class Asker:
                 day = (day + timedelta(days=30)).replace(day=15)
         past = [pair for pair in found if pair[0].until is not None] or found
         state, day = self.rng.choice(past)
-        return state, self.rng.choice(self.words.frames.in_month).format(month=month(day))
+        return state, self.rng.choice(self.words.frames["in_month"]).format(month=month(day))
 
     # Facts that depend on others --------------------------------------------------------------------------------------
 
@@ -208,7 +186,7 @@ class Asker:
             key = CascadeKey(root_change=change, dependent=fact, stance=stance, reference=reference)
         else:
             does = topic.clause(state.value, Form.THIRD, self.person.her)
-            question = self.rng.choice(self.words.frames.still_asked).format(
+            question = self.rng.choice(self.words.frames["still_asked"]).format(
                 name=self._name(), does=does, she=self.person.she, label=topic.label
             )
             certain = "" if stance is Stance.DOUBT else "Not uncertain. "

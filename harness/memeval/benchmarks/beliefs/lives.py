@@ -1,35 +1,119 @@
-"""Generates lives: for each person, a timeline with a topic for every planned item."""
+"""Generates lives: the planned items of each person with their traits, and a timeline with a topic for every item."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
+from typing import Any
 
-from memeval.benchmarks.beliefs.plan import (
-    AFTER,
-    BEFORE,
-    BEGAN,
-    BELIEF,
-    CASCADE,
-    CONTEXT,
-    HYPOTHETICAL,
-    LONG_AGO,
-    NOISE,
-    RETRACTED,
-    STREAMS,
-    TEMPORAL,
-    UNCERTAINTY,
-    Cast,
-    Need,
-)
 from memeval.benchmarks.beliefs.wording.editions import Vocabulary
 from memeval.benchmarks.beliefs.wording.packs import WordedTopic
-from memeval.benchmarks.kit.people import RELATIONS, Person
-from memeval.benchmarks.kit.streams import stream
+from memeval.benchmarks.kit.people import RELATIONS, Person, people
+from memeval.benchmarks.kit.streams import deck, stream
 from memeval.benchmarks.kit.timeline import Act, DependentStatus, Manner, Timeline, TimelineEvent, TopicValue
+
+STREAMS = "beliefs@1/beliefs@2"
+"""First part of the name of every random stream. A shorter name would draw other data than the runs so far have."""
+
+BELIEF, TEMPORAL, NOISE = "belief-update", "temporal-belief", "noise-resistance"
+CASCADE, UNCERTAINTY, CONTEXT = "cascade-propagation", "uncertainty-abstention", "context-efficiency"
+
+EACH: Mapping[str, tuple[int, int]] = {
+    BELIEF: (3, 3),
+    CASCADE: (2, 1),
+    NOISE: (2, 2),
+    TEMPORAL: (3, 3),
+    CONTEXT: (1, 0),
+    UNCERTAINTY: (1, 2),
+}
+"""Items of a category for every person with an even number, and with an odd number."""
+
+MONTH, BEFORE, AFTER, BEGAN = "month", "before", "after", "began"
+
+RETRACTED, HYPOTHETICAL, LONG_AGO, NONE = "retracted", "hypothetical", "former", "none"
+"""What else is said about a topic, and misleads."""
+
+_Cards = Mapping[str, Mapping[Any, float]]
+
+_DEPENDENT: _Cards = {
+    "twin": {DependentStatus.UNREVISITED: 4, DependentStatus.RECONFIRMED: 2, DependentStatus.UNCHANGED: 2},
+    "depth": {1: 5, 2: 6, 3: 4},
+    "manner": {Manner.DIRECT: 2, Manner.INDIRECT: 2, Manner.ELLIPTIC: 1},
+    "reminder": {"no": 2, "yes": 1},
+}
+TRAITS: Mapping[str, _Cards] = {
+    BELIEF: {
+        "manner": {
+            Manner.DIRECT: 4,
+            Manner.INDIRECT: 5,
+            Manner.CORRECTED: 2,
+            Manner.ELLIPTIC: 3,
+            Manner.THIRD_PERSON: 2,
+        },
+        "detour": {NONE: 4, RETRACTED: 4, HYPOTHETICAL: 3, LONG_AGO: 2},
+        "depth": {2: 5, 3: 6, 4: 4, 5: 1},
+    },
+    TEMPORAL: {"asked": {MONTH: 5, BEFORE: 4, AFTER: 3, BEGAN: 3}},
+    NOISE: {
+        "manner": {Manner.DIRECT: 2, Manner.INDIRECT: 3, Manner.ELLIPTIC: 2, Manner.THIRD_PERSON: 2},
+        "others": {2: 1, 3: 2, 4: 1},
+    },
+    CASCADE: _DEPENDENT,
+    UNCERTAINTY: _DEPENDENT,
+    CONTEXT: {"manner": {Manner.DIRECT: 2, Manner.CORRECTED: 1, Manner.THIRD_PERSON: 1}, "depth": {1: 1, 2: 1}},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    category: str
+    number: int
+    traits: Mapping[str, str | int]
+
+    @property
+    def depth(self) -> int:
+        return int(self.traits["depth"])
+
+    @property
+    def manner(self) -> Manner:
+        return Manner(str(self.traits["manner"]))
+
+    @property
+    def item_id(self) -> str:
+        """Id of the item; systems never see it."""
+        return f"beliefs-2-{self.category}-{self.number:04d}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    person: Person
+    needs: tuple[Need, ...]
+
+    def of(self, *categories: str) -> list[Need]:
+        return [need for need in self.needs if need.category in categories]
+
+
+def counts(size: int) -> dict[str, int]:
+    return {name: even * ((size + 1) // 2) + odd * (size // 2) for name, (even, odd) in EACH.items()}
+
+
+def plan(seed: int, size: int) -> tuple[Cast, ...]:
+    needs: list[list[Need]] = [[] for _ in range(size)]
+    for category, count in counts(size).items():
+        rng = stream(STREAMS, seed, "plan", category)
+        drawn = {trait: deck(rng, count, cards) for trait, cards in TRAITS[category].items()}
+        number = 0
+        for i, mine in enumerate(needs):
+            for _ in range(EACH[category][i % 2]):
+                traits = {trait: cards[number] for trait, cards in drawn.items()}
+                number += 1
+                mine.append(Need(category, number, traits))
+    cast = people(size, STREAMS, seed)
+    return tuple(Cast(person, tuple(mine)) for person, mine in zip(cast, needs, strict=True))
+
 
 EPOCH = date(2024, 1, 8)
 """First possible day of a life."""
@@ -41,7 +125,6 @@ LENGTH = 420
 """Days of a life. What is asked about begins anywhere in it, so that what was said last is not mostly what is asked."""
 
 SPAN = 170
-"""Days over which the values of several people are said."""
 
 SETTLED = 14
 """First day of the month on which something starts that is asked for by its month: "since last week" is that month."""
@@ -50,29 +133,22 @@ OTHERS = tuple(each for each in RELATIONS if each.kin != "flatmate")
 """Whose facts are told. What a flatmate has at home is at the user's home too."""
 
 BACKGROUND = 3
-"""Topics of a life that no item asks about."""
 
 UNDATED = frozenset({Manner.INDIRECT, Manner.THIRD_PERSON})
 """Manners that leave open since when a value holds."""
 
 _PLAIN = (Manner.DIRECT, Manner.DIRECT, Manner.INDIRECT, Manner.ELLIPTIC, Manner.CORRECTED, Manner.THIRD_PERSON)
-"""Manners of the announcements that no trait decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """A person, their timeline, and the topic of each planned item."""
-
     person: Person
     timeline: Timeline
     focus: dict[str, WordedTopic]
-    """Topic by item id."""
     needs: tuple[Need, ...]
 
 
 class _Values:
-    """Hands out the values of a topic, each once, in random order."""
-
     def __init__(self, topic: WordedTopic, rng: random.Random) -> None:
         self._left = rng.sample(topic.values, len(topic.values))
 
@@ -84,8 +160,6 @@ class _Values:
 
 
 class _Weaver:
-    """Places events on free days of one life."""
-
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.start = EPOCH + timedelta(days=rng.randint(0, 60))
@@ -105,13 +179,11 @@ class _Weaver:
         return self.day(self.start, 0, max(30, LENGTH - span))
 
     def put(self, event: TimelineEvent) -> date:
-        """Add an event and mark its day as taken."""
         self._taken.add(event.on)
         self.events.append(event)
         return event.on
 
     def manner(self) -> Manner:
-        """Return a random manner."""
         return self.rng.choice(_PLAIN)
 
     def chain(
@@ -125,11 +197,7 @@ class _Weaver:
     ) -> None:
         """Announce values one by one.
 
-        Args:
-            topic: what they are values of.
-            first: the day of the first one.
-            manners: how each is announced.
-            settled: whether changes come on or after the day :data:`SETTLED` of a month.
+        ``settled``: whether changes come on or after the day :data:`SETTLED` of a month.
         """
         on = first
         for i, (value, manner) in enumerate(zip(values, manners, strict=True)):
@@ -139,12 +207,10 @@ class _Weaver:
             self.put(TimelineEvent(on, topic.id, Act.ANNOUNCE, value, manner))
 
     def announce_and_retract(self, topic: str, value: TopicValue, after: date) -> None:
-        """Announce a value some weeks after ``after``, and take it back within two weeks."""
         on = self.put(TimelineEvent(self.day(after, 16, 30), topic, Act.ANNOUNCE, value))
         self.put(TimelineEvent(self.day(on, 6, 14), topic, Act.RETRACT, value))
 
     def others(self, topic: str, values: Sequence[TopicValue], start: date, end: date) -> None:
-        """Add values of other people, evenly between ``start`` and ``end``."""
         busy = {event.about for event in self.events if event.topic == topic}
         people = self.rng.sample([each for each in OTHERS if each not in busy], len(values))
         width = max(1, (end - start).days // max(1, len(values)))
@@ -154,17 +220,10 @@ class _Weaver:
             self.put(TimelineEvent(on, topic, Act.ANNOUNCE, value, manner, relation))
 
     def days_of(self, topic: str) -> list[date]:
-        """Return the days on which the user announced values of a topic."""
         return [e.on for e in self.events if e.topic == topic and e.act is Act.ANNOUNCE and e.about is None]
 
 
 def live(seed: int, cast: Cast, vocabulary: Vocabulary) -> Life:
-    """Return the life of one person.
-
-    Args:
-        cast: the person with their planned items.
-        vocabulary: the topics.
-    """
     weaver = _Weaver(stream(STREAMS, seed, "life", cast.person.slug))
     topics = weaver.rng.sample(vocabulary.topics, len(vocabulary.topics))
     chains = weaver.rng.sample(vocabulary.chains, len(vocabulary.chains))
@@ -212,7 +271,6 @@ def _changing(weaver: _Weaver, topic: WordedTopic, need: Need, asked: str) -> No
 
 
 def _noisy(weaver: _Weaver, topic: WordedTopic, need: Need) -> None:
-    """Create the events of a topic with one value of the user and several of other people."""
     values, rng = _Values(topic, weaver.rng), weaver.rng
     own, others = values.take(1), values.take(int(need.traits["others"]))
     # The user's own turn comes at any place among those about others, so that neither order nor day gives it away.
@@ -228,7 +286,6 @@ def _noisy(weaver: _Weaver, topic: WordedTopic, need: Need) -> None:
 
 
 def _lean(weaver: _Weaver, topic: WordedTopic, need: Need) -> None:
-    """Create the events of a topic for a question that should be answered from little context."""
     values = _Values(topic, weaver.rng)
     own = values.take(need.depth)
     manners = [*(weaver.manner() for _ in own[1:]), need.manner]

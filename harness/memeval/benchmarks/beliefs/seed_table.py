@@ -28,7 +28,6 @@ def seed_table() -> dict[str, list[str]]:
 
 
 def packed(table: dict[str, list[str]]) -> bytes:
-    """Return a table as compressed JSON; equal tables give equal bytes."""
     return gzip.compress(json.dumps(table, sort_keys=True, separators=(",", ":")).encode(), mtime=0)
 
 

@@ -1,18 +1,22 @@
-"""Writes the sessions of a life: those that state events, and those of small talk."""
+"""Writes the sessions of a life, those that state events and those of small talk, and puts them in order of days."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import lru_cache
 
-from memeval.benchmarks.beliefs.lives import Life
+from memeval.benchmarks.beliefs.lives import STREAMS, Life
 from memeval.benchmarks.beliefs.wording.editions import Vocabulary
-from memeval.benchmarks.beliefs.wording.packs import Theme, WordedTopic
+from memeval.benchmarks.beliefs.wording.packs import SCRIPTS, Theme, WordedTopic
+from memeval.benchmarks.kit.checks import says
 from memeval.benchmarks.kit.people import RELATIONS
-from memeval.benchmarks.kit.streams import Hand
-from memeval.benchmarks.kit.talk import ASSISTANT, USER, DraftTurn, mentioned, sentence, yours
+from memeval.benchmarks.kit.streams import Hand, stream
+from memeval.benchmarks.kit.talk import ASSISTANT, USER, DraftTurn, mentioned, sentence, session, yours
 from memeval.benchmarks.kit.timeline import Act, Form, Manner, TimelineEvent, TopicValue
+from memeval.records.scenario import Ingest, Session
 
 CLOSED = 0.25
 """Share of the sessions that end with a goodbye."""
@@ -30,11 +34,7 @@ Slots = Mapping[str, str]
 
 
 class Talker:
-    """Writes the sessions of one life, and repeats a sentence only when all others are used up.
-
-    Args:
-        rng: random stream of the life.
-    """
+    """Writes the sessions of one life, and repeats a sentence only when all others are used up."""
 
     def __init__(self, life: Life, vocabulary: Vocabulary, rng: random.Random) -> None:
         self.person, self.timeline = life.person, life.timeline
@@ -44,13 +44,11 @@ class Talker:
         self._free = {topic.id: self._unused(topic) for topic in vocabulary.by_id.values()}
 
     def event(self, event: TimelineEvent) -> list[DraftTurn]:
-        """Return a session that states an event."""
         topic = self.words.by_id[event.topic]
         lines = self._lines(event, topic)
         return self._closed(lines)
 
     def chatter(self) -> list[DraftTurn]:
-        """Return a session of small talk, as long as those that state an event."""
         talk = self._small_talk(CHATTER)
         return self._closed([*talk, *self._small_talk(self._room(*(line.text for line in talk)), 2)])
 
@@ -61,43 +59,40 @@ class Talker:
     def _lines(self, event: TimelineEvent, topic: WordedTopic) -> list[DraftTurn]:
         slots = self._slots(topic, event)
         if event.about is not None:
-            pool = self.frames.quoted if event.manner is Manner.INDIRECT else self.frames.others
-            return self._around(topic, self._said(pool, slots), self._said(self.frames.noted_others, slots))
+            said = "quoted" if event.manner is Manner.INDIRECT else "others"
+            return self._around(topic, self._framed(said, slots), self._framed("noted_others", slots))
         match event.act:
             case Act.MUSE:
-                said, noted = self.frames.musing, self.frames.noted_musing
+                said, noted = "musing", "noted_musing"
             case Act.FORMER:
-                said, noted = self.frames.former, self.frames.noted_former
+                said, noted = "former", "noted_former"
             case Act.CONFIRM:
                 changed = self.timeline.ground_changed(topic.id, event.on)
-                said = self.frames.still if changed is None else self.frames.still_all_the_same
-                noted = self.frames.noted
+                said, noted = "still" if changed is None else "still_all_the_same", "noted"
             case Act.RETRACT:
                 kept = self.timeline.current(topic.id, event.on)
                 bare = kept is None or self.rng.random() < 0.4
-                said = self.frames.taken_back_bare if bare else self.frames.taken_back
+                said, noted = "taken_back_bare" if bare else "taken_back", "noted_taken_back"
                 if kept is not None:
                     slots = {**slots, "cur": kept.value.text, "do_cur": topic.clause(kept.value, Form.BASE, "my")}
-                noted = self.frames.noted_taken_back
             case Act.ANNOUNCE:
                 return self._announced(event, topic, slots)
-        return self._around(topic, self._said(said, slots), self._said(noted, slots))
+        return self._around(topic, self._framed(said, slots), self._framed(noted, slots))
 
     def _announced(self, event: TimelineEvent, topic: WordedTopic, slots: Slots) -> list[DraftTurn]:
-        """Return a session in which the user announces a value."""
         if event in self.timeline.taken_back(topic.id):
-            return self._around(topic, self._said(self.frames.plan, slots), self._said(self.frames.noted_plan, slots))
+            return self._around(topic, self._framed("plan", slots), self._framed("noted_plan", slots))
         base = self.timeline.rests_on.get(topic.id)
         if base is not None:
             state = self.timeline.state_at(base, event.on, event.on)
             if state is None:
                 raise ValueError(f"{topic.id} rests on {base}, of which nothing was known on {event.on}.")
             said = self._said(topic.because, {**slots, "base": state.value.text})
-            return self._around(topic, said, self._said(self.frames.noted, slots))
+            return self._around(topic, said, self._framed("noted", slots))
         if event.manner is Manner.INDIRECT and topic.hints:
             return self._in_passing(self._said(topic.hints, slots))
         before = self.timeline.previous(topic.id, event.value)
-        noted = self._said(self.frames.noted if before is None else self.frames.noted_new, slots)
+        noted = self._framed("noted" if before is None else "noted_new", slots)
         if before is not None:
             slots = {**slots, "old": before.value.text}
         if event.manner is Manner.ELLIPTIC and before is not None:
@@ -105,21 +100,20 @@ class Talker:
         return self._around(topic, self._statement(event, slots, first=before is None), noted)
 
     def _statement(self, event: TimelineEvent, slots: Slots, *, first: bool) -> str:
-        """Return the sentence with which the user announces a value."""
         free = self._free[event.topic]
         if event.manner is Manner.CORRECTED and free:
-            return self._said(self.frames.corrected, {**slots, "slip": self.hand.draw(free).text})
+            return self._framed("corrected", {**slots, "slip": self.hand.draw(free).text})
         if event.manner is Manner.THIRD_PERSON:
             busy = {each.about for each in self.timeline.others(event.topic)}
             who = self.rng.choice([each for each in RELATIONS if each not in busy])
             people = {"rel": who.mine, "she": who.she, "her": who.her, "him": who.him}
-            return self._said(self.frames.third_person, {**slots, **people})
+            return self._framed("third_person", {**slots, **people})
         if first:
-            return self._said(self.frames.first, slots)
+            return self._framed("first", slots)
         if self.rng.random() < 0.35:
-            return self._said(self.frames.update_naming_both, slots)
-        said = self._said(self.frames.update, slots)
-        return f"{said} {self.hand.draw(self.frames.tails)}" if self.rng.random() < 0.7 else said
+            return self._framed("update_naming_both", slots)
+        said = self._framed("update", slots)
+        return f"{said} {self._drawn('tails')}" if self.rng.random() < 0.7 else said
 
     def _slots(self, topic: WordedTopic, event: TimelineEvent) -> Slots:
         value, who = event.value, event.about
@@ -142,8 +136,14 @@ class Talker:
     def _said(self, pool: tuple[str, ...], slots: Slots) -> str:
         return sentence(self.hand.draw(pool).format(**slots))
 
-    def _plain(self, pool: tuple[str, ...]) -> str:
-        return self._said(pool, {"first": self.person.first})
+    def _drawn(self, name: str) -> str:
+        return self.hand.draw(self.frames[name])
+
+    def _framed(self, name: str, slots: Slots) -> str:
+        return self._said(self.frames[name], slots)
+
+    def _plain(self, name: str) -> str:
+        return self._framed(name, {"first": self.person.first})
 
     def _small_talk(self, room: int, turns: int = 4) -> list[DraftTurn]:
         """Return request, reply, addition and closing reply; the assistant says *your* for *my*.
@@ -170,12 +170,10 @@ class Talker:
         )
 
     def _room(self, *texts: str) -> int:
-        """Return how many characters of small talk a session has room for beside some texts."""
         return self.rng.randint(*LENGTH) - sum(map(len, texts))
 
     def _in_passing(self, hint: str) -> list[DraftTurn]:
-        """Return a session of small talk with a remark in it."""
-        aside, turn = self._plain(self.frames.aside), self.hand.draw(self.frames.by_the_way)
+        aside, turn = self._plain("aside"), self._drawn("by_the_way")
         first, reply, more, end = self._small_talk(self._room(hint, aside))
         shape = self.rng.choice((0, 1, 2, 2, 2))
         if shape == 0:
@@ -187,8 +185,7 @@ class Talker:
         return [first, reply, more, end, DraftTurn(USER, hint), DraftTurn(ASSISTANT, aside)]
 
     def _elliptic(self, topic: WordedTopic, slots: Slots, noted: str) -> list[DraftTurn]:
-        """Return a session that announces a change over several turns."""
-        script = self.hand.draw(self.frames.elliptic)
+        script = self._drawn(SCRIPTS).split("\n")
         roles = (USER, ASSISTANT) * len(script)
         texts = [sentence(text.format(**slots)) for text in script]
         if self.hand.left(topic.tips):
@@ -198,13 +195,12 @@ class Talker:
         return [*talk, *lines, DraftTurn(ASSISTANT, noted)]
 
     def _around(self, topic: WordedTopic, said: str, noted: str) -> list[DraftTurn]:
-        """Return a session with a statement and its reply."""
-        shape, turn = self.rng.choice((0, 1, 2, 3, 3)), self.hand.draw(self.frames.by_the_way)
+        shape, turn = self.rng.choice((0, 1, 2, 3, 3)), self._drawn("by_the_way")
         if shape in (1, 2) and self.hand.left(topic.openers) and self.hand.left(topic.tips):
             opener, tip = self.hand.draw(topic.openers), self.hand.draw(topic.tips)
             talk = self._small_talk(self._room(said, noted, opener, tip), 2)
             if shape == 1:
-                asked_back = self._plain(self.frames.answers if opener.endswith("?") else self.frames.prompts)
+                asked_back = self._plain("answers" if opener.endswith("?") else "prompts")
                 lines = [(USER, opener), (ASSISTANT, asked_back), (USER, said), (ASSISTANT, f"{noted} {tip}")]
                 return [*talk, *(DraftTurn(role, text) for role, text in lines)]
             lines = [(USER, said), (ASSISTANT, noted), (USER, opener), (ASSISTANT, tip)]
@@ -217,11 +213,10 @@ class Talker:
         return [*talk, DraftTurn(USER, f"{turn} {said}"), DraftTurn(ASSISTANT, noted)]
 
     def _closed(self, lines: Sequence[DraftTurn]) -> list[DraftTurn]:
-        """Return the lines, some with a goodbye."""
         if self.rng.random() >= CLOSED:
             return list(lines)
-        thanks = f"{self.hand.draw(self.frames.thanks)}. {self.hand.draw(self.frames.partings)}"
-        return [*lines, DraftTurn(USER, thanks), DraftTurn(ASSISTANT, self._plain(self.frames.welcome))]
+        thanks = f"{self._drawn('thanks')}. {self._drawn('partings')}"
+        return [*lines, DraftTurn(USER, thanks), DraftTurn(ASSISTANT, self._plain("welcome"))]
 
 
 @lru_cache(maxsize=1 << 16)  # of eight versions one is kept, so that most sentences come again
@@ -229,3 +224,57 @@ def _worded(role: str, pattern: str, a: str, b: str) -> str:
     if role == ASSISTANT:
         a, b = yours(a), yours(b)
     return sentence(pattern.format(a=a, b=b, the_a=mentioned(a), the_b=mentioned(b)))
+
+
+CHATTER_SESSIONS = (12, 18)
+"""Fewest and most sessions of small talk in a history."""
+
+
+@dataclass(frozen=True)
+class History:
+    life: Life
+    steps: tuple[Ingest, ...]
+    events: tuple[TimelineEvent | None, ...]
+    """The event of each session; ``None`` for small talk."""
+
+    @property
+    def last(self) -> date:
+        return date.fromisoformat(self.steps[-1].session.date)
+
+    def session_of(self, event: TimelineEvent) -> Session:
+        return self.steps[self.events.index(event)].session
+
+    def stating(self, events: Iterable[TimelineEvent], value: TopicValue) -> tuple[str, ...]:
+        """Return the turns that state a value in the sessions of some events, the shortest first."""
+        turns = [turn for event in events for turn in self.session_of(event).turns if says(value.phrases, turn.content)]
+        return tuple(turn.turn_id for turn in sorted(turns, key=lambda turn: (len(turn.content), turn.turn_id)))
+
+
+def write(
+    seed: int,
+    life: Life,
+    vocabulary: Vocabulary,
+    talkers: type[Talker] = Talker,
+    chatter: tuple[int, int] = CHATTER_SESSIONS,
+) -> History:
+    """Write the sessions of a life: one for each event, and small talk on other days."""
+    rng = stream(STREAMS, seed, "history", life.person.slug)
+    talker = talkers(life, vocabulary, rng)
+    events = sorted(life.timeline.events, key=lambda event: event.on)
+    drafts: list[tuple[date, Sequence[DraftTurn], TimelineEvent | None]] = [
+        (event.on, talker.event(event), event) for event in events
+    ]
+    busy = {event.on for event in events}
+    days = [
+        events[0].on - timedelta(days=10) + timedelta(days=i) for i in range((events[-1].on - events[0].on).days + 20)
+    ]
+    for day in rng.sample([day for day in days if day not in busy], rng.randint(*chatter)):
+        drafts.append((day, talker.chatter(), None))
+    drafts.sort(key=lambda draft: draft[0])
+    steps = tuple(_step(life, f"s{number:03d}", on, lines) for number, (on, lines, _) in enumerate(drafts, start=1))
+    return History(life, steps, tuple(event for _, _, event in drafts))
+
+
+def _step(life: Life, ordinal: str, on: date, lines: Sequence[DraftTurn]) -> Ingest:
+    told = session(ordinal, on.isoformat(), lines, life.person)
+    return Ingest(session=told, source_id=f"{life.person.slug}:{on.isoformat()}")

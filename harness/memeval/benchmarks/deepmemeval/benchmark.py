@@ -41,8 +41,6 @@ RESULTS = ExchangeFormat(
 
 
 class DeepMemEvalBenchmark(Benchmark):
-    """DeepMemEval as released, version 1."""
-
     info = INFO
     formats = (RESULTS,)
     categories = tuple(Category.of(category, GRADERS.get(category.name, Judged())) for category in INFO.categories)
@@ -53,5 +51,4 @@ class DeepMemEvalBenchmark(Benchmark):
         return DeepMemEvalDataset(read(locate(INFO, path)))
 
     def errata(self) -> Errata:
-        """Return the items with a wrong or contested released answer."""
         return shipped_errata(__package__, FULL.digest)

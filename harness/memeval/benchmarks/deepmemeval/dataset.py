@@ -40,11 +40,9 @@ _LEAD = re.compile(r"^(?:.*\buses |the |an? )", re.IGNORECASE)
 def key_phrase(fact: str) -> str:
     """Return the words that distinguish a fact of this data from others.
 
-    The words between the first word and the first ``for``, if there are any, else the second word:
-    "Uses Drone CI for CI/CD pipelines" gives "Drone CI", "Uses Jenkinsfile declarative pipelines" gives "Jenkinsfile".
-
-    Args:
-        fact: a fact as in the data, of at least two words.
+    The words between the first word and the first ``for``, if there are any, else the second word: "Uses Drone CI for
+    CI/CD pipelines" gives "Drone CI", "Uses Jenkinsfile declarative pipelines" gives "Jenkinsfile". ``fact``: a fact as
+    in the data, of at least two words.
     """
     words = fact.split()
     end = words.index("for", 1) if "for" in words[1:] else 0
@@ -67,15 +65,12 @@ _DEPENDENT = re.compile(r"dependent belief '(.+)' was never explicitly updated")
 
 
 class DeepMemEvalDataset(Dataset):
-    """The released scenarios and keys, in the file's order."""
-
     def __init__(self, released: DeepMemEvalFile) -> None:
         self.digest = released.digest
         self.parameters = {}
         self._rows = released.scenarios
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the scenarios: sessions in the listed order with their dates, then the questions."""
         return map(_scenario, self._rows)
 
     def answer_keys(self) -> Iterator[ItemKey]:
@@ -84,12 +79,8 @@ class DeepMemEvalDataset(Dataset):
     def corrected(self, key: ItemKey, erratum: Erratum) -> ItemKey:
         """Return a key with another correct answer. The released answer becomes one of the wrong ones.
 
-        Args:
-            key: the key as released.
-            erratum: a ``wrong_answer``, with the words that identify the correct answer ("Drone CI").
-
-        Raises:
-            BadInput: the entry has no such words, or the answer of the item is not a value.
+        ``erratum``: a ``wrong_answer``, with the words that identify the correct answer ("Drone CI"). Raises
+        ``BadInput``: the entry has no such words, or the answer of the item is not a value.
         """
         if erratum.kind is not ErratumKind.WRONG_ANSWER or not isinstance(erratum.corrected, str):
             raise BadInput(
@@ -112,7 +103,6 @@ class DeepMemEvalDataset(Dataset):
 
 
 def _split_facts(words: str, facts: tuple[Fact, ...]) -> tuple[Fact, tuple[Fact, ...]]:
-    """Return the fact that the words identify, and the other facts."""
     right = next((fact for fact in facts if words in (fact.text, *fact.phrases)), Fact(text=words, phrases=(words,)))
     return right, tuple(fact for fact in facts if fact != right)
 
@@ -204,7 +194,6 @@ def _other_times(raw: RawTemporal) -> tuple[str, ...]:
 
 
 def _facts_by_turn(raw: RawDelta) -> tuple[tuple[Fact, ...], ...]:
-    """Return the facts each answer should contain: the established ones, and later ones from their turn on."""
     established = tuple(map(fact_of, raw.metadata.established_facts_by_turn_5))
     late = [(new.turn, fact_of(new.fact)) for new in raw.metadata.new_facts_after_turn_5]
     return tuple(
@@ -228,7 +217,6 @@ def _evidence(raw: RawScenario) -> tuple[str, ...] | None:
 
 
 def _doubt(scenario_id: str) -> str:
-    """Return the kind of the erratum of a scenario, or ``none``."""
     found = (
         entry.kind.replace("_", "-")
         for entry in shipped_errata(__package__, FULL.digest).entries

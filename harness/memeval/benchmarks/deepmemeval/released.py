@@ -16,7 +16,6 @@ from memeval.records.base import Digest, Record, digest_bytes
 from memeval.records.errors import BadInput
 
 FULL = load(__package__).sources[0]
-"""The full set."""
 
 SAMPLE_DIGEST = "sha256:22c32330f89913edfb1da7d1ec24b0badccd533a51f1835fc800ceec7c71ff65"
 """Digest of the released sample: ten scenarios of the full set."""
@@ -36,23 +35,17 @@ class _ReleasedRecord(Record):
 
 
 class DeepMemEvalTurn(_ReleasedRecord):
-    """One turn."""
-
     role: Literal["user", "assistant"]
     content: str
 
 
 class DeepMemEvalSession(_ReleasedRecord):
-    """One session."""
-
     session_id: Text
     date: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
     turns: Annotated[tuple[DeepMemEvalTurn, ...], Field(min_length=1)]
 
 
 class Link(_ReleasedRecord):
-    """One period of the timeline of a belief."""
-
     fact: FactText
     valid_from: str
     valid_until: str | None
@@ -60,8 +53,6 @@ class Link(_ReleasedRecord):
 
 
 class BeliefOracle(_ReleasedRecord):
-    """Metadata of a belief-update scenario."""
-
     stale_answers: tuple[FactText, ...]
     belief_timeline: Annotated[tuple[Link, ...], Field(min_length=1)]
     update_count: int
@@ -69,15 +60,11 @@ class BeliefOracle(_ReleasedRecord):
 
 
 class Dependency(_ReleasedRecord):
-    """A fact and the fact it depends on."""
-
     fact: FactText
     depends_on: str
 
 
 class CascadeOracle(_ReleasedRecord):
-    """Metadata of a cascade-propagation scenario."""
-
     root_change: Text
     old_dependent: FactText
     dependency_chain: tuple[Dependency, ...]
@@ -86,8 +73,6 @@ class CascadeOracle(_ReleasedRecord):
 
 
 class NoiseOracle(_ReleasedRecord):
-    """Metadata of a noise-resistance scenario."""
-
     total_sessions: int
     signal_sessions: tuple[str, ...]
     noise_sessions: int
@@ -96,8 +81,6 @@ class NoiseOracle(_ReleasedRecord):
 
 
 class TemporalOracle(_ReleasedRecord):
-    """Metadata of a temporal-belief scenario."""
-
     query_timestamp: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
     belief_at_timestamp: FactText
     current_belief: FactText
@@ -113,24 +96,18 @@ class LateFact(_ReleasedRecord):
 
 
 class DeltaOracle(_ReleasedRecord):
-    """Metadata of a delta-efficiency scenario."""
-
     total_turns: int
     established_facts_by_turn_5: tuple[FactText, ...]
     new_facts_after_turn_5: tuple[LateFact, ...] = ()
 
 
 class UncertaintyOracle(_ReleasedRecord):
-    """Metadata of an uncertainty-abstention scenario."""
-
     uncertainty_reason: Annotated[str, Field(pattern=r"dependent belief '\S+\s.+' was never explicitly updated")]
     sub_category: str
     conflicting_facts: tuple[str, ...] = ()
 
 
 class DeepMemEvalQuestion(_ReleasedRecord):
-    """A question of a delta-efficiency scenario."""
-
     question: Text
     turn: int
 
@@ -148,47 +125,35 @@ class _Scenario(_ReleasedRecord):
 
 
 class RawBelief(_Scenario):
-    """A belief-update scenario."""
-
     scenario_type: Literal["belief-update"]
     expected_answer: FactText
     metadata: BeliefOracle
 
 
 class RawCascade(_Scenario):
-    """A cascade-propagation scenario."""
-
     scenario_type: Literal["cascade-propagation"]
     metadata: CascadeOracle
 
 
 class RawNoise(_Scenario):
-    """A noise-resistance scenario."""
-
     scenario_type: Literal["noise-resistance"]
     expected_answer: FactText
     metadata: NoiseOracle
 
 
 class RawTemporal(_Scenario):
-    """A temporal-belief scenario."""
-
     scenario_type: Literal["temporal-belief"]
     expected_answer: FactText
     metadata: TemporalOracle
 
 
 class RawDelta(_Scenario):
-    """A delta-efficiency scenario."""
-
     scenario_type: Literal["delta-efficiency"]
     evaluation_turns: Annotated[tuple[DeepMemEvalQuestion, ...], Field(min_length=2)]
     metadata: DeltaOracle
 
 
 class RawUncertainty(_Scenario):
-    """An uncertainty-abstention scenario."""
-
     scenario_type: Literal["uncertainty-abstention"]
     metadata: UncertaintyOracle
 
@@ -200,8 +165,6 @@ RawScenario = Annotated[
 
 @dataclass(frozen=True)
 class DeepMemEvalFile:
-    """A released file, read and checked."""
-
     digest: Digest
     scenarios: tuple[RawScenario, ...]
 
@@ -209,9 +172,8 @@ class DeepMemEvalFile:
 def read(path: Path) -> DeepMemEvalFile:
     """Read the full set or the sample.
 
-    Raises:
-        BadInput: the file is missing, unreadable, truncated, of another format, repeats an id, or is not the
-            released file.
+    Raises ``BadInput``: the file is missing, unreadable, truncated, of another format, repeats an id, or is not the
+    released file.
     """
     data = file_bytes(path, LARGEST, _PULL)
     scenarios = _parsed(data, path)
@@ -240,7 +202,6 @@ def _parsed(data: bytes, path: Path) -> tuple[RawScenario, ...]:
 
 
 def _broken(data: bytes, problem: str) -> str:
-    """Return the problem with bytes that are not JSON."""
     if not data.strip():
         return "the file is empty."
     if len(data) < FULL.bytes and "EOF" in problem:
@@ -249,7 +210,6 @@ def _broken(data: bytes, problem: str) -> str:
 
 
 def _misfit(data: bytes, loc: tuple[int | str, ...], kind: str, message: str) -> str:
-    """Return the problem with a scenario, with its position in the list and its id."""
     number = int(loc[0])
     raw: Any = json.loads(data.removeprefix(BOM_UTF8))[number]
     name = raw.get("scenario_id") if isinstance(raw, dict) else None

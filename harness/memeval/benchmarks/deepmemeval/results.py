@@ -55,7 +55,6 @@ class _ScenarioRow(ForeignRecord):
 
 
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
-    """Read responses with or without evaluation; see :data:`memeval.benchmarks.exchange_format.Reader`."""
     rows = [(where, fitted(_ScenarioRow, value, where)) for where, value in file.rows()]
     once((where, row.scenario_id) for where, row in rows)
     keys = {key.scenario_id: key for key in benchmark_session.dataset.answer_keys()}
@@ -116,8 +115,7 @@ def _claims(rows: Sequence[_ScenarioRow], benchmark_session: BenchmarkSession) -
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write the results, and a second file with the evaluated results, named after the judge.
 
-    Raises:
-        BadInput: the benchmark's data is not available.
+    Raises ``BadInput``: the benchmark's data is not available.
     """
     benchmark_session = require_session(run, benchmark_session)
     rows = last_attempts(run.responses())

@@ -9,7 +9,6 @@ from memeval.records.base import SLUG_LENGTH
 from memeval.records.imported import Imported
 
 UNKNOWN_VERSION = "not stated"
-"""The version of a system whose file names none."""
 
 UNKNOWN_SOURCE = "unknown:"
 """Prefix of a source that the benchmark does not have, so that it never equals one of memeval's ordinals."""
@@ -17,10 +16,7 @@ UNKNOWN_SOURCE = "unknown:"
 
 @dataclass(frozen=True)
 class ImportedAnswer:
-    """A system's answer to one question, according to the file."""
-
     question_id: str
-    """memeval's id of the question."""
     text: str
     """The answer; blank if there is none."""
     sources: tuple[str, ...] | None = None
@@ -30,25 +26,18 @@ class ImportedAnswer:
     seconds: float | None = None
     """Seconds from question to answer."""
     prompt_tokens: int | None = None
-    """Tokens sent to models for this question."""
     completion_tokens: int | None = None
-    """Tokens received from models for this question."""
     cost_usd: float | None = None
-    """Dollars spent on this question."""
     reported_tokens: float | None = None
     """Tokens of context, self-reported."""
 
 
 @dataclass(frozen=True)
 class ImportedAnswers:
-    """The content of a file of answers."""
-
     system: str
-    """The system's name in the file."""
     version: str
     """The system's version, or :data:`UNKNOWN_VERSION`."""
     slug: str
-    """The system's name in paths."""
     answers: tuple[ImportedAnswer, ...]
     """At most one per question."""
     imported: Imported
@@ -58,7 +47,6 @@ class ImportedAnswers:
 
     @property
     def has_rankings(self) -> bool:
-        """Whether any answer lists what was retrieved."""
         return any(answer.sources is not None for answer in self.answers)
 
 

@@ -19,18 +19,14 @@ from memeval.records.mapping import AnswerMapping, Beside
 from memeval.toml import parse_toml
 
 MAPPINGS = "answers.toml"
-"""Name of the file with the mappings of a benchmark, by format."""
 
 
 @lru_cache(maxsize=64)
 def mapping_of(target: str) -> AnswerMapping:
     """Return a mapping.
 
-    Args:
-        target: ``package:format``; the package has a file :data:`MAPPINGS` with a table of that name.
-
-    Raises:
-        BadInput: the file, or the mapping, is missing or invalid.
+    ``target``: ``package:format``; the package has a file :data:`MAPPINGS` with a table of that name. Raises
+    ``BadInput``: the file, or the mapping, is missing or invalid.
     """
     package, _, name = target.partition(":")
     path = files(package).joinpath(MAPPINGS)
@@ -50,13 +46,7 @@ def mapping_of(target: str) -> AnswerMapping:
 def read_mapped(file: AnswerFile, mapping: AnswerMapping, format_name: str) -> ImportedAnswers:
     """Read a file of answers by a mapping.
 
-    Args:
-        file: the file.
-        mapping: the mapping.
-        format_name: name of the format.
-
-    Raises:
-        BadInput: the file does not fit the mapping, or answers a question twice.
+    Raises ``BadInput``: the file does not fit the mapping, or answers a question twice.
     """
     document = file.json()
     rows = rows_of(document, mapping, file.path)
@@ -105,14 +95,6 @@ def _answer(row: MappedRow) -> ImportedAnswer:
 
 
 class _Settings:
-    """What a file, and the file beside it, say about all rows.
-
-    Args:
-        document: the content of the file.
-        file: the file.
-        beside: the file beside it.
-    """
-
     def __init__(self, document: Any, file: AnswerFile, beside: Beside | None) -> None:
         self._where = file.path
         self._top = {} if isinstance(document, Lines | list) else document

@@ -29,7 +29,6 @@ from memeval.systems.channel import visible
 
 RIGHT = frozenset({"1", "1.0", "true", "yes", "correct", "right"})
 WRONG = frozenset({"0", "0.0", "false", "no", "incorrect", "wrong"})
-"""Spellings of verdicts, in lower case."""
 
 EACH = "$[*]"
 """The rows of a list, or of JSON lines."""
@@ -43,7 +42,6 @@ _ERROR_MARK = re.compile(r"^\s*(?:\[ERROR\]|ERROR:)\s*")
 """What some programs write before the error in place of the answer."""
 
 _SHOWN = 12
-"""Number of field names in an error message."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +49,7 @@ class MappedRow:
     """One row of a file, as read by the mapping; ``None`` where the file says nothing."""
 
     place: int
-    """Number of the row in the file, from 1."""
     broken: bool = False
-    """Whether the row is not a JSON object, such as a torn line."""
     item: str | None = None
     scenario: str | None = None
     question: str | None = None
@@ -80,13 +76,8 @@ class MappedRow:
 def read_rows(data: bytes, mapping: RowMapping, where: object) -> list[MappedRow]:
     """Read the rows of a file.
 
-    Args:
-        data: its bytes, uncompressed: one JSON value, or JSON lines.
-        where: the file, named in errors.
-
-    Raises:
-        BadInput: the file is not JSON, has no such rows, or a field that the mapping needs is missing or of another
-            type.
+    ``data``: its bytes, uncompressed: one JSON value, or JSON lines. Raises ``BadInput``: the file is not JSON, has no
+    such rows, or a field that the mapping needs is missing or of another type.
     """
     return rows_of(read_document(data, where, torn=True), mapping, where)
 
@@ -94,13 +85,8 @@ def read_rows(data: bytes, mapping: RowMapping, where: object) -> list[MappedRow
 def rows_of(document: Any, mapping: RowMapping, where: object) -> list[MappedRow]:
     """Return the rows of a JSON document.
 
-    Args:
-        document: the document, as :func:`read_document` gives it.
-        mapping: the mapping. If it is an :class:`AnswerMapping`, no row may be broken, and each needs item and answer.
-        where: the file, named in errors.
-
-    Raises:
-        BadInput: there are no such rows, or a field that the mapping needs is missing or of another type.
+    ``mapping``: the mapping. If it is an :class:`AnswerMapping`, no row may be broken, and each needs item and answer.
+    Raises ``BadInput``: there are no such rows, or a field that the mapping needs is missing or of another type.
     """
     strict = isinstance(mapping, AnswerMapping)
     if strict and mapping.rows == EACH and isinstance(document, dict):
@@ -142,8 +128,7 @@ def rows_of(document: Any, mapping: RowMapping, where: object) -> list[MappedRow
 def _refuse_absent(mapping: RowMapping, filled: set[str], document: Any, where: object) -> None:
     """Refuse a file in which a mapped field does not occur in any row.
 
-    Raises:
-        BadInput: there is such a field, which was probably renamed.
+    Raises ``BadInput``: there is such a field, which was probably renamed.
     """
     for name in sorted(name.removeprefix("verdicts.").removeprefix("scores.") for name in mapping.fields()):
         if name not in filled:
@@ -159,11 +144,7 @@ def _refuse_absent(mapping: RowMapping, filled: set[str], document: Any, where: 
 
 
 def matches(path: str, value: Any, where: object) -> list[DatumInContext]:
-    """Return the values at a JSONPath.
-
-    Raises:
-        BadInput: it is not a JSONPath.
-    """
+    """Return the values at a JSONPath. Raises ``BadInput``: it is not a JSONPath."""
     try:
         return list(_compiled(path).find(value))
     except JSONPathError as error:
@@ -176,7 +157,6 @@ def _compiled(path: str) -> Any:
 
 
 def _keys_above(match: DatumInContext) -> tuple[str | int, ...]:
-    """Return the keys and indices from the top of the file to a match."""
     parts: list[str | int] = []
     step: DatumInContext | None = match
     while step is not None and step.context is not None:
@@ -190,11 +170,8 @@ def _keys_above(match: DatumInContext) -> tuple[str | int, ...]:
 
 @dataclass(frozen=True)
 class _Cells:
-    """The fields of one row."""
-
     row: Mapping[str, Any]
     parts: tuple[Any, ...]
-    """Keys and indices from the top of the file to the row."""
     where: str
     filled: set[str]
     """Names of the fields that occurred in any row so far."""
@@ -232,8 +209,7 @@ class _Cells:
     def one(self, name: str, place: RowField | None) -> Any:
         """Return the only value at a place; ``None`` without a place, or if the row has none.
 
-        Raises:
-            BadInput: there is more than one.
+        Raises ``BadInput``: there is more than one.
         """
         found = [] if place is None else self.values(place)
         if len(found) > 1:
@@ -245,7 +221,6 @@ class _Cells:
         return found[0]
 
     def text(self, name: str, place: RowField | None, longest: int = LONGEST_TEXT) -> str | None:
-        """Return a text; numbers are written out."""
         value = missing(self.one(name, place))
         if isinstance(value, bool) and not self.strict:
             value = str(value)
@@ -258,11 +233,7 @@ class _Cells:
         return value
 
     def needed(self, name: str, place: RowField | None) -> RowField | None:
-        """Return a place of a format that every row must have.
-
-        Raises:
-            BadInput: the row does not have it.
-        """
+        """Return a place of a format that every row must have. Raises ``BadInput``: the row does not have it."""
         if self.strict and place is not None and not self.values(place):
             self.refuse(name, place, " is missing")
         return place
@@ -300,7 +271,6 @@ class _Cells:
         return texts
 
     def is_value(self, path: str, value: str) -> bool:
-        """Return whether the row has a value at a path."""
         return any(each == value or json.dumps(each) == value for each in self.values(path))
 
 
@@ -341,14 +311,12 @@ def _row(place: int, cells: _Cells, mapping: RowMapping) -> MappedRow:
 
 
 def _retrieved(cells: _Cells, mapping: RowMapping) -> tuple[str, ...] | None:
-    """Return the retrieved ids; ``None`` if the row says nothing about them."""
     known = cells.one("retrieved_known", mapping.retrieved_known)
     found = cells.ids("retrieved_turns", mapping.retrieved_turns) or cells.ids("retrieved", mapping.retrieved)
     return None if known is False else found
 
 
 def _error(cells: _Cells, mapping: RowMapping, answer: str | None) -> str | None:
-    """Return the error of an answer; ``None`` if there is none."""
     value = cells.one("error", mapping.error)
     if value is True:
         return _ERROR_MARK.sub("", answer or "").strip() or "failed without an error message"
@@ -365,6 +333,5 @@ def _error(cells: _Cells, mapping: RowMapping, answer: str | None) -> str | None
 
 
 def verdict_of(value: Any) -> bool | None:
-    """Return a verdict from any of its usual spellings; ``None`` if it is none."""
     word = str(value).strip().lower()
     return True if word in RIGHT else False if word in WRONG else None

@@ -25,7 +25,6 @@ LARGEST_BESIDE = 64_000_000
 """Size limit of a companion file, in bytes."""
 
 _MOST_DIGITS = 40
-"""Largest number of digits in a whole number."""
 
 _MOST_VALUE = 10.0**_MOST_DIGITS
 
@@ -33,10 +32,8 @@ LONGEST_ID = 200
 """Largest length of an id or a name, in characters; it keeps sentences out."""
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ID)]
-"""An external id."""
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ID)]
-"""An external name."""
 
 LONGEST_TEXT = 4_000_000
 """Largest length of a text, in characters."""
@@ -48,7 +45,6 @@ def _number_as_text(value: Any) -> Any:
 
 
 Text = Annotated[str, BeforeValidator(_number_as_text), StringConstraints(max_length=LONGEST_TEXT)]
-"""An external text, or a number."""
 
 
 def missing(value: Any) -> Any:
@@ -60,13 +56,10 @@ Answer = Annotated[Annotated[str, StringConstraints(max_length=LONGEST_TEXT)] | 
 """An answer; ``None`` if it is null or NaN, and the question counts as failed."""
 
 NO_ANSWER = "the file has no answer to this question"
-"""Error of a question whose answer is null."""
 
 Amount = Annotated[float, Field(ge=0)]
-"""A count or measurement, at least 0."""
 
 Count = Annotated[int, Field(ge=0)]
-"""A count, at least 0."""
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -79,30 +72,22 @@ class ForeignRecord(BaseModel):
 
 @dataclass(frozen=True)
 class AnswerFile:
-    """A file of answers."""
-
     path: Path
     data: bytes
     digest: Digest
-    """Digest of the bytes."""
     system: str | None = None
     """The system to read, if the file contains several; otherwise a name for the only one."""
 
     @classmethod
     def open(cls, path: Path, system: str | None = None) -> AnswerFile:
-        """Read a file.
-
-        Raises:
-            BadInput: the file is missing, unreadable, too large, or empty.
-        """
+        """Read a file. Raises ``BadInput``: the file is missing, unreadable, too large, or empty."""
         data = _bytes(path, LARGEST)
         return cls(path, data, digest_bytes(data), system)
 
     def json(self) -> Any:
         """Return the file's one JSON value, or the :class:`Lines` of a file of JSON lines.
 
-        Raises:
-            BadInput: the file is not valid JSON.
+        Raises ``BadInput``: the file is not valid JSON.
         """
         return self._document
 
@@ -113,8 +98,7 @@ class AnswerFile:
     def rows(self) -> Iterator[tuple[str, Any]]:
         """Yield the elements of a JSON list, the JSON values of lines, or a single object, each with its location.
 
-        Raises:
-            BadInput: the file is not JSON.
+        Raises ``BadInput``: the file is not JSON.
         """
         document = self.json()
         if isinstance(document, Lines):
@@ -127,8 +111,7 @@ class AnswerFile:
     def beside(self, name: str) -> Any | None:
         """Return the JSON value of a file in the same folder; ``None`` if there is no such file.
 
-        Raises:
-            BadInput: the file exists but is invalid.
+        Raises ``BadInput``: the file exists but is invalid.
         """
         path = self.path.with_name(name)
         return parsed(_bytes(path, LARGEST_BESIDE), path) if path.is_file() else None
@@ -140,7 +123,6 @@ _OTHER_FORMATS = (
     (b"PAR1", "a Parquet table", "Save it as JSON lines or CSV."),
     (b"SQLite format 3", "an SQLite database", "Save the answers as JSON lines or CSV."),
 )
-"""First bytes of files of other kinds, with what they are and a remedy."""
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _AROUND = "\ufeff \t"
@@ -153,13 +135,7 @@ class Lines(list[tuple[int, Any]]):
 def read_document(data: bytes, where: object, *, torn: bool = False) -> Any:
     """Return the JSON value of a file, or its :class:`Lines`.
 
-    Args:
-        data: the bytes of the file.
-        where: the file, named in errors.
-        torn: whether a line that is not JSON is ``None``, and not refused.
-
-    Raises:
-        BadInput: the file is neither.
+    ``torn``: whether a line that is not JSON is ``None``, and not refused. Raises ``BadInput``: the file is neither.
     """
     text = decoded(data, where)
     found = ((number, line.strip(_AROUND)) for number, line in enumerate(_LINE_END.split(text), start=1))
@@ -200,8 +176,7 @@ def _is_value(line: str) -> bool:
 def decoded(data: bytes, where: object) -> str:
     """Return the text of a file: UTF-8, with or without a byte order mark.
 
-    Raises:
-        BadInput: the file has another encoding.
+    Raises ``BadInput``: the file has another encoding.
     """
     for start, what, remedy in _OTHER_FORMATS:
         if data.startswith(start):
@@ -219,10 +194,7 @@ def parsed(data: bytes, where: object) -> Any:
     """Return a JSON value: UTF-8, no duplicate keys.
 
     NaN, infinities and numbers out of range are read as floats that are not finite; a field with one is refused only
-    where it is used.
-
-    Raises:
-        BadInput: the bytes are not such JSON.
+    where it is used. Raises ``BadInput``: the bytes are not such JSON.
     """
     text = decoded(data, where)
     try:
@@ -238,11 +210,7 @@ def parsed(data: bytes, where: object) -> Any:
 
 
 def listed(value: Any, where: object) -> list[Any]:
-    """Return a value that must be a non-empty list.
-
-    Raises:
-        BadInput: the value is no list, or an empty one.
-    """
+    """Return a value that must be a non-empty list. Raises ``BadInput``: the value is no list, or an empty one."""
     if not isinstance(value, list):
         refuse(f"expected a JSON list, found {kind_of(value)}.", where, "Try another --format.")
     if not value:
@@ -251,7 +219,6 @@ def listed(value: Any, where: object) -> list[Any]:
 
 
 def placed(values: Iterable[Any], where: object) -> Iterator[tuple[str, Any]]:
-    """Yield the elements of a list, each with its location."""
     for number, value in enumerate(values, start=1):
         yield f"{where}: element {number}", value
 
@@ -259,8 +226,7 @@ def placed(values: Iterable[Any], where: object) -> Iterator[tuple[str, Any]]:
 def fitted(model: type[R], value: Any, where: object) -> R:
     """Validate a JSON object as a record.
 
-    Raises:
-        BadInput: the value does not fit; the message names the first problem.
+    Raises ``BadInput``: the value does not fit; the message names the first problem.
     """
     if isinstance(value, Lines):
         refuse(f"expected one JSON object, found {len(value):,} lines of JSON.", where, "Try another --format.")
@@ -275,11 +241,7 @@ def fitted(model: type[R], value: Any, where: object) -> R:
 def once(ids: Iterable[tuple[str, str]]) -> None:
     """Refuse two answers to the same question.
 
-    Args:
-        ids: location and question id of each answer.
-
-    Raises:
-        BadInput: a question has two answers.
+    ``ids``: location and question id of each answer. Raises ``BadInput``: a question has two answers.
     """
     answered: set[str] = set()
     for where, question_id in ids:
@@ -293,11 +255,7 @@ def once(ids: Iterable[tuple[str, str]]) -> None:
 
 
 def refuse(problem: str, where: object, remedy: str | None = None) -> NoReturn:
-    """Refuse a file.
-
-    Raises:
-        BadInput: always.
-    """
+    """Refuse a file. Raises ``BadInput``: always."""
     raise BadInput(problem, where=where, remedy=remedy)
 
 
@@ -309,11 +267,9 @@ def _bytes(path: Path, largest: int) -> bytes:
 
 
 def kind_of(value: Any) -> str:
-    """Return what kind of JSON value it is, in words."""
     names = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
 
 
 def _limited(kind: type[int] | type[float]) -> Callable[[str], float]:
-    """Return a parser of numbers that gives infinity where a number is out of range."""
     return lambda text: kind(text) if len(text) <= _MOST_DIGITS or kind is float else math.inf

@@ -1,6 +1,8 @@
 """The simplest file of answers: question ids with answers, or with ranked ids of sessions or turns.
 
-Code reads it, because an object of question ids has no rows, and one field holds either an answer or a ranking.
+Code reads it, because an object of question ids has no rows, and one field holds either an answer or a ranking. Tables
+are read strictly, each fault with its line: Python's own reader limits a field's length for the whole process, refuses
+the line ends of old Macs, and takes the rows after an unclosed quote for text.
 """
 
 from __future__ import annotations
@@ -10,16 +12,92 @@ from collections.abc import Iterator
 from typing import Any
 
 from memeval.benchmarks.formats.answers import UNKNOWN_VERSION, ImportedAnswer, ImportedAnswers, slug_of
-from memeval.benchmarks.formats.reading import LONGEST_ID, NO_ANSWER, AnswerFile, missing, once, refuse
-from memeval.benchmarks.formats.tables import SUFFIXES, table_rows
+from memeval.benchmarks.formats.reading import LONGEST_ID, NO_ANSWER, AnswerFile, decoded, missing, once, refuse
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.imported import Imported
 from memeval.systems.channel import visible
 
+SUFFIXES = frozenset({".csv", ".tab", ".tsv"})
+
+_DELIMITERS = (",", "\t", ";")
+_QUOTED = re.compile(r'"((?:[^"]++|"")*+)"')
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def table_rows(data: bytes, where: object, needed: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the rows of a table by the names in its first line, each with its location.
+
+    Raises ``BadInput``: a quote is not closed, or a row has more or fewer fields than the first line.
+
+    Args:
+        data: the bytes of the file: UTF-8, with commas, tabs or semicolons between fields, and any line ends.
+        needed: a name that the first line must have. The character that separates it from the others separates fields.
+    """
+    text = decoded(data, where)
+    if "\0" in text:
+        refuse("the file contains NUL characters.", where, "Save the file as UTF-8 text.")
+    delimiter = next((each for each in _DELIMITERS if needed in _names(text, each)), ",")
+    names: list[str] = []
+    for line, fields in _records(text, delimiter, where):
+        place = f"{where}:{line}"
+        if not names:
+            names = [name.strip() for name in fields]
+            repeated = next((name for name in names if names.count(name) > 1), None)
+            if repeated is not None:
+                refuse(f"two columns have the name '{repeated[:40]}'.", place, "Name each column once.")
+            if needed not in names:
+                refuse(f"the first line needs '{needed}'.", place, "Write the names of the columns in the first line.")
+            continue
+        if len(fields) > len(names):
+            refuse("the row has more fields than the first line.", place, "Put quotes around text with commas.")
+        if len(fields) < len(names):
+            refuse("the row has fewer fields than the first line.", place, "Write a field for each column.")
+        yield place, dict(zip(names, fields, strict=True))
+
+
+def _names(text: str, delimiter: str) -> list[str]:
+    first = _LINE_END.split(text.lstrip("\r\n"), maxsplit=1)[0]
+    return [name.strip().strip('"') for name in first.split(delimiter)]
+
+
+def _records(text: str, delimiter: str, where: object) -> Iterator[tuple[int, list[str]]]:
+    bare = re.compile(rf"[^{delimiter}\r\n]*")
+    at, line, first = 0, 1, 1
+    fields: list[str] = []
+    while at < len(text):
+        if text[at] == '"':
+            found = _QUOTED.match(text, at)
+            if found is None:
+                refuse("a quote is not closed.", f"{where}:{line}", "Close it, and double each quote inside the text.")
+            fields.append(found[1].replace('""', '"'))
+        else:
+            found = bare.match(text, at)
+            if found is None or found[0].lstrip().startswith('"'):
+                refuse("a quote stands after spaces.", f"{where}:{line}", "Remove the spaces before the quote.")
+            fields.append(found[0])
+        opened, at = line, found.end()
+        line += len(_LINE_END.findall(found[0]))
+        if text.startswith(delimiter, at):
+            at += 1
+            if at < len(text):
+                continue
+            fields.append("")
+        end = _LINE_END.match(text, at)
+        if end is None and at < len(text):
+            refuse(
+                "text follows a closed quote.",
+                f"{where}:{opened}",
+                "Close each quote before the next field, and double each quote inside the text.",
+            )
+        if fields != [""]:
+            yield first, fields
+        at, line, fields = (at if end is None else end.end()), line + 1, []
+        first = line
+
+
 FORMAT = "simple"
 
 QUESTION, ANSWER, RETRIEVED = "question_id", "answer", "retrieved"
-"""Names of the columns of a table, and of the fields of a line."""
 
 _ROW_START = re.compile(r"(?:\r\n|\n|\r) *([^\s,;]+)(?=[,;\t])")
 """The first field of a line inside a quoted text."""
@@ -33,12 +111,11 @@ _SHAPE = (
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
     """Read answers or rankings; see :data:`memeval.exchange.formats.Reader`.
 
+    Raises ``BadInput``: the file has another shape, two entries of one question, or both answers and rankings.
+
     Args:
         file: a JSON object, JSON lines, or a table with comma-separated values, whose lists of ids have spaces.
         benchmark_session: the benchmark, for the ids of its questions.
-
-    Raises:
-        BadInput: the file has another shape, two entries of one question, or both answers and rankings.
     """
     entries = [
         (where, _id(question, where), _plain(value)) for where, question, value in _entries(file, benchmark_session)
@@ -60,7 +137,6 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
 
 
 def _entries(file: AnswerFile, benchmark_session: BenchmarkSession) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the place, the question id and the value of each entry."""
     if file.path.suffix.lower() in SUFFIXES:
         yield from _table(file, benchmark_session)
         return
@@ -98,7 +174,6 @@ def _value(row: dict[str, Any], where: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a number as text, and NaN as null."""
     return missing(value) if isinstance(value, int | float) else value
 
 

@@ -15,16 +15,7 @@ class BrokenRule(ValueError):
 
 
 def require(condition: bool, where: str, rule: str) -> None:
-    """Check a rule.
-
-    Args:
-        condition: whether it holds.
-        where: the item or the scenario.
-        rule: what is wrong otherwise, as a sentence.
-
-    Raises:
-        BrokenRule: it does not hold.
-    """
+    """Check a rule. ``rule``: what is wrong otherwise, as a sentence. Raises ``BrokenRule``: it does not hold."""
     if not condition:
         raise BrokenRule(f"{where}: {rule}")
 
@@ -32,8 +23,7 @@ def require(condition: bool, where: str, rule: str) -> None:
 def require_order(scenario: Scenario) -> None:
     """Check that each session of a scenario is later than the one before it.
 
-    Raises:
-        BrokenRule: a session is not later.
+    Raises ``BrokenRule``: a session is not later.
     """
     days = [session.date for session in scenario.each_session()]
     require(all(a < b for a, b in pairwise(days)), scenario.scenario_id, "dates are inverted.")
@@ -55,5 +45,4 @@ def _pattern(phrase: str) -> re.Pattern[str]:
 
 
 def text_of(scenario: Scenario) -> str:
-    """Return the text of all sessions of a scenario."""
     return "\n".join(turn.content for session in scenario.sessions() for turn in session.turns)

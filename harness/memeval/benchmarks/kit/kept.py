@@ -27,15 +27,10 @@ LEAST_BYTES = 1_000_000
 """Smaller data is generated in no time, and is not kept."""
 
 Generation = tuple[Sequence[Scenario], Sequence[ItemKey]]
-"""KeptScenarios and answer keys."""
 
 
 class KeptScenarios:
-    """KeptScenarios in order; those from a file are parsed when they are first needed.
-
-    Args:
-        made: each scenario, or its line.
-    """
+    """Scenarios in order; those from a file are parsed when they are first needed."""
 
     def __init__(self, ids: Sequence[str], made: Sequence[Scenario | bytes]) -> None:
         self._places = {scenario_id: place for place, scenario_id in enumerate(ids)}
@@ -45,15 +40,9 @@ class KeptScenarios:
         return map(self._at, range(len(self._made)))
 
     def ids(self) -> Iterator[str]:
-        """Yield the ids, in order."""
         return iter(self._places)
 
     def one(self, scenario_id: str) -> Scenario:
-        """Return a scenario.
-
-        Raises:
-            KeyError: none has this id.
-        """
         return self._at(self._places[scenario_id])
 
     def _at(self, place: int) -> Scenario:
@@ -64,8 +53,6 @@ class KeptScenarios:
 
 
 class Generated(NamedTuple):
-    """Generated data."""
-
     scenarios: KeptScenarios
     keys: tuple[ItemKey, ...]
     digest: Digest
@@ -106,14 +93,7 @@ def generated(
 
 
 def _read(path: Path, kinds: Iterable[type[AnswerKey]]) -> Generated:
-    """Read kept data.
-
-    Raises:
-        OSError: there is no such file.
-        ValueError: it is damaged.
-        KeyError: it has a key of another kind.
-        TypeError: its first line is not an object.
-    """
+    """Read kept data."""
     first, _, rows = path.read_bytes().partition(b"\n")
     head = json.loads(first)
     if digest_bytes(rows) != head["digest"]:
@@ -132,29 +112,18 @@ def _key(line: bytes, kinds: Mapping[str, type[AnswerKey]]) -> ItemKey:
 
 
 class GeneratedDataset(Dataset):
-    """Generated scenarios and keys.
-
-    Args:
-        parameters: the parameters of the benchmark.
-        data: what was generated with them.
-    """
-
     def __init__(self, parameters: Mapping[str, str | int], data: Generated) -> None:
         self.parameters = dict(parameters)
         self._scenarios, self._keys, self.digest = data
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the scenarios, as generated."""
         return iter(self._scenarios)
 
     def scenario(self, scenario_id: str) -> Scenario:
-        """See :class:`Dataset`."""
         return self._scenarios.one(scenario_id)
 
     def scenario_ids(self) -> Iterator[str]:
-        """See :class:`Dataset`."""
         return self._scenarios.ids()
 
     def answer_keys(self) -> Iterator[ItemKey]:
-        """Yield the keys, as generated."""
         return iter(self._keys)

@@ -12,25 +12,20 @@ from memeval.records.errors import BadInput
 
 @dataclass(frozen=True)
 class SeedAndSize:
-    """The parameters ``seed`` and ``size`` of a benchmark."""
-
     defaults: Mapping[str, int]
-    """Both, when nothing else is requested."""
     largest: int
-    """Largest size."""
     counted: str = ""
     """What the size counts, as a plural: ``people``. Empty to leave it out of messages."""
 
     def chosen(self, benchmark: str, path: Path | None, parameters: Parameters | None) -> tuple[int, int]:
         """Return the requested seed and size.
 
+        Raises ``BadInput``: a path was given, or a parameter that is unknown or out of range.
+
         Args:
             benchmark: id of the benchmark, for messages.
             path: must be ``None``; there is no file to read.
             parameters: ``seed`` and ``size``, whole numbers.
-
-        Raises:
-            BadInput: a path was given, or a parameter that is unknown or out of range.
         """
         if path is not None:
             raise BadInput(
@@ -55,16 +50,6 @@ class SeedAndSize:
 
 
 def check_protocol(benchmark: str, protocols: Sequence[str], protocol: str, tier: str) -> None:
-    """Check that a protocol has a tier.
-
-    Args:
-        protocols: its protocols with this tier.
-        protocol: the requested protocol.
-        tier: the requested tier.
-
-    Raises:
-        BadInput: it has not.
-    """
     if protocol not in protocols:
         names = " or ".join(f"'{name}'" for name in protocols)
         raise BadInput(
@@ -73,15 +58,6 @@ def check_protocol(benchmark: str, protocols: Sequence[str], protocol: str, tier
 
 
 def check_no_size(benchmark: str, tier: str, parameters: Parameters | None) -> None:
-    """Check that no size is chosen in a tier that has its own.
-
-    Args:
-        tier: the requested tier.
-        parameters: the requested parameters.
-
-    Raises:
-        BadInput: a size is given.
-    """
     if "size" in (parameters or {}):
         raise BadInput(
             f"{benchmark} has no parameter 'size' in the tier '{tier}'.",

@@ -63,9 +63,7 @@ class Loose(Hand):
     """Draws from pools with replacement, because a single session rarely repeats anything."""
 
     def draw(self, pool: Sequence[T]) -> T:
-        """Return one of ``pool``."""
         return pool[int(self.rng.random() * len(pool))]
 
     def left(self, pool: Sequence[T]) -> int:
-        """Return the size of ``pool``: all entries can always be drawn."""
         return len(pool)

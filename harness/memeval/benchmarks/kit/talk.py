@@ -16,7 +16,6 @@ MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
 )  # fmt: skip
-"""Names of the months."""
 
 
 def month(day: date) -> str:
@@ -42,27 +41,17 @@ USER, ASSISTANT = "user", "assistant"
 
 @dataclass(frozen=True, slots=True)
 class DraftTurn:
-    """One turn before it has an id."""
-
     role: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class DraftSession:
-    """A session before it has an id."""
-
     on: date
     lines: tuple[DraftTurn, ...]
 
 
 def session(ordinal: str, when: str, lines: Sequence[DraftTurn], person: Person) -> Session:
-    """Return a session of a person.
-
-    Args:
-        ordinal: the id of the session.
-        when: its date, with or without time.
-    """
     turns = tuple(
         Turn(
             turn_id=f"{ordinal}:t{i:02d}",
@@ -103,12 +92,6 @@ def yours(text: str) -> str:
 
 
 def numbered(step: Ingest, ordinal: str) -> Ingest:
-    """Return a session with its ordinal in the shared history.
-
-    Args:
-        step: the session.
-        ordinal: its new id.
-    """
     turns = tuple(
         Turn(turn_id=f"{ordinal}:t{i:02d}", role=turn.role, content=turn.content, speaker=turn.speaker)
         for i, turn in enumerate(step.session.turns, start=1)
@@ -118,11 +101,7 @@ def numbered(step: Ingest, ordinal: str) -> Ingest:
 
 
 class FullNames:
-    """Knows which first names identify a person.
-
-    Args:
-        names: the full names of everybody in a memory, each at least once.
-    """
+    """Knows which first names identify a person."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._firsts = Counter(name.partition(" ")[0] for name in set(names))

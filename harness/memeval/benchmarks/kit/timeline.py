@@ -32,8 +32,6 @@ class TopicValue:
 
 
 class Form(StrEnum):
-    """Forms of a verb phrase."""
-
     BASE = "base"
     THIRD = "third"
     GERUND = "gerund"
@@ -41,8 +39,6 @@ class Form(StrEnum):
 
 
 class Act(StrEnum):
-    """Kind of statement about a topic."""
-
     ANNOUNCE = "announce"
     """A value is true from now on."""
     RETRACT = "retract"
@@ -56,8 +52,6 @@ class Act(StrEnum):
 
 
 class Manner(StrEnum):
-    """How something is said."""
-
     DIRECT = "direct"
     INDIRECT = "indirect"
     """A remark in passing, from which it follows."""
@@ -70,8 +64,6 @@ class Manner(StrEnum):
 
 
 class DependentStatus(StrEnum):
-    """Status of a dependent fact."""
-
     UNCHANGED = "unchanged"
     """Its basis has not changed."""
     RECONFIRMED = "reconfirmed"
@@ -82,8 +74,6 @@ class DependentStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """A statement on a day about one topic."""
-
     on: date
     topic: str
     act: Act
@@ -154,12 +144,10 @@ class Timeline:
         return held[0] if held else None
 
     def current(self, topic: str, now: date | None = None) -> ValuePeriod | None:
-        """Return the value at ``now``, or ``None``."""
         states = self.states(topic, now)
         return states[-1] if states else None
 
     def previous(self, topic: str, value: TopicValue, now: date | None = None) -> ValuePeriod | None:
-        """Return the value just before ``value``, or ``None``."""
         states = self.states(topic, now)
         for before, after in pairwise(states):
             if after.value == value:
@@ -200,11 +188,7 @@ class Timeline:
         return max(days, default=None)
 
     def standing(self, topic: str, now: date | None = None) -> DependentStatus:
-        """Return the status of a dependent topic.
-
-        Raises:
-            ValueError: there is no event on ``topic``.
-        """
+        """Return the status of a dependent topic. Raises ``ValueError``: there is no event on ``topic``."""
         stated = self.last_stated(topic, now)
         if stated is None:
             raise ValueError(f"nothing is known of {topic!r}.")

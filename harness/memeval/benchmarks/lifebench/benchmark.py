@@ -29,15 +29,11 @@ GRADERS: dict[str, Callable[[], Grader]] = {
     "abstain": LifeBenchAbstention,
     "judge": LifeBenchRubric,
 }
-"""Grader of each protocol."""
 
 TIERS: dict[str, tuple[str, ...]] = {"full": tuple(released_users()), "quick": ("lumingqiang",)}
-"""Users of each tier."""
 
 
 class LifeBenchBenchmark(Benchmark):
-    """LifeBench's English data as released, version 1."""
-
     info = INFO
     prompts = __package__
     readers = (OptionsReader(),)
@@ -47,13 +43,12 @@ class LifeBenchBenchmark(Benchmark):
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> LifeBenchDataset:
         """Open the data of a tier. Under ``choice``, questions show their options.
 
+        Raises ``BadInput``: the data is missing or invalid, or there are parameters.
+
         Args:
             path: a folder with one folder per user, a folder above it, or a copy of the upstream repository; ``None``
                 for memeval's data folder.
             tier: ``quick`` reads only its user.
-
-        Raises:
-            BadInput: the data is missing or invalid, or there are parameters.
         """
         refuse_parameters(INFO.id, parameters)
         folder = folder_of_users(path)
@@ -62,7 +57,6 @@ class LifeBenchBenchmark(Benchmark):
         return LifeBenchDataset([read_user(folder, user) for user in TIERS[tier]], choice=protocol == "choice")
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether all files of the tier ``quick`` exist."""
         return is_complete(path, TIERS["quick"])
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:

@@ -24,20 +24,16 @@ CONTACTS = "contact"
 """The record list without dates. It comes first, on the first day."""
 
 _TIMES = {"agent_chat": "date", "fitness_health": "日期"}
-"""Field of the time, for lists in which it is not ``datetime``."""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?")
 
 
 class LocatedRecord(NamedTuple):
-    """The position of a record."""
-
     ordinal: str
     """Ordinal of the record: ``s004:t03``."""
     turns: tuple[str, ...]
     """Ordinals of its turns: the same one, or ``s004:t03.1`` and so on for several."""
     month: str
-    """Month of its day: ``2025-03``."""
 
 
 class _Record(NamedTuple):
@@ -49,8 +45,7 @@ class _Record(NamedTuple):
 class History:
     """The records of a user in order of time; sessions and records have ordinals in order of ingestion.
 
-    Raises:
-        BadInput: a file is invalid, or a record has no time.
+    Raises ``BadInput``: a file is invalid, or a record has no time.
     """
 
     def __init__(self, files: UserFiles) -> None:
@@ -70,7 +65,6 @@ class History:
         self._records[0][:0] = contacts
 
     def sessions_until(self, month: str) -> int:
-        """Return the number of sessions up to the end of a month."""
         return bisect_right(self.days, f"{month}-99")
 
     def located(self) -> dict[Reference, list[LocatedRecord]]:
@@ -83,12 +77,7 @@ class History:
         return found
 
     def scenario(self, questions: Iterable[LifeBenchQuestion], *, choice: bool) -> Scenario:
-        """Return the scenario: sessions by day, and after the last day of each month its questions.
-
-        Args:
-            questions: the questions, in the order of the file.
-            choice: whether to show the options.
-        """
+        """Return the scenario: sessions by day, and after the last day of each month its questions."""
         by_month: defaultdict[str, list[LifeBenchQuestion]] = defaultdict(list)
         for question in questions:
             by_month[question.month].append(question)
@@ -132,12 +121,10 @@ class History:
 
 
 def ordinal_of(number: int) -> str:
-    """Return the id of the session at an index, from 0."""
     return f"s{number + 1:03}"
 
 
 def record_of(turn_id: str) -> str:
-    """Return the ordinal of the record of a turn."""
     return turn_id.partition(".")[0]
 
 
@@ -161,8 +148,7 @@ KEPT_OPEN = 2
 class LifeBenchDataset(Dataset):
     """Users, each a scenario with all its questions, loaded on demand. At most a few histories are in memory.
 
-    Args:
-        choice: whether questions show their options.
+    ``choice``: whether questions show their options.
     """
 
     def __init__(self, users: Sequence[UserFiles], *, choice: bool = False) -> None:
@@ -174,18 +160,15 @@ class LifeBenchDataset(Dataset):
         self._cached = lru_cache(maxsize=KEPT_OPEN)(self._open)
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the scenarios by user, loaded one at a time."""
         return map(self.scenario, self._users)
 
     def answer_keys(self) -> Iterator[ItemKey]:
-        """Yield the keys by user, in the order of the files."""
         return (key for keys in self._keys.values() for key in keys)
 
     def scenario(self, scenario_id: str) -> Scenario:
         return self._cached(scenario_id)
 
     def scenario_ids(self) -> Iterator[str]:
-        """Yield the scenario ids, which are the names of the users' folders."""
         return iter(self._users)
 
     @cached_property
@@ -228,10 +211,8 @@ def timely(
 ) -> list[tuple[LocatedRecord, ...]]:
     """Return the records that a system can know at the time of a question, per reference of its evidence.
 
-    Leaves out references that name no record, and records after the month of the question.
-
-    Args:
-        located: the positions of all records, by list and id.
+    Leaves out references that name no record, and records after the month of the question. ``located``: the positions
+    of all records, by list and id.
     """
     groups = (
         tuple(record for record in located.get(reference, ()) if record.month <= question.month)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from math import fsum
-from typing import cast
 
 from memeval.benchmarks.lifebench.dataset import record_of
 from memeval.benchmarks.lifebench.keys import LifeBenchKey, PointKey
@@ -30,14 +29,12 @@ class LifeBenchRetrieval(Retrieval):
     name = "lifebench-retrieval@1"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.retrieval.Retrieval`. Turns are measured as records."""
         grade = super().grade(item, scenario, responses, judge)
         kept = {name: value for name, value in grade.metrics.items() if not name.startswith("turn_")}
         return grade.model_copy(update={"metrics": kept})
 
     def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
-        """Return the metrics of records, and the depths that cover the history up to the question."""
-        key = _key(item)
+        key = item.key_as(LifeBenchKey, self.name)
         found: dict[str, float | None] = {f"no_retrieval@{k}": float(k >= key.sessions_before) for k in DEPTHS}
         if retrieved is None:
             return found
@@ -55,8 +52,7 @@ class LifeBenchChoice(RuleGrader):
     name = "lifebench-choice@1"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used."""
-        response, key = only(item, responses, self.name), _key(item)
+        response, key = only(item, responses, self.name), item.key_as(LifeBenchKey, self.name)
         metrics: dict[str, float | None] = {"always_b": float(key.letters == {"B"})}
         if failure := first_failure(responses):
             return _failed(item, self.name, failure, metrics=metrics)
@@ -83,7 +79,6 @@ class LifeBenchAbstention(RuleGrader):
     name = "lifebench-abstention@1"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used."""
         response, missing = only(item, responses, self.name), item.key.unanswerable
         if failure := first_failure(responses):
             return _failed(item, self.name, failure, answerable=not missing)
@@ -107,8 +102,7 @@ class LifeBenchRubric:
     asks_judge = True
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return a case for each criterion; none if the answer is blank or an error."""
-        response, key = only(item, responses, self.name), _key(item)
+        response, key = only(item, responses, self.name), item.key_as(LifeBenchKey, self.name)
         if first_failure(responses) is not None:
             return ()
         question = _question(item, scenario)
@@ -140,7 +134,7 @@ class LifeBenchRubric:
         return self._scored(item, rulings, flags)
 
     def _scored(self, item: ItemKey, rulings: Sequence[Ruling], flags: tuple[Flag, ...]) -> Grade:
-        rubric = _key(item).rubric
+        rubric = item.key_as(LifeBenchKey, self.name).rubric
         earned = fsum(each.points for each, ruling in zip(rubric, rulings, strict=True) if ruling.verdict)
         whole, met = fsum(each.points for each in rubric), sum(ruling.verdict is True for ruling in rulings)
         return row(
@@ -164,10 +158,6 @@ def letters_of(answer: str) -> frozenset[str]:
     whole = _WHOLE.fullmatch(answer.strip())
     marked = whole or next(reversed(list(_MARKED.finditer(answer))), None)
     return frozenset(re.findall(r"\b[A-H]\b", marked["letters"].upper())) if marked else frozenset()
-
-
-def _key(item: ItemKey) -> LifeBenchKey:
-    return cast(LifeBenchKey, item.key)
 
 
 def _question(item: ItemKey, scenario: Scenario) -> str:

@@ -23,7 +23,6 @@ TYPES = {
     "Temporal and Knowledge Updating": QuestionType.TEMPORAL,
     "Unanswerable": QuestionType.UNANSWERABLE,
 }
-"""Question types by their names in the file."""
 
 LETTERS = "ABCDEFGH"
 
@@ -31,7 +30,6 @@ _SHOWN = re.compile(r"^([A-H]): (.*)$", re.MULTILINE)
 _MONTH = re.compile(r"(\d{4}-(?:0[1-9]|1[0-2]))(?:-\d\d)?")
 
 Reference = tuple[str, str]
-"""Name of a record list, and id of a record in it."""
 
 
 class _Option(BaseModel):
@@ -60,8 +58,6 @@ class _Row(BaseModel):
 
 @dataclass(frozen=True)
 class LifeBenchQuestion:
-    """One question, checked."""
-
     question_id: str
     """The user and the index in the file: ``lumingqiang:12``."""
     text: str
@@ -81,7 +77,6 @@ class LifeBenchQuestion:
         return f"{self.month}-{monthrange(year, month)[1]:02}T23:59:59"
 
     def with_options(self) -> str:
-        """Return the text with its options and the form of the answer; the text alone if it has none."""
         if not self.options:
             return self.text
         shown = "\n".join(f"{letter}: {text}" for letter, text in zip(LETTERS, self.options, strict=False))
@@ -97,8 +92,7 @@ def options_in(question: str) -> tuple[str, dict[str, str]]:
 def read_questions(files: UserFiles) -> tuple[LifeBenchQuestion, ...]:
     """Read the questions of a user, in the order of the file.
 
-    Raises:
-        BadInput: the file or a question is invalid.
+    Raises ``BadInput``: the file or a question is invalid.
     """
     return tuple(_question(files, place, raw) for place, raw in enumerate(files.rows(QUESTIONS)))
 

@@ -33,7 +33,6 @@ class OptionsReader:
     name = "options@1"
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
-        """Choose an option; see :class:`memeval.reading.Reader`."""
         text, options = options_in(question)
         passages = list(dict.fromkeys(each for context in contexts for each in context.split("\n") if each.strip()))
         if not options or not passages:

@@ -19,10 +19,8 @@ from memeval.records.base import Digest, Record, digest_bytes, validated
 from memeval.records.errors import BadInput
 
 FOLDER = "lifebench"
-"""Name of the benchmark's folder in the data folder."""
 
 QUESTIONS = "QA/QA_clean.json"
-"""Path of the questions in a user's folder."""
 
 LARGEST_FILE_BYTES = 256 << 20
 """Largest accepted file, unpacked. The largest released one has about 5 MB."""
@@ -34,41 +32,31 @@ class ReleasedUser(Record):
     """One person of the release."""
 
     name: str
-    """The person's name, the speaker of the person's own turns."""
     objects: dict[str, str]
     """Git object name (SHA-1) of each released file, by its path in the user's folder."""
 
     def record_lists(self) -> dict[str, str]:
-        """Return the paths of the record lists, by the name of the list."""
         return {Path(path).stem: path for path in self.objects if path != QUESTIONS}
 
 
 @cache
 def released_users() -> dict[str, ReleasedUser]:
-    """Return the ten users of the release by folder name, in order."""
     path = resources.files(__package__) / "users.json"
     return {user: validated(ReleasedUser, raw, path) for user, raw in from_json(path.read_bytes()).items()}
 
 
 @dataclass(frozen=True)
 class UserFiles:
-    """The files of one user, read once for their digests."""
-
     user: str
     folder: Path
     digests: dict[str, Digest]
     """Digest of the unpacked bytes of each file, by its path in the folder."""
     released: bool
-    """Whether all files are those of the release."""
 
     def rows(self, path: str) -> list[dict[str, Any]]:
         """Return the objects of a file, a JSON list.
 
-        Args:
-            path: its path in the folder.
-
-        Raises:
-            BadInput: the file is invalid, or changed since it was first read.
+        Raises ``BadInput``: the file is invalid, or changed since it was first read.
         """
         file = _existing(self.folder / path)
         data = _unpacked(file)
@@ -92,8 +80,7 @@ _RESTORE = "Restore the released file."
 def folder_of_users(path: Path | None) -> Path | None:
     """Return the folder with one folder per user; ``None`` if there is none.
 
-    Args:
-        path: that folder, a folder above it, or a copy of the upstream repository; ``None`` for memeval's data folder.
+    ``path``: that folder, a folder above it, or a copy of the upstream repository; ``None`` for memeval's data folder.
     """
     roots = [data_folder() / FOLDER] if path is None else [path, path / FOLDER]
     candidates = [root / parent for root in roots for parent in _PARENTS]
@@ -101,7 +88,6 @@ def folder_of_users(path: Path | None) -> Path | None:
 
 
 def is_complete(path: Path | None, users: Sequence[str]) -> bool:
-    """Return whether all files of some users exist; see :func:`folder_of_users`."""
     folder = folder_of_users(path)
     return folder is not None and all(
         _found(folder / user / each) is not None for user in users for each in released_users()[user].objects
@@ -109,14 +95,6 @@ def is_complete(path: Path | None, users: Sequence[str]) -> bool:
 
 
 def read_user(folder: Path, user: str) -> UserFiles:
-    """Read the files of a user for their digests.
-
-    Args:
-        folder: the folder with one folder per user.
-
-    Raises:
-        BadInput: a file is missing or unreadable.
-    """
     objects = released_users()[user].objects
     digests, equal = {}, True
     for path, name in objects.items():
@@ -143,7 +121,6 @@ def _existing(path: Path) -> Path:
 
 
 def _unpacked(file: Path) -> bytes:
-    """Return the bytes of a file, unpacked if they are gzip."""
     try:
         with file.open("rb") as raw:
             packed = raw.peek(2)[:2] == b"\x1f\x8b"

@@ -12,7 +12,6 @@ CHAT, MESSAGE, PHOTO = "agent_chat", "sms", "photo"
 """Record lists whose records are not observations."""
 
 SEPARATOR = " | "
-"""Between the fields of a record."""
 
 _DROPPED = frozenset({"event_id", "phone_id", "type", "idNumber", "phoneNumber", "contact_phone_number"})
 _MASKS = (
@@ -39,8 +38,6 @@ _SOURCE = re.compile(
 
 
 class TurnText(NamedTuple):
-    """What a turn says, without its ordinal."""
-
     role: str
     speaker: str | None
     kind: TurnKind
@@ -48,7 +45,6 @@ class TurnText(NamedTuple):
 
 
 def turn_count(source: str, record: Mapping[str, Any]) -> int:
-    """Return the number of turns of a record; see :func:`turns_of`."""
     return sum(1 for _ in _said(record)) if source == CHAT else 1
 
 
@@ -97,7 +93,6 @@ def _without_source(found: re.Match[str]) -> str:
 
 
 def _said(chat: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield role and text of the messages of a chat."""
     conversation = chat.get("conversation")
     for turn in conversation.values() if isinstance(conversation, dict) else ():
         for role in ("user", "assistant"):

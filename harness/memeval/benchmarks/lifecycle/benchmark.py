@@ -19,11 +19,9 @@ ANSWERS = "answers"
 """The protocol in which answers in words are graded."""
 
 PARAMETERS = SeedAndSize({"seed": 42, "size": STANDARD}, largest=200)
-"""Its parameters."""
 
 
 KINDS = (ProbeKey,)
-"""The types of its answer keys."""
 
 
 @lru_cache(maxsize=2)
@@ -39,8 +37,6 @@ def _histories(seed: int, size: int, protocol: str) -> Generation:
 
 
 class LifecycleBenchmark(Benchmark):
-    """memeval's own benchmark of what a memory must forget, keep apart, correct and not believe."""
-
     info = INFO
 
     tables = tables_of(INFO, lambda protocol, _: AnsweredProbes() if protocol.name == ANSWERS else FoundProbes())
@@ -48,12 +44,11 @@ class LifecycleBenchmark(Benchmark):
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
         """Generate the data of a protocol.
 
+        Raises ``BadInput``: a path was given, or a parameter that is unknown or out of range.
+
         Args:
             path: must be ``None``; there is no file to read.
             parameters: ``seed`` (default 42) and ``size`` (default 14), whole numbers.
-
-        Raises:
-            BadInput: a path was given, or a parameter that is unknown or out of range.
         """
         seed, size = PARAMETERS.chosen(self.info.id, path, parameters)
         return GeneratedDataset({"seed": seed, "size": size}, _generation(seed, size, protocol))

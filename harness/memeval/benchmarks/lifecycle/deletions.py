@@ -19,24 +19,16 @@ from memeval.benchmarks.lifecycle.script import (
 from memeval.benchmarks.lifecycle.words import TOPICS, Topic
 
 FORMS = ("ask", "paraphrase", "partial", "indirect")
-"""The forms of the questions for a deleted value."""
 
 NEIGHBOURS = 3
-"""Users who are kept apart."""
 
 AT_ONCE_USERS, AT_ONCE_FACTS = 2, 4
-"""Users whose texts arrive at the same time, and the facts of each."""
 
 IN_FLIGHT = 4
-"""Number of concurrent searches of banks."""
 
 
 class _Memory:
-    """Two users who told values of the same topics, in words of the questions, so that a search finds them.
-
-    Args:
-        facts: number of topics.
-    """
+    """Two users who told values of the same topics, in words of the questions, so that a search finds them."""
 
     def __init__(self, script: Script, facts: int) -> None:
         self.script, self.topics = script, topics_of(script.rng, TOPICS, facts)
@@ -49,7 +41,6 @@ class _Memory:
                 self.held[user, topic] = statement(value, turn)
 
     def known(self, user: User, topic: Topic) -> str:
-        """Ask for a value before anything is deleted."""
         return self.script.ask_about(user, topic, "ask")
 
 
@@ -69,7 +60,6 @@ def _kept(memory: _Memory, before: str, user: User, topic: Topic, probe: str, ho
 
 
 def _told_again(memory: _Memory, before: str, user: User, topic: Topic, how: str) -> None:
-    """Tell a deleted value again: it must come back."""
     held = memory.held[user, topic]
     gone = memory.known(user, topic)
     again = statement(held.phrases[0], memory.script.say(user, topic.told[0].format(value=held.phrases[0])))
@@ -83,7 +73,6 @@ def _told_again(memory: _Memory, before: str, user: User, topic: Topic, how: str
 
 
 def by_id(script: Script, topic_query: bool = False) -> None:
-    """Delete one text, by its id or by its topic."""
     memory = _Memory(script, 3)
     user, neighbour = memory.users
     topic, other, third = memory.topics
@@ -121,7 +110,6 @@ def said_twice(script: Script) -> None:
 
 
 def by_user(script: Script) -> None:
-    """Delete all of one user."""
     memory = _Memory(script, 3)
     user, neighbour = memory.users
     asked = [memory.known(user, topic) for topic in (*memory.topics, memory.topics[0])]
@@ -135,7 +123,6 @@ def by_user(script: Script) -> None:
 
 
 def exported(script: Script, whole_user: bool) -> None:
-    """Export the store before and after a deletion."""
     memory = _Memory(script, 3)
     user, topic = memory.users[0], memory.topics[0]
     deleted = [memory.held[user, each] for each in (memory.topics if whole_user else [topic])]
@@ -154,7 +141,6 @@ def exported(script: Script, whole_user: bool) -> None:
 
 
 def apart(script: Script) -> None:
-    """Write near-identical facts of several users, in turn, and ask for each user's own."""
     rng = script.rng
     shared, own = topics_of(rng, TOPICS, 2)
     extra = rng.choice([topic for topic in TOPICS if topic not in (shared, own)])
@@ -212,7 +198,6 @@ def _says(user: User, mine: ProbeStatement) -> str:
 
 
 def at_once(script: Script) -> None:
-    """Write all facts of two users at the same time, and ask for each."""
     rng = script.rng
     people = users(rng, AT_ONCE_USERS)
     told = []

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from memeval.toml import read_words
 
 REFERENCE = "careful-store"
-"""The control that the others are compared with."""
 
 COMPARED = ("store-everything", "forget-nothing", "forget-everything", "soft-delete", "last-write-wins")
-"""The controls that differ from it in one way each."""
 
 ORACLE = "lifecycle-oracle"
-"""The control that passes every probe."""
 
 
 @dataclass(frozen=True)
@@ -24,23 +21,18 @@ class Difference:
     protocol: str
     category: str
     fails: tuple[str, ...] = ()
-    """Probes that it fails."""
     differs: tuple[str, ...] = ()
     """Probes that it may pass or fail, because it returns texts in another order."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The content of ``expected.toml``."""
-
     differences: tuple[Difference, ...]
 
     def fails(self, control: str, protocol: str, category: str, probe: str) -> bool:
-        """Return whether a control must fail a probe."""
         return any(probe in each.fails for each in self._of(control, protocol, category))
 
     def differs(self, control: str, protocol: str, category: str, probe: str) -> bool:
-        """Return whether a control may pass or fail a probe."""
         return any(probe in each.differs for each in self._of(control, protocol, category))
 
     def _of(self, control: str, protocol: str, category: str) -> list[Difference]:

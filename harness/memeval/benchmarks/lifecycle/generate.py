@@ -15,15 +15,9 @@ from memeval.judging.text import states
 from memeval.keys import ItemKey
 
 LARGEST_CLUSTER = 8
-"""The most items of a scenario."""
 
 
 def check(written: Written) -> None:
-    """Check one scenario.
-
-    Raises:
-        BrokenRule: names the item and the rule.
-    """
     scenario, where = written.scenario, written.scenario.scenario_id
     require_order(scenario)
     ids = [session.session_id for session in scenario.each_session()]
@@ -71,10 +65,8 @@ def _check_statement(where: str, part: ProbeStatement, texts: dict[str, str]) ->
 FORGET, APART, CORRECT, BELIEVE, PROVENANCE, GROWTH = (
     *("forget", "keep-apart", "correct", "do-not-believe", "provenance", "growth"),
 )
-"""The six parts."""
 
 EXPORT, TOPIC, AT_ONCE = "export-after-deletion", "forget-topic", "written-at-once"
-"""Parts of their own protocols."""
 
 Write = Callable[[Script], None]
 
@@ -97,7 +89,6 @@ SCENARIOS = {
 """Scenarios of each part at the size 14; of growth, at each of its sizes."""
 
 STANDARD = 14
-"""The default size."""
 
 SESSION_PARTS = (APART, CORRECT, BELIEVE, PROVENANCE, GROWTH)
 """The parts that need no more than sessions and a search."""
@@ -116,12 +107,11 @@ PROTOCOLS: dict[str, tuple[Mode, tuple[str, ...]]] = {
 def generate(seed: int, size: int, protocol: str) -> tuple[Written, ...]:
     """Return the scenarios of a protocol, part by part.
 
+    Raises ``BrokenRule``: a scenario breaks a rule.
+
     Args:
         size: number of scenarios of most parts; the others in proportion.
         protocol: one of :data:`PROTOCOLS`.
-
-    Raises:
-        BrokenRule: a scenario breaks a rule.
     """
     mode, parts = PROTOCOLS[protocol]
     made = tuple(written for part in parts for written in _part(seed, size, mode, part))

@@ -23,13 +23,10 @@ PRECISE = 0.5
 
 @dataclass(frozen=True)
 class FoundText:
-    """A returned text."""
-
     text: str
     named: frozenset[str]
     """The sources that the system names, as sessions; unknown ones unchanged."""
     known: bool
-    """Whether all of them exist."""
 
     def makes(self, part: ProbeStatement) -> bool:
         """Return whether the text makes a statement, and is not from other sessions."""
@@ -41,12 +38,6 @@ class FoundText:
 
 
 def texts_of(items: Sequence[RetrievedItem], history: TurnIndex) -> list[FoundText]:
-    """Return the returned texts, best first.
-
-    Args:
-        items: the items of a response.
-        history: the turns of the scenario.
-    """
     found = []
     for item in items:
         text = item.text or ""
@@ -59,19 +50,11 @@ def texts_of(items: Sequence[RetrievedItem], history: TurnIndex) -> list[FoundTe
 
 
 class _ProbeGrader(RuleGrader):
-    """Grades the stages of a probe. All of them must pass."""
-
     name: str
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
-
-        Raises:
-            TypeError: the key is not one of a probe.
-        """
-        key = item.key
-        if not isinstance(key, ProbeKey):
-            raise TypeError(f"{item.item_id}: {self.name} grades probes only")
+        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used."""
+        key = item.key_as(ProbeKey, self.name)
         failure = first_failure([each for each in responses if each.outcome.is_error])
         if failure is not None:
             return row(item, self.name, failure[0], verdict=None, reason=failure[1], answerable=False)
@@ -101,12 +84,9 @@ class _ProbeGrader(RuleGrader):
 
 
 class FoundProbes(_ProbeGrader):
-    """Grades what a search or an export returns, by ids and whole words."""
-
     name = "found-probes@1"
 
     def fault(self, stage: ProbeStage, texts: Sequence[FoundText], answer: str) -> str:
-        """Return why a stage fails; the answer does not count."""
         return fault_of_texts(stage, texts)
 
 
@@ -116,7 +96,6 @@ class AnsweredProbes(_ProbeGrader):
     name = "answered-probes@1"
 
     def fault(self, stage: ProbeStage, texts: Sequence[FoundText], answer: str) -> str:
-        """Return why a stage fails."""
         for part in stage.expected:
             if not (states(answer, part.phrases) or (_is_none(part) and states(answer, FRAMES.retracted.negatives))):
                 return f"The answer does not say {part.phrases[0]!r}."
@@ -127,11 +106,7 @@ class AnsweredProbes(_ProbeGrader):
 
 
 def fault_of_texts(stage: ProbeStage, texts: Sequence[FoundText]) -> str:
-    """Return why returned texts do not pass a stage, as a sentence; blank if they pass.
-
-    Args:
-        texts: the texts, best first.
-    """
+    """Return why returned texts do not pass a stage, as a sentence; blank if they pass."""
     if stage.rule is ProbeRule.ONLY:
         for place, text in enumerate(texts, start=1):
             for part in stage.wrong:
@@ -190,7 +165,6 @@ def _position(text: str, part: ProbeStatement) -> float:
 
 
 def _measures(stage: ProbeStage, texts: Sequence[FoundText]) -> dict[str, float | None]:
-    """Return the measures of the last response of an item."""
     wrong = [place for place, text in enumerate(texts) if any(text.leaks(part) for part in stage.wrong)]
     found = [_place(part, texts) for part in stage.expected]
     measures: dict[str, float | None] = {

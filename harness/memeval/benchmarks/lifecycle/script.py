@@ -27,49 +27,29 @@ from memeval.records.scenario import (
 )
 
 FIRST_DAY = date(2025, 1, 6)
-"""The earliest day of a scenario."""
 
 K = 10
 """Number of items that a search of a bank requests."""
 
 
 class Mode(StrEnum):
-    """How a scenario reaches a system."""
-
     SESSIONS = "sessions"
-    """As sessions with named speakers in one memory."""
     BANKS = "banks"
-    """As texts, in one bank for each user."""
 
 
 @dataclass(frozen=True)
 class User:
-    """A user of the memory."""
-
     name: str
-    """First and family name."""
     bank: str
-    """Name of the bank with this user's texts."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """A scenario with the keys of its items."""
-
     scenario: Scenario
     items: tuple[ItemKey, ...]
 
 
 class Script:
-    """Writes one scenario, step by step.
-
-    Args:
-        part: the part that it belongs to.
-        name: the id of the scenario.
-        mode: how it reaches a system.
-        rng: random stream of the scenario.
-    """
-
     def __init__(self, part: str, name: str, mode: Mode, rng: random.Random) -> None:
         self.part, self.name, self.mode, self.rng = part, name, mode, rng
         self.day = FIRST_DAY + timedelta(days=rng.randrange(20))
@@ -81,12 +61,10 @@ class Script:
         self._questions = 0
 
     def later(self, least: int = 1, most: int = 4) -> None:
-        """Move the clock on by some days."""
         self.day += timedelta(days=self.rng.randint(least, most))
 
     @property
     def month(self) -> str:
-        """The current month with its year."""
         return month(self.day)
 
     def say(self, user: User, text: str, *, request: str = "", replies: str = "said", in_flight: int = 1) -> str:
@@ -131,13 +109,6 @@ class Script:
         return turns[len(said) - 1].turn_id
 
     def ask(self, user: User, text: str, *, in_flight: int = 1) -> str:
-        """Add a question, and return its id.
-
-        Args:
-            user: the user whose bank is searched.
-            text: the question.
-            in_flight: number of concurrent searches of banks.
-        """
         question_id, day = self._question_id(), self.day.isoformat()
         if self.mode is Mode.BANKS:
             step: Step = Recall(
@@ -149,17 +120,14 @@ class Script:
         return question_id
 
     def ask_about(self, user: User, topic: Topic, form: str, *, in_flight: int = 1) -> str:
-        """Ask for a topic in one of the forms of its questions; see :meth:`ask`."""
         return self.ask(user, str(getattr(topic, form)).format(name=user.name), in_flight=in_flight)
 
     def forget(self, user: User, turns: Sequence[str] | None = None, query: str | None = None) -> None:
-        """Add a request to forget the texts of turns, a topic, or all of a user."""
         self.later()
         ids = None if turns is None else tuple(turn.partition(":")[0] for turn in turns)
         self._steps.append(Forget(bank=user.bank, ids=ids, query=query))
 
     def export(self) -> str:
-        """Add an export of all memories, and return the id of its question."""
         question_id = self._question_id()
         self._steps.append(
             Export(question_id=question_id, question="Export of all memories.", timestamp=self.day.isoformat())
@@ -199,7 +167,6 @@ class Script:
         )
 
     def written(self) -> Written:
-        """Return the scenario."""
         return Written(Scenario(scenario_id=self.name, steps=tuple(self._steps)), tuple(self._items))
 
     def _question_id(self) -> str:
@@ -208,22 +175,18 @@ class Script:
 
 
 def statement(value: str, *turns: str) -> ProbeStatement:
-    """Return the statement of a value in turns."""
     return ProbeStatement(phrases=phrases_of(value), turns=turns)
 
 
 def first(expected: ProbeStatement, *wrong: ProbeStatement) -> ProbeStage:
-    """Return a stage in which a statement must be found before wrong ones."""
     return ProbeStage(rule=ProbeRule.FIRST, expected=(expected,), wrong=wrong)
 
 
 def only(expected: ProbeStatement, *wrong: ProbeStatement) -> ProbeStage:
-    """Return a stage in which a statement must be found, and no wrong one."""
     return ProbeStage(rule=ProbeRule.ONLY, expected=(expected,), wrong=wrong)
 
 
 def none_of(*wrong: ProbeStatement) -> ProbeStage:
-    """Return a stage in which statements must not be found."""
     return ProbeStage(rule=ProbeRule.ONLY, wrong=wrong)
 
 
@@ -241,5 +204,4 @@ def users(rng: random.Random, count: int) -> list[User]:
 
 
 def topics_of(rng: random.Random, topics: Sequence[Topic], count: int) -> list[Topic]:
-    """Return different topics."""
     return rng.sample(list(topics), count)

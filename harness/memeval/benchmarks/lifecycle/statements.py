@@ -14,13 +14,11 @@ GAP = (32, 45)
 """Days between a value and its change: always another month."""
 
 PARAPHRASED = 2
-"""Number of topics with a claim that are also asked in other words."""
 
 UNIT = 8
 """Number of unrelated texts at the size 1."""
 
 SIZES = (1, 10, 100)
-"""Multiples of :data:`UNIT`."""
 
 NAMING = 8
 """Of so many unrelated texts, one names a fact of another person."""
@@ -63,7 +61,6 @@ def correct(script: Script) -> None:
 
 
 def _old_form(script: Script, user: User, topic: Topic) -> tuple[str, str, str]:
-    """Return the value of now, the value of an old form, and its text."""
     now, before = script.rng.sample(topic.values, 2)
     month = f"{script.rng.choice(('March', 'June', 'October'))} {script.day.year - script.rng.randint(3, 6)}"
     text = FRAMES.forms.text.format(month=month, name=user.name, form=topic.form.format(value=before))
@@ -119,7 +116,6 @@ def _plant(script: Script, user: User, topic: Topic, planted: Planted, value: st
 
 
 def _repair(script: Script, user: User, told: list[tuple[Topic, ProbeStatement, ProbeStatement]]) -> None:
-    """Delete false claims by id: the true facts must stay whole."""
     before = [script.ask_about(user, topic, "ask") for topic, _, _ in told]
     script.forget(user, [turn for _, _, wrong in told for turn in wrong.turns])
     for (topic, right, wrong), known in zip(told, before, strict=True):
@@ -155,7 +151,6 @@ def provenance(script: Script) -> None:
 
 
 def _told_plainly(script: Script, user: User, topic: Topic) -> ProbeStatement:
-    """Tell a random value in the words of the question."""
     value = script.rng.choice(topic.values)
     return statement(value, script.say(user, topic.told[0].format(value=value)))
 

@@ -17,11 +17,8 @@ class Topic:
     told: tuple[str, ...]
     """The user states a value, first in the words of the question."""
     changed: tuple[str, ...]
-    """The user states a new value."""
     back: str
-    """The user returns to an earlier value."""
     retracted: str
-    """The user states that there is no value any more."""
     without: str
     """The part of ``retracted`` that says so."""
     remark: str
@@ -33,15 +30,12 @@ class Topic:
     yours: str
     """The same statement as somebody makes it to the user."""
     form: str
-    """An entry of a form."""
     other: str
     """The user states the value of another person."""
     ask: str
-    """A question in the words of the topic."""
     paraphrase: str
     """The same question in other words."""
     partial: str
-    """Keywords of the question."""
     indirect: str
     """A question whose answer follows from the value."""
     past: str
@@ -52,17 +46,12 @@ class Topic:
 
 @dataclass(frozen=True)
 class Topics:
-    """The content of ``topics.toml``."""
-
     topics: tuple[Topic, ...]
     singular: Mapping[str, str]
-    """Values in the plural with their singular."""
 
 
 @dataclass(frozen=True)
 class People:
-    """The content of ``people.toml``."""
-
     first: tuple[str, ...]
     family: tuple[str, ...]
     relations: tuple[str, ...]
@@ -81,23 +70,17 @@ class Planted:
 
 @dataclass(frozen=True)
 class Forms:
-    """An old form."""
-
     request: str
     text: str
 
 
 @dataclass(frozen=True)
 class Retracted:
-    """The words by which an answer states that there is no value any more."""
-
     negatives: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Frames:
-    """The content of ``frames.toml``."""
-
     planted: tuple[Planted, ...]
     forms: Forms
     retracted: Retracted
@@ -107,8 +90,6 @@ class Frames:
 
 @dataclass(frozen=True)
 class Filler:
-    """The content of ``filler.toml``."""
-
     patterns: tuple[str, ...]
     places: tuple[str, ...]
     things: tuple[str, ...]

@@ -41,12 +41,9 @@ GRADERS: dict[str, Grader] = {
     "judge": Chosen(LocomoJudged()),
     "retrieval": LocomoRetrieval(),
 }
-"""Grader of each protocol."""
 
 
 class LocomoBenchmark(Benchmark):
-    """LoCoMo as released, version 1."""
-
     info = INFO
     prompts = __package__
     formats = (RESULTS,)

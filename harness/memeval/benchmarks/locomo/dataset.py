@@ -20,11 +20,8 @@ class LocatedEvidence:
     """Positions of the evidence of a question, without ids that name no turn of the conversation."""
 
     turns: tuple[str, ...]
-    """Ordinals of the turns, without repetitions, in the listed order."""
     sessions: tuple[str, ...]
-    """Ordinals of their sessions, in order of ingestion."""
     dates: tuple[str, ...]
-    """Dates of these sessions."""
     photo: bool
     """Whether one of the turns has a photo caption."""
 
@@ -37,7 +34,6 @@ class Conversation:
         self.sessions = {f"S{session.number}": f"s{place:03}" for place, session in enumerate(raw.sessions, 1)}
         """Ordinals of the sessions, by the names that common evaluation code uses (``S1``)."""
         self.turns: dict[str, str] = {}
-        """Ordinals of the turns, by their ids in the file."""
         self._dates: dict[str, str] = {}
         self._photos: set[str] = set()
         for session, ordinal in zip(raw.sessions, self.sessions.values(), strict=True):
@@ -48,7 +44,6 @@ class Conversation:
                     self._photos.add(turn.dia_id)
 
     def steps(self) -> Iterator[Ingest]:
-        """Yield the sessions to ingest, in the order of their numbers."""
         for session, (name, ordinal) in zip(self.raw.sessions, self.sessions.items(), strict=True):
             turns = tuple(
                 Turn(turn_id=self.turns[turn.dia_id], role="user", speaker=turn.speaker, content=_content(turn))
@@ -57,11 +52,7 @@ class Conversation:
             yield Ingest(source_id=name, session=Session(session_id=ordinal, date=session.date, turns=turns))
 
     def locate(self, evidence: Iterable[str]) -> LocatedEvidence:
-        """Return the positions of evidence.
-
-        Args:
-            evidence: turn ids of the file; invalid ids are ignored.
-        """
+        """Return the positions of evidence. ``evidence``: turn ids of the file; invalid ids are ignored."""
         named = [name for name in dict.fromkeys(evidence) if name in self.turns]
         turns = tuple(self.turns[name] for name in named)
         sessions = tuple(sorted({turn.partition(":")[0] for turn in turns}))
@@ -74,9 +65,10 @@ class Conversation:
 
 
 def _content(turn: LocomoTurn) -> str:
-    """Return the text of a turn, with the caption of its photo."""
     return f"{turn.text} [shares a photo: {turn.blip_caption}]" if turn.blip_caption else turn.text
 
+
+NAME = "LoCoMo"
 
 NUMBERED = {str(number): category for number, category in enumerate(LocomoCategory, 1)}
 """Categories by their numbers in the file. Some publications use the names in another order, which is wrong."""
@@ -87,8 +79,7 @@ _SPREAD = ("none", "one-session", "several-sessions")
 class LocomoDataset(Dataset):
     """The released conversations in the order of the file, each a scenario with all its questions.
 
-    Args:
-        choice: whether to offer two options in adversarial questions.
+    ``choice``: whether to offer two options in adversarial questions.
     """
 
     def __init__(self, released: LocomoFile, *, choice: bool = False) -> None:
@@ -98,10 +89,12 @@ class LocomoDataset(Dataset):
         self._conversations = {each.sample_id: Conversation(each) for each in released.conversations}
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the scenarios: the sessions in the order of their numbers, then the questions."""
         for name, conversation in self._conversations.items():
             asks = (
-                Ask(question_id=key.item_id, question=with_options(raw.question, _locomo(key).options))
+                Ask(
+                    question_id=key.item_id,
+                    question=with_options(raw.question, key.key_as(LocomoKey, NAME).options),
+                )
                 for key, raw in zip(self._keys[name], conversation.raw.questions, strict=True)
             )
             yield Scenario(scenario_id=name, steps=(*conversation.steps(), *asks))
@@ -112,8 +105,7 @@ class LocomoDataset(Dataset):
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:
         """Return the ordinals of a conversation's sessions (``S1`` or ``session_1``) and turns (``D1:3``).
 
-        Raises:
-            KeyError: there is no conversation of that id.
+        Raises ``KeyError``: there is no conversation of that id.
         """
         conversation = self._conversations[scenario_id]
         in_file = {f"session_{name.removeprefix('S')}": ordinal for name, ordinal in conversation.sessions.items()}
@@ -123,28 +115,25 @@ class LocomoDataset(Dataset):
         """Return a key with the correction of an erratum applied.
 
         The item stays in its published category. The dates that a judge of times sees also stay as published, because
-        corrected evidence does not change the answer.
-
-        Args:
-            key: the key as released.
-            erratum: ``wrong_answer`` with the correct answer, ``wrong_evidence`` with turn ids (``D1:3``), or
-                ``wrong_category`` with the name or the number of the correct category.
-
-        Raises:
-            BadInput: the entry has no correction in one of these forms.
+        corrected evidence does not change the answer. ``erratum``: ``wrong_answer`` with the correct answer,
+        ``wrong_evidence`` with turn ids (``D1:3``), or ``wrong_category`` with the name or the number of the correct
+        category. Raises ``BadInput``: the entry has no correction in one of these forms.
         """
         match erratum.kind:
             case ErratumKind.WRONG_ANSWER:
-                return _with_rule(key, _locomo(key).model_copy(update={"answer": _text(erratum)}), erratum)
+                return _with_rule(
+                    key, key.key_as(LocomoKey, NAME).model_copy(update={"answer": _text(erratum)}), erratum
+                )
             case ErratumKind.WRONG_CATEGORY:
-                return _with_rule(key, _locomo(key).model_copy(update={"category": _category(erratum)}), erratum)
+                return _with_rule(
+                    key, key.key_as(LocomoKey, NAME).model_copy(update={"category": _category(erratum)}), erratum
+                )
             case ErratumKind.WRONG_EVIDENCE:
                 return self._evidenced(key, erratum)
             case ErratumKind.AMBIGUOUS:
                 raise _unusable(erratum, "says that the item is ambiguous, which another answer cannot fix")
 
     def _evidenced(self, key: ItemKey, erratum: Erratum) -> ItemKey:
-        """Return a key with corrected evidence."""
         conversation = self._conversations[key.scenario_id]
         evidence = (erratum.corrected,) if isinstance(erratum.corrected, str) else erratum.corrected or ()
         unknown = next((name for name in evidence if name not in conversation.turns), None)
@@ -153,7 +142,7 @@ class LocomoDataset(Dataset):
         if unknown is not None:
             raise _unusable(erratum, f"names {unknown[:64]!r}, which is not a turn of {key.scenario_id} such as 'D1:3'")
         found = conversation.locate(evidence)
-        better = _locomo(key).model_copy(update={"evidence": evidence, "evidence_turns": found.turns})
+        better = key.key_as(LocomoKey, NAME).model_copy(update={"evidence": evidence, "evidence_turns": found.turns})
         return key.model_copy(update={"key": better, "evidence": found.sessions or None})
 
     @cached_property
@@ -189,12 +178,6 @@ class LocomoDataset(Dataset):
                 options=options_of(question_id, trap) if offers and trap else (),
             ),
         )
-
-
-def _locomo(key: ItemKey) -> LocomoKey:
-    if not isinstance(key.key, LocomoKey):
-        raise TypeError(f"{key.item_id} is not an item of LoCoMo")
-    return key.key
 
 
 def _with_rule(key: ItemKey, better: LocomoKey, erratum: Erratum) -> ItemKey:

@@ -41,7 +41,6 @@ def normalised(text: str) -> str:
 
 
 def tokens(text: str) -> Counter[str]:
-    """Return the stems of a normalised text's words, with their counts."""
     return Counter(stem(word) for word in normalised(text).split())
 
 
@@ -96,7 +95,6 @@ _ORDINAL = re.compile(r"s0*(\d+)(?::t0*(\d+))?")
 
 
 def abstains(answer: str) -> bool:
-    """Return whether an answer contains one of the two abstention phrases of LoCoMo's code."""
     return any(phrase in answer.lower() for phrase in _ABSTAINING)
 
 
@@ -134,9 +132,6 @@ def dia_id(source: str) -> str:
     """Return LoCoMo's id of a session or a turn: ``s001`` is ``S1``, and ``s001:t03`` is ``D1:3``.
 
     LoCoMo numbers sessions, and the turns of each, from 1 without gaps.
-
-    Raises:
-        ValueError: the source is not an ordinal.
     """
     found = _ORDINAL.fullmatch(source)
     if found is None:
@@ -164,8 +159,6 @@ def recall_upstream(evidence: Sequence[str], retrieved: Sequence[str] | None) ->
 
 
 class LocomoF1(RuleGrader):
-    """Scores one answer like LoCoMo's code, without a judge."""
-
     name = "locomo-f1@2"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
@@ -177,7 +170,7 @@ class LocomoF1(RuleGrader):
             TypeError: the item's key is not LoCoMo's.
             ValueError: the item is not one question with one response, or its key has no answer to compare with.
         """
-        response, key = only(item, responses, self.name), _key(item, self.name)
+        response, key = only(item, responses, self.name), item.key_as(LocomoKey, self.name)
         score = official_f1(key, response.answer)
         if score is None:
             raise ValueError(f"{item.item_id}: {self.name} has no reference answer to compare with")
@@ -199,28 +192,18 @@ class LocomoF1(RuleGrader):
 
 
 class LocomoJudged(Judged):
-    """Submits LoCoMo's answers to a judge, and adds the score of LoCoMo's code as a metric."""
-
     name = "locomo-judged@2"
 
     def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
-        key = _key(item, self.name)
+        key = item.key_as(LocomoKey, self.name)
         score = None if response.outcome.is_error else official_f1(key, response.answer)
         return _measured(key, response, score) | few_measures(item, index_of(scenario), response)
 
 
 class LocomoRetrieval(Retrieval):
-    """Grades the retrieved items of one question, and adds the recall of LoCoMo's code."""
-
     def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
         ids = None if retrieved is None else [dia_id(source) for source in retrieved.sources if history.knows(source)]
-        return {"recall_upstream": recall_upstream(_key(item, self.name).evidence, ids)}
-
-
-def _key(item: ItemKey, grader: str) -> LocomoKey:
-    if not isinstance(item.key, LocomoKey):
-        raise TypeError(f"{item.item_id}: {grader} cannot grade keys of kind {item.key.kind!r}")
-    return item.key
+        return {"recall_upstream": recall_upstream(item.key_as(LocomoKey, self.name).evidence, ids)}
 
 
 def _measured(key: LocomoKey, response: Response, score: float | None) -> dict[str, float | None]:
@@ -240,31 +223,23 @@ def _reason(key: LocomoKey, score: float) -> str:
 
 
 class Chosen:
-    """Replaces an option letter by the text of the option, then grades it.
-
-    Args:
-        inner: grades the text.
-    """
+    """Replaces an option letter by the text of the option, then grades it."""
 
     def __init__(self, inner: Grader) -> None:
         self._inner = inner
 
     @property
     def name(self) -> str:
-        """Name and version of the inner grader."""
         return self._inner.name
 
     @property
     def asks_judge(self) -> bool:
-        """Whether the inner grader does."""
         return self._inner.asks_judge
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
-        """Return the cases for a judge; see :class:`memeval.grading.base.Grader`."""
         return self._inner.cases(item, scenario, _with_option_texts(item, responses))
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`."""
         return self._inner.grade(item, scenario, _with_option_texts(item, responses), judge)
 
 

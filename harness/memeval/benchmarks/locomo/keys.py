@@ -13,7 +13,6 @@ from typing import Literal
 from memeval.keys import ReferenceKey, WrongTime
 
 UNANSWERABLE = "No answer: the history does not say."
-"""The reference that readers see for a question without one."""
 
 
 class LocomoCategory(StrEnum):
@@ -59,52 +58,42 @@ class LocomoKey(ReferenceKey):
 
     @property
     def prompt(self) -> str:
-        """The prompt of the category."""
         return _PROMPTS[self.category]
 
     @property
     def shown(self) -> Mapping[str, str]:
-        """The reference, and the dates of the evidence."""
         return {"reference": self.answer or "None", "dates": ", ".join(self.dates) or "Not known"}
 
     @property
     def expected(self) -> str:
-        """The reference answer; blank if there is none."""
         return self.answer or ""
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The reference, or a sentence that there is none."""
         return (UNANSWERABLE if self.answer is None else self.answer,)
 
     @property
     def relevant_turns(self) -> tuple[str, ...]:
-        """The evidence turns."""
         return self.evidence_turns
 
     @property
     def unanswerable(self) -> bool:
-        """Whether the question is adversarial."""
         return self.category is LocomoCategory.ADVERSARIAL
 
     @property
     def misleading(self) -> str | None:
-        """The trap of an adversarial question."""
         return self.trap
 
     @property
     def is_list(self) -> bool:
-        """Whether the question is multi-hop."""
         return self.category is LocomoCategory.MULTI_HOP
 
     @property
     def is_loose(self) -> bool:
-        """Whether the question is open-domain."""
         return self.category is LocomoCategory.OPEN_DOMAIN
 
     @property
     def wrong_time(self) -> WrongTime | None:
-        """Another date, for a temporal question with a reference."""
         return WrongTime.DATE if self.category is LocomoCategory.TEMPORAL and self.answer is not None else None
 
 
@@ -113,7 +102,6 @@ NOT_MENTIONED = "Not mentioned in the conversation"
 
 
 def options_of(question_id: str, trap: str) -> tuple[str, str]:
-    """Return the options of a question, (a) first."""
     right_first = hashlib.sha256(question_id.encode()).digest()[0] % 2 == 0
     return (NOT_MENTIONED, trap) if right_first else (trap, NOT_MENTIONED)
 

@@ -22,7 +22,6 @@ from memeval.records.base import Digest, Record, digest_bytes, misfit
 from memeval.records.errors import BadInput
 
 FULL_BYTES = 2_805_274
-"""Size of the released file."""
 
 FULL_DIGEST = "sha256:79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4"
 """Digest of the released file. Question ids are positions in its lists, so they are valid for this file only."""
@@ -52,12 +51,9 @@ def _as_text(value: object) -> object:
 Text = Annotated[str, Field(pattern=r"\S")]
 Answer = Annotated[Text, BeforeValidator(_as_text)]
 Unread = Annotated[Any, Field(default=None)]
-"""A field of the file that memeval ignores."""
 
 
 class LocomoTurn(Record):
-    """One turn."""
-
     dia_id: Annotated[str, Field(pattern=r"^D[1-9]\d{0,3}:[1-9]\d{0,3}$")]
     """Number of the session and of the turn: ``D1:3``."""
     speaker: Text
@@ -70,25 +66,18 @@ class LocomoTurn(Record):
 
 
 class RawTurns(Record):
-    """The turns of a session."""
-
     turns: Annotated[tuple[LocomoTurn, ...], Field(min_length=1)]
 
 
 class LocomoQuestion(Record):
-    """One question."""
-
     question: Text
     category: Literal[1, 2, 3, 4, 5]
     evidence: tuple[str, ...]
-    """Turn ids; some strings of the released file are invalid."""
     answer: Answer | None = None
     adversarial_answer: Answer | None = None
 
 
 class _RawSample(Record):
-    """One conversation of the file, with unparsed sessions."""
-
     sample_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
     conversation: dict[str, Any]
     qa: Annotated[tuple[LocomoQuestion, ...], Field(min_length=1)]
@@ -99,10 +88,7 @@ class _RawSample(Record):
 
 @dataclass(frozen=True)
 class LocomoSession:
-    """One session."""
-
     number: int
-    """Number in the file; sessions are ordered by it."""
     date: str
     """Time, ISO 8601. The file has no time zones; times are read as UTC."""
     turns: tuple[LocomoTurn, ...]
@@ -110,18 +96,13 @@ class LocomoSession:
 
 @dataclass(frozen=True)
 class RawConversation:
-    """One conversation with its questions."""
-
     sample_id: str
     sessions: tuple[LocomoSession, ...]
-    """In the order of their numbers."""
     questions: tuple[LocomoQuestion, ...]
 
 
 @dataclass(frozen=True)
 class LocomoFile:
-    """A released file, read and checked."""
-
     digest: Digest
     conversations: tuple[RawConversation, ...]
 
@@ -129,9 +110,8 @@ class LocomoFile:
 def read(path: Path) -> LocomoFile:
     """Read the released file.
 
-    Raises:
-        BadInput: the file is missing, unreadable, truncated, too large, of another format, repeats an id, or is not the
-            released file.
+    Raises ``BadInput``: the file is missing, unreadable, truncated, too large, of another format, repeats an id, or is
+    not the released file.
     """
     data = file_bytes(path, LARGEST, _REPLACE)
     if data.startswith(_ZIP_MAGIC):
@@ -150,12 +130,7 @@ def read(path: Path) -> LocomoFile:
 def parse(data: bytes, path: Path) -> tuple[RawConversation, ...]:
     """Read bytes in the released format, without a check of the digest.
 
-    Args:
-        data: the bytes of the file.
-        path: the file, for error messages.
-
-    Raises:
-        BadInput: the format is invalid, or an id repeats.
+    Raises ``BadInput``: the format is invalid, or an id repeats.
     """
     samples = _loaded(data, path)
     if not isinstance(samples, list):
@@ -222,7 +197,6 @@ def _conversation(sample: object, number: int, path: Path) -> RawConversation:
 
 
 def _speakers(conversation: Mapping[str, Any], label: str, path: Path) -> tuple[str, ...]:
-    """Return the two speakers, and refuse unknown keys."""
     known = ("speaker_a", "speaker_b")
     for key in conversation:
         if key not in known and not _SESSION.fullmatch(key) and not _DATE.fullmatch(key):

@@ -43,29 +43,22 @@ from memeval.systems.channel import visible
 FORMAT = "locomo"
 PREDICTION = "_prediction"
 CATEGORIES = tuple(LocomoCategory)
-"""Categories in the order of their numbers, from 1."""
 
 _RETRIEVING = re.compile(r"(?P<model>.+)_(?P<mode>dialog|observation|summary)_top_(?P<k>[1-9]\d{0,5})")
 
 
 class _Conversation(ForeignRecord):
-    """One conversation of the file."""
-
     sample_id: Id
     qa: list[dict[str, Any]] = Field(max_length=100_000)
 
 
 class _LocomoRowQuestion(ForeignRecord):
-    """The question of a row; the predictions have other field names."""
-
     question: Text
     category: int | None = None
     evidence: list[str] | None = None
 
 
 class _Predicted(ForeignRecord):
-    """The prediction of one system in a row."""
-
     prediction: Answer
     context: list[Id] | Id | None = None
     score: Share | None = None
@@ -80,7 +73,6 @@ class _Predicted(ForeignRecord):
 
 
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
-    """Read predictions of one model; see :data:`memeval.benchmarks.exchange_format.Reader`."""
     conversations = [(where, fitted(_Conversation, value, where)) for where, value in file.rows()]
     once((where, conversation.sample_id) for where, conversation in conversations)
     columns = tuple(
@@ -124,7 +116,6 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
 
 
 def _chosen(columns: Sequence[str], file: AnswerFile) -> str:
-    """Return the column of the system to read."""
     if not columns:
         refuse(f"no question has a field that ends in '{PREDICTION}'.", file.path, "Name a file of predictions.")
     if len(columns) == 1:
@@ -139,7 +130,6 @@ def _chosen(columns: Sequence[str], file: AnswerFile) -> str:
 def _rows(
     where: str, conversation: _Conversation, column: str, benchmark_session: BenchmarkSession
 ) -> Iterator[tuple[str, _Predicted]]:
-    """Yield the predictions of a conversation with their question ids; rows without a prediction are skipped."""
     questions = [fitted(_LocomoRowQuestion, row, f"{where}, qa {number}") for number, row in enumerate(conversation.qa)]
     for number, (row, question_id) in enumerate(
         zip(conversation.qa, _matched(where, conversation.sample_id, questions, benchmark_session), strict=True)
@@ -209,7 +199,6 @@ def _fits(question: _LocomoRowQuestion, key: object) -> bool:
 
 
 def bare_question(text: str, key: ItemKey) -> str:
-    """Return a question as released: without the two options that a protocol may append."""
     offers = isinstance(key.key, LocomoKey) and key.key.options
     return text.rsplit("\n", 2)[0] if offers else text
 
@@ -227,10 +216,8 @@ _PHOTO = " [shares a photo: "
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write conversations with predictions, and statistics; see :data:`memeval.benchmarks.exchange_format.Writer`.
 
-    Questions without an answer and conversations without answers are omitted.
-
-    Raises:
-        BadInput: the benchmark's data is not available.
+    Questions without an answer and conversations without answers are omitted. Raises ``BadInput``: the benchmark's data
+    is not available.
     """
     benchmark_session = require_session(run, benchmark_session)
     rows = last_attempts(run.responses())
@@ -249,7 +236,9 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
         qa = []
         for key in keys:
             released = _released(key, bare_question(asks[key.item_id], key))
-            predicted = _predicted(_key(key), rows[key.item_id], slug, upstream_ids if retrieves else None)
+            predicted = _predicted(
+                key.key_as(LocomoKey, FORMAT), rows[key.item_id], slug, upstream_ids if retrieves else None
+            )
             statistics.add(released, predicted.get(f"{slug}_f1", 0.0), predicted.get(f"{slug}_recall"), lengths)
             qa.append({**released, **predicted})
         conversations.append({"sample_id": sample_id, "qa": qa})
@@ -257,15 +246,8 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
     return [write_json(to, conversations, indent=2), write_json(stats, {slug: statistics.table(retrieves)}, indent=2)]
 
 
-def _key(key: ItemKey) -> LocomoKey:
-    if not isinstance(key.key, LocomoKey):
-        raise TypeError(f"{key.item_id} has no key of LoCoMo's")
-    return key.key
-
-
 def _released(item: ItemKey, question: str) -> dict[str, Any]:
-    """Return a question with the fields and field order of the released file."""
-    key = _key(item)
+    key = item.key_as(LocomoKey, FORMAT)
     answer = int(key.answer) if key.answer is not None and item.item_id in NUMBERS else key.answer
     fields = {"question": question, "answer": answer, "evidence": list(key.evidence)}
     fields["category"] = CATEGORIES.index(key.category) + 1
@@ -280,10 +262,7 @@ def _released(item: ItemKey, question: str) -> dict[str, Any]:
 def _predicted(key: LocomoKey, row: Response, slug: str, upstream_ids: Mapping[str, str] | None) -> dict[str, Any]:
     """Return the fields that are added to a question.
 
-    Args:
-        key: the question's key.
-        slug: the system's slug.
-        upstream_ids: LoCoMo's ids by ordinal; ``None`` if the run has no retrieved items.
+    ``upstream_ids``: LoCoMo's ids by ordinal; ``None`` if the run has no retrieved items.
     """
     answer = chosen(row.answer, key.options) if key.options else row.answer
     found = {f"{slug}_prediction": answer}
@@ -298,8 +277,6 @@ def _predicted(key: LocomoKey, row: Response, slug: str, upstream_ids: Mapping[s
 
 
 class _Statistics:
-    """The statistics of LoCoMo's code, by category number."""
-
     def __init__(self) -> None:
         self._scores: dict[int, list[float]] = defaultdict(list)
         self._recalls: dict[int, list[float]] = defaultdict(list)
@@ -321,7 +298,6 @@ class _Statistics:
             return  # malformed evidence has no position; LoCoMo's code skips it, too
 
     def table(self, retrieves: bool) -> dict[str, Any]:
-        """Return the statistics in the form of LoCoMo's code."""
         table: dict[str, Any] = {
             "category_counts": {name: len(scores) for name, scores in self._scores.items()},
             "cum_accuracy_by_category": {name: fsum(scores) for name, scores in self._scores.items()},

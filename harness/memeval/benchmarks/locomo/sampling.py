@@ -17,7 +17,6 @@ Groups = dict[str, dict[str, list[ItemKey]]]
 """Questions by conversation, in the order of the file, then by category."""
 
 Rank = Callable[[str], str]
-"""Sort key of a name in a draw."""
 
 Quotas = Callable[[Mapping[str, int], int, Rank], dict[str, int]]
 """Returns the sample size of each group, from group sizes, total and order."""
@@ -106,7 +105,6 @@ SAMPLERS: dict[str, Callable[[Sequence[ItemKey]], tuple[ItemKey, ...]]] = {
     "fair-exact": partial(exact, total=200, quotas=equal, seed=42),
     "fair-proportional": partial(exact, total=200, quotas=proportional, seed=42),
 }
-"""Sampler of each tier."""
 
 
 def _grouped(keys: Sequence[ItemKey]) -> Groups:

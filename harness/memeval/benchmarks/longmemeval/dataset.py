@@ -9,20 +9,22 @@ from pydantic import ValidationError
 
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey
-from memeval.benchmarks.longmemeval.released import LOCAL, PULL, LongMemEvalFile, LongMemEvalQuestion, QuestionHead
-from memeval.benchmarks.longmemeval.replay import iso, ordinals_of, scenario_of
+from memeval.benchmarks.longmemeval.released import (
+    LOCAL,
+    PULL,
+    LongMemEvalFile,
+    LongMemEvalQuestion,
+    QuestionHead,
+    iso,
+    ordinals_of,
+    scenario_of,
+)
 from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Scenario
 
 
 class LongMemEvalDataset(Dataset):
-    """The questions of a file, each with its own history, which is loaded on demand.
-
-    Args:
-        released: the file, read and checked.
-    """
-
     def __init__(self, released: LongMemEvalFile) -> None:
         self.digest = released.index.digest
         self.parameters = {"file": released.file}
@@ -33,22 +35,18 @@ class LongMemEvalDataset(Dataset):
         self._cached = lru_cache(maxsize=1)(self._open)  # those of the largest file need 40 MB each
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the scenarios in the order of the file, loaded one at a time."""
         return map(self.scenario, self._places)
 
     def answer_keys(self) -> Iterator[ItemKey]:
-        """Yield the keys in the order of the file, without loading histories."""
         return map(_key, self._heads)
 
     def scenario(self, scenario_id: str) -> Scenario:
         return self._cached(self._places[scenario_id])
 
     def scenario_ids(self) -> Iterator[str]:
-        """Yield the scenario ids, which are the question ids."""
         return iter(self._places)
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:
-        """Map the ids of the source to ordinals; see :func:`ordinals_of`."""
         return ordinals_of(self.scenario(scenario_id))
 
     def _open(self, place: int) -> Scenario:

@@ -1,4 +1,8 @@
-"""Graders of LongMemEval: answers by a judge, and retrieval."""
+"""Graders of LongMemEval: answers by a judge, and retrieval, with the benchmark's own metrics for comparison.
+
+Those (xiaowu0162/LongMemEval, ``src/retrieval/eval_utils.py``) use user turns only, recognise evidence by a mark in the
+source's ids, and use the older discount of ranks. memeval's own measures are in :mod:`memeval.grading.evidence`.
+"""
 
 from __future__ import annotations
 
@@ -18,38 +22,25 @@ from memeval.records.scenario import Ingest, Scenario
 _Measure = Callable[[Sequence[str], Sequence[str], int], dict[str, float]]
 
 OFFICIAL_DEPTHS = (1, 3, 5, 10, 30, 50)
-"""LongMemEval's cut-off ranks."""
 
 MARK = "answer"
-"""Part of the ids of evidence."""
 
 UNMARKED = "noans"
 """Replaces the mark if no user turn contains the answer."""
 
 
 NAMES = ("recall_any", "recall_all", "ndcg_any")
-"""LongMemEval's measures."""
 
 _UNKNOWN = ""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """LongMemEval's documents for one question, with its ids."""
-
     sessions: dict[str, str]
-    """Ids by session ordinal."""
     turns: dict[str, str]
-    """Ids by turn ordinal; user turns only."""
 
 
 def corpus(history: TurnIndex, evidence_turns: AbstractSet[str]) -> Corpus:
-    """Return the documents of a question's history.
-
-    Args:
-        history: the turn index of the scenario; its source ids are LongMemEval's.
-        evidence_turns: ordinals of the turns that contain the answer, according to the file.
-    """
     sessions, turns = {}, {}
     for step in history.scenario.steps:
         if not isinstance(step, Ingest):
@@ -67,23 +58,15 @@ def _marked(source_id: str, has_answer: bool) -> str:
 
 
 def dcg(relevances: Sequence[float]) -> float:
-    """Return ``rel_1 + Σ_{i≥2} rel_i / log2(i)``: the discount of Järvelin and Kekäläinen's first paper.
-
-    Args:
-        relevances: the relevance of each rank.
-    """
+    """Return ``rel_1 + Σ_{i≥2} rel_i / log2(i)``: the discount of Järvelin and Kekäläinen's first paper."""
     return fsum(relevance / log2(max(2, rank)) for rank, relevance in enumerate(relevances, 1))
 
 
 def official_measures(ranking: Sequence[str], documents: Sequence[str], k: int) -> dict[str, float]:
     """Return LongMemEval's three measures of the first k ranks.
 
-    Without evidence, ``recall_any`` and ``ndcg_any`` are 0 and ``recall_all`` is 1.
-
-    Args:
-        ranking: ids of the retrieved documents, best first.
-        documents: ids of all documents; if turns represent sessions, each session once per turn.
-        k: the cut-off rank.
+    Without evidence, ``recall_any`` and ``ndcg_any`` are 0 and ``recall_all`` is 1. ``documents``: ids of all
+    documents; if turns represent sessions, each session once per turn.
     """
     gold = {document for document in documents if MARK in document}
     within = set(ranking[:k])
@@ -93,13 +76,7 @@ def official_measures(ranking: Sequence[str], documents: Sequence[str], k: int) 
 
 
 def turns_as_sessions(ranking: Sequence[str], documents: Sequence[str], k: int) -> dict[str, float]:
-    """Return the measures of the first k sessions of a ranking of turns.
-
-    Args:
-        ranking: ids of turns, best first.
-        documents: ids of all turns.
-        k: number of sessions.
-    """
+    """Return the measures of the first k sessions of a ranking of turns."""
     ranked, all_sessions = [[_session(one) for one in ids] for ids in (ranking, documents)]
     depth = k
     while depth < len(ranked) and len(set(ranked[:depth])) < k:
@@ -118,11 +95,6 @@ def official_retrieval(
 
     Its code ranks user turns: assistant turns are skipped, and unknown turns take a rank. ``official_counted`` is 1 if
     a user turn contains the answer; LongMemEval's own run counts only such questions.
-
-    Args:
-        history: the turn index of the question's scenario.
-        evidence_turns: ordinals of the turns that contain the answer, according to the file.
-        retrieved: the retrieved sources; turn measures are ``None`` if they have no turns.
     """
     known = corpus(history, evidence_turns)
     ranked = [known.sessions.get(one, _UNKNOWN) for one in retrieved.sessions]
@@ -155,24 +127,16 @@ class LongMemEvalJudged(Judged):
     name = "longmemeval-judged@2"
 
     def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
-        _key(item, self.name)
+        item.key_as(LongMemEvalKey, self.name)
         return few_measures(item, index_of(scenario), response)
 
     def alternates(self, item: ItemKey, verdict: bool | None) -> Mapping[str, bool | None]:
-        return {"abstention": verdict is True if _key(item, self.name).abstention else None}
+        return {"abstention": verdict is True if item.key_as(LongMemEvalKey, self.name).abstention else None}
 
 
 class LongMemEvalRetrieval(Retrieval):
-    """Grades the retrieved items of one question, and adds LongMemEval's own measures."""
-
     name = "longmemeval-retrieval@2"
 
     def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
-        evidence_turns = frozenset(_key(item, self.name).evidence_turns)
+        evidence_turns = frozenset(item.key_as(LongMemEvalKey, self.name).evidence_turns)
         return {} if retrieved is None else official_retrieval(history, evidence_turns, retrieved)
-
-
-def _key(item: ItemKey, grader: str) -> LongMemEvalKey:
-    if not isinstance(item.key, LongMemEvalKey):
-        raise TypeError(f"{item.item_id}: {grader} cannot grade keys of kind {item.key.kind!r}")
-    return item.key

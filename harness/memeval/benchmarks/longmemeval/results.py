@@ -32,10 +32,8 @@ from memeval.records.scenario import Ingest, Scenario
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write hypotheses and judged hypotheses, or the log of a retrieval run.
 
-    A failed question has a row in both files, labelled false: the official scripts divide by the number of rows.
-
-    Raises:
-        BadInput: the benchmark's data is not available.
+    A failed question has a row in both files, labelled false: the official scripts divide by the number of rows. Raises
+    ``BadInput``: the benchmark's data is not available.
     """
     benchmark_session = require_session(run, benchmark_session)
     rows = last_attempts(run.responses())
@@ -61,10 +59,9 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
 
 def _retrieved(key: ItemKey, scenario: Scenario, row: Response, grade: Grade) -> dict[str, Any]:
     """Return the retrieved items of a question with LongMemEval's ids; items without one are omitted."""
-    if not isinstance(key.key, LongMemEvalKey):
-        raise TypeError(f"{key.item_id} has no LongMemEval key")
+    answer_key = key.key_as(LongMemEvalKey, "the format longmemeval")
     history = TurnIndex(scenario)
-    documents = corpus(history, frozenset(key.key.evidence_turns))
+    documents = corpus(history, frozenset(answer_key.evidence_turns))
     known = documents.sessions | documents.turns
     items = () if row.outcome not in (Outcome.OK, Outcome.EMPTY) else row.items or ()
     sources = [source for source in dict.fromkeys(sources_of(items)) if source in known]
@@ -73,9 +70,9 @@ def _retrieved(key: ItemKey, scenario: Scenario, row: Response, grade: Grade) ->
     session_ids = {step.session.session_id: step.source_id for step in scenario.steps if isinstance(step, Ingest)}
     return {
         "question_id": key.item_id,
-        "question_type": key.key.question_type.value,
+        "question_type": answer_key.question_type.value,
         "question": ask.question,
-        "answer": int(key.key.answer) if key.key.whole_number else key.key.answer,
+        "answer": int(answer_key.answer) if answer_key.whole_number else answer_key.answer,
         "question_date": written(ask.timestamp or ""),
         "answer_session_ids": [session_ids[session] for session in key.evidence or ()],
         "retrieval_results": {
@@ -99,7 +96,6 @@ def _metrics(measured: Mapping[str, float | None], level: str) -> dict[str, floa
 
 
 def _text(history: TurnIndex, source: str) -> str:
-    """Return a document's text: a turn's text, or all user turns of a session."""
     if source in history.turns:
         return history.turns[source][1].content
     return " ".join(turn.content for turn in _session(history, source).turns if turn.role == "user")

@@ -46,10 +46,6 @@ def allocations(sizes: Mapping[str, int], size: int) -> dict[str, int]:
 
     Each group has its proportional share, rounded down. The groups with the largest remainders get one more each; ties
     go to the first name.
-
-    Args:
-        sizes: number of items in each group.
-        size: sample size, less than the number of items.
     """
     total = sum(sizes.values())
     shares = {name: sizes[name] * size // total for name in sorted(sizes)}

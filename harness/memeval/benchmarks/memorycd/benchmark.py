@@ -22,7 +22,6 @@ from memeval.keys import ItemKey
 from memeval.records.errors import BadInput
 
 DATA_FOLDER = "memorycd"
-"""Name of its folder in the data folder."""
 
 USER_FILES = tuple(
     folder + name + ending
@@ -34,17 +33,13 @@ USER_FILES = tuple(
     )
     for ending in (".jsonl", ".jsonl.gz")
 )
-"""Possible paths of the user file in the folder of the data."""
 
 
 def users_file(path: Path | None) -> Path | None:
     """Return the user file, or ``None``.
 
-    Args:
-        path: the file, its folder, or the folder of all data; ``None`` for the data folder of memeval.
-
-    Raises:
-        BadInput: there are several user files.
+    ``path``: the file, its folder, or the folder of all data; ``None`` for the data folder of memeval. Raises
+    ``BadInput``: there are several user files.
     """
     if path is not None and not path.is_dir():
         return path if path.exists() else None
@@ -101,16 +96,13 @@ GRADERS: dict[MemoryCDTask, Callable[[], Grader]] = {
     MemoryCDTask.REVIEW: MemoryCDText,
     MemoryCDTask.RANKING: MemoryCDRanking,
 }
-"""Grader of each task."""
 
 DEFAULTS: dict[str, str | int] = {"form": "released", "tests": DEFAULT_TESTS, "users": 0, "sources": "+".join(DOMAINS)}
-"""Parameters with their defaults."""
 
 UNVERIFIED = "Unverified data: its authors publish no digest, so a run on it is not ranked."
 """Warning before every run while the catalogue has no digest of the released file."""
 
 QUICK_USERS = 25
-"""Users of each domain in the tier quick."""
 
 
 def _task(protocol: str) -> MemoryCDTask:
@@ -118,8 +110,6 @@ def _task(protocol: str) -> MemoryCDTask:
 
 
 class MemoryCDBenchmark(Benchmark):
-    """MemoryCD as released, version 1: four of the twelve domains of the paper."""
-
     info = load(__package__)
     formats = (RESULTS,)
     readers = (HabitsReader(),)
@@ -128,6 +118,8 @@ class MemoryCDBenchmark(Benchmark):
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> MemoryCDDataset:
         """Open the data of a protocol.
 
+        Raises ``BadInput``: the data is missing or invalid, or a parameter is unknown or invalid.
+
         Args:
             path: the user file, or a folder with it and the metadata, in the documented or the released layout;
                 ``None`` for the data folder of memeval.
@@ -135,9 +127,6 @@ class MemoryCDBenchmark(Benchmark):
                 of last reviews of a user that are asked for; ``users``: number of users per domain, 0 for all;
                 ``sources``: domains of the memory in cross-domain protocols, joined by ``+``.
             protocol: the task and the setting.
-
-        Raises:
-            BadInput: the data is missing or invalid, or a parameter is unknown or invalid.
         """
         chosen = _checked(parameters or {})
         file = users_file(path)
@@ -164,14 +153,12 @@ class MemoryCDBenchmark(Benchmark):
         return MemoryCDDataset(users, catalogue, _task(protocol), setting, most, other, notes, released)
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether there is a user file; :meth:`opened` refuses several."""
         try:
             return users_file(path) is not None
         except BadInput:
             return True
 
     def sampled(self, keys: Sequence[ItemKey], tier: str) -> tuple[ItemKey, ...]:
-        """Return the items of a tier: all, or those of some users per domain, drawn by the hashes of their ids."""
         seed = next(each.seed for each in self.info.tiers if each.name == tier)
         if seed is None:
             return tuple(keys)
@@ -186,11 +173,6 @@ class MemoryCDBenchmark(Benchmark):
 
 
 def _checked(parameters: Parameters) -> dict[str, str | int]:
-    """Return the parameters with the defaults for missing ones.
-
-    Raises:
-        BadInput: a parameter is unknown or invalid.
-    """
     refuse_parameters("memorycd@1", {name: 0 for name in parameters if name not in DEFAULTS}, ", ".join(DEFAULTS))
     for name, value in parameters.items():
         expected = _expected(name, value)
@@ -200,7 +182,6 @@ def _checked(parameters: Parameters) -> dict[str, str | int]:
 
 
 def _expected(name: str, value: str | int) -> str | None:
-    """Return what an invalid parameter must be; ``None`` if it is valid."""
     if name == "form":
         return None if value in ("released", "clean") else "'released' or 'clean'"
     if name == "sources":

@@ -18,7 +18,6 @@ from memeval.records.errors import BadInput
 from memeval.records.scenario import Retain, Scenario, Task
 
 KEPT_OPEN = 4
-"""Number of cached scenarios."""
 
 _SIZES = (("1-9", 10), ("10-49", 50), ("50-199", 200))
 """Slices by size of the memory: name and exclusive upper bound."""
@@ -26,8 +25,6 @@ _SIZES = (("1-9", 10), ("10-49", 50), ("50-199", 200))
 
 @dataclass
 class UserCounts:
-    """Counts of the users of a domain."""
-
     eligible: int = 0
     """Users with enough reviews, up to the requested number."""
     skipped: int = 0
@@ -44,25 +41,16 @@ class UserCounts:
 
 @dataclass(frozen=True)
 class _AskedUser:
-    """A user who is asked in a domain."""
-
     user_id: str
     domain: str
     tests: tuple[int, ...]
-    """Indexes of the asked tests, from 0."""
     keys: tuple[ItemKey, ...] = field(repr=False)
 
 
 class MemoryCDDataset(Dataset):
     """The reviews of many users for one task and setting: a scenario per user and domain, loaded on demand.
 
-    Args:
-        catalogue: the metadata of products.
-        task: the kind of task.
-        most_users: maximum number of users per domain; 0 for all.
-        parameters: the parameters that differ from the defaults.
-        notes: warnings about the files.
-        released: digests of the unpacked released user file.
+    ``most_users``: maximum number of users per domain; 0 for all.
     """
 
     def __init__(
@@ -88,15 +76,12 @@ class MemoryCDDataset(Dataset):
 
     @property
     def tallies(self) -> dict[str, UserCounts]:
-        """Counts of the users, by domain."""
         return self._walked[1]
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the scenarios by domain, then by user in the order of the file."""
         return map(self.scenario, self._asked)
 
     def answer_keys(self) -> Iterator[ItemKey]:
-        """Yield the keys in the order of the scenarios, then by time."""
         return (key for asked in self._asked.values() for key in asked.keys)
 
     def scenario(self, scenario_id: str) -> Scenario:
@@ -108,8 +93,7 @@ class MemoryCDDataset(Dataset):
     def parted(self, scenario_id: str) -> Split:
         """Return the memory and all tests of a scenario, also the tests that are not asked.
 
-        Raises:
-            KeyError: no scenario has that id.
+        Raises ``KeyError``: no scenario has that id.
         """
         asked = self._asked[scenario_id]
         parted = split(self._users.histories(asked.user_id), asked.domain, self.setting)

@@ -1,21 +1,21 @@
-"""The graders of MemoryCD's tasks, and averages by person."""
+"""The graders of MemoryCD's tasks, and parsing of answers: like the released code, and strictly.
+
+Rules: AgentMemoryWorld/MemoryCD, ``eval_core.py``. The released rules always give a result: 3.0 if an answer has no
+number, and the prompt's order for missing ids. The strict rules report both cases and give no credit.
+"""
 
 from __future__ import annotations
 
+import math
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from math import fsum, log2
 
 from memeval.benchmarks.memorycd.keys import MemoryCDKey, MemoryCDTask
 from memeval.benchmarks.memorycd.overlap import bleu, rouge
-from memeval.benchmarks.memorycd.parsing import (
-    HIGHEST,
-    LOWEST,
-    ParseState,
-    parsed_ranking,
-    parsed_rating,
-    published_ranking,
-)
 from memeval.grading.base import RuleGrader, first_failure, only, row
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
@@ -23,20 +23,109 @@ from memeval.records.grade import Grade, GradeState
 from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 
+LOWEST, HIGHEST = 1.0, 5.0
+
+DEFAULT = 3.0
+"""The released code's rating of an answer without a number."""
+
+_NUMBER = re.compile(r"\d+\.?\d*")
+_PUBLISHED_ID = re.compile(r"B[0-9A-Z]{9}")
+_RUN = re.compile(r"[^\W_]+")
+
+
+class ParseState(StrEnum):
+    OK = "ok"
+    """The answer has the requested form."""
+    REPAIRED = "repaired"
+    """The answer contains a number among words, out of range or not finite, or an id twice."""
+    FALLBACK = "fallback"
+    """The answer has no number, or an id is missing."""
+
+
+@dataclass(frozen=True)
+class ParsedRating:
+    value: float
+    """Stars, 1 to 5, not rounded; :data:`DEFAULT` for a fallback."""
+    state: ParseState
+    finite: bool
+    """Whether the number is finite: neither ``nan`` nor ``inf``."""
+
+
+@dataclass(frozen=True)
+class ParsedRanking:
+    order: tuple[str, ...]
+    state: ParseState
+
+
+def parsed_rating(answer: str) -> ParsedRating:
+    """Return the rating in an answer.
+
+    It is the whole answer as a number, else the first number in it, else 3; clamped to [1, 5]. ``nan`` and ``inf`` give
+    5.
+    """
+    state = ParseState.OK
+    try:
+        number = float(answer)
+    except ValueError:
+        found = _NUMBER.search(answer)
+        if found is None:
+            return ParsedRating(DEFAULT, ParseState.FALLBACK, finite=True)
+        number, state = float(found.group()), ParseState.REPAIRED
+    # With this order of arguments nan gives the highest rating, like in the released code.
+    value = max(LOWEST, min(HIGHEST, number))
+    return ParsedRating(value, state if value == number else ParseState.REPAIRED, finite=math.isfinite(number))
+
+
+def published_ranking(answer: str, candidates: Sequence[str]) -> tuple[str, ...]:
+    """Return the ranking of the released code.
+
+    It recognises only ids of the letter B and nine more characters; other ids follow in the prompt's order. If
+    candidates are duplicated and the counts differ, the result is the prompt's order.
+    """
+    known = set(candidates)
+    recognised = dict.fromkeys(one for one in _PUBLISHED_ID.findall(answer) if one in known)
+    order = (*recognised, *(one for one in candidates if one not in recognised))
+    return order if len(order) == len(candidates) else tuple(candidates)
+
+
+def parsed_ranking(answer: str, candidates: Sequence[str]) -> ParsedRanking:
+    """Return the candidates that an answer names, in its order.
+
+    An id counts if no letter or digit is next to it. Of two ids that begin at one position, the longer one counts.
+    """
+    named = list(_named(answer, set(candidates)))
+    order = tuple(dict.fromkeys(named))
+    if len(order) < len(set(candidates)):
+        return ParsedRanking(order, ParseState.FALLBACK)
+    return ParsedRanking(order, ParseState.OK if len(named) == len(order) else ParseState.REPAIRED)
+
+
+def _named(answer: str, candidates: set[str]) -> Iterator[str]:
+    by_run: dict[str, list[str]] = defaultdict(list)
+    for one in sorted(candidates, key=len, reverse=True):
+        if run := _RUN.match(one):
+            by_run[run.group()].append(one)
+    reached = 0
+    for run in _RUN.finditer(answer):
+        if run.start() < reached:
+            continue
+        for one in by_run.get(run.group(), ()):
+            end = run.start() + len(one)
+            if answer.startswith(one, run.start()) and not _RUN.match(answer, end):
+                yield one
+                reached = end
+                break
+
+
 PUBLISHED = "published"
 """The released code's rule: name of the alternate, and prefix of its metrics."""
 
 
 def key_of(item: ItemKey, grader: str, *tasks: MemoryCDTask) -> MemoryCDKey:
-    """Return an item's key.
-
-    Raises:
-        TypeError: the key belongs to none of the tasks.
-    """
-    if not isinstance(item.key, MemoryCDKey) or item.key.task not in tasks:
-        kind = item.key.task.value if isinstance(item.key, MemoryCDKey) else item.key.kind
-        raise TypeError(f"{item.item_id}: {grader} cannot grade keys of kind {kind!r}")
-    return item.key
+    key = item.key_as(MemoryCDKey, grader)
+    if key.task not in tasks:
+        raise TypeError(f"{item.item_id}: {grader} cannot use keys of kind {key.task.value!r}")
+    return key
 
 
 def state_of(responses: Sequence[Response], reason: str) -> tuple[GradeState, str]:
@@ -55,9 +144,6 @@ def parse_rates(responses: Sequence[Response], state: ParseState) -> dict[str, f
 def macro_average(values: Iterable[tuple[str, float]]) -> float | None:
     """Return the mean of the people's means, so that each person has the same weight.
 
-    Args:
-        values: person and value of each item.
-
     Returns:
         The average; ``None`` if there are no values.
     """
@@ -69,10 +155,8 @@ def macro_average(values: Iterable[tuple[str, float]]) -> float | None:
 
 
 DEPTHS = (1, 3, 5)
-"""The cut-off ranks."""
 
 HEADLINE = "ndcg@5"
-"""The metric that is an item's credit."""
 
 
 class MemoryCDRanking(RuleGrader):
@@ -86,12 +170,6 @@ class MemoryCDRanking(RuleGrader):
     name = "memorycd-ranking@1"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
-
-        Raises:
-            TypeError: the item's key is not a ranking.
-            ValueError: the item is not one question with one response, or the chosen item is not a candidate.
-        """
         response = only(item, responses, self.name)
         key = key_of(item, self.name, MemoryCDTask.RANKING)
         if key.chosen is None or key.chosen not in key.candidates:
@@ -122,19 +200,13 @@ class MemoryCDRanking(RuleGrader):
 
 
 def rank_of(chosen: str, order: Sequence[str]) -> int:
-    """Return the rank of the chosen item, from 1.
-
-    Raises:
-        ValueError: the ranking does not contain it.
-    """
     return order.index(chosen) + 1
 
 
 def ranking_metrics(rank: int | None) -> dict[str, float]:
     """Return nDCG and recall at each depth, by name: ``1 / log2(rank + 1)``, and 1, for a rank within it; else 0.
 
-    Args:
-        rank: rank of the chosen item, from 1; ``None`` if it has none.
+    ``rank``: rank of the chosen item, from 1; ``None`` if it has none.
     """
     found = {}
     for depth in DEPTHS:
@@ -155,12 +227,6 @@ class MemoryCDRating(RuleGrader):
     name = "memorycd-rating@1"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
-
-        Raises:
-            TypeError: the item's key is not a rating.
-            ValueError: the item is not one question with one response, or its key has no rating.
-        """
         response = only(item, responses, self.name)
         truth = key_of(item, self.name, MemoryCDTask.RATING).rating
         if truth is None:
@@ -195,7 +261,6 @@ class MemoryCDRating(RuleGrader):
 
 
 def _credit(error: float | None) -> float:
-    """Return the credit for an error in stars; 0 for ``None``."""
     return 0.0 if error is None else 1 - error / (HIGHEST - LOWEST)
 
 
@@ -208,12 +273,6 @@ class MemoryCDText(RuleGrader):
     name = "memorycd-text@1"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
-
-        Raises:
-            TypeError: the item's key is not a title or review.
-            ValueError: the item is not one question with one response, or its key has no text.
-        """
         response = only(item, responses, self.name)
         reference = key_of(item, self.name, MemoryCDTask.TITLE, MemoryCDTask.REVIEW).text
         if reference is None:

@@ -29,7 +29,6 @@ LARGEST_LINE_BYTES = 256 << 20
 """Largest accepted line. The longest known history has a few MB."""
 
 LARGEST_FILE_BYTES = 16 << 30
-"""Largest accepted file, unpacked."""
 
 MOST_NOTES = 20
 """Maximum number of notes on skipped lines; the others are counted."""
@@ -42,19 +41,13 @@ class Misfit(ValueError):
 
 
 class JsonLines:
-    """The objects of a file of JSON lines, in order. Skips other lines and notes them.
-
-    Args:
-        remedy: how to fix an invalid file, as a sentence.
-    """
+    """The objects of a file of JSON lines, in order. Skips other lines and notes them."""
 
     def __init__(self, path: Path, remedy: str) -> None:
         self.path, self._remedy = path, remedy
         self._hash = hashlib.sha256()
         self.count = 0
-        """Lines read so far, without blank lines."""
         self.skipped = 0
-        """Number of skipped lines among them."""
         self._notes: list[str] = []
         self._odd: Counter[str] = Counter()
 
@@ -77,12 +70,8 @@ class JsonLines:
     def objects(self, read: Callable[[dict[str, Any]], None]) -> None:
         """Call ``read`` for every object.
 
-        Args:
-            read: receives each object; may raise :class:`Misfit` to skip its line.
-
-        Raises:
-            BadInput: the file is unreadable, empty, truncated or damaged gzip, exceeds a size limit, or has no valid
-                line.
+        ``read``: receives each object; may raise :class:`Misfit` to skip its line. Raises ``BadInput``: the file is
+        unreadable, empty, truncated or damaged gzip, exceeds a size limit, or has no valid line.
         """
         number = 0
         last = b""
@@ -118,7 +107,6 @@ class JsonLines:
         return ""
 
     def _raw(self) -> Iterator[bytes]:
-        """Yield the lines with their line ends, and update the digest."""
         total = 0
         try:
             with self.path.open("rb") as file:
@@ -146,7 +134,6 @@ class JsonLines:
 
 
 def is_packed(path: Path) -> bool:
-    """Return whether a file is gzip, by its bytes."""
     with path.open("rb") as file:
         return file.read(2) == _GZIP
 
@@ -160,34 +147,22 @@ def is_finite(value: Any) -> bool:
 
 
 FillTables = Callable[[sqlite3.Connection, JsonLines], None]
-"""Creates the tables of an index and fills them from the lines of a file."""
 
 _KEPT_NAME = 32
 
 
 @dataclass(frozen=True)
 class Index:
-    """A file of JSON lines as SQLite tables."""
-
     source: Path
-    """The file."""
     path: Path
-    """The SQLite file."""
     digest: Digest
-    """Digest of the unpacked bytes of the file."""
     notes: tuple[str, ...]
-    """Warnings about the file, as sentences."""
     _tables: sqlite3.Connection = field(repr=False, compare=False)
     _lock: threading.Lock = field(repr=False, compare=False, default_factory=threading.Lock)
     _folder: object = field(repr=False, compare=False, default=None)
     """A temporary folder that must exist as long as the index is used, or ``None``."""
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return the rows of an SQL query. Thread-safe.
-
-        Raises:
-            BadInput: the index is missing or damaged.
-        """
         try:
             with self._lock:
                 return self._tables.execute(query, values).fetchall()
@@ -202,14 +177,13 @@ class Index:
 def index_of(path: Path, kind: str, reading: FillTables, remedy: str) -> Index:
     """Return the index of a file; create it if there is none.
 
+    Raises ``BadInput``: the file is missing or invalid; see :meth:`JsonLines.objects`.
+
     Args:
         path: the file: JSON lines, plain or gzip.
         kind: name and version of ``reading``. Each kind has its own index.
         reading: creates and fills the tables.
         remedy: how to fix an invalid file, as a sentence.
-
-    Raises:
-        BadInput: the file is missing or invalid; see :meth:`JsonLines.objects`.
     """
     try:
         with path.open("rb") as file:

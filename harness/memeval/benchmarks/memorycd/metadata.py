@@ -20,10 +20,7 @@ DESCRIPTION_CHARACTERS = 500
 
 @dataclass(frozen=True)
 class Product:
-    """Metadata of a product."""
-
     title: str = ""
-    """Name; empty if unknown."""
     average: float | None = None
     """Mean of all ratings, as in the file; ``None`` if unknown."""
     category: str = ""
@@ -33,24 +30,15 @@ class Product:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The non-empty texts for searches."""
         return tuple(text for text in (self.title, self.category, self.description) if text)
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Metadata of the products of several domains."""
-
     indexes: Mapping[str, Index]
-    """Indexes by domain, in the order of the domains."""
 
     def product(self, item: str, domains: Sequence[str]) -> Product | None:
-        """Return the metadata of a product, or ``None``. If several domains have it, the last one wins.
-
-        Args:
-            item: the product id.
-            domains: the domains to search, in the order of the domains.
-        """
+        """Return the metadata of a product, or ``None``. If several domains have it, the last one wins."""
         for domain in reversed(domains):
             index = self.indexes.get(domain) if item else None
             found = index.rows("SELECT body FROM products WHERE item = ?", item) if index else []
@@ -62,14 +50,12 @@ class Catalogue:
 def read_metadata(path: Path, remedy: str) -> Index:
     """Read a file of metadata: lines of ``{parent_asin, title, average_rating, main_category, description}``.
 
-    If a product has several lines, the last one wins. Skips invalid lines and notes them.
+    If a product has several lines, the last one wins. Skips invalid lines and notes them. Raises ``BadInput``: the file
+    is empty, truncated or invalid.
 
     Args:
         path: the file, plain or gzip.
         remedy: how to fix an invalid file, as a sentence.
-
-    Raises:
-        BadInput: the file is empty, truncated or invalid.
     """
     return index_of(path, KIND, _read, remedy)
 

@@ -23,14 +23,10 @@ EPSILON = 0.1
 def bleu(reference: str, prediction: str, orders: int) -> float:
     """Return ``BP · exp(Σ_{n≤N} log(p_n) / N)``.
 
-    p_n is the share of the prediction's n-grams that also occur in the reference, with clipped counts. BP is
-    ``exp(1 - r/c)`` for a prediction of c words that is shorter than the reference of r words, and 1 otherwise. Words
-    are separated by white space and case-sensitive. Without common words, BLEU is 0.
-
-    Args:
-        reference: the reference text.
-        prediction: the predicted text.
-        orders: N, with equal weights: 1 for BLEU-1, 4 for BLEU-4.
+    p_n is the share of the prediction's n-grams that also occur in the reference, with clipped counts. BP is ``exp(1 -
+    r/c)`` for a prediction of c words that is shorter than the reference of r words, and 1 otherwise. Words are
+    separated by white space and case-sensitive. Without common words, BLEU is 0. ``orders``: N, with equal weights: 1
+    for BLEU-1, 4 for BLEU-4.
     """
     reference_words, predicted_words = reference.split(), prediction.split()
     matches = [_matches(reference_words, predicted_words, order) for order in range(1, orders + 1)]
@@ -55,13 +51,10 @@ def _grams(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
 
 _WORD = re.compile(r"[a-z0-9]+")
 _STEMMED_FROM = 4
-"""Shortest length of a stemmed word."""
 
 
 @dataclass(frozen=True)
 class Rouge:
-    """F-measures, in [0, 1]."""
-
     rouge1: float
     """Over single words."""
     rouge_l: float
@@ -74,10 +67,6 @@ def rouge(reference: str, prediction: str) -> Rouge:
     ``F = 2PR / (P + R)``, where P and R are the shares of common words in the prediction and the reference. Words are
     runs of a-z and 0-9 in the lower-cased text; longer ones than three letters are Porter-stemmed. ROUGE-1 counts
     repeated words as often as both texts contain them. ROUGE-L counts the longest common subsequence.
-
-    Args:
-        reference: the reference text.
-        prediction: the predicted text.
     """
     reference_words, predicted_words = tokens(reference), tokens(prediction)
     if not reference_words or not predicted_words:
@@ -90,7 +79,6 @@ def rouge(reference: str, prediction: str) -> Rouge:
 
 
 def tokens(text: str) -> list[str]:
-    """Return the stemmed words of a text."""
     return [stem(word) if len(word) >= _STEMMED_FROM else word for word in _WORD.findall(text.lower())]
 
 

@@ -11,10 +11,8 @@ from math import fsum, log, sqrt
 from memeval.reading import ReaderAnswer
 
 LIKED = 4.0
-"""Fewest stars for a liked product."""
 
 Fields = Mapping[str, str]
-"""The fields of one review or candidate, by label."""
 
 _LABELS = (
     "ID",
@@ -31,7 +29,6 @@ _LABELS = (
 """Labels in their order; a label that does not come after the previous one starts a new review."""
 
 _TEXT_LABELS = ("Domain", "Title", "Review", "Product", "Category", "Description")
-"""Labels whose words describe a product."""
 
 _LINE = re.compile(
     r" *(?:\[[^\]]*\] (?:[^:]{1,60}: )?)?(?P<label>" + "|".join(_LABELS) + r"): ?(?P<value>.*)", re.DOTALL
@@ -62,7 +59,6 @@ class HabitsReader:
     name = "habits@1"
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
-        """Solve a task; see :class:`memeval.reading.Reader`."""
         asked = _TASK.match(question)
         known = _Reviews(list(dict.fromkeys(_Review(one) for text in contexts for one in reviews_in(text))))
         if asked is None or not known.reviews:
@@ -78,8 +74,6 @@ class HabitsReader:
 
 
 class _Review:
-    """One review in the context; equal to another with the same fields."""
-
     def __init__(self, fields: Fields) -> None:
         self.fields = fields
         self.rating = _number(fields.get("Rating", ""))
@@ -96,14 +90,11 @@ class _Review:
 
 
 class _Reviews:
-    """The reviews in a context."""
-
     def __init__(self, reviews: Sequence[_Review]) -> None:
         self.reviews = [one for one in reviews if one.rating is not None]
 
     @cached_property
     def _places_of_words(self) -> dict[str, list[int]]:
-        """The positions of the reviews that contain each word."""
         found: dict[str, list[int]] = defaultdict(list)
         for place, one in enumerate(self.reviews):
             for word in one.words:
@@ -111,7 +102,6 @@ class _Reviews:
         return found
 
     def _similar(self, fields: Fields) -> list[float]:
-        """Return the similarity of each review to the fields."""
         scores, own = [0.0] * len(self.reviews), _words(fields)
         # In a fixed order, since float sums depend on it.
         for word in sorted(own & self._places_of_words.keys()):
@@ -125,13 +115,11 @@ class _Reviews:
         ]
 
     def rating(self, product: Fields) -> str:
-        """Return the predicted stars of a product."""
         weights = [1 + score for score in self._similar(product)]
         mean = fsum(weight * (one.rating or 0.0) for weight, one in zip(weights, self.reviews, strict=True))
         return str(int(mean / fsum(weights) + 0.5))
 
     def text_for(self, label: str, product: Fields) -> str:
-        """Return the predicted title or review of a product."""
         wanted = _number(product.get("Rating", ""))
         best, found = (-1.0, 0.0), ""
         for one, score in zip(self.reviews, self._similar(product), strict=True):
@@ -141,7 +129,6 @@ class _Reviews:
         return found.removesuffix("...") if label == "Review" else found
 
     def ranked(self, candidates: Sequence[Fields]) -> list[str]:
-        """Return the ids of the candidates, the most likely first."""
         liked = [place for place, one in enumerate(self.reviews) if (one.rating or 0.0) >= LIKED]
 
         def likely(candidate: Fields) -> tuple[float, float]:

@@ -10,13 +10,11 @@ from memeval.benchmarks.memorycd.metadata import Product
 from memeval.benchmarks.memorycd.users import Interaction
 
 REVIEW_CHARACTERS = 200
-"""Characters of a remembered review that are shown."""
 
 DESCRIPTION_CHARACTERS = 200
 """Characters of the description of a candidate that are shown."""
 
 SEED = 42
-"""Seed of the order of candidates."""
 
 UNKNOWN = "Nothing is known about it."
 
@@ -45,10 +43,7 @@ INSTRUCTIONS: Mapping[MemoryCDTask, str] = {
 def remembered(item: Interaction, product: Product | None, *, with_domain: bool) -> str:
     """Return the text of a review in the memory.
 
-    Args:
-        item: the review.
-        product: the metadata of the product, or ``None``.
-        with_domain: whether to name the domain, as in memories of several domains.
+    ``with_domain``: whether to name the domain, as in memories of several domains.
     """
     text = _cut(item.text, REVIEW_CHARACTERS)
     return _block(

@@ -31,8 +31,8 @@ from memeval.benchmarks.formats.reading import (
     refuse,
 )
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
+from memeval.benchmarks.memorycd.grading import HIGHEST, LOWEST
 from memeval.benchmarks.memorycd.keys import DOMAINS, MemoryCDTask
-from memeval.benchmarks.memorycd.parsing import HIGHEST, LOWEST
 from memeval.benchmarks.memorycd.users import MILLISECONDS_FROM
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.keys import ItemKey
@@ -45,13 +45,10 @@ TASKS = {
     MemoryCDTask.REVIEW: "review_generation",
     MemoryCDTask.RANKING: "item_ranking",
 }
-"""The released code's names of the tasks."""
 
 SHORT = dict(zip(DOMAINS, ("B", "Bo", "E", "H"), strict=True))
-"""The released code's short names of the domains."""
 
 LONGEST_MODEL = 80
-"""Length limit of a model's name in a file name."""
 
 _NAME = re.compile(
     rf"(?P<setting>single|cross)_(?P<domain>{'|'.join(DOMAINS)})(?:_(?P<sources>srcAll|noMem|src(?:Bo|B|E|H)+))?"
@@ -62,23 +59,15 @@ _NAME = re.compile(
 
 @dataclass(frozen=True)
 class RunName:
-    """The parts of a run's name."""
-
     cross: bool
-    """Whether the memory comes from other domains than the questions."""
     domain: str
-    """The domain of the questions."""
     sources: str | None
     """The memory's domains, as written by :func:`sources_name`; ``None`` if it is the questions' domain."""
     task: MemoryCDTask
     method: str
-    """The memory method."""
     model: str
-    """The model that answers."""
     users: int | None
-    """Largest number of users; ``None`` for all."""
     memory: int | None
-    """Largest number of retrieved reviews; ``None`` for all."""
     tests: int
     """Number of a user's last reviews that are predicted."""
     at: str
@@ -95,17 +84,14 @@ class RunName:
 
     @property
     def setting(self) -> str:
-        """The setting's name in files and folders."""
         return "cross" if self.cross else "single"
 
     @property
     def protocol(self) -> str:
-        """Memeval's protocol of the run."""
         return f"{self.task.value}-{self.setting}"
 
     @classmethod
     def parsed(cls, name: str) -> RunName | None:
-        """Parse a run's name; ``None`` if the name does not follow the grammar."""
         found = _NAME.fullmatch(name)
         if found is None or (found["setting"] == "cross") != (found["sources"] is not None):
             return None
@@ -138,23 +124,18 @@ FAILED = "llm_error"
 
 
 class _Target(ForeignRecord):
-    """The item that the question is about."""
-
     parent_asin: Id | None = None
     timestamp: float | None = None
     candidate_asins: list[Id] | None = Field(default=None, max_length=100_000)
 
 
 class _Metrics(ForeignRecord):
-    """The headline metrics of the released code, by task."""
-
     error: float | None = Field(default=None, ge=0, le=HIGHEST - LOWEST)
     rouge: Share | None = Field(default=None, alias="rougeL_f")
     ndcg: float | None = Field(default=None, alias="ndcg@5", ge=0, le=2)
 
     @property
     def credit(self) -> float | None:
-        """The credit in [0, 1]; ``None`` if the file has no metric."""
         if self.error is not None:
             return 1 - self.error / (HIGHEST - LOWEST)
         return self.rouge if self.ndcg is None else min(1.0, self.ndcg)
@@ -171,20 +152,16 @@ class _PredictionRow(ForeignRecord):
 
     @property
     def pair(self) -> tuple[str, str]:
-        """User id and product id."""
         return self.user_id, self.target_item.parent_asin or ""
 
     @property
     def failure(self) -> str | None:
-        """The error of a failed answer; ``None`` otherwise."""
         if self.parse_state == FAILED:
             return self.error or "failed without an error message"
         return NO_ANSWER if self.llm_response is None else None
 
 
 class _Results(ForeignRecord):
-    """Settings of the run in a summary."""
-
     method: Name | None = None
     llm_model: Name | None = None
     num_test: Count | None = None
@@ -192,14 +169,11 @@ class _Results(ForeignRecord):
 
 
 class _Summary(ForeignRecord):
-    """The summary file of the predictions."""
-
     timestamp: Name | None = None
     results: _Results = _Results()
 
 
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
-    """Read predictions; see :data:`memeval.benchmarks.exchange_format.Reader`."""
     data = benchmark_session.dataset
     if not isinstance(data, MemoryCDDataset):
         refuse("not MemoryCD data.", file.path)
@@ -239,7 +213,6 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
 
 
 def _check(row: _PredictionRow, task: MemoryCDTask, where: str) -> None:
-    """Refuse a row that clearly belongs to another task."""
     fits = {
         MemoryCDTask.RATING: not isinstance(row.ground_truth, str),
         MemoryCDTask.RANKING: row.target_item.candidate_asins is not None,
@@ -249,7 +222,6 @@ def _check(row: _PredictionRow, task: MemoryCDTask, where: str) -> None:
 
 
 def _summary(file: AnswerFile) -> _Summary:
-    """Return the summary of a file of predictions; empty if there is none."""
     stem = file.path.stem.removeprefix("predictions_")
     name = f"summary_{stem}.json"
     summary = file.beside(name) if stem != file.path.stem else None
@@ -257,14 +229,12 @@ def _summary(file: AnswerFile) -> _Summary:
 
 
 def _settings(name: RunName | None, summary: _Summary) -> _Results:
-    """Return the settings of the run, from the summary, else from the file name."""
     if name is None or summary.results != _Results():
         return summary.results
     return _Results(method=name.method, llm_model=name.model, num_test=name.tests, max_memory_items=name.memory)
 
 
 def _claims(rows: Sequence[_PredictionRow]) -> tuple[Claim, ...]:
-    """Return the claimed score; none if a row has no metric."""
     credits = [row.metrics.credit for row in rows if row.metrics is not None]
     known = [credit for credit in credits if credit is not None]
     return (Claim(score=sum(known) / len(known), items=len(known)),) if known and len(known) == len(rows) else ()
@@ -276,11 +246,7 @@ def _matched(
     """Yield the rows with their question ids.
 
     If a user reviewed a product twice, rows match by order, or by time if some rows are missing. A row that matches no
-    question gets an id that no question has.
-
-    Args:
-        rows: location and content of each row.
-        domain: the domain of all rows; ``None`` if unknown.
+    question gets an id that no question has. ``domain``: the domain of all rows; ``None`` if unknown.
     """
     known = _items_by_pair(data, domain)
     by_pair: dict[tuple[str, str], list[tuple[str, _PredictionRow]]] = defaultdict(list)
@@ -311,7 +277,6 @@ def _matched(
 
 
 def _items_by_pair(data: MemoryCDDataset, domain: str | None) -> dict[tuple[str, str], list[tuple[str, float]]]:
-    """Return item ids and times by user and product."""
     items: dict[tuple[str, str], list[tuple[str, float]]] = defaultdict(list)
     keys = (key for key in data.answer_keys() if domain in (None, key.category))
     for scenario_id, scenario_keys in groupby(keys, key=lambda key: key.scenario_id):
@@ -328,7 +293,6 @@ def test_index(key: ItemKey) -> int:
 
 
 def _same_time(row: _PredictionRow, candidates: Sequence[tuple[str, float]]) -> list[str]:
-    """Return the candidates that have the row's time."""
     time: Any = row.target_item.timestamp
     if time is not None and abs(time) < MILLISECONDS_FROM:
         time *= 1000

@@ -20,14 +20,22 @@ from pathlib import Path
 from typing import Any
 
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks.formats.items import RunItem, RunItems, text_of_context
-from memeval.benchmarks.formats.writing import require_session, write_json
+from memeval.benchmarks.formats.writing import RunItem, RunItems, require_session, text_of_context, write_json
 from memeval.benchmarks.memorycd.dataset import MemoryCDDataset
-from memeval.benchmarks.memorycd.grading import DEPTHS, PUBLISHED, macro_average, rank_of, ranking_metrics, text_metrics
+from memeval.benchmarks.memorycd.grading import (
+    DEPTHS,
+    PUBLISHED,
+    macro_average,
+    parsed_ranking,
+    parsed_rating,
+    published_ranking,
+    rank_of,
+    ranking_metrics,
+    text_metrics,
+)
 from memeval.benchmarks.memorycd.keys import MemoryCDKey, MemoryCDTask
 from memeval.benchmarks.memorycd.metadata import Product
-from memeval.benchmarks.memorycd.parsing import parsed_ranking, parsed_rating, published_ranking
-from memeval.benchmarks.memorycd.results import FAILED, TASKS, RunName, sources_name, test_index
+from memeval.benchmarks.memorycd.results import FAILED, FORMAT, TASKS, RunName, sources_name, test_index
 from memeval.benchmarks.memorycd.users import Interaction, Split
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.execution.contexts import TurnTexts
@@ -37,10 +45,8 @@ from memeval.records.response import Response
 from memeval.records.run import Run
 
 NAMES = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
-"""Names of the metrics."""
 
 SECONDS = 4 * 3600
-"""Time limit, in seconds."""
 
 _SCORE = """
 import json, sys
@@ -52,12 +58,7 @@ print(json.dumps([float(each.mean()) for each in scores]))
 
 
 def bert_scores(predictions: Sequence[str], references: Sequence[str]) -> dict[str, float | None]:
-    """Return the means of BERTScore's precision, recall and F1 in English; ``None`` if they cannot be computed.
-
-    Args:
-        predictions: the predicted texts.
-        references: the reference texts, one per prediction.
-    """
+    """Return the means of BERTScore's precision, recall and F1 in English; ``None`` if they cannot be computed."""
     unknown: dict[str, float | None] = dict.fromkeys(NAMES)
     if not predictions or find_spec("bert_score") is None:
         return unknown
@@ -82,11 +83,8 @@ Row = dict[str, Any]
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write the predictions and the summaries; see :data:`memeval.benchmarks.exchange_format.Writer`.
 
-    Args:
-        to: the parent folder of ``logs/single/<domain>/`` or ``logs/cross/<target>/``.
-
-    Raises:
-        BadInput: the benchmark's data is not available, or the run has no answers.
+    ``to``: the parent folder of ``logs/single/<domain>/`` or ``logs/cross/<target>/``. Raises ``BadInput``: the
+    benchmark's data is not available, or the run has no answers.
     """
     benchmark_session = require_session(run, benchmark_session)
     data = benchmark_session.dataset
@@ -110,14 +108,11 @@ def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) 
 
 
 class _Prompts:
-    """The prompts of a run."""
-
     def __init__(self, items: RunItems) -> None:
         self._contexts = items.contexts()
         self._turns: TurnTexts | None = None
 
     def of(self, item: RunItem) -> str:
-        """Return the model reader's prompt, else the context and the question."""
         (answered,) = item.answers
         if answered.read is not None:
             messages = answered.read.request.body.get("messages")
@@ -133,13 +128,6 @@ class _Prompts:
 
 
 class _Domain:
-    """Writes the files of one domain.
-
-    Args:
-        name: the run's name in the released code's form.
-        to: the export folder.
-    """
-
     def __init__(self, run: Run, data: MemoryCDDataset, name: RunName, to: Path) -> None:
         self._run, self._data, self._domain, self.name = run, data, name.domain, name
         folder = to / "logs" / name.setting / name.domain
@@ -160,10 +148,10 @@ class _Domain:
         self._stream.close()
 
     def add(self, item: RunItem, prompt: str) -> None:
-        """Write the prediction of an item."""
-        if item.key is None or not isinstance(item.key.key, MemoryCDKey):
-            raise TypeError(f"{item.grade.item_id} has no MemoryCD key")
         key, (answered,) = item.key, item.answers
+        if key is None:
+            raise TypeError(f"{item.grade.item_id} has no key")
+        answer_key = key.key_as(MemoryCDKey, FORMAT)
         memory, parted = self._memory.of(key.scenario_id)
         row: Row = {
             "prediction_id": len(self._users),
@@ -171,16 +159,15 @@ class _Domain:
             "timestamp": _naive(self._started(answered.response)),
             "num_memory_items": len(memory),
             "memory": memory,
-            "target_item": self._target(item.key.key, parted.tests[test_index(key)]),
+            "target_item": self._target(answer_key, parted.tests[test_index(key)]),
             "prompt": prompt,
             "llm_response": answered.response.answer.strip(),
-            **self._predicted(item.key.key, answered.response),
+            **self._predicted(answer_key, answered.response),
         }
         self._users.append(key.cluster)
         self._stream.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
 
     def _started(self, response: Response) -> str:
-        """Return the time of the question; of an imported run, the time of grading."""
         return self._run.timing.started if self._run.imported is not None else response.timings.started
 
     def _target(self, key: MemoryCDKey, test: Interaction) -> Row:
@@ -193,7 +180,6 @@ class _Domain:
         return {name: value for name, value in target.items() if name not in hidden and name != "domain_category"}
 
     def _predicted(self, key: MemoryCDKey, response: Response) -> Row:
-        """Return prediction, truth and metrics in the released code's form, and the parse state."""
         answer = response.answer.strip()
         prediction: Any = answer
         truth: Any = key.text
@@ -262,7 +248,6 @@ class _Domain:
         return write_json(self.summary, summary, indent=2)
 
     def _means(self) -> Iterator[tuple[str, Any]]:
-        """Yield the mean metrics of the released code."""
         if self.name.task is MemoryCDTask.RANKING:
             yield "k_values", list(DEPTHS)
         for name, values in self._measured.items():
@@ -297,15 +282,12 @@ class _Domain:
 
 
 class _Memory:
-    """The memories of a domain's users, in the released code's form."""
-
     def __init__(self, data: MemoryCDDataset, domain: str) -> None:
         self._data, self._domain = data, domain
         self._last: tuple[str, list[Row], Split] | None = None
         self._ratings: list[float] = []
 
     def of(self, scenario_id: str) -> tuple[list[Row], Split]:
-        """Return a user's memory and its split; the last one is cached."""
         if self._last is None or self._last[0] != scenario_id:
             parted = self._data.parted(scenario_id)
             self._last = (scenario_id, [self.review(each) for each in parted.memory], parted)
@@ -314,11 +296,9 @@ class _Memory:
 
     @property
     def mean_rating(self) -> float | None:
-        """Mean of all ratings in the memories so far; ``None`` if there are none."""
         return fsum(self._ratings) / len(self._ratings) if self._ratings else None
 
     def review(self, each: Interaction) -> Row:
-        """Return a review with the metadata of its product."""
         product = self._data.product(each.item, self._domain)
         time = int(each.time) if float(each.time).is_integer() else each.time
         row: Row = {"parent_asin": each.item, "rating": each.rating, "title": each.title, "text": each.text}

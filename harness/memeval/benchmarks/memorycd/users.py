@@ -32,24 +32,17 @@ _TABLES = (
 
 @dataclass(frozen=True)
 class Interaction:
-    """One review of one product."""
-
     domain: str
-    """Domain of the product."""
     place: int
     """Index in the list of the file, for this user and domain, from 0."""
     item: str
     """Product id (``parent_asin``); empty if there is none."""
     rating: float | None
-    """Stars from 1 to 5, as in the file; ``None`` if there are none."""
     title: str
-    """Title of the review; empty if there is none."""
     text: str
-    """Text of the review; empty if there is none."""
     time: float
     """Time in milliseconds since 1970; 0 if unknown."""
     negatives: tuple[str, ...] = ()
-    """Ids of products that the user did not choose."""
 
 
 History = tuple[Interaction, ...]
@@ -58,23 +51,14 @@ History = tuple[Interaction, ...]
 
 @dataclass(frozen=True)
 class Users:
-    """The users of a file, loaded on demand."""
-
     index: Index
     ids: tuple[str, ...]
-    """User ids, in the order of the file."""
 
     def each(self) -> Iterator[tuple[str, dict[str, History]]]:
-        """Yield the users in the order of the file, one at a time."""
         for place, user_id in enumerate(self.ids):
             yield user_id, self._histories(place)
 
     def histories(self, user_id: str) -> dict[str, History]:
-        """Return the reviews of a user, by domain.
-
-        Raises:
-            KeyError: no user has that id.
-        """
         found = self.index.rows("SELECT place FROM users WHERE user_id = ?", user_id)
         if not found:
             raise KeyError(user_id)
@@ -96,7 +80,6 @@ class Users:
 
 
 def _stored(domain: str, row: Sequence[Any]) -> Interaction:
-    """Return an interaction from the stored result of :func:`_interaction`."""
     place, item, rating, title, text, time, negatives = row
     return Interaction(domain, place, item, rating, title, text, time, tuple(negatives))
 
@@ -105,14 +88,12 @@ def read_users(path: Path, remedy: str) -> Users:
     """Read a user file: lines of ``{user_id, interactions: {domain: [interaction]}}``.
 
     Skips lines that are invalid or have no user. A rating outside 1 to 5 counts as missing. Both give a note. Other
-    domains than the four are ignored.
+    domains than the four are ignored. Raises ``BadInput``: the file is missing, empty, truncated or invalid, or a user
+    appears twice.
 
     Args:
         path: the file, plain or gzip.
         remedy: how to fix an invalid file, as a sentence.
-
-    Raises:
-        BadInput: the file is missing, empty, truncated or invalid, or a user appears twice.
     """
     index = index_of(path, KIND, _read, remedy)
     return Users(index, tuple(row[0] for row in index.rows("SELECT user_id FROM users ORDER BY place")))
@@ -148,11 +129,6 @@ def _read(tables: sqlite3.Connection, lines: JsonLines) -> None:
 
 
 def _checked(raw: Any, lines: JsonLines) -> dict[str, list[Sequence[Any]]]:
-    """Return the interactions of a line by domain and time, as plain data.
-
-    Raises:
-        Misfit: they are invalid.
-    """
     if not isinstance(raw, dict):
         raise Misfit("it has no object 'interactions'")
     histories = {}
@@ -222,24 +198,19 @@ DEFAULT_TESTS = 3
 
 @dataclass(frozen=True)
 class SplitSetting:
-    """Settings of a split."""
-
     cross: bool = False
     """Whether the memory has the other domains instead of the tested one."""
     clean: bool = False
     """Whether the memory ends before the first test."""
     tests: int = DEFAULT_TESTS
-    """Number of last reviews of a domain that are tests."""
     sources: tuple[str, ...] = DOMAINS
     """Domains of a cross-domain memory, in their order; the tested domain is left out."""
 
     @property
     def name(self) -> str:
-        """Its name in ids."""
         return "cross" if self.cross else "single"
 
     def sources_of(self, target: str) -> tuple[str, ...]:
-        """Return the domains of the memory."""
         return tuple(each for each in self.sources if each != target) if self.cross else (target,)
 
     def takes(self, histories: Mapping[str, History], target: str) -> bool:
@@ -249,12 +220,8 @@ class SplitSetting:
 
 @dataclass(frozen=True)
 class Split:
-    """The reviews of a user, split into memory and tests."""
-
     memory: Sequence[Interaction]
-    """Reviews to remember, by time."""
     tests: Sequence[Interaction]
-    """Reviews to predict, by time."""
 
     @property
     def later(self) -> int:

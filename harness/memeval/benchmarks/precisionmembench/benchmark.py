@@ -32,14 +32,11 @@ REPORT = ExchangeFormat(
 
 
 class PrecisionBenchmark(Benchmark):
-    """PrecisionMemBench as released, version 1."""
-
     info = INFO
     formats = (REPORT,)
     tables = tables_of(INFO, lambda *_: BeliefSearch())
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
-        """Open the released files; see :func:`memeval.benchmarks.precisionmembench.fixtures.folder_of`."""
         refuse_parameters(INFO.id, parameters)
         return PrecisionDataset(read(self.info, path))
 
@@ -48,7 +45,6 @@ class PrecisionBenchmark(Benchmark):
         return all((folder / source.filename).is_file() for source in self.info.sources)
 
     def pull(self) -> Path:
-        """Download the three files, and return their folder; see :func:`memeval.benchmarks.data.pull`."""
         folder = data_folder() / self.info.name
         for source in self.info.sources:
             pull(source, folder)

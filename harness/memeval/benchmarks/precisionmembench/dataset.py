@@ -24,7 +24,6 @@ SEARCHES, TURNS = "searches", "conversations"
 """The scenarios: all cases over one store, and all conversations over another."""
 
 MATCH, NO_MATCH, ALWAYS_PASSED, CONVERSATION = "match", "no-match", "always-passed", "conversation"
-"""The categories."""
 
 _NEW_USER = "Cross-user isolation", "Cold start behavior"
 """Categories of the file in which separate users are enough to pass."""
@@ -32,14 +31,10 @@ _NEW_USER = "Cross-user isolation", "Cold start behavior"
 
 @dataclass(frozen=True)
 class Stored:
-    """The texts of a scenario so far."""
-
     beliefs: tuple[Belief, ...]
-    """The beliefs; a later version of a belief is another entry."""
 
     @property
     def ordinals(self) -> dict[str, str]:
-        """The ordinal of the first text of each belief, by id."""
         named: dict[str, str] = {}
         for number, belief in enumerate(self.beliefs, 1):
             named.setdefault(belief.belief_id, ordinal(number))
@@ -63,7 +58,6 @@ class Stored:
         )
 
     def questions(self, user: str, scope: Sequence[str]) -> tuple[str, ...]:
-        """Return the ids of a user's pinned open questions in some scopes."""
         return tuple(
             belief.belief_id
             for belief in self.beliefs
@@ -71,7 +65,6 @@ class Stored:
         )
 
     def key(self, expect: Expectation, scope: Sequence[str], user: str = USER, limit: int = LIMIT) -> BeliefSearchKey:
-        """Return the key of a search of these texts."""
         names, by_id = self.ordinals, {belief.belief_id: belief for belief in self.beliefs}
         pinned = tuple(dict.fromkeys(names[belief.belief_id] for belief in self.pinned(user, scope)))[:limit]
         noise = tuple(names[name] for name in expect.noise.surface)
@@ -93,25 +86,16 @@ class Stored:
         )
 
     def turn_key(self, turn: ConversationTurn) -> BeliefSearchKey:
-        """Return the key of a turn of a conversation over these texts."""
         return self.key(turn.expect, turn.scope).model_copy(update={"of_turn": True})
 
 
 class PrecisionDataset(Dataset):
-    """The released files as two scenarios.
-
-    Args:
-        fixtures: the content of the files.
-    """
-
     def __init__(self, fixtures: Fixtures) -> None:
         self.fixtures = fixtures
         self.digest, self.parameters = fixtures.digest, {}
         self.store = Stored(fixtures.beliefs)
-        """The beliefs before the first change."""
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the searches, then the conversations."""
         texts = [_retain(number, belief) for number, belief in enumerate(self.fixtures.beliefs, 1)]
         yield Scenario(scenario_id=SEARCHES, steps=(*texts, *map(_search, self.cases)))
         steps: list[Step] = list(texts)
@@ -122,7 +106,6 @@ class PrecisionDataset(Dataset):
         yield Scenario(scenario_id=TURNS, steps=tuple(steps))
 
     def answer_keys(self) -> Iterator[ItemKey]:
-        """Yield the keys, in the order of the searches."""
         for case in self.cases:
             key = self.store.key(case.expect, case.scope, case.user, case.limit)
             yield ItemKey(
@@ -153,17 +136,14 @@ class PrecisionDataset(Dataset):
         return Stored((*self.fixtures.beliefs, *created)).ordinals if scenario_id in (SEARCHES, TURNS) else {}
 
     def verify(self) -> str:
-        """Return a description of the files, whose digests were checked when they were opened."""
         counts = Counter(key.category for key in self.answer_keys())
         return f"the three released files; {counts[MATCH]} searches have a matching belief"
 
     @property
     def cases(self) -> tuple[Case, ...]:
-        """The cases that are sent."""
         return tuple(case for case in self.fixtures.cases if case.is_sent)
 
     def turns(self) -> Iterator[tuple[str, ConversationTurn, Stored]]:
-        """Yield the turns with their item ids, and the store at that time."""
         store = self.store
         for conversation in self.fixtures.conversations:
             for turn in conversation.turns:
@@ -172,12 +152,10 @@ class PrecisionDataset(Dataset):
 
 
 def turn_id(case_id: str, number: int) -> str:
-    """Return the item id of a turn."""
     return f"{case_id}:{number}"
 
 
 def ordinal(number: int) -> str:
-    """Return the ordinal of a text, counted from 1."""
     return f"s{number:03}"
 
 

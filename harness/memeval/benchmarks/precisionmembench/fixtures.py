@@ -16,19 +16,15 @@ from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import BadInput
 
 BELIEFS, CASES, CONVERSATIONS = "beliefs", "cases", "conversations"
-"""The names of the files in the catalogue."""
 
 LARGEST = 4_000_000
 """Largest accepted file, in bytes."""
 
 FOLDER = "fixtures"
-"""The folder of the files in the repository of the authors."""
 
 USER = "test-user"
-"""The user of all cases that name none."""
 
 LIMIT = 20
-"""Number of results requested by cases without a budget."""
 
 _RELEASED = "Use the released file."
 
@@ -42,8 +38,6 @@ class _Part(BaseModel):
 
 
 class Belief(_Part):
-    """One stored belief."""
-
     belief_id: str = Field(alias="_id", min_length=1)
     user_id: str = Field(min_length=1)
     type: str
@@ -56,21 +50,17 @@ class Belief(_Part):
     superseded_by: str | None = None
     resolved_at: str | None = None
     participants: tuple[str, ...] = ()
-    """The beliefs that a relation connects, by id."""
 
     @property
     def text(self) -> str:
-        """The text that a system retains."""
         parts = (self.canonical_name, *self.aliases, self.content, self.why_it_matters)
         return " ".join(part for part in parts if part)
 
     @property
     def is_question(self) -> bool:
-        """Whether it is an open question."""
         return self.type == "open_question"
 
     def is_seen(self, user: str, scope: Iterable[str]) -> bool:
-        """Return whether it belongs to a user and to one of some scopes."""
         return self.user_id == user and not set(self.scope).isdisjoint(scope)
 
     def with_aliases(self, added: Iterable[str]) -> Belief:
@@ -90,8 +80,6 @@ class _Noise(_Part):
 
 
 class Expectation(_Part):
-    """The expected result of a search."""
-
     relevant: _ExpectedSet = Field(default=_ExpectedSet(), alias="relevantBeliefs")
     pinned: _ExpectedSet = Field(default=_ExpectedSet(), alias="pinnedFacts")
     questions: _ExpectedSet = Field(default=_ExpectedSet(), alias="openQuestions")
@@ -103,8 +91,6 @@ class _Budget(_Part):
 
 
 class Case(_Part):
-    """One search of the first suite."""
-
     case_id: str = Field(alias="caseId", min_length=1)
     category: str
     description: str
@@ -116,7 +102,6 @@ class Case(_Part):
 
     @property
     def limit(self) -> int:
-        """Number of requested results."""
         return LIMIT if self.budget.beliefs is None else self.budget.beliefs
 
     @property
@@ -126,15 +111,11 @@ class Case(_Part):
 
 
 class Update(_Part):
-    """More aliases of a belief, after a turn."""
-
     belief_id: str = Field(alias="beliefId")
     aliases: tuple[str, ...] = Field(alias="addAliases")
 
 
 class ConversationTurn(_Part):
-    """One turn of a conversation: a search, then a change of the store."""
-
     number: int = Field(alias="turnIndex", ge=0)
     label: str
     scope: tuple[str, ...] = Field(min_length=1)
@@ -145,8 +126,6 @@ class ConversationTurn(_Part):
 
 
 class Conversation(_Part):
-    """One conversation of the second suite."""
-
     case_id: str = Field(alias="caseId", min_length=1)
     turns: tuple[ConversationTurn, ...] = Field(min_length=1)
 
@@ -165,24 +144,17 @@ class _Conversations(_Part):
 
 @dataclass(frozen=True)
 class Fixtures:
-    """The content of the three files."""
-
     beliefs: tuple[Belief, ...]
-    """In the order of the file, which is the order of ingestion."""
     cases: tuple[Case, ...]
-    """In the order of the file."""
     conversations: tuple[Conversation, ...]
-    """In the order of the file. They share one store."""
     digest: Digest
-    """Digest of the digests of the files, by name."""
 
 
 def folder_of(info: BenchmarkInfo, path: Path | None) -> Path:
     """Return the folder with the files, or where they should be.
 
-    Args:
-        path: the folder, a copy of the authors' repository, or a folder of all benchmark data; ``None`` for memeval's
-            own data folder.
+    ``path``: the folder, a copy of the authors' repository, or a folder of all benchmark data; ``None`` for memeval's
+    own data folder.
     """
     first = data_folder() / info.name if path is None else path
     name = info.sources[0].filename
@@ -191,15 +163,7 @@ def folder_of(info: BenchmarkInfo, path: Path | None) -> Path:
 
 
 def read(info: BenchmarkInfo, path: Path | None) -> Fixtures:
-    """Read the released files.
-
-    Args:
-        info: the benchmark, with the names and digests of the files.
-        path: see :func:`folder_of`.
-
-    Raises:
-        BadInput: a file is missing, unreadable, invalid or not the released one.
-    """
+    """Read the released files. Raises ``BadInput``: a file is missing, unreadable, invalid or not the released one."""
     folder = folder_of(info, path)
     remedy = f"Use the released files: 'memeval data pull {info.name}' downloads them."
     data: dict[str, bytes] = {}
@@ -214,12 +178,7 @@ def read(info: BenchmarkInfo, path: Path | None) -> Fixtures:
 def parse(data: Mapping[str, bytes], places: Mapping[str, object]) -> Fixtures:
     """Read the bytes of the files, without a check of their digests.
 
-    Args:
-        data: the bytes by name of the file.
-        places: for error messages, the location by name of the file.
-
-    Raises:
-        BadInput: a file is invalid, repeats an id, or names an unknown belief.
+    Raises ``BadInput``: a file is invalid, repeats an id, or names an unknown belief.
     """
     beliefs = _entries(_Beliefs, data[BELIEFS], places[BELIEFS]).entries
     cases = _entries(_Cases, data[CASES], places[CASES]).entries

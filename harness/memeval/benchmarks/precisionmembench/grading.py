@@ -27,14 +27,7 @@ class BeliefSearch(RuleGrader):
         self._indexes = TextIndexes()
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one search; see :class:`memeval.grading.base.Grader`.
-
-        Raises:
-            ValueError: the item is not a search for beliefs with one response.
-        """
-        response, key = only(item, responses, self.name), item.key
-        if not isinstance(key, BeliefSearchKey):
-            raise ValueError(f"{item.item_id}: {self.name} grades only searches for beliefs")
+        response, key = only(item, responses, self.name), item.key_as(BeliefSearchKey, self.name)
         if response.outcome.is_error and (failure := first_failure(responses)):
             state, reason = failure
             return row(item, self.name, state, verdict=None, reason=reason, answerable=False)

@@ -1,4 +1,8 @@
-"""The reports of the authors' test program: one file of the searches, one of the conversations."""
+"""The reports of the authors' test program, read and written: one file of the searches, one of the conversations.
+
+Field names: tenurehq/precisionMemBench, ``test-results``. Code reads them, because a row's id is made of two fields,
+the second of which tells which list counts, and because cases that are never sent are left out.
+"""
 
 from __future__ import annotations
 
@@ -55,34 +59,24 @@ STRUCTURAL = frozenset(
 
 @dataclass(frozen=True)
 class Asked:
-    """One search of a report, with its key."""
-
     item_id: str
-    """The item; the name of the case if it is not sent to systems."""
     scenario_id: str
     category: str
-    """Its category in the report."""
     key: BeliefSearchKey
     head: Mapping[str, Any]
-    """The fields of its row that do not depend on the result."""
     questions: tuple[str, ...]
-    """The open questions shown with the result, by the authors' id."""
     wanted: tuple[frozenset[str], frozenset[str]]
     """The pinned beliefs and the open questions that the case expects."""
 
 
 @dataclass(frozen=True)
 class ReportRow:
-    """The result of one search in a report."""
-
     asked: Asked
     result: Result
     milliseconds: float | None = None
-    """Time of the search; ``None`` if it was not measured."""
 
     @property
     def kind(self) -> str | None:
-        """The kind of pass; ``None`` if the authors' code does not accept the result."""
         if not self.result.passed:
             return None
         if self.result.precision:
@@ -91,7 +85,6 @@ class ReportRow:
 
 
 def searches(dataset: PrecisionDataset) -> list[Asked]:
-    """Return all cases of the report of the searches, including those that are not sent."""
     return [
         Asked(
             item_id=case.case_id,
@@ -107,7 +100,6 @@ def searches(dataset: PrecisionDataset) -> list[Asked]:
 
 
 def turns(dataset: PrecisionDataset) -> list[Asked]:
-    """Return all turns of the report of the conversations."""
     return [
         Asked(
             item_id=name,
@@ -164,11 +156,7 @@ def totals(rows: Sequence[ReportRow]) -> dict[str, Any]:
 
 
 def case_row(row: ReportRow, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return one element of the field ``cases`` of a report.
-
-    Args:
-        names: the authors' id of each belief, by ordinal.
-    """
+    """Return one element of the field ``cases`` of a report. ``names``: the authors' id of each belief, by ordinal."""
     result, asked = row.result, row.asked
     pinned, relevant = ([names[each] for each in part] for part in (result.key.pinned, result.relevant))
     measured = {"retrievalPrecision": result.precision, "retrievalRecall": result.recall}
@@ -242,12 +230,9 @@ def _percentile(times: Sequence[float], share: float) -> float | None:
 FORMAT = "precisionmembench"
 
 SECOND = "session-"
-"""Prefix of the file with the conversations."""
 
 
 class _CaseRow(ForeignRecord):
-    """The result of one case, or of one turn of a conversation."""
-
     case_id: Id = Field(alias="caseId")
     number: Count | None = Field(default=None, alias="turnIndex")
     of_case: list[Id] | None = Field(default=None, alias="relevantBeliefs", max_length=1000)
@@ -256,8 +241,6 @@ class _CaseRow(ForeignRecord):
 
 
 class _Provenance(ForeignRecord):
-    """The origin of the results."""
-
     version: Name | None = None
     date: Name | None = Field(default=None, alias="runDate")
 
@@ -308,10 +291,8 @@ def _answer(value: Any, where: str) -> ImportedAnswer:
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write the report of the searches, and next to it that of the conversations: ``session-<name>``.
 
-    Failed and missing searches are omitted. Cases that are never sent have an empty result and no time.
-
-    Raises:
-        BadInput: the benchmark's data is not available.
+    Failed and missing searches are omitted. Cases that are never sent have an empty result and no time. Raises
+    ``BadInput``: the benchmark's data is not available.
     """
     session = require_session(run, benchmark_session)
     dataset, responses = dataset_of(session), last_attempts(run.responses())
@@ -345,7 +326,6 @@ def _rows(
 
 
 def dataset_of(benchmark_session: BenchmarkSession) -> PrecisionDataset:
-    """Return the data of a session of this benchmark."""
     dataset = benchmark_session.dataset
     if not isinstance(dataset, PrecisionDataset):
         raise TypeError(f"{benchmark_session.benchmark.info.id} is another benchmark")

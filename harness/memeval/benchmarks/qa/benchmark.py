@@ -34,7 +34,6 @@ INFO = load(__package__)
 
 
 def _smoke() -> BenchmarkInfo:
-    """Return the catalogue of the built-in set: that of any question set, with its own fields on top."""
     path = resources.files(__package__) / "smoke.toml"
     return validated(BenchmarkInfo, INFO.data() | parse_toml(path.read_bytes(), path).data, path)
 
@@ -64,19 +63,14 @@ def _tables(info: BenchmarkInfo) -> dict[str, tuple[Category, ...]]:
 
 
 class _QuestionSet(Benchmark):
-    """Base of both question sets."""
-
     prompts = __package__
     formats = (EVALSCORE,)
 
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> QaDataset:
         """Open the data. Each row must have the fields that the scorer of the protocol needs.
 
-        Args:
-            parameters: ``store=prepared`` or ``store=empty``, and the other parameters of the benchmark.
-
-        Raises:
-            BadInput: the file is missing or no question set, or a parameter is unknown or invalid.
+        ``parameters``: ``store=prepared`` or ``store=empty``, and the other parameters of the benchmark. Raises
+        ``BadInput``: the file is missing or no question set, or a parameter is unknown or invalid.
         """
         scorer = Scorer.JUDGE if protocol.endswith(JUDGED) else Scorer.EXACT
         others = dict(parameters or {})
@@ -105,17 +99,13 @@ class _QuestionSet(Benchmark):
 
 
 class QaBenchmark(_QuestionSet):
-    """Any question set in JSON Lines, version 1."""
-
     info = INFO
     tables = _tables(INFO)
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether a file is named and exists."""
         return path is not None and path.is_file()
 
     def remedy(self) -> str:
-        """Return how to name a file."""
         return "Name your file with --data FILE. To check it: memeval data verify qa --data FILE."
 
     def _read(
@@ -133,8 +123,6 @@ class QaBenchmark(_QuestionSet):
 
 
 class QaSmokeBenchmark(_QuestionSet):
-    """The built-in set of twenty simple facts, version 1."""
-
     info = _smoke()
     tables = _tables(info)
 

@@ -40,20 +40,15 @@ _JUDGED = "-judged"
 
 
 class _Citation(ForeignRecord):
-    """A document that an answer cites."""
-
     path: Name | None = None
     chunk_id: Name | None = Field(default=None, alias="chunkId")
 
 
 class _CitingQuestion(ForeignRecord):
-    """What one question cites."""
-
     citations: list[_Citation] | None = Field(default=None, max_length=1000)
 
 
 def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswers:
-    """Read an EvalScore file; see :data:`memeval.exchange.formats.Reader`."""
     answers = read_mapped(file, mapping_of(f"{__package__}:{FORMAT}"), FORMAT)
     texts = _texts(benchmark_session)
     questions = zip(answers.answers, placed(file.json()["questions"], f"{file.path}: questions"), strict=True)
@@ -81,8 +76,7 @@ def _cited(question: _CitingQuestion, texts: Mapping[str, str]) -> tuple[str, ..
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write ``<to>/<date>/<sdk>.json``: the local start date of the run, and the system's slug.
 
-    Raises:
-        BadInput: the benchmark's data is not available.
+    Raises ``BadInput``: the benchmark's data is not available.
     """
     benchmark_session = require_session(run, benchmark_session)
     head = run.run

@@ -25,13 +25,8 @@ class QaExact(RuleGrader):
     name = "exact-wb@1"
 
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
-        """Grade one item; see :class:`memeval.grading.base.Grader`.
-
-        Raises:
-            ValueError: the item is not one question with one response.
-        """
         response = only(item, responses, self.name)
-        key = _key(item, self.name)
+        key = item.key_as(QaKey, self.name)
         metrics = few_measures(item, index_of(scenario), response)
         verdict: bool | None
         if failure := first_failure(responses):
@@ -61,14 +56,8 @@ class QaJudged(Judged):
     name = "qa-judged@1"
 
     def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> Mapping[str, float | None]:
-        _key(item, self.name)
+        item.key_as(QaKey, self.name)
         return few_measures(item, index_of(scenario), response)
 
     def alternates(self, item: ItemKey, verdict: bool | None) -> Mapping[str, bool | None]:
-        return {"without-echo": None if _key(item, self.name).echoed else verdict is True}
-
-
-def _key(item: ItemKey, grader: str) -> QaKey:
-    if not isinstance(item.key, QaKey):
-        raise TypeError(f"{item.item_id}: {grader} cannot grade keys of kind {item.key.kind!r}")
-    return item.key
+        return {"without-echo": None if item.key_as(QaKey, self.name).echoed else verdict is True}

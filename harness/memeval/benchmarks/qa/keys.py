@@ -1,4 +1,8 @@
-"""The key of a question set: needles, a reference answer, or both."""
+"""The key of a question set: needles, a reference answer, or both; and the rules for finding needles in an answer.
+
+The rules are for question sets in JSON Lines (jeffs-brain/memory, ``eval/``). Their own rule finds a needle anywhere:
+``W`` in every answer with a w.
+"""
 
 from __future__ import annotations
 
@@ -30,22 +34,18 @@ class QaKey(ReferenceKey):
 
     @property
     def prompt(self) -> str:
-        """The one prompt of question sets."""
         return "qa-answer"
 
     @property
     def shown(self) -> Mapping[str, str]:
-        """The reference answer."""
         return {"reference": self.expected}
 
     @property
     def expected(self) -> str:
-        """The reference answer; blank if there is none."""
         return self.reference or ""
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The reference answer, or the needles if there is none."""
         return self.needles if self.reference is None else (self.reference,)
 
 
@@ -60,10 +60,6 @@ def holds(answer: str, needles: Sequence[str], all_of: bool = False) -> bool:
     has no spaces between words. Case is ignored, except for needles up to ``SHORT`` characters. Quotes, hyphens, spaces
     and times of day are compared in one form, without the thinking of a model. Blank needles are ignored; with blank
     needles only, the result is false.
-
-    Args:
-        needles: the texts to find.
-        all_of: whether the answer must contain all of them.
     """
     exact = _composed(without_thinking(answer))
     folded = _folded(exact)

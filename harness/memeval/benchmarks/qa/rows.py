@@ -48,17 +48,13 @@ class Scorer(StrEnum):
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """One row of a question set."""
-
     id: str
     """Unique in the file."""
     question: str
     needles: tuple[str, ...] = ()
     """A correct answer contains one of these texts, or all. Without blank ones."""
     all_of: bool = False
-    """Whether all needles are required."""
     reference: str | None = None
-    """A correct answer."""
     asked_at: str | None = None
     """Time of the question, ISO 8601."""
     tags: tuple[str, ...] = ()
@@ -77,11 +73,8 @@ class _Fault(Exception):
 def read_rows(path: Path, scorer: Scorer) -> tuple[bytes, tuple[QuestionRow, ...]]:
     """Read a question set, and return its bytes and its rows.
 
-    Args:
-        scorer: every row must have the fields that it needs.
-
-    Raises:
-        BadInput: the file is missing or invalid, or lacks fields for the scorer. Lists all errors.
+    ``scorer``: every row must have the fields that it needs. Raises ``BadInput``: the file is missing or invalid, or
+    lacks fields for the scorer. Lists all errors.
     """
     data = file_bytes(path, LARGEST_FILE, "Name a JSON Lines file.")
     return data, rows_of(data, scorer, path)
@@ -90,15 +83,8 @@ def read_rows(path: Path, scorer: Scorer) -> tuple[bytes, tuple[QuestionRow, ...
 def rows_of(data: bytes, scorer: Scorer, where: object) -> tuple[QuestionRow, ...]:
     """Return the rows of a question set.
 
-    Skips blank lines and lines that start with ``#``.
-
-    Args:
-        data: the file's bytes: UTF-8, with or without a byte order mark.
-        scorer: every row must have the fields that it needs.
-        where: the file, for error messages.
-
-    Raises:
-        BadInput: the file is invalid or lacks fields for the scorer. Lists up to 50 errors with their lines.
+    Skips blank lines and lines that start with ``#``. Raises ``BadInput``: the file is invalid or lacks fields for the
+    scorer. Lists up to 50 errors with their lines.
     """
     _check_bytes(data, where)
     rows: list[QuestionRow] = []
@@ -128,7 +114,6 @@ def rows_of(data: bytes, scorer: Scorer, where: object) -> tuple[QuestionRow, ..
 
 
 def _check_bytes(data: bytes, where: object) -> None:
-    """Refuse an empty or too large file, and other formats than UTF-8 JSON Lines."""
     if not data.strip():
         raise BadInput("the file is empty.", where=where, remedy="Write one JSON object per line.")
     if len(data) > LARGEST_FILE:
@@ -150,11 +135,7 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _row(line: bytes, scorer: Scorer) -> QuestionRow:
-    """Return the row of a line.
-
-    Raises:
-        _Fault: the row is invalid. Lists all its errors.
-    """
+    """Return the row of a line. Raises ``_Fault``: the row is invalid. Lists all its errors."""
     fields = _object(line)
     faults: list[str] = []
 

@@ -16,10 +16,8 @@ from memeval.storage import write_whole
 from memeval.toml import parse_toml
 
 EDITIONS = Path(__file__).with_name("editions.toml")
-"""The file of the editions."""
 
 PACKS = Path(wording.__file__).parent
-"""The folder of the packs."""
 
 
 def main(
@@ -27,10 +25,7 @@ def main(
 ) -> int:
     """Announce an edition. Return the exit code, and print an error as one sentence.
 
-    Args:
-        arguments: the words of the command line; ``None`` for those of this process.
-        file: the file of the editions.
-        now: the time; ``None`` for the clock's.
+    ``arguments``: the words of the command line; ``None`` for those of this process.
     """
     chosen = _parser().parse_args(arguments)
     try:
@@ -62,16 +57,15 @@ def _parser() -> argparse.ArgumentParser:
 def announce(at: str, names: Sequence[str], file: Path, packs: Path, now: datetime) -> Edition:
     """Add an edition to the file of the editions, and return it.
 
+    Raises ``BadInput``: the time is invalid or not to come; an edition of that month is announced; a pack is unknown,
+    named twice, public, or may be published before the draw.
+
     Args:
         at: time of the draw of its seed, UTC, to the second.
         names: names of its wording packs; empty for the public wording.
         file: the file of the editions.
         packs: the folder of the packs, with their digests.
         now: the time of the announcement.
-
-    Raises:
-        BadInput: the time is invalid or not to come; an edition of that month is announced; a pack is unknown, named
-            twice, public, or may be published before the draw.
     """
     try:
         moment = datetime.strptime(at, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
@@ -104,7 +98,6 @@ def announce(at: str, names: Sequence[str], file: Path, packs: Path, now: dateti
 
 
 def _check_withheld(published: Wordings, name: str, packs: Path, moment: datetime) -> None:
-    """Refuse a pack that is unknown, public, or may be published before the draw."""
     pack = published.pack(name)
     if (packs / f"{name}.toml").exists():
         raise BadInput(

@@ -20,13 +20,12 @@ from memeval.toml import parse_toml
 class FreshBeliefsBenchmark(BeliefsBenchmark):
     """beliefs@2 with a seed that nobody could know when the edition was announced.
 
+    Raises ``BadInput``: the edition is unknown.
+
     Args:
         edition_id: id of an edition of memeval, or another edition.
         beacon: the source of its seed; ``None`` for the beacon of memeval's editions.
         packs: the folder with the packs and their digests; ``None`` for memeval's own.
-
-    Raises:
-        BadInput: the edition is unknown.
     """
 
     def __init__(
@@ -40,25 +39,22 @@ class FreshBeliefsBenchmark(BeliefsBenchmark):
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
         """Generate the data from the seed and the packs of the edition.
 
+        Raises ``BadInput``: the value is missing or of another edition; a pack is withheld or differs from its digest;
+        or a parameter is unknown or invalid.
+
         Args:
             path: the stored value of the beacon; ``None`` for the copy of ``memeval data pull``.
             parameters: ``size`` (people, default 260), a whole number.
-
-        Raises:
-            BadInput: the value is missing or of another edition; a pack is withheld or differs from its digest; or a
-                parameter is unknown or invalid.
         """
         dataset = super().opened(path, parameters, protocol, tier)
         dataset.released = is_official(self.value(path), self.beacon)
         return dataset
 
     def available(self, path: Path | None = None) -> bool:
-        """Return whether the seed is stored and all packs are published."""
         packs = (self._packs / f"{name}.toml" for name in self.edition.packs)
         return self.place(path).is_file() and all(pack.is_file() for pack in packs)
 
     def remedy(self) -> str:
-        """Return when and how to get the seed and the packs."""
         address = self.beacon.address(self.beacon.urls[0], self.edition.round)
         packs = ", ".join(self.edition.packs)
         return (
@@ -67,15 +63,9 @@ class FreshBeliefsBenchmark(BeliefsBenchmark):
         ) + (f" Its wording packs ({packs}) come with a release after that." if packs else "")
 
     def pull(self) -> Path:
-        """Fetch the seed; see :func:`memeval.benchmarks.beliefs.fresh.value.fetch`."""
         return fetch(self.edition, self.beacon, self.place(None))
 
     def vocabulary(self, tier: str) -> Vocabulary:
-        """Return the packs of the edition, or the public wording.
-
-        Raises:
-            BadInput: a pack is withheld, or differs from its published digest.
-        """
         if not self.edition.packs:
             return super().vocabulary(tier)
         path = self._packs / FILENAME
@@ -83,7 +73,6 @@ class FreshBeliefsBenchmark(BeliefsBenchmark):
         return vocabulary(published, self.edition.packs, self._packs)
 
     def chosen(self, path: Path | None, parameters: Parameters | None) -> tuple[int, int]:
-        """Return the seed of the edition and the requested size; see :meth:`opened`."""
         if "seed" in (parameters or {}):
             raise BadInput(
                 f"{self.edition.id} has no parameter 'seed': its seed is fixed.",
@@ -95,8 +84,7 @@ class FreshBeliefsBenchmark(BeliefsBenchmark):
     def value(self, path: Path | None) -> BeaconValue:
         """Return the stored value of the beacon.
 
-        Raises:
-            BadInput: the value is missing, damaged, or of another edition.
+        Raises ``BadInput``: the value is missing, damaged, or of another edition.
         """
         place = self.place(path)
         if not place.exists():
@@ -104,13 +92,11 @@ class FreshBeliefsBenchmark(BeliefsBenchmark):
         return read(place, self.edition)
 
     def place(self, path: Path | None) -> Path:
-        """Return the file of the stored value."""
         if path is None:
             return data_folder() / self.edition.name / VALUE
         return path / VALUE if path.is_dir() else path
 
     def _catalogue(self, texts: EditionTexts) -> BenchmarkInfo:
-        """Return the catalogue entry of the edition."""
         packs = " and ".join(self.edition.packs)
         tier = INFO.tiers[0]
         if packs:

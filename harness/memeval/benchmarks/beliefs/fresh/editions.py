@@ -16,10 +16,7 @@ Hex = r"^[0-9a-f]+$"
 
 
 class Beacon(Record):
-    """A public random source that draws and signs a value every few seconds."""
-
     name: str
-    """Display name."""
     chain: str = Field(pattern=Hex, min_length=64, max_length=64)
     """Hash that identifies its chain of values."""
     genesis: int
@@ -27,83 +24,52 @@ class Beacon(Record):
     period_seconds: int = Field(ge=1)
     """Seconds from one round to the next."""
     urls: tuple[str, ...] = Field(min_length=1)
-    """Addresses of its servers, in order of preference."""
 
     def round_at(self, at: datetime) -> int:
-        """Return the number of the round that is current at a time."""
         return (int(at.timestamp()) - self.genesis) // self.period_seconds + 1
 
     def address(self, base: str, number: int) -> str:
-        """Return the URL of the value of a round."""
         return f"{base.rstrip('/')}/{self.chain}/public/{number}"
 
 
 class Edition(Record):
-    """One fresh edition."""
-
     id: str
-    """Name and version: ``beliefs-fresh-202701@2``."""
     month: str
-    """Month of the edition, for display."""
     at: str = Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
     """Time of the draw of its seed, UTC."""
     round: int = Field(ge=1)
-    """Round of the beacon at that time."""
     drawn: bool = False
-    """Whether the draw is past; its texts say so."""
     packs: tuple[str, ...] = ()
     """Withheld wording packs; empty for the public wording of the full tier."""
 
     @property
     def moment(self) -> datetime:
-        """Time of the draw of its seed."""
         return datetime.strptime(self.at, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
 
     @property
     def name(self) -> str:
-        """The id without its version."""
         return self.id.partition("@")[0]
 
 
 class EditionTexts(Record):
-    """Texts of editions, with placeholders such as ``{round}``."""
-
     title: str
-    """Display name."""
     summary: str
-    """Summary of an edition."""
     made: str
-    """Origin of its data."""
 
 
 class Editions(EditionTexts):
-    """All editions, with the texts of those in public wording."""
-
     packed: EditionTexts
-    """Texts of the editions with withheld packs."""
     beacon: Beacon
-    """Source of the seeds."""
     editions: tuple[Edition, ...]
-    """The editions, oldest first."""
 
 
 @cache
 def editions() -> Editions:
-    """Return the editions; read once.
-
-    Raises:
-        BadInput: the file is invalid.
-    """
     path = resources.files(__package__) / "editions.toml"
     return parse_toml(path.read_bytes(), path).record(Editions)
 
 
 def edition(edition_id: str) -> Edition:
-    """Return an edition by its id.
-
-    Raises:
-        BadInput: the id is unknown.
-    """
     for each in editions().editions:
         if each.id == edition_id:
             return each

@@ -42,31 +42,20 @@ ELSEWHERE = "MEMEVAL_BEACON_URL"
 
 
 class BeaconValue(Stored):
-    """Value of one round of a beacon."""
-
     edition: str
-    """Id of the edition."""
     round: int = Field(ge=1)
-    """Number of the round."""
     randomness: str = Field(pattern=Hex, min_length=64, max_length=64)
     """The SHA-256 of the signature, in hexadecimal digits."""
     signature: str = Field(pattern=Hex, min_length=96, max_length=96)
     """The signature of the beacon for the round, in hexadecimal digits."""
     source: str
-    """The URL of the value."""
 
     @property
     def seed(self) -> int:
-        """The seed of the edition."""
         return int(self.randomness[:SEED_DIGITS], 16)
 
 
 def read(path: Path, edition: Edition) -> BeaconValue:
-    """Read a stored value.
-
-    Raises:
-        BadInput: the file is unreadable, invalid, or of another edition.
-    """
     again = f"Delete the file and run memeval data pull {edition.name}."
     data = file_bytes(path, LARGEST, again)
     try:
@@ -79,13 +68,12 @@ def read(path: Path, edition: Edition) -> BeaconValue:
 def fetch(edition: Edition, beacon: Beacon, target: Path) -> Path:
     """Fetch the value of an edition and store it. A valid stored value stays as it is.
 
+    Raises ``BadInput``: the value is not drawn yet, by the clock of this machine; the beacon cannot be reached or sent
+    another value; or the file cannot be written. The file is never half-written.
+
     Args:
         beacon: the source of its seed.
         target: the file to write; its folder is created if missing.
-
-    Raises:
-        BadInput: the value is not drawn yet, by the clock of this machine; the beacon cannot be reached or sent another
-            value; or the file cannot be written. The file is never half-written.
     """
     if target.is_file():
         try:
@@ -115,7 +103,6 @@ def fetch(edition: Edition, beacon: Beacon, target: Path) -> Path:
 
 
 def is_official(value: BeaconValue, beacon: Beacon) -> bool:
-    """Return whether a value came from one of the beacon's own addresses."""
     return value.source in {beacon.address(base, value.round) for base in beacon.urls}
 
 
@@ -134,7 +121,6 @@ def _checked(value: BeaconValue, edition: Edition, where: str) -> BeaconValue:
 
 
 def _fetched(address: str, edition: Edition) -> BeaconValue:
-    """Return the value from an address."""
     try:
         reply: Any = json.loads(_body(address, edition))
     except (ValueError, RecursionError):

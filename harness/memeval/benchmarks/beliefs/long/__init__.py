@@ -5,4 +5,3 @@ lives occur in no other tier. A history is generated session by session on deman
 """
 
 PEOPLE = 10
-"""Number of lives."""

@@ -11,9 +11,8 @@ import random
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
-from memeval.benchmarks.beliefs.lives import OTHERS, Life
+from memeval.benchmarks.beliefs.lives import OTHERS, STREAMS, Life
 from memeval.benchmarks.beliefs.long.lives import FillerTalker, LongLife, lives
-from memeval.benchmarks.beliefs.plan import STREAMS
 from memeval.benchmarks.beliefs.wording.editions import Vocabulary
 from memeval.benchmarks.kit.checks import says
 from memeval.benchmarks.kit.long.details import stranger
@@ -37,12 +36,7 @@ _MANNERS = tuple(Manner)
 
 
 class Filler:
-    """Filler sessions by number. Equal numbers give equal sessions at every size of the history.
-
-    Args:
-        name: name of the history, part of the random streams.
-        lives: the lives in the history.
-    """
+    """Filler sessions by number. Equal numbers give equal sessions at every size of the history."""
 
     def __init__(self, seed: int, name: str, lives: Sequence[LongLife], vocabulary: Vocabulary) -> None:
         self._seed, self._name, self._lives, self._words = seed, name, lives, vocabulary
@@ -63,7 +57,6 @@ class Filler:
         )
 
     def session(self, number: int) -> tuple[LongLife, list[DraftTurn]]:
-        """Return the life and the turns of a session."""
         rng = stream(STREAMS, self._seed, "long", self._name, number)
         who = int(rng.random() * len(self._lives))
         life, kind = self._lives[who], rng.random()
@@ -89,13 +82,6 @@ class Filler:
 
 
 class LongBeliefs(LongSource):
-    """The source of beliefs@2.
-
-    Args:
-        protocol: the protocol, part of the folder of stored surveys.
-        searched: whether searches are graded, and not answers.
-    """
-
     prefix = "beliefs-2"
     code = ("benchmarks/beliefs",)
 
@@ -106,7 +92,6 @@ class LongBeliefs(LongSource):
         self._vocabulary, self._searched = vocabulary, searched
 
     def parts(self) -> Iterator[Part]:
-        """See :meth:`LongSource.parts`."""
         everybody = lives(self.seed, self._vocabulary, searched=self._searched)
         for name, group in self.groups(everybody):
             yield name, group, Filler(self.seed, name, group, self._vocabulary)

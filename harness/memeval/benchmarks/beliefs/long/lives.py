@@ -10,9 +10,8 @@ from functools import lru_cache
 
 from memeval.benchmarks.beliefs.generate import MadeLife, make_life
 from memeval.benchmarks.beliefs.keys import EvidenceKey
-from memeval.benchmarks.beliefs.lives import Life
+from memeval.benchmarks.beliefs.lives import STREAMS, Life, plan
 from memeval.benchmarks.beliefs.long import PEOPLE
-from memeval.benchmarks.beliefs.plan import STREAMS, plan
 from memeval.benchmarks.beliefs.talk import CHATTER, Talker
 from memeval.benchmarks.beliefs.wording.editions import Vocabulary
 from memeval.benchmarks.beliefs.wording.packs import WordedTopic
@@ -32,7 +31,6 @@ class DetailedTalker(Talker):
     """Adds a detail to the request and to the reply of small talk, in sessions of a life and in filler sessions."""
 
     def chatter(self) -> list[DraftTurn]:
-        """Return a session of small talk, with details in the first of its two subjects."""
         talk = self._small_talk(CHATTER)
         return self._closed([*talk, *super()._small_talk(self._room() - CHATTER, 2)])
 
@@ -50,10 +48,7 @@ class DetailedTalker(Talker):
 class FillerTalker(DetailedTalker):
     """Writes one filler session. Slips of the tongue have harmless values.
 
-    Args:
-        life: the person, with the events of the session.
-        rng: random stream of the session.
-        harmless: the values of each topic that change no answer.
+    ``harmless``: the values of each topic that change no answer.
     """
 
     def __init__(
@@ -74,19 +69,15 @@ ASKED_AFTER = 14
 
 @dataclass(frozen=True)
 class LongLife:
-    """A life in a long history."""
-
     made: MadeLife
     drafts: tuple[DraftSession, ...]
     """Its sessions, in order of days."""
     asks: tuple[Ask, ...]
     """The questions, after the last session of all lives."""
     searched: bool
-    """Whether searches are graded, and not answers."""
 
     @property
     def person(self) -> Person:
-        """See :class:`HistoryLife`."""
         return self.made.life.person
 
     @property
@@ -96,7 +87,6 @@ class LongLife:
         return frozenset(phrase for key in keys for v in (*key.expected, *key.misleading) for phrase in v.phrases)
 
     def keys(self, scenario_id: str, ordinals: Mapping[date, str]) -> Iterator[ItemKey]:
-        """See :class:`HistoryLife`."""
         sessions = self.made.scenario.each_session()
         moved = {each.session_id: ordinals[date.fromisoformat(each.date)] for each in sessions}
         for key in self.made.keys(searched=self.searched):
@@ -109,8 +99,7 @@ class LongLife:
 def lives(seed: int, vocabulary: Vocabulary, *, searched: bool) -> tuple[LongLife, ...]:
     """Return the ten lives of a seed. They differ from those of other tiers.
 
-    Args:
-        searched: whether searches are graded, and not answers.
+    ``searched``: whether searches are graded, and not answers.
     """
     own = stream(STREAMS, seed, "long").getrandbits(31)
     made = [make_life(own, cast, vocabulary, DetailedTalker, chatter=(0, 0)) for cast in plan(own, PEOPLE)]
@@ -130,7 +119,6 @@ def _drafts(made: MadeLife) -> tuple[DraftSession, ...]:
 
 
 def _asks(made: MadeLife, first: date, names: FullNames) -> tuple[Ask, ...]:
-    """Return the questions on days of their own, with the full name if two people share a first name."""
     asks: Sequence[Ask] = [ask for ask in made.scenario.questions() if isinstance(ask, Ask)]
     return tuple(
         ask.model_copy(

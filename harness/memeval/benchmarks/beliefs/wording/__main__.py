@@ -9,23 +9,19 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from memeval.benchmarks.beliefs.wording.editions import FILENAME, Wordings, add, reveal
-from memeval.benchmarks.beliefs.wording.packs import SIZES, WordingPack, faults, read_pack, shared
+from memeval.benchmarks.beliefs.wording.packs import FRAMES, WordingPack, faults, read_pack, shared
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput, CheckFailed, MemevalError
 from memeval.storage import write_whole
 from memeval.toml import parse_toml
 
 HERE = Path(__file__).parent
-"""The folder of the packs."""
 
 
 def main(arguments: Sequence[str] | None = None, home: Path = HERE, today: date | None = None) -> int:
     """Make, check, commit or reveal a pack. Return the exit code, and print an error as one sentence.
 
-    Args:
-        arguments: the words of the command line; ``None`` for those of this process.
-        home: the folder of the packs.
-        today: the day; ``None`` for the clock's.
+    ``arguments``: the words of the command line; ``None`` for those of this process.
     """
     chosen = _parser().parse_args(arguments)
     try:
@@ -66,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
 def _new(file: Path) -> None:
     if file.exists():
         raise BadInput("the file exists.", where=file, remedy="Choose another name.")
-    lists = "".join(f"{name} = []  # at least {least}\n" for name, least in SIZES.items())
+    lists = "".join(f"{name} = []  # at least {rule.least}: {rule.says}\n" for name, rule in FRAMES.items())
     text = (
         f'schema_version = 1\nname = "{file.stem}"\nchains = []  # before the first table\n\n[frames]\n{lists}\n'
         "# [[themes]]: a, b, ask, reply, more, end\n"

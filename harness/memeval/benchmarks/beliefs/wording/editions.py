@@ -10,7 +10,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from memeval.benchmarks.beliefs.wording.packs import Frames, Theme, WordedTopic, WordingPack, read_pack
+from memeval.benchmarks.beliefs.wording.packs import FRAMES, Frames, Theme, WordedTopic, WordingPack, read_pack
 from memeval.records.base import Digest, Record, digest_bytes
 from memeval.records.errors import BadInput
 from memeval.storage import write_whole
@@ -26,51 +26,36 @@ class Vocabulary:
 
     packs: tuple[WordingPack, ...]
 
+    def __hash__(self) -> int:
+        return hash(tuple(pack.name for pack in self.packs))
+
     @cached_property
     def topics(self) -> tuple[WordedTopic, ...]:
-        """The topics that do not depend on each other."""
         return tuple(topic for pack in self.packs for topic in pack.topics)
 
     @cached_property
     def chains(self) -> tuple[tuple[WordedTopic, ...], ...]:
-        """The topics that depend on each other, each on the one before it."""
         return tuple(chain for pack in self.packs for chain in pack.chains)
 
     @cached_property
     def by_id(self) -> dict[str, WordedTopic]:
-        """Every topic by its id."""
         return {topic.id: topic for pack in self.packs for topic in pack.all_topics}
 
     @cached_property
     def frames(self) -> Frames:
-        """The frames of all packs."""
-        mixed = {
-            name: tuple(frame for pack in self.packs for frame in getattr(pack.frames, name))
-            for name in Frames.model_fields
-        }
-        return Frames.model_validate(mixed)
+        return {name: tuple(frame for pack in self.packs for frame in pack.frames[name]) for name in FRAMES}
 
     @cached_property
     def themes(self) -> tuple[Theme, ...]:
-        """The subjects of small talk."""
         return tuple(theme for pack in self.packs for theme in pack.themes)
-
-    @cached_property
-    def dependent(self) -> frozenset[str]:
-        """The ids of the topics in chains."""
-        return frozenset(topic.id for chain in self.chains for topic in chain)
 
 
 FILENAME = "editions.toml"
 
 
 class CommittedPack(Record):
-    """A pack, named by its digest."""
-
     name: str
-    """Name of the pack and of its file."""
     digest: Digest
-    """Digest of the file."""
     committed: date
     """Day on which the digest was published."""
     opens: date
@@ -78,34 +63,19 @@ class CommittedPack(Record):
 
 
 class WithdrawnText(Record):
-    """A sentence of a pack that is not used, because readers stumbled over it."""
-
     pack: str
-    """Name of the pack."""
     text: str
-    """The sentence, as in the pack."""
     why: str
-    """What is wrong with it, as a sentence."""
 
 
 class Wordings(Record):
-    """The packs, and those of each tier."""
-
     schema_version: int = 1
-    """Version of the format."""
     packs: tuple[CommittedPack, ...]
-    """All packs, revealed or not."""
     tiers: Mapping[str, tuple[str, ...]]
-    """Names of packs by tier."""
     withdrawn: tuple[WithdrawnText, ...] = ()
     """Sentences that are not used. A published pack never changes, so they are listed here."""
 
     def pack(self, name: str) -> CommittedPack:
-        """Return a pack by name.
-
-        Raises:
-            BadInput: no pack has that name.
-        """
         found = next((each for each in self.packs if each.name == name), None)
         if found is None:
             known = ", ".join(each.name for each in self.packs)
@@ -114,13 +84,11 @@ class Wordings(Record):
 
 
 def folder() -> Traversable:
-    """Return the folder of the packs."""
     return resources.files(__package__)
 
 
 @cache
 def wordings() -> Wordings:
-    """Return the packs and tiers of memeval."""
     path = folder() / FILENAME
     return parse_toml(path.read_bytes(), path).record(Wordings)
 
@@ -129,36 +97,17 @@ def wordings() -> Wordings:
 def wording(tier: str) -> Vocabulary:
     """Return the vocabulary of a tier.
 
-    Raises:
-        BadInput: a pack of the tier is withheld, or its file has not the published digest.
+    Raises ``BadInput``: a pack of the tier is withheld, or its file has not the published digest.
     """
     return mixed(wordings(), tier, folder())
 
 
 def mixed(published: Wordings, tier: str, packs: Traversable) -> Vocabulary:
-    """Return the packs of a tier.
-
-    Args:
-        published: the digests of the packs.
-        packs: the folder with the files of the packs.
-
-    Raises:
-        BadInput: see :func:`wording`.
-    """
     return vocabulary(published, published.tiers[tier], packs)
 
 
 def vocabulary(published: Wordings, names: Sequence[str], packs: Traversable) -> Vocabulary:
-    """Return some packs as one vocabulary.
-
-    Args:
-        published: the digests of the packs.
-        names: the names of the packs.
-        packs: the folder with the files of the packs.
-
-    Raises:
-        BadInput: a name is unknown, or see :func:`wording`.
-    """
+    """Return some packs as one vocabulary. Raises ``BadInput``: a name is unknown, or see :func:`wording`."""
     return Vocabulary(tuple(_used(published, name, packs) for name in names))
 
 
@@ -170,13 +119,8 @@ def _used(published: Wordings, name: str, packs: Traversable) -> WordingPack:
 def opened(pack: CommittedPack, packs: Traversable, withdrawn: Set[str] = frozenset()) -> WordingPack:
     """Return a pack, if its file is there and has the published digest.
 
-    Args:
-        pack: the pack, as published.
-        packs: the folder with the files of the packs.
-        withdrawn: sentences of the pack that are left out.
-
-    Raises:
-        BadInput: the pack is withheld, is not the published one, or lacks a withdrawn sentence.
+    ``withdrawn``: sentences of the pack that are left out. Raises ``BadInput``: the pack is withheld, is not the
+    published one, or lacks a withdrawn sentence.
     """
     path = packs / f"{pack.name}.toml"
     if not path.is_file():
@@ -200,15 +144,7 @@ def opened(pack: CommittedPack, packs: Traversable, withdrawn: Set[str] = frozen
 def add(published: Wordings, text: bytes, file: Path, opens: date, today: date) -> bytes:
     """Return the text of ``editions.toml`` with the digest of one more pack.
 
-    Args:
-        published: the digests so far.
-        text: the file so far.
-        file: the pack.
-        opens: first day on which it may be revealed.
-        today: the day on which the digest is published.
-
-    Raises:
-        BadInput: the name is taken, or the pack would open before today.
+    Raises ``BadInput``: the name is taken, or the pack would open before today.
     """
     if any(each.name == file.stem for each in published.packs):
         raise BadInput(
@@ -231,13 +167,7 @@ def add(published: Wordings, text: bytes, file: Path, opens: date, today: date) 
 def reveal(file: Path, home: Path, today: date) -> None:
     """Copy a withheld pack to the packs.
 
-    Args:
-        file: the pack; its digest is published under its name.
-        home: the folder of the packs.
-        today: the day.
-
-    Raises:
-        BadInput: no such digest is published, the pack has another one, or it is too early.
+    Raises ``BadInput``: no such digest is published, the pack has another one, or it is too early.
     """
     place = home / FILENAME
     pack = parse_toml(place.read_bytes(), place).record(Wordings).pack(file.stem)

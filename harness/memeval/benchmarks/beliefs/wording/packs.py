@@ -7,6 +7,7 @@ import string
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import Annotated
@@ -17,12 +18,12 @@ from memeval.benchmarks.kit.checks import says
 from memeval.benchmarks.kit.timeline import Form, TopicValue
 from memeval.records.base import Record, misfit
 from memeval.records.errors import BadInput
+from memeval.toml import read_words
 
 LARGEST = 400_000
 """Largest pack, in bytes."""
 
 FEWEST_FRAMES = 150
-"""Fewest frames of a pack."""
 
 
 def _tuple(value: object) -> object:
@@ -30,20 +31,16 @@ def _tuple(value: object) -> object:
 
 
 def _value(written: object) -> object:
-    """Return a value as a pack has it: a list of text, key phrase and aliases; a text is its own phrase."""
     if isinstance(written, str) or (isinstance(written, list) and all(isinstance(each, str) for each in written)):
         return TopicValue.from_file(written)
     return written
 
 
 Texts = Annotated[tuple[str, ...], BeforeValidator(_tuple), Field(min_length=1)]
-Script = Annotated[tuple[str, ...], BeforeValidator(_tuple), Field(min_length=3)]
 Value = Annotated[TopicValue, BeforeValidator(_value)]
 
 
 class WordedTopic(Record):
-    """Something about a person that can change."""
-
     id: str
     """Unique over all packs: ``breakfast``."""
     label: str
@@ -57,7 +54,6 @@ class WordedTopic(Record):
     past: Texts
     """Questions for the value at a time ``{when}``, with ``{name}``."""
     values: Annotated[tuple[Value, ...], BeforeValidator(_tuple)]
-    """What it can be."""
     hints: Annotated[tuple[str, ...], BeforeValidator(_tuple)] = ()
     """Remarks from which the value ``{v}`` follows, though nobody says that it is new."""
     because: Annotated[tuple[str, ...], BeforeValidator(_tuple)] = ()
@@ -79,183 +75,52 @@ class WordedTopic(Record):
         return f"{verb} {self.rest}".format(v=value.text, my=my)
 
     def texts(self) -> Iterator[str]:
-        """Yield every sentence of the topic."""
         yield from (*self.now, *self.past, *self.hints, *self.because, *self.openers, *self.tips)
 
 
 class Theme(Record):
-    """A subject of small talk, in which no fact is stated."""
-
     a: Texts
-    """Things that the request is about."""
     b: Texts
-    """Circumstances."""
     ask: Texts
     """The request, with ``{a}`` and ``{b}``."""
     reply: Texts
     """The assistant's reply, with ``{a}``, ``{b}``, ``{the_a}`` and ``{the_b}``."""
     more: Texts
-    """What the user adds."""
     end: Texts
-    """What the assistant replies to it."""
 
 
-class Frames(Record):
-    """Sentences for any topic; see :data:`SLOTS` for the slots of each."""
+@dataclass(frozen=True)
+class FrameRule:
+    """What a list of frames is for, and what its frames need; see ``frames.toml``."""
 
-    first: Texts
-    """The first that is heard of a topic."""
-    update: Texts
-    """A change, said straight out."""
-    update_naming_both: Texts
-    """A change that names what it replaces."""
-    corrected: Texts
-    """A slip of the tongue, corrected in passing: the wrong value first, then the new one."""
-    elliptic: Annotated[tuple[Script, ...], BeforeValidator(_tuple)]
-    """A change over several turns, from the user first; only the last line, the user's, has the value."""
-    third_person: Texts
-    """A change, told through what somebody else says about the user."""
-    plan: Texts
-    """An announcement that will be taken back."""
-    taken_back: Texts
-    """The taking back, with the value that stays."""
-    taken_back_bare: Texts
-    """The taking back, without a value."""
-    musing: Texts
-    """A daydream or a hypothetical; nothing changes."""
-    former: Texts
-    """What was true long before, and is not any more."""
-    still: Texts
-    """A state confirmed."""
-    still_all_the_same: Texts
-    """A dependent fact confirmed after its basis changed."""
-    others: Texts
-    """What somebody else does."""
-    quoted: Texts
-    """What somebody else said, word for word, in first person."""
-    tails: Texts
-    """What may follow a change."""
-    noted_new: Texts
-    """The assistant's reply to a change."""
-    noted: Texts
-    """The assistant's reply to a fact."""
-    noted_plan: Texts
-    """The assistant's reply to an announcement."""
-    noted_taken_back: Texts
-    """The assistant's reply to a taking back."""
-    noted_musing: Texts
-    """The assistant's reply to a daydream."""
-    noted_former: Texts
-    """The assistant's reply to a fact of long ago."""
-    noted_others: Texts
-    """The assistant's reply to a fact about somebody else."""
-    aside: Texts
-    """The assistant's reply to a remark in passing."""
-    answers: Texts
-    """The assistant asks back before it answers a question."""
-    prompts: Texts
-    """The assistant asks for more where nothing was asked."""
-    by_the_way: Texts
-    """A turn to another matter."""
-    thanks: Texts
-    """First half of a closing."""
-    partings: Texts
-    """Second half of a closing."""
-    welcome: Texts
-    """The assistant's last word."""
-    in_month: Texts
-    """A time, for questions: in a month."""
-    right_before: Texts
-    """A time, for questions: just before another value."""
-    right_after: Texts
-    """A time, for questions: just after another value was given up."""
-    began: Texts
-    """Questions for the time at which a value began."""
-    still_asked: Texts
-    """Questions whether a dependent fact is still true."""
-
-    def each(self) -> Iterator[tuple[str, str]]:
-        """Yield every frame with the name of its list; a script is one frame."""
-        for name in type(self).model_fields:
-            for frame in getattr(self, name):
-                yield name, frame if isinstance(frame, str) else "\n".join(frame)
+    says: str
+    least: int
+    slots: tuple[str, ...] = ()
+    """Slots that its frames may use."""
+    needed: tuple[str, ...] = ()
+    """Slots that they must use; ``|`` separates slots of which one is enough."""
 
 
-_FIRST = frozenset({"first"})
-_STATE = frozenset({"do", "doing", "v", "label"})
-_OTHER = frozenset({"rel", "she", "her", "him", "does", "label", "v"})
-_TALK = _FIRST | {"label", "v", "you_do", "youing"}
-SLOTS: Mapping[str, frozenset[str]] = {
-    "first": _STATE,
-    "update": _STATE,
-    "update_naming_both": _STATE | {"old"},
-    "corrected": _STATE | {"slip"},
-    "elliptic": _STATE | _FIRST | {"old"},
-    "third_person": _STATE | {"rel", "she", "her", "him"},
-    "plan": _STATE,
-    "taken_back": _STATE | {"cur", "do_cur"},
-    "taken_back_bare": frozenset({"label"}),
-    "musing": _STATE,
-    "former": _STATE | {"did"},
-    "still": _STATE,
-    "still_all_the_same": _STATE,
-    "others": _OTHER,
-    "quoted": _OTHER | {"do"},
-    "tails": frozenset(),
-    "noted_new": _TALK,
-    "noted": _TALK,
-    "noted_plan": _FIRST,
-    "noted_taken_back": _FIRST,
-    "noted_musing": _FIRST,
-    "noted_former": _FIRST,
-    "noted_others": _FIRST | {"him"},
-    "aside": _FIRST,
-    "answers": _FIRST,
-    "prompts": _FIRST,
-    "by_the_way": frozenset(),
-    "thanks": frozenset(),
-    "partings": frozenset(),
-    "welcome": _FIRST,
-    "in_month": frozenset({"month"}),
-    "right_before": frozenset({"she", "v"}),
-    "right_after": frozenset({"she", "v"}),
-    "began": frozenset({"name", "doing", "v", "label"}),
-    "still_asked": frozenset({"name", "does", "she", "label"}),
-}
-"""The slots that each list of frames may use.
+FRAMES = read_words(__package__.rpartition(".")[0], "frames.toml", dict[str, FrameRule])
 
-``{do}``, ``{doing}``, ``{did}``: the state in first person, such as *keep my notes in Joplin*. ``{does}``: in third
-person. ``{you_do}``, ``{youing}``: in second person. ``{v}``: its value. ``{old}``, ``{cur}``, ``{slip}``: other values
-of the topic. ``{label}``: the topic. ``{first}``: the user's first name. ``{rel}``, ``{she}``, ``{her}``, ``{him}``:
-somebody else. ``{name}``: the user, in questions.
-"""
+SCRIPTS = "elliptic"
+"""The list whose frames are scripts of at least three turns, joined by line ends."""
 
-NEEDED: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(("first", "update", "plan", "still", "still_all_the_same", "musing"), frozenset({"do|doing|v"})),
-    "update_naming_both": frozenset({"old", "do|doing|v"}),
-    "corrected": frozenset({"slip", "do|doing|v"}),
-    "elliptic": frozenset({"v"}),
-    "third_person": frozenset({"rel", "do|doing|v"}),
-    "taken_back": frozenset({"cur|do_cur"}),
-    "former": frozenset({"did|doing|v"}),
-    "others": frozenset({"rel", "does|v"}),
-    "quoted": frozenset({"rel", "do|v"}),
-    "in_month": frozenset({"month"}),
-    "right_before": frozenset({"v"}),
-    "right_after": frozenset({"v"}),
-    "began": frozenset({"name", "doing|v"}),
-    "still_asked": frozenset({"name", "does"}),
-}
-"""The slots that each list of frames must use; ``|`` separates slots of which one is enough."""
 
-SIZES: Mapping[str, int] = {
-    "first": 12, "update": 14, "update_naming_both": 8, "corrected": 8, "elliptic": 8, "third_person": 8, "plan": 8,
-    "taken_back": 6, "taken_back_bare": 6, "musing": 10, "former": 6, "still": 6, "still_all_the_same": 6, "others": 10,
-    "quoted": 6, "tails": 10, "noted_new": 8, "noted": 8, "noted_plan": 4, "noted_taken_back": 4, "noted_musing": 4,
-    "noted_former": 4, "noted_others": 5, "aside": 6, "answers": 6, "prompts": 6, "by_the_way": 6, "thanks": 6,
-    "partings": 6, "welcome": 4, "in_month": 4, "right_before": 4, "right_after": 4, "began": 4, "still_asked": 5,
-}  # fmt: skip
-"""Fewest frames of each list."""
+def _frames(written: object) -> object:
+    if not isinstance(written, dict):
+        return written
+    if wrong := sorted(written.keys() ^ FRAMES.keys()):
+        raise ValueError(f"frames.{wrong[0]} is {'missing' if wrong[0] in FRAMES else 'unknown'}")
+    return {name: tuple(map(_frame, texts)) if isinstance(texts, list) else texts for name, texts in written.items()}
+
+
+def _frame(written: object) -> object:
+    is_script = isinstance(written, list) and len(written) > 2 and all(isinstance(line, str) for line in written)
+    return "\n".join(written) if is_script and isinstance(written, list) else written
+
+
+Frames = Annotated[Mapping[str, Texts], BeforeValidator(_frames)]
 
 TOPICS, CHAINS, DEPENDENTS, THEMES = 20, 4, 3, 24
 """Fewest topics, chains, dependent topics of a chain, and subjects of small talk."""
@@ -265,37 +130,22 @@ VALUES, CHAIN_VALUES, HINTS = 8, 6, 4
 
 
 class WordingPack(Record):
-    """A wording pack: topics with their values, and sentences for everything that is said about them."""
-
     schema_version: int = 1
-    """Version of the format."""
     name: str
-    """Name of the pack."""
     frames: Frames
-    """Sentences for any topic."""
     themes: Annotated[tuple[Theme, ...], BeforeValidator(_tuple)]
-    """Subjects of small talk."""
     topics: Annotated[tuple[WordedTopic, ...], BeforeValidator(_tuple)]
-    """Topics that do not depend on each other."""
     chains: Annotated[tuple[Annotated[tuple[WordedTopic, ...], BeforeValidator(_tuple)], ...], BeforeValidator(_tuple)]
-    """Topics that depend on each other: each on the one before it."""
 
     @cached_property
     def all_topics(self) -> tuple[WordedTopic, ...]:
-        """The topics, those of the chains last."""
         return (*self.topics, *chain.from_iterable(self.chains))
 
 
 def read_pack(content: bytes, where: object, withdrawn: Set[str] = frozenset()) -> WordingPack:
     """Return the pack in the content of a file. Its rules are not checked; see :func:`faults`.
 
-    Args:
-        content: the bytes of the file.
-        where: the file, named in errors.
-        withdrawn: sentences that are left out.
-
-    Raises:
-        BadInput: the content is not a pack, or lacks a withdrawn sentence.
+    Raises ``BadInput``: the content is not a pack, or lacks a withdrawn sentence.
     """
     remedy = "Restore the file, or mend it and check it again."
     if len(content) > LARGEST:
@@ -334,12 +184,10 @@ def _union(sets: Iterable[Set[str]]) -> Set[str]:
 
 
 def faults(pack: WordingPack) -> list[str]:
-    """Return every broken rule of a pack, as a sentence each."""
     return [*_sizes(pack), *_slots(pack), *_repeated(pack), *_values(pack), *_leaks(pack)]
 
 
 def shared(one: WordingPack, other: WordingPack) -> list[str]:
-    """Return what two packs share, as a sentence each: topics, sentences, and values of one that the other says."""
     both = f"is in '{one.name}' and in '{other.name}'."
     topics = {each.id for each in one.all_topics} & {each.id for each in other.all_topics}
     found = [f"the topic '{topic}' {both}" for topic in sorted(topics)]
@@ -352,8 +200,7 @@ def shared(one: WordingPack, other: WordingPack) -> list[str]:
 
 
 def sentences(pack: WordingPack) -> Iterator[str]:
-    """Yield every sentence and frame of a pack."""
-    yield from (frame for _, frame in pack.frames.each())
+    yield from chain.from_iterable(pack.frames.values())
     for theme in pack.themes:
         yield from (*theme.ask, *theme.reply, *theme.more, *theme.end)
     for topic in pack.all_topics:
@@ -361,12 +208,11 @@ def sentences(pack: WordingPack) -> Iterator[str]:
 
 
 def _sizes(pack: WordingPack) -> Iterator[str]:
-    counts = Counter(name for name, _ in pack.frames.each())
-    for name, least in SIZES.items():
-        if counts[name] < least:
-            yield f"frames.{name} has {counts[name]} frames and needs {least}."
-    if counts.total() < FEWEST_FRAMES:
-        yield f"the pack has {counts.total()} frames and needs {FEWEST_FRAMES}."
+    for name, rule in FRAMES.items():
+        if len(pack.frames[name]) < rule.least:
+            yield f"frames.{name} has {len(pack.frames[name])} frames and needs {rule.least}."
+    if (total := sum(map(len, pack.frames.values()))) < FEWEST_FRAMES:
+        yield f"the pack has {total} frames and needs {FEWEST_FRAMES}."
     if len(pack.topics) < TOPICS:
         yield f"the pack has {len(pack.topics)} topics and needs {TOPICS}."
     if len(pack.chains) < CHAINS:
@@ -394,18 +240,15 @@ def _sizes(pack: WordingPack) -> Iterator[str]:
 
 
 def slots_of(text: str) -> set[str]:
-    """Return the names of the slots of a text.
-
-    Raises:
-        ValueError: a brace is not closed.
-    """
+    """Return the names of the slots of a text. Raises ``ValueError``: a brace is not closed."""
     return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
 
 
 def _slots(pack: WordingPack) -> Iterator[str]:
-    for name, frame in pack.frames.each():
-        yield from _fits(f"frames.{name}", frame, SLOTS[name], NEEDED.get(name, frozenset()))
-    for script in pack.frames.elliptic:
+    for name, rule in FRAMES.items():
+        for frame in pack.frames[name]:
+            yield from _fits(f"frames.{name}", frame, frozenset(rule.slots), frozenset(rule.needed))
+    for script in (frame.split("\n") for frame in pack.frames[SCRIPTS]):
         if len(script) % 2 == 0:
             yield f"frames.elliptic: {script[0]!r} must end with a line of the user."
         if any({"v", "do", "doing"} & slots_of(line) for line in script[:-1]):
@@ -476,19 +319,16 @@ def _values(pack: WordingPack) -> Iterator[str]:
 
 
 def _leaks(pack: WordingPack) -> list[str]:
-    """Return each sentence, label or subject of small talk that says a value, although it has no slot for one."""
     return _said_values(pack, _all_texts(pack))
 
 
 def _all_texts(pack: WordingPack) -> list[str]:
-    """Return every text of a pack except its values."""
     talk = [thing for theme in pack.themes for thing in (*theme.a, *theme.b)]
     labels = [text for topic in pack.all_topics for text in (topic.label, " ".join(topic.verb), topic.rest)]
     return [*sentences(pack), *talk, *labels]
 
 
 def _said_values(pack: WordingPack, texts: Iterable[str]) -> list[str]:
-    """Return each text that says a value of a pack, as a sentence."""
     phrases = "|".join(re.escape(phrase) for phrase in sorted(_phrases(pack), key=len, reverse=True))
     pattern = re.compile(rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
     found = ((text, pattern.search(text)) for text in texts)

@@ -16,38 +16,23 @@ from memeval.toml import read_words
 
 @dataclass(frozen=True)
 class DetailWords:
-    """The content of ``details.toml``."""
-
     details: tuple[str, ...]
-    """What somebody adds to a request."""
     remarks: tuple[str, ...]
-    """What the assistant adds to a reply."""
     adjectives: tuple[str, ...]
     nouns: tuple[str, ...]
     spots: tuple[str, ...]
     days: tuple[str, ...]
     numbers: tuple[str, ...]
     first: tuple[str, ...]
-    """First syllables of names."""
     middle: tuple[str, ...]
-    """Middle syllables of names."""
     last: tuple[str, ...]
-    """Last syllables of names of people."""
     places: tuple[str, ...]
-    """Last syllables of names of places."""
 
 
 WORDS = read_words(__package__, "details.toml", DetailWords)
-"""All of them."""
 
 
 def detail(rng: random.Random, pool: Sequence[str]) -> str:
-    """Return a sentence with random things, days and names.
-
-    Args:
-        rng: the random stream.
-        pool: what somebody adds to a request or a reply, with slots.
-    """
     # Most of the time of a long history is spent here: drawing in one pass is four times as fast as ``choice``.
     draw = rng.random
     text = pool[int(draw() * len(pool))]
@@ -72,18 +57,15 @@ _POOLS = tuple(
         *(WORDS.first, WORDS.middle, WORDS.places),
     )
 )
-"""The words of a detail in the order they are drawn, each with its number of entries."""
 
 
 KINS = {
     "she": ("classmate", "dentist", "flute teacher", "choir friend", "niece", "tenant", "sister-in-law", "mentor"),
     "he": ("barber", "nephew", "tutor", "bandmate", "stepfather", "plumber", "teammate", "brother-in-law"),
 }
-"""What they are to the user."""
 
 
 def stranger(rng: random.Random) -> Relation:
-    """Return another person with a name of random syllables."""
     draw = Loose(rng).draw
     she, her, him = draw((("she", "her", "her"), ("he", "his", "him")))
     return Relation(draw(KINS[she]), f"{draw(WORDS.first)}{draw(WORDS.middle)}{draw(WORDS.last)}", she, her, him)

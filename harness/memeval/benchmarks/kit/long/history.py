@@ -27,8 +27,6 @@ LOOKED_UP = 500
 
 
 class HistoryLife(Protocol):
-    """A life in a long history: its relevant sessions, and the questions about it."""
-
     @property
     def person(self) -> Person:
         """The person."""
@@ -46,24 +44,16 @@ class HistoryLife(Protocol):
         """Phrases that no filler session may state."""
 
     def keys(self, scenario_id: str, ordinals: Mapping[date, str]) -> Iterator[ItemKey]:
-        """Yield the keys of the questions.
-
-        Args:
-            ordinals: the id of the relevant session of each day.
-        """
+        """Yield the keys of the questions."""
 
 
 class FillerSessions(Protocol):
-    """Sessions that answer no question, by number."""
-
     def session(self, number: int) -> tuple[HistoryLife, Sequence[DraftTurn]]:
         """Return the life and the turns of a session."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A relevant session with its time."""
-
     life: HistoryLife
     draft: DraftSession
     second: int
@@ -75,11 +65,6 @@ class LongHistory(Steps):
 
     Filler sessions are spread evenly over the whole time. Each has its own interval and a time in it, so that its
     position and time follow from its number.
-
-    Args:
-        lives: the lives in the history.
-        filler: generates the filler sessions.
-        fillers: number of filler sessions.
     """
 
     def __init__(self, scenario_id: str, lives: Sequence[HistoryLife], filler: FillerSessions, fillers: int) -> None:
@@ -116,7 +101,6 @@ class LongHistory(Steps):
         yield from self._asks
 
     def session(self, session_id: str) -> Session:
-        """See :meth:`Steps.session`."""
         if session_id not in self._looked_up:
             if len(self._looked_up) >= LOOKED_UP:
                 self._looked_up.clear()
@@ -124,20 +108,16 @@ class LongHistory(Steps):
         return self._looked_up[session_id]
 
     def questions(self) -> tuple[Question, ...]:
-        """See :meth:`Steps.questions`."""
         return self._asks
 
     def only(self, session_ids: frozenset[str]) -> tuple[Step, ...]:
-        """See :meth:`Steps.only`."""
         return (*(self._step(self._place_of(each)) for each in sorted(session_ids)), *self._asks)
 
     @property
     def sessions(self) -> int:
-        """Number of sessions."""
         return self._sessions
 
     def source_id(self, place: int) -> str:
-        """Return the source id of the session at a position, from 0."""
         return f"{self.scenario_id}:{ordinal(place)}"
 
     def times(self) -> Iterator[int]:
@@ -145,11 +125,9 @@ class LongHistory(Steps):
         return (self._found(place)[0] for place in range(self._sessions))
 
     def scenario(self) -> Scenario:
-        """Return the history as systems see it."""
         return Scenario.streamed(self.scenario_id, self)
 
     def answer_keys(self) -> Iterator[ItemKey]:
-        """Yield the keys of its questions, in their order."""
         for life in self._lives:
             ordinals = {
                 each.draft.on: ordinal(place)
@@ -195,7 +173,6 @@ class LongHistory(Steps):
         return start + within
 
     def _before(self, second: int) -> int:
-        """Return the number of filler sessions before a time."""
         if not self._fillers:
             return 0
         number = second // self._gap
@@ -205,21 +182,16 @@ class LongHistory(Steps):
 
 
 def ordinal(place: int) -> str:
-    """Return the id of the session at a position, from 0."""
     return f"s{place + 1:06d}"
 
 
 L = TypeVar("L")
 
 Part = tuple[str, Sequence[HistoryLife], FillerSessions]
-"""A history: its name, its lives, and its filler sessions."""
 
 
 class LongSource(ABC):
-    """Lives and filler sessions of a tier."""
-
     prefix: str
-    """First part of the scenario ids."""
     folder: str
     """Folder of stored surveys, in the data folder."""
     included: str
@@ -232,16 +204,13 @@ class LongSource(ABC):
 
     @property
     def size(self) -> int:
-        """Tokens of a history."""
         return SIZES[self.tier]
 
     @property
     def is_shared(self) -> bool:
-        """Whether all lives share one history."""
         return self.size >= SHARED
 
     def groups(self, lives: Sequence[L]) -> Iterator[tuple[str, Sequence[L]]]:
-        """Yield the lives of each history with its name."""
         if self.is_shared:
             yield "all", lives
             return

@@ -18,11 +18,9 @@ LARGEST = 1_000_000
 """Tokens of the longest histories whose surveys are included: longer ones take minutes to generate."""
 
 COMMAND = "python -m memeval.benchmarks.kit.long.included"
-"""Writes the files again."""
 
 
 def datasets() -> Iterator[LongDataset]:
-    """Yield the datasets whose surveys are included."""
     for benchmark in all_benchmarks():
         info = benchmark.info
         tiers = [tier.name for tier in info.tiers if SIZES.get(tier.name, LARGEST + 1) <= LARGEST]
@@ -36,7 +34,6 @@ def datasets() -> Iterator[LongDataset]:
 
 
 def main() -> None:
-    """Write the files that are missing or out of date."""
     for dataset in datasets():
         path = Path(str(included(dataset.source)))
         content = dataset.survey.to_json().encode()

@@ -35,22 +35,15 @@ LEFT_OUT = frozenset({"catalogue", "controls", "fresh"})
 """Files and folders of a benchmark, without suffix, that do not determine the bytes of a history."""
 
 KEPT_SESSIONS = 20_000
-"""Maximum number of filler sessions of a history that a survey keeps in memory."""
 
 
 class Survey(Stored):
-    """Result of one pass over the histories of a tier."""
-
     seed: int
-    """Seed of the generator."""
     tier: str
-    """The tier."""
     made_by: Digest
     """Digest of the code that generates them, and of the tokenizer name."""
     fillers: tuple[int, ...]
-    """Number of filler sessions of each history."""
     tokens: tuple[int, ...]
-    """Tokens of each history."""
     sizes: tuple[int, ...]
     """Bytes of each history as JSON."""
     digest: Digest
@@ -58,12 +51,6 @@ class Survey(Stored):
 
 
 def histories(source: LongSource, fillers: Sequence[int]) -> tuple[LongHistory, ...]:
-    """Return the histories of a tier.
-
-    Args:
-        source: the lives and filler sessions.
-        fillers: number of filler sessions of each history.
-    """
     return tuple(
         LongHistory(_scenario_id(source, name), lives, filler, fill)
         for (name, lives, filler), fill in zip(source.parts(), fillers, strict=True)
@@ -82,7 +69,6 @@ class _KeptFiller:
         self._kept: dict[int, tuple[HistoryLife, Sequence[DraftTurn]]] = {}
 
     def session(self, number: int) -> tuple[HistoryLife, Sequence[DraftTurn]]:
-        """See :meth:`FillerSessions.session`."""
         if number in self._kept:
             return self._kept[number]
         made = self._filler.session(number)
@@ -94,8 +80,7 @@ class _KeptFiller:
 def surveyed(source: LongSource) -> Survey:
     """Return the stored or included survey of a tier, or make it and store it.
 
-    Raises:
-        ValueError: the histories break a rule.
+    Raises ``ValueError``: the histories break a rule.
     """
     for place in (_path(source), included(source)):
         with contextlib.suppress(OSError, MemevalError):
@@ -111,7 +96,6 @@ def included(source: LongSource) -> Traversable:
 
 
 def store_survey(source: LongSource) -> Survey:
-    """Pass over the histories of a tier and store the result; see :func:`survey`."""
     made = survey(source)
     path = _path(source)
     with contextlib.suppress(OSError, BadInput):  # if it cannot be stored, the next call repeats it
@@ -121,11 +105,7 @@ def store_survey(source: LongSource) -> Survey:
 
 
 def survey(source: LongSource) -> Survey:
-    """Pass over the histories of a tier.
-
-    Raises:
-        ValueError: the histories break a rule.
-    """
+    """Pass over the histories of a tier. Raises ``ValueError``: the histories break a rule."""
     fillers, tokens, sizes, keys = list[int](), list[int](), list[int](), list[str]()
     digest = hashlib.sha256()
     for name, lives, talk in source.parts():
@@ -155,11 +135,6 @@ def survey(source: LongSource) -> Survey:
 
 
 def _check_order(history: LongHistory) -> None:
-    """Check that each session of a history is later than the one before it.
-
-    Raises:
-        BrokenRule: a session is not later.
-    """
     if not all(before < after for before, after in pairwise(history.times())):
         raise BrokenRule(f"{history.scenario_id}: dates are inverted.")
 
@@ -194,8 +169,7 @@ def code_files(place: Traversable) -> Iterator[Traversable]:
 def _fit(filler: FillerSessions, lives: Sequence[HistoryLife], size: int) -> tuple[int, int]:
     """Return the number of filler sessions that brings a history closest to its size, and its tokens.
 
-    Raises:
-        BrokenRule: a filler session states the answer to a question.
+    Raises ``BrokenRule``: a filler session states the answer to a question.
     """
     golds = tuple(sorted({phrase for life in lives for phrase in life.guarded}))
     tokens = sum(count_tokens(line.text) for life in lives for draft in life.drafts for line in draft.lines)
@@ -216,35 +190,26 @@ def _path(source: LongSource) -> Path:
 
 
 class LongDataset(Dataset):
-    """The same questions in histories of one length.
-
-    Args:
-        source: the lives and filler sessions.
-    """
+    """The same questions in histories of one length."""
 
     def __init__(self, source: LongSource) -> None:
         self.parameters = {"seed": source.seed}
         self.source = source
-        """The lives and filler sessions."""
         self.survey = surveyed(source)
-        """Stored results of one pass over the histories."""
         self.digest = self.survey.digest
         self.history_bytes = self.survey.sizes
         self._histories = histories(source, self.survey.fillers)
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Yield the histories."""
         return (history.scenario() for history in self._histories)
 
     def answer_keys(self) -> Iterator[ItemKey]:
-        """Yield the keys, history by history."""
         return (key for history in self._histories for key in history.answer_keys())
 
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:
         """Map the source ids of sessions to ordinals, without generating a session.
 
-        Raises:
-            KeyError: no scenario has that id.
+        Raises ``KeyError``: no scenario has that id.
         """
         history = next((each for each in self._histories if each.scenario_id == scenario_id), None)
         if history is None:
@@ -252,7 +217,6 @@ class LongDataset(Dataset):
         return {history.source_id(place): ordinal(place) for place in range(history.sessions)}
 
     def verify(self) -> str:
-        """Generate the histories again and compare; see :meth:`Dataset.verify`."""
         found = store_survey(self.source)
         if found != self.survey:
             raise CheckFailed(
