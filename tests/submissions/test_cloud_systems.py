@@ -20,9 +20,9 @@ from memeval.gateway.gateway import Gateway
 from memeval.gateway.record import CallRecord
 from memeval.gateway.serving import ModelEndpoint, ModelServer
 from memeval.gateway.serving.hosts import host_routes
+from memeval.records.call import Traffic
 from memeval.records.submission import Submission
 from memeval.records.track import Limits
-from memeval.records.call import Traffic
 from memeval.systems import SystemProcess
 from memeval.systems.errors import SystemFailure, SystemNotReady
 from memeval.systems.sandbox import INSIDE_ORIGIN, SandboxMode, find_sandbox

@@ -1,4 +1,4 @@
-"""Every shipped submission states its configuration, and its product as its lock file has it."""
+"""Every shipped submission states its configuration, and its product as its lock file and its package have it."""
 
 import json
 import re
@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from memeval.records.base import digest_bytes
 from memeval.records.submission import Submission
 from memeval.systems.source import find_system
+from tests.support.products import drive, product
+from tests.tools.install_tools import SYSTEMS
 
 SUBMISSIONS = Path(__file__).parents[2] / "submissions"
 SLUGS = sorted(path.parent.name for path in SUBMISSIONS.glob("*/submission.toml"))
@@ -53,3 +56,33 @@ def test_the_package_of_a_product_is_pinned_at_the_stated_version(slug: str) -> 
 
 def test_only_what_has_a_stand_in_is_a_mock() -> None:
     assert [slug for slug in SLUGS if submission(slug).mock] == ["astrocyte", "langmem", "mem0"]
+
+
+METADATA = """
+import importlib.metadata, json, sys
+found = importlib.metadata.distribution(json.load(sys.stdin))
+data = found.metadata
+classified = [one.rpartition(" :: ")[2] for one in data.get_all("Classifier", []) if one.startswith("License ::")]
+files = [str(found.locate_file(one)) for one in found.files or () if "licen" in one.name.lower()]
+stated = [data.get("License-Expression"), data.get("License"), *classified]
+print(json.dumps({"version": found.version, "licences": [one for one in stated if one], "files": files}))
+"""
+
+
+@pytest.mark.products
+@pytest.mark.parametrize("slug", SYSTEMS)
+def test_licence_and_version_of_a_product_are_those_of_its_installed_package(slug: str) -> None:
+    stated = submission(slug)
+    assert stated.product is not None and stated.product.package is not None
+    if stated.product.package.startswith("@"):
+        modules = Path(product(slug).variables["NODE_PATH"])
+        package = json.loads((modules / stated.product.package / "package.json").read_text("utf-8"))
+        found = {"version": package["version"], "licences": [package["license"]], "files": []}
+    else:
+        found = drive(slug, METADATA, told=stated.product.package)
+    assert (stated.product.version or stated.version.removeprefix("client ")) == found["version"]
+    if stated.product.licence is None:
+        assert found["licences"] == []
+        assert stated.product.licence_digest in [digest_bytes(Path(one).read_bytes()) for one in found["files"]]
+    else:
+        assert stated.product.licence in found["licences"]

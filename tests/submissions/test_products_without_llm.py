@@ -1,16 +1,14 @@
 """The products that run without an LLM. Only Haystack and LlamaIndex, the lightest, are installed here."""
 
 import ast
-import json
 import re
-import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from tests.support.products import drive
 from memeval.systems.source import find_system
+from tests.support.products import drive
 
 ROOT = Path(__file__).parents[2]
 SUBMISSIONS = ROOT / "submissions"
