@@ -234,7 +234,8 @@ def test_a_system_that_fails_every_item_exits_1_and_a_control_does_not(call: Cal
     adapter = str(plain_adapter(tmp_path, on_query="raise ValueError('no')"))
     code, out, err = call("run", adapter, *SMALL)
     assert code == ExitCode.CHECK_FAILED
-    assert "not ranked: 12 of 12 items failed (first: " in err
+    assert "not ranked: 12 of 12 items failed; composite 0.0" in err
+    assert "12 of 12 items failed (first: " in err
     assert "A run with more than 2 % errors is not ranked. Fix the system and run again." in err
     assert "raised ValueError: no" in err
     assert out.startswith("results/beliefs/plain/")

@@ -63,6 +63,7 @@ def made(submissions: Path, name: str, manifest: str) -> Path:
     folder.mkdir(parents=True)
     write(folder, TAKES, "adapter.py")
     write(folder, manifest, MANIFEST)
+    write(folder, "# Acme\n", "README.md")
     return folder
 
 

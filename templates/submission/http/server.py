@@ -48,8 +48,9 @@ CALLS = {"/load": load, "/reset": reset, "/take_in": take_in, "/search": search,
 def described(error: Exception) -> str:
     """Return an exception with its line in this folder."""
     here = Path(__file__).resolve().parent
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent == here]
-    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    places = [(Path(frame.filename).resolve(), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    own = [f" ({path.name}:{line})" for path, line in places if path.parent == here]
+    place = own[-1] if own else ""
     return f"{type(error).__name__}: {error}{place}"
 
 

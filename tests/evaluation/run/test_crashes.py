@@ -111,14 +111,6 @@ def test_a_crash_costs_its_item_and_no_other(kind: AdapterKind, always: bool, tm
             '    {}["index"]  # here',
             "The server answered the call of 'search_memory' with an error: KeyError: 'index' (server.py:{line}).",
         ),
-        (
-            AdapterKind.MCP,
-            "submission.toml",
-            'query = "{query}"',
-            'text = "{query}"',
-            "The server answered the call of 'search_memory' with an error: TypeError: search_memory() got an "
-            "unexpected keyword argument 'text' (server.py:{line}). Correct 'arguments' in [tools.search].",
-        ),
     ],
 )
 def test_an_exception_in_the_sample_code_is_named_with_its_line(
@@ -127,11 +119,10 @@ def test_an_exception_in_the_sample_code_is_named_with_its_line(
     made = scaffold(ScaffoldAnswers(name="Failing", kind=kind), tmp_path, assets_root() / "templates" / "submission")
     source = (made / file).read_text("utf-8")
     assert source.count(old) == 1
-    changed = source.replace(old, f"{old}{new}\n" if file != "submission.toml" else new)
+    changed = source.replace(old, f"{old}{new}\n")
     (made / file).write_text(changed, "utf-8")
-    server = (made / ("server.py" if file == "submission.toml" else file)).read_text("utf-8").splitlines()
-    mark = "result = function(" if file == "submission.toml" else "// here" if file == "adapter.mjs" else "# here"
-    place = next(number for number, text in enumerate(server, 1) if mark in text)
+    mark = "// here" if file == "adapter.mjs" else "# here"
+    place = next(number for number, text in enumerate(changed.splitlines(), 1) if mark in text)
     launch = folder_source(made).launch
     with SystemProcess(launch, PATIENT, print) as process, pytest.raises(AdapterRaised) as raised:
         process.reset()

@@ -243,7 +243,7 @@ def test_tables_and_lists_are_filled_and_the_ids_of_the_product_name_sources_and
         FoundItem("[2025-01-02] user: My parrot is Kiwi.", ("s001:t01",), 1.0),
     )
     assert process.recall("parrot", 5, bank="ida").items == (FoundItem("[] user: My parrot is Rio.", ("r001",), 1.0),)
-    process.forget(ids=["r001"])
+    process.forget(ids=["r001"], bank="ida")
     assert process.recall("parrot", 5, bank="ida").items == ()
     assert len(process.search("parrot", 5).items or ()) == 1
     assert not (ENTRIES / "memory.db").exists()
