@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import tempfile
 import urllib.request
-from http.client import HTTPException
+from http.client import HTTPException, HTTPMessage
 from pathlib import Path
+from typing import IO
 from urllib.parse import unquote, urljoin, urlsplit
 
+from memeval.archive.remote.layout import head_key
 from memeval.archive.rows import check_rows
 from memeval.archive.runs import RunFolder
 from memeval.records.base import digest_bytes
@@ -38,13 +40,13 @@ def published_run(named: str) -> RunFolder:
         named: address or folder of the run's page, such as ``https://board.example/latest/runs/RUN/``.
 
     Raises:
-        BadInput: it is not there, or does not match its digests.
+        BadInput: it is not there, has unusable names, or does not match its digests.
     """
     base = named.removesuffix("index.html").rstrip("/") + "/"
     head = _read(base, HEAD, LARGEST_HEAD)
     run = Run.parse(head, base + HEAD)
-    track, system = run.track.benchmark.partition("@")[0], run.system.slug
-    folder = cache_home() / "published" / digest_bytes(head)[7:23] / track / system / run.run_id
+    key = head_key(run, digest_bytes(head), base + HEAD)
+    folder = cache_home() / "published" / key.digest[7:23] / key.run
     if (folder / "run.json").is_file():
         return RunFolder(folder)
     links = _links(base)
@@ -71,6 +73,21 @@ def published_run(named: str) -> RunFolder:
     return RunFolder(folder)
 
 
+class _OneServer(urllib.request.HTTPRedirectHandler):
+    """Follows a redirect only on the same server."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> urllib.request.Request | None:
+        _check_server(req.full_url, newurl)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _check_server(base: str, url: str) -> None:
+    if urlsplit(url)[:2] != urlsplit(base)[:2]:
+        raise BadInput("leads to another server.", where=url, remedy="Give the address of the board that has the run.")
+
+
 def _links(base: str) -> dict[str, str]:
     try:
         files = json.loads(_read(base, FILES, LARGEST_HEAD))["files"]
@@ -80,7 +97,7 @@ def _links(base: str) -> dict[str, str]:
 
 
 def _read(base: str, path: str, largest: int) -> bytes:
-    """Return a file beside a run's page. A link never leads to another server."""
+    """Return a file beside a run's page. Neither a link nor a redirect leads to another server."""
     try:
         if not base.startswith(("http://", "https://")):
             place = Path(base, unquote(path))
@@ -90,9 +107,8 @@ def _read(base: str, path: str, largest: int) -> bytes:
                 data = stream.read(largest + 1)
         else:
             url = urljoin(base, path)
-            if urlsplit(url)[:2] != urlsplit(base)[:2]:
-                raise BadInput("leads to another server.", where=url)
-            with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as reply:  # noqa: S310 - only http and https
+            _check_server(base, url)
+            with urllib.request.build_opener(_OneServer).open(url, timeout=TIMEOUT_SECONDS) as reply:
                 data = reply.read(largest + 1)
     except (OSError, HTTPException) as error:
         raise BadInput(f"cannot be read ({error}).", where=base + path, remedy="Check the address.") from None
