@@ -14,9 +14,9 @@ class Project:
     """The addresses of memeval."""
 
     repository: str = ""
-    """Address for ``git clone``; empty if there is none."""
+    """Address for ``git clone``; empty if absent."""
     package: str = ""
-    """Name for ``pipx install``; empty if there is none."""
+    """Name for ``pipx install``; empty if absent."""
 
     def install_steps(self) -> str:
         """Return the installation steps as Markdown, without commands that need an unknown address."""

@@ -39,7 +39,7 @@ def find(
     environment_digest: Digest,
     isolation: Isolation | None = None,
 ) -> Conformance | None:
-    """Return the report of a submission in an environment; ``None`` if there is none.
+    """Return the report of a submission in an environment; ``None`` if absent.
 
     ``isolation``: the required isolation of the check; ``None`` for any. Raises BadInput: the file is damaged.
     """

@@ -188,7 +188,7 @@ class Ledger:
     def earlier(
         self, event: LedgerEvent, folder: RunFolder | None, *, by: str, reason: str, **details: Unpack[Details]
     ) -> LedgerEntry | None:
-        """Return an equal entry that exists already; ``None`` if there is none.
+        """Return an equal entry that exists already; ``None`` if absent.
 
         Acceptances are equal if they name the same runner; repetitions and replacements, if they name the same other
         run; releases, if they name the same file. Other entries are also compared by author and reason.

@@ -104,7 +104,7 @@ class Signers:
 
         Args:
             data: the signed bytes.
-            signature: the base64 text of the signature; ``None`` if there is none.
+            signature: the base64 text of the signature; ``None`` if absent.
             at: the time of signing, ISO 8601: the key must have been valid then.
 
         Raises:

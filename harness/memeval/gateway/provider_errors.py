@@ -24,7 +24,7 @@ _ADDRESS = re.compile(r"https?://\S+")
 @dataclass(frozen=True)
 class ProviderError:
     message: str
-    """The provider's message on one line; empty if there is none."""
+    """The provider's message on one line; empty if absent."""
     codes: frozenset[str] = frozenset()
     """Its codes, types and names of statuses, in lower case."""
     status: int | None = None
@@ -53,7 +53,7 @@ class ProviderError:
 
 
 def quoted(message: str) -> str:
-    """Return the end of a sentence that quotes an endpoint's message, truncated; a full stop if there is none."""
+    """Return the end of a sentence that quotes an endpoint's message, truncated; a full stop if absent."""
     return f": {message[:QUOTED]}" if message else "."
 
 

@@ -39,7 +39,7 @@ class ModelReply:
     cached_tokens: int
     """Tokens of the request that the provider billed at its lower price for cached tokens."""
     ended_early: str | None = None
-    """The provider's word for an end before the model finished, such as ``length``; ``None`` if there is none."""
+    """The provider's word for an end before the model finished, such as ``length``; ``None`` if absent."""
 
     @property
     def tokens(self) -> int | None:

@@ -227,7 +227,7 @@ def _with_value(fact: Fact, value: str | None) -> str | None:
 def _other_value(
     item: ItemKey, right: Fact, wrong: tuple[Fact, ...], values: Sequence[_CalibrationValue]
 ) -> str | None:
-    """Return a value for the same thing from another cluster's item that this key lacks; ``None`` if there is none."""
+    """Return a value for the same thing from another cluster's item that this key lacks; ``None`` if absent."""
     about = _about(right)
     own = [_letters(phrase) for fact in (right, *wrong) for phrase in fact.phrases]
 

@@ -139,7 +139,7 @@ def _written(day: date | None) -> str | None:
 
 
 def _other_reference(item: ItemKey, reference: str, judged: Sequence[ItemKey]) -> str | None:
-    """Return a different reference of the same category and form from another cluster; ``None`` if there is none.
+    """Return a different reference of the same category and form from another cluster; ``None`` if absent.
 
     Args:
         reference: the item's reference, or its trap; blank if it has neither.

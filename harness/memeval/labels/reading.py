@@ -21,8 +21,6 @@ REASONS: Mapping[AnswerLabel, frozenset[LabelReason]] = {
     AnswerLabel.WRONG: frozenset({LabelReason.OTHER, LabelReason.NONE}),
 }
 
-Labels = Mapping[str, ReadLabel]
-
 
 def read_labels(paths: Iterable[Path], rows: Sequence[SampleRow], others: frozenset[str]) -> list[ReadLabel]:
     """Read files of labels, one row for each answer of a sample.

@@ -209,7 +209,7 @@ def _accepted_before(
 def newest_run(folder: RunFolder, results: Path) -> RunFolder | None:
     """Return the newest run like another one, accepted or not, that can be its baseline.
 
-    Returns: A complete run of the same system on the same track with few errors; ``None`` if there is none.
+    Returns: A complete run of the same system on the same track with few errors; ``None`` if absent.
     """
     run = folder.run
     home = results / run.track.benchmark.partition("@")[0] / run.system.slug

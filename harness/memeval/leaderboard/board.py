@@ -38,7 +38,7 @@ from memeval.records.overall import TiedPair
 from memeval.records.run import BLIND_CONTROLS, ContextSource, Run, SystemKind
 from memeval.records.scores import ERROR_GATE
 from memeval.records.track import Track
-from memeval.statistics.flips import Tested
+from memeval.statistics.flips import PValues
 from memeval.statistics.ranks import RankRange
 
 NO_MEMORY = "no-memory"
@@ -140,7 +140,7 @@ class BoardTable:
 
     track: Track
     rows: tuple[BoardRow, ...]
-    """One row per system: its latest accepted run; if there is none, its latest valid run."""
+    """One row per system: its latest accepted run; if absent, its latest valid run."""
     baseline: Run | None = None
     """The run of the simple baseline with the highest composite: a control of every benchmark that sees neither the
     whole history nor the evidence."""
@@ -160,7 +160,7 @@ class BoardTable:
         runs = [places[place] for place in range(len(places))]
         found = [run.scores.composite.interval for run in runs]
         ends = [(None, None) if each is None else (each.low, each.high) for each in found]
-        tested = Tested(self.tests.tested.p[0], self.tests.tested.corrected[0])
+        tested = PValues(self.tests.tested.p[0], self.tests.tested.corrected[0])
         return tied_apart([run.system.slug for run in runs], ends, *np.triu_indices(len(self.tests.runs), 1), tested)
 
 

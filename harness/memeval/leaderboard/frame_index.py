@@ -102,7 +102,7 @@ class RunIndex:
         return joined.unify_dictionaries()
 
     def _load(self) -> _Held:
-        """Return what the index has; nothing if there is none, it is damaged, or another memeval wrote it."""
+        """Return what the index has; nothing if absent, it is damaged, or another memeval wrote it."""
         pyarrow, parquet = pyarrow_modules()
         for path in self._files():
             try:

@@ -16,7 +16,7 @@ from memeval.archive.runs import RunFolder
 from memeval.leaderboard.samples import TrackSamples, read_samples
 from memeval.records.overall import TiedPair
 from memeval.statistics.detectable import ASSUMED, Clustering, Disagreement, detectable, disagreement
-from memeval.statistics.flips import Array, Places, Tested, pair_tests
+from memeval.statistics.flips import Array, Places, PValues, pair_tests
 from memeval.statistics.ranks import ALPHA, RankRange, rank_ranges
 
 
@@ -88,7 +88,7 @@ class TrackTests:
     names: tuple[str, ...]
     values: Array
     """Each value of each run, shape (runs, values)."""
-    tested: Tested
+    tested: PValues
     """P-values, shape (values, pairs). The pairs are (0, 1), (0, 2) … (1, 2) …."""
     samples: TrackSamples
 
@@ -160,7 +160,7 @@ def tied_apart(
     intervals: Sequence[tuple[float | None, float | None]],
     first: Places,
     second: Places,
-    tested: Tested,
+    tested: PValues,
 ) -> tuple[TiedPair, ...]:
     """Return the pairs of systems that no test separates although their intervals do not overlap.
 

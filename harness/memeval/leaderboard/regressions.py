@@ -17,7 +17,7 @@ from memeval.records.benchmark import Direction
 from memeval.records.check import CheckedMetric, GateStatus, MetricGroup, MetricStatus, Severity
 from memeval.records.settings import CheckThresholds
 from memeval.records.track import CategoryPlan
-from memeval.statistics.flips import Tested, family_tests
+from memeval.statistics.flips import PValues, family_tests
 
 EPSILON = 1e-9
 """A loss of exactly a threshold does not pass it."""
@@ -71,7 +71,7 @@ def drift_metrics(
 
 
 def _tested(
-    values: Sequence[PairedValue], tested: Tested, thresholds: CheckThresholds, level: float
+    values: Sequence[PairedValue], tested: PValues, thresholds: CheckThresholds, level: float
 ) -> tuple[CheckedMetric, ...]:
     pairs = zip(values, tested.p.tolist(), tested.corrected.tolist(), strict=True)
     return tuple(_judged(each, p, corrected, thresholds, level) for each, p, corrected in pairs)

@@ -77,7 +77,7 @@ class PairedRuns(Record):
     alone: int
     """Items that only one of the runs has; they are skipped."""
     overall: Difference | None
-    """The difference of the composites; ``None`` with a reason if there is none."""
+    """The difference of the composites; ``None`` with a reason if absent."""
     reason: str | None = None
     """Why there is no difference of the composites."""
     categories: tuple[Difference, ...]

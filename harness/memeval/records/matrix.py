@@ -190,7 +190,7 @@ class GateResult(Record):
     system: Slug
     """The configuration."""
     value: float | None
-    """The value; ``None`` if there is none."""
+    """The value; ``None`` if absent."""
     passed: bool
     """Whether the value meets the limits."""
     sentence: str

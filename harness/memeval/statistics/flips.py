@@ -39,7 +39,7 @@ _BLOCK = 4_000_000
 
 
 @dataclass(frozen=True)
-class Tested:
+class PValues:
     p: Array
     """P-value of each difference by itself."""
     corrected: Array
@@ -78,7 +78,7 @@ def sign_patterns(clusters: tuple[str, ...]) -> Signs:
 
 def family_tests(
     differences: Sequence[Mapping[str, float]], groups: Sequence[str], *, main: str = "", one_sided: bool = False
-) -> Tested:
+) -> PValues:
     """Return the p-values of differences that belong to one family.
 
     The statistic of a difference with the parts ``D_g`` of its ``G`` clusters is ``T = |Σ D_g| / √v``, where
@@ -122,7 +122,7 @@ def family_tests(
 
 def pair_tests(
     parts: Array, clusters: tuple[str, ...], first: Places, second: Places, patterns: int = DRAWN_PATTERNS
-) -> Tested:
+) -> PValues:
     """Return the p-values of the differences between pairs of rows, in several values at once, as one family.
 
     Equal to :func:`family_tests` of all differences with a group per value, the first of them the main one. It does
@@ -154,10 +154,10 @@ def pair_tests(
 
     tested = step_down(sign_patterns(clusters)[:patterns], len(ahead), statistic)
     shape = (values, len(first))
-    return Tested(tested.p.reshape(shape), tested.corrected.reshape(shape))
+    return PValues(tested.p.reshape(shape), tested.corrected.reshape(shape))
 
 
-def families_of_pairs(parts: Array, clusters: tuple[str, ...], first: Places, second: Places) -> Tested:
+def families_of_pairs(parts: Array, clusters: tuple[str, ...], first: Places, second: Places) -> PValues:
     """Return the p-values of the differences between pairs of rows, each pair as a family of its own.
 
     For each pair equal to :func:`family_tests` of its differences with a group per value, the first of them the main
@@ -175,7 +175,7 @@ def families_of_pairs(parts: Array, clusters: tuple[str, ...], first: Places, se
         scale[1:] *= OTHER_WEIGHT
         tested = step_down((sums[one] - sums[two]) * scale, values, lambda found, places: found[:, places])
         alone[:, place], corrected[:, place] = tested.p, tested.corrected
-    return Tested(alone, corrected)
+    return PValues(alone, corrected)
 
 
 def _scale(squares: Array, groups: Places, clusters: int) -> Array:
@@ -190,7 +190,7 @@ def _scale(squares: Array, groups: Places, clusters: int) -> Array:
 
 def step_down(
     patterns: Signs | Array, count: int, statistic: Callable[[Array, Places], Array], *, one_sided: bool = False
-) -> Tested:
+) -> PValues:
     def values(signs: Signs | Array, places: Places) -> Array:
         found = statistic(signs.astype(np.float64), places)
         return np.vstack([found, -found]) if one_sided else np.abs(found, out=found)
@@ -209,4 +209,4 @@ def step_down(
     p, corrected = np.empty(count), np.empty(count)
     p[order] = alone / total
     corrected[order] = np.maximum.accumulate(jointly / total) if count else jointly
-    return Tested(p, corrected)
+    return PValues(p, corrected)

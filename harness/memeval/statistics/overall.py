@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memeval.statistics.flips import DRAWN_PATTERNS, TOLERANCE, Array, Places, Tested, sign_patterns, step_down
+from memeval.statistics.flips import DRAWN_PATTERNS, TOLERANCE, Array, Places, PValues, sign_patterns, step_down
 from memeval.statistics.intervals import critical
 
 WEIGHTINGS = 10_000
@@ -96,7 +96,7 @@ def index_tests(
     first: Places,
     second: Places,
     patterns: int = DRAWN_PATTERNS,
-) -> Tested:
+) -> PValues:
     """Return the p-values of the differences between pairs of indexes, as one family.
 
     The statistic is ``T = |Σ_b Σ_k D_k| / √(Σ_b V_b)``, with the variance of :func:`half_widths`: one estimate for ties

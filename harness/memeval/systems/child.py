@@ -171,7 +171,7 @@ class WorkerProcess:
         return tuple(self._output.last_lines)
 
     def line_of(self, message: str, folders: Sequence[str]) -> str:
-        """Return the program's own file and line of a printed error with this message; blank if there is none.
+        """Return the program's own file and line of a printed error with this message; blank if absent.
 
         A program prints its error before it replies, but another thread reads what it prints.
         """
@@ -182,7 +182,7 @@ class WorkerProcess:
 
     @property
     def last_frame(self) -> str:
-        """The adapter's innermost frame of the last printed stack; blank if there is none."""
+        """The adapter's innermost frame of the last printed stack; blank if absent."""
         root = self.file.parent
         for file, line, name in list(self._output.stack):
             path = Path(file)

@@ -80,7 +80,7 @@ def signal_words(number: int) -> str:
 
 
 def remedy_for(cause: str, about: str, method: str, launch: Launch, *, sandboxed: bool) -> str:
-    """Return the remedy for a cause that the worker reports; blank if there is none.
+    """Return the remedy for a cause that the worker reports; blank if absent.
 
     Args:
         cause: the worker's name of the cause; see ``worker_errors.cause_of``.

@@ -219,7 +219,7 @@ def find_sandbox(mode: SandboxMode, note: Callable[[str], None]) -> Sandbox | No
 
     Args:
         mode: whether to use a sandbox.
-        note: receives a warning if there is none with ``AUTO``.
+        note: receives a warning if absent with ``AUTO``.
 
     Raises:
         BadInput: there is none with ``BWRAP``.

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from memeval.evaluation.judge.judges import choose_judge, is_judged_by, judge_of
+from memeval.evaluation.judge.judges import choose_judge, judge_of
 from memeval.judging import prompting
 from memeval.judging.base import Case
 from memeval.keys import Fact, NoiseKey
@@ -172,25 +172,3 @@ def test_the_rule_set_of_a_track_is_the_rule_set() -> None:
     assert judge_of(make_track(), []) == choose_judge("rules")
     with pytest.raises(BadInput, match="there is no judge 'rules@7'"):
         judge_of(make_track(judge="rules@7"), [])
-
-
-@pytest.mark.parametrize(
-    ("judge", "named", "is_it"),
-    [
-        ("rules@3", "rules", True),
-        ("rules@3", "rules@3", True),
-        ("rules@3", "rules@4", False),
-        ("openai:gpt-4o-2024-08-06@1", "openai:gpt-4o-2024-08-06@1", True),
-        ("openai:gpt-4o-2024-08-06@1", "openai:gpt-4o-2024-08-06", True),
-        ("openai:gpt-4o-2024-08-06@1", "openai:gpt-4o", True),
-        ("openai:gpt-4o-2024-08-06@1", "openai:gpt-4o@1", True),
-        ("openai:gpt-4o-2024-08-06@1", "openai:gpt-4o@2", False),
-        ("openai:gpt-4o-2024-08-06@1", "gpt-4o", False),
-        ("openai:gpt-4o-2024-08-06@1", "openai:gpt-4o-mini", False),
-        ("openai:gpt-4o-2024-08-06@1", "rules", False),
-        ("openai:gpt-4o-2024-08-06@1", "", False),
-    ],
-)
-def test_a_judge_goes_by_every_one_of_its_names(judge: str, named: str, is_it: bool) -> None:
-    endpoint = MAKERS if judge.startswith("openai") else None
-    assert is_judged_by(make_track(judge=judge, judge_endpoint=endpoint), named) is is_it

@@ -13,7 +13,7 @@ from memeval.leaderboard.board import BoardTable, build_board
 from memeval.records.run import SystemKind
 from memeval.records.track import Track
 from memeval.site.table.standings import BASELINE, RANK, rank_text, reader_ceiling, ties, verdict
-from memeval.statistics.flips import Tested
+from memeval.statistics.flips import PValues
 from memeval.statistics.ranks import RankRange
 from tests.support.runs import make_run, make_track
 
@@ -141,7 +141,7 @@ def test_a_tie_against_intervals_that_do_not_overlap_has_its_reason(tmp_path: Pa
     table = table_of(make_run(tmp_path, "acme", {"kept": 48}), make_run(tmp_path, "blue", {"kept": 5}))
     assert table.tests is not None and ties(table) == [], "a test separates them"
     tested = table.tests.tested
-    weak = Tested(np.full_like(tested.p, 0.01), np.full_like(tested.p, 0.2))
+    weak = PValues(np.full_like(tested.p, 0.01), np.full_like(tested.p, 0.2))
     assert ties(replace(table, tests=replace(table.tests, tested=weak))) == [
         "Acme and Blue are tied although their intervals do not overlap. Their difference alone has p = 0.01. "
         "Corrected for all tests of the table, it has p = 0.2, and only p below 0.05 separates two systems."

@@ -18,7 +18,7 @@ UNKNOWN_SOURCE = "unknown:"
 class ImportedAnswer:
     question_id: str
     text: str
-    """The answer; blank if there is none."""
+    """The answer; blank if absent."""
     sources: tuple[str, ...] | None = None
     """The source's ids of retrieved sessions or turns, best first; ``None`` if the file lists none."""
     error: str | None = None

@@ -111,14 +111,14 @@ class _Settings:
         return None if path is None else next((match.value for match in matches(path, self._top, self._where)), None)
 
     def text(self, path: str | None) -> str | None:
-        """Return a text, cut to the length of a name; ``None`` if there is none, or it is empty."""
+        """Return a text, cut to the length of a name; ``None`` if absent, or it is empty."""
         value = self.value(path)
         if value is not None and not isinstance(value, str):
             refuse(f"'{path}' is not text.", self._where, "Correct or remove this field, or try another --format.")
         return value[:LONGEST_ID] if value else None
 
     def number(self, path: str | None, most: float = math.inf) -> float | None:
-        """Return a number that is at least 0; ``None`` if there is none."""
+        """Return a number that is at least 0; ``None`` if absent."""
         value = self.value(path)
         if value is None:
             return None

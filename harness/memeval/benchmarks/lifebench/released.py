@@ -78,7 +78,7 @@ _RESTORE = "Restore the released file."
 
 
 def folder_of_users(path: Path | None) -> Path | None:
-    """Return the folder with one folder per user; ``None`` if there is none.
+    """Return the folder with one folder per user; ``None`` if absent.
 
     ``path``: that folder, a folder above it, or a copy of the upstream repository; ``None`` for memeval's data folder.
     """

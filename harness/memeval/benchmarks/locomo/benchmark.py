@@ -73,5 +73,5 @@ class LocomoBenchmark(Benchmark):
         return SAMPLERS[tier](keys)
 
     def errata(self) -> Errata:
-        """Return the errors that the data itself proves, and adversarial questions with an answer."""
+        """Return the errors that the data itself proves."""
         return shipped_errata(__package__, FULL_DIGEST)

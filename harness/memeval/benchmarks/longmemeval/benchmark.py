@@ -125,7 +125,7 @@ class LongMemEvalBenchmark(Benchmark):
     def asked(self, keys: Sequence[ItemKey], protocol: str) -> tuple[ItemKey, ...]:
         """Return the items of a protocol: for retrieval, those with evidence that are answerable.
 
-        Raises ``BadInput``: there are none.
+        Raises ``BadInput``: no item has evidence.
         """
         if protocol == JUDGE:
             return tuple(keys)

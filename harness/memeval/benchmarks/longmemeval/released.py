@@ -56,7 +56,7 @@ def iso(written: str) -> str:
 
 
 def unreadable(dates: Iterable[str]) -> str | None:
-    """Return the first time that is neither blank nor readable; ``None`` if there is none."""
+    """Return the first time that is neither blank nor readable; ``None`` if absent."""
     return next((date for date in dates if date.strip() and not iso(date)), None)
 
 

@@ -110,5 +110,5 @@ def _session(history: TurnIndex, session_id: str) -> Any:
 
 
 def written(date: str) -> str:
-    """Return a time in LongMemEval's form, ``2023/05/30 (Tue) 23:40``; blank if there is none."""
+    """Return a time in LongMemEval's form, ``2023/05/30 (Tue) 23:40``; blank if absent."""
     return datetime.fromisoformat(date).strftime("%Y/%m/%d (%a) %H:%M") if date else ""

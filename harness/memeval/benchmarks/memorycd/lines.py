@@ -175,7 +175,7 @@ class Index:
 
 
 def index_of(path: Path, kind: str, reading: FillTables, remedy: str) -> Index:
-    """Return the index of a file; create it if there is none.
+    """Return the index of a file; create it if absent.
 
     Raises ``BadInput``: the file is missing or invalid; see :meth:`JsonLines.objects`.
 

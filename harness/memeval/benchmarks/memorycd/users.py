@@ -36,7 +36,7 @@ class Interaction:
     place: int
     """Index in the list of the file, for this user and domain, from 0."""
     item: str
-    """Product id (``parent_asin``); empty if there is none."""
+    """Product id (``parent_asin``); empty if absent."""
     rating: float | None
     title: str
     text: str

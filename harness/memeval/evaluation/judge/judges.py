@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from memeval.benchmarks import all_benchmarks, find
-from memeval.gateway.endpoints import dated, endpoint_for, is_makers
+from memeval.gateway.endpoints import endpoint_for, is_makers
 from memeval.judging.base import Judge
 from memeval.judging.model import SEED, SETTINGS, USUAL, ModelJudge, RecordedJudge, judge_spec
 from memeval.judging.prompting import is_judges, prompts_in
@@ -142,12 +142,3 @@ def judged_graders(track: Track) -> frozenset[str]:
 
 def _packages() -> set[str]:
     return {benchmark.prompts for benchmark in all_benchmarks()}
-
-
-def is_judged_by(track: Track, named: str) -> bool:
-    """Return whether a name means a track's judge, with or without version, also under a model's other names."""
-    bare = track.judge.rpartition("@")[0]
-    if track.judge_endpoint is None:
-        return track.judge == (RulesJudge.name if named == RULES else named)
-    maker, _, model = named.removesuffix(track.judge.removeprefix(bare)).partition(":")
-    return f"{maker}:{dated(model)}" == bare

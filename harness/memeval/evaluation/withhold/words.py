@@ -122,7 +122,7 @@ class SourceWords:
     def _furthest(
         self, words: Sequence[int], candidates: Mapping[int, Span], short: Iterable[CommonWords], number: int
     ) -> CommonWords | None:
-        """Return the stretch over a word with the furthest end; ``None`` if there is none.
+        """Return the stretch over a word with the furthest end; ``None`` if absent.
 
         Every stretch over the word contains ``LEAST_WORDS`` consecutive words that include it. So its start need only
         be searched among the ``LEAST_WORDS - 1`` words before it.

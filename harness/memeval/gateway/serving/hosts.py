@@ -140,7 +140,7 @@ class Redaction:
     """Replaces the key with the placeholder, in one body that arrives in pieces.
 
     Args:
-        key: the key to remove; ``None`` if there is none.
+        key: the key to remove; ``None`` if absent.
     """
 
     def __init__(self, key: str | None, placeholder: str) -> None:

@@ -389,7 +389,7 @@ def _is_count(tokens: Sequence[Token]) -> bool:
 
 
 def _after_last(pattern: re.Pattern[str], text: str) -> str:
-    """Return what follows the last match of a pattern; the whole text if there is none."""
+    """Return what follows the last match of a pattern; the whole text if absent."""
     ends = [found.end() for found in pattern.finditer(text)]
     return text[ends[-1] :] if ends else text
 

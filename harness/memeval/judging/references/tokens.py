@@ -148,7 +148,7 @@ def _tokens(text: str, start: int, end: int) -> Iterator[Token]:
 
 
 def _number(words: list[regex.Match[str]], at: int) -> tuple[str, int] | None:
-    """Return the number that begins at a word, in digits, and how many words it has; ``None`` if there is none."""
+    """Return the number that begins at a word, in digits, and how many words it has; ``None`` if absent."""
     word = words[at]
     if word["number"] is not None:
         if word["nth"]:
@@ -168,7 +168,7 @@ def _number(words: list[regex.Match[str]], at: int) -> tuple[str, int] | None:
 
 
 def _spelled(words: list[regex.Match[str]], at: int) -> tuple[int, int]:
-    """Return a number in words, and how many words it has; 0 words if there is none."""
+    """Return a number in words, and how many words it has; 0 words if absent."""
     total = used = 0
     while at + used < len(words):
         name = words[at + used].group()

@@ -61,14 +61,14 @@ class CallTables:
         self._words = words
 
     def of_judge(self, grade: Grade, lines: PromptTable) -> list[Data] | None:
-        """Return the judge calls of an item, the decisive one last; ``None`` if there is none."""
+        """Return the judge calls of an item, the decisive one last; ``None`` if absent."""
         last = self._judgments.get(grade.judgment_key) if grade.judgment_key else None
         if last is None:
             return None
         return [self._call(call, None, lines) | {"read": _verdict(call)} for call in (*self._before(last), last)]
 
     def of_reader(self, response: Response, lines: PromptTable) -> Data | None:
-        """Return the reader call of a response; ``None`` if there is none."""
+        """Return the reader call of a response; ``None`` if absent."""
         call = self._read.get(response.reader_key) if response.reader_key else None
         return None if call is None else self._call(call, self._turns.get(response.scenario_id), lines)
 

@@ -28,7 +28,7 @@ def claimed_text(claim: PublishedClaim) -> str:
 
 
 def counted_text(finding: RecountedClaim) -> str:
-    """Return a counted value with one digit more than the claim; a dash if there is none."""
+    """Return a counted value with one digit more than the claim; a dash if absent."""
     if finding.recount is None:
         return ABSENT
     percent = finding.claim.unit is ClaimUnit.PERCENT

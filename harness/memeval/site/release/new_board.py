@@ -45,9 +45,9 @@ class NewBoard:
 
     title: str
     repository: str | None = None
-    """Web address of its repository; ``None`` if there is none yet."""
+    """Web address of its repository; ``None`` if absent yet."""
     contact: str | None = None
-    """E-mail or web address for messages; ``None`` if there is none yet."""
+    """E-mail or web address for messages; ``None`` if absent yet."""
 
     def __post_init__(self) -> None:
         for name in ("title", "repository", "contact"):

@@ -147,7 +147,7 @@ def _publish_stage(
 
 
 def _runs(results: Path) -> list[RunFolder]:
-    """Return the runs to publish. Raises ``BadInput`` if there is none, or one only tests the software."""
+    """Return the runs to publish. Raises ``BadInput`` if absent, or one only tests the software."""
     folders = shown_runs(sealed_runs(results), board_settings(results).settings)
     if not folders:
         raise BadInput("no finished run to publish.", where=results, remedy="Run a system first: memeval run SYSTEM.")

@@ -46,7 +46,7 @@ class ColumnReader:
     """The value of a column for one run."""
 
     value: Value
-    """The exact value, for sorting and downloads; ``None`` if there is none."""
+    """The exact value, for sorting and downloads; ``None`` if absent."""
     note: str | None = None
     interval: Interval | None = None
     badges: tuple[tuple[str, str], ...] = ()
@@ -98,7 +98,7 @@ class TableCell:
 
     @property
     def order(self) -> str:
-        """The value as an HTML attribute for sorting; empty if there is none."""
+        """The value as an HTML attribute for sorting; empty if absent."""
         return "" if self.reading.value is None else str(self.reading.value)
 
 

@@ -12,7 +12,7 @@ from memeval.leaderboard.scales import ORACLE_SYSTEM, system_of
 from memeval.records.overall import TiedPair
 from memeval.site.model import text
 from memeval.site.table.columns import BetterEnd, Column, ColumnGroup, ColumnReader
-from memeval.statistics.flips import Tested
+from memeval.statistics.flips import PValues
 from memeval.systems.controls import all_controls
 
 
@@ -73,7 +73,7 @@ def ties(table: BoardTable) -> list[str]:
     spans = [row.run.scores.composite.interval for row in ranked]
     ends = [(span.low, span.high) if span else (None, None) for span in spans]
     first, second = np.triu_indices(len(tests.runs), 1)
-    tested = Tested(tests.tested.p[0], tests.tested.corrected[0])
+    tested = PValues(tests.tested.p[0], tests.tested.corrected[0])
     names = {row.run.system.slug: row.run.system.name for row in ranked}
     pairs = tied_apart([row.run.system.slug for row in ranked], ends, first, second, tested)
     return [tie_sentence(pair, names) for pair in pairs]

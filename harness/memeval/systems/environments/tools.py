@@ -50,14 +50,14 @@ def base_python() -> Path:
 
 
 def find_uv() -> Installer | None:
-    """Return uv from ``PATH`` or from the folder of memeval's Python; ``None`` if there is none."""
+    """Return uv from ``PATH`` or from the folder of memeval's Python; ``None`` if absent."""
     beside = Path(sys.executable).with_name("uv")
     found = shutil.which("uv") or (str(beside) if os.access(beside, os.X_OK) else None)
     return _tool("uv", (found,)) if found else None
 
 
 def find_pip() -> Installer | None:
-    """Return the pip of memeval's Python or of its base Python; ``None`` if there is none."""
+    """Return the pip of memeval's Python or of its base Python; ``None`` if absent."""
     for python in dict.fromkeys((sys.executable, str(base_python()))):
         if tool := _tool("pip", (python, "-I", "-m", "pip")):
             return tool
@@ -135,7 +135,7 @@ def uv_settings(pip: Installer | None) -> dict[str, str]:
     """Return variables that give uv the indexes of pip's configuration, which uv does not read.
 
     Args:
-        pip: the pip; ``None`` if there is none.
+        pip: the pip; ``None`` if absent.
 
     Returns:
         The variables; empty if variables of uv name an index.
