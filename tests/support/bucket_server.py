@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import pytest
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -44,14 +45,14 @@ def bucket_server() -> Iterator[Bucket]:
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
-    before = dict(os.environ)
     try:
         host, port = server.get_host_and_port()
         bucket = Bucket(f"http://{host}:{port}")
-        os.environ.update(bucket.environment)
-        bucket.client().create_bucket(Bucket=BUCKET)
-        yield bucket
+        # Only its own variables are taken back: others may be those of a test, when a test is the first to ask for it.
+        with pytest.MonkeyPatch.context() as variables:
+            for name, value in bucket.environment.items():
+                variables.setenv(name, value)
+            bucket.client().create_bucket(Bucket=BUCKET)
+            yield bucket
     finally:
-        os.environ.clear()
-        os.environ.update(before)
         server.stop()
