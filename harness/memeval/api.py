@@ -163,12 +163,7 @@ def check_conformance(
     options = options or RunOptions()
     source = system if isinstance(system, SystemSource) else find_system(str(system))
     return conforming.check_conformance(
-        source,
-        options.results,
-        progress or Silent(),
-        setup=options.setup,
-        models=options.models,
-        limits=options.limits,
+        source, options.results, progress or Silent(), setup=options.setup, models=options.models, limits=options.limits
     )
 
 

@@ -1,7 +1,5 @@
 """The JSON files under ``api/v1/`` of a site. Paths in them are relative to the root of the site."""
 
-from __future__ import annotations
-
 from memeval.records.base import Digest, Record, Stored
 from memeval.records.submission import Configuration, Product
 

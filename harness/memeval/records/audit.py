@@ -1,7 +1,5 @@
 """Error rates of judges: audits against calibration answers."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The description of a benchmark, as data, and its errata."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The regression check of a run: what dropped, by how much, and whether chance explains it."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Closed sets of values that are also options of commands; without pydantic, so that they are imported quickly."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

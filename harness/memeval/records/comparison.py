@@ -1,7 +1,5 @@
 """The comparison of two runs, item by item, with intervals and p-values."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from memeval.records.base import Record

@@ -1,7 +1,5 @@
 """Reports about a submission: the conformance checks of its system, and ``memeval submit check``."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field

@@ -3,8 +3,6 @@
 The names are those of Astrocyte's evaluation documentation.
 """
 
-from __future__ import annotations
-
 from memeval.records.base import Record
 
 Scalar = str | int | float | bool

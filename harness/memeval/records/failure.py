@@ -1,7 +1,5 @@
 """Failure analysis of a run: why an item is wrong, and whether its evidence was retrieved."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Published claims, what stored rows say about them, and the verdicts."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The grade of an item."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from memeval.records.base import Digest, Record, Share, Stored

@@ -1,7 +1,5 @@
 """``plan.json``, the head of an unfinished run; ``log.jsonl``, its event log; and the lines of archive and queue."""
 
-from __future__ import annotations
-
 from memeval.records.base import Stored
 from memeval.records.imported import Imported
 from memeval.records.run import Harness, Inputs, Isolation, Network, SystemIdentity

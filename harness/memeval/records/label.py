@@ -1,7 +1,5 @@
 """Answers that readers label, to find out what graders are worth."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from memeval.records.base import Digest, Record, Share, Slug, Stored

@@ -1,7 +1,5 @@
 """The ledger: one line per decision about a run, and per release. Lines are never changed or removed."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, ClassVar
 

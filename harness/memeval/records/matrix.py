@@ -1,7 +1,5 @@
 """A plan of runs, as data: systems on benchmarks. A matrix compares their scores."""
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """Answers made elsewhere, graded again: one row per answer, and a summary of the file."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """``run.json``: the small, reviewable head of a run."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import ClassVar, Self
 

@@ -4,8 +4,6 @@ Pydantic can read those docstrings at class creation (``use_attribute_docstrings
 record at every start, a tenth of the time of a short run. Only an exported schema needs them.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import inspect
@@ -108,8 +106,7 @@ USUAL = {
 def json_schema(model: type[Record], mode: Literal["validation", "serialization"] = "serialization") -> dict[str, Any]:
     """Return the JSON Schema of a record.
 
-    Args:
-        mode: ``validation`` for files that people write, ``serialization`` for files that memeval writes.
+    ``mode``: ``validation`` for files that people write, ``serialization`` for files that memeval writes.
     """
     schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     schema |= model.model_json_schema(mode=mode)

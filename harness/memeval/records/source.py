@@ -1,7 +1,5 @@
 """A source: files of answers made elsewhere, and how their fields map to a benchmark's items. Data, not code."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field, StringConstraints

@@ -1,7 +1,5 @@
 """A track: everything that must be equal before two numbers may be compared."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field
