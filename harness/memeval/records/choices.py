@@ -41,7 +41,6 @@ class AdapterKind(StrEnum):
     """The interface between memeval and a system."""
 
     PYTHON = "python"
-    """A Python class."""
     COMMAND = "command"
     """A program with memeval's JSON Lines protocol over standard input and output."""
     HTTP = "http"

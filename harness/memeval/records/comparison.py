@@ -21,7 +21,6 @@ class Difference(Record):
     name: str
     """The compared value: ``composite``, a category or a metric."""
     direction: Direction = Direction.HIGHER
-    """Whether higher or lower is better."""
     items: int
     """Number of items that both runs have."""
     clusters: int
@@ -63,7 +62,6 @@ class ComparedRun(Record):
     track_id: str
     judge: str
     composite: Composite
-    """Its composite, over all its items."""
 
 
 class PairedRuns(Record):

@@ -160,7 +160,6 @@ class QueryResult(Record):
     latency_ms: float | None
     """Latency of the call in milliseconds."""
     state: str
-    """State of its grade."""
     reason: str | None
     """The reason for its grade, in a sentence."""
 

@@ -66,7 +66,6 @@ class CategoryFailures(Record):
     items: int
     """Items with a grade."""
     right: int
-    """Number of correct items."""
     causes: dict[Cause, int]
 
 
@@ -76,7 +75,6 @@ class FoundCount(Record):
     found: EvidenceFound
     """Whether their evidence was retrieved."""
     right: int
-    """Number of correct items."""
     wrong: int
     """Number of wrong items."""
     share_right: Share | None
@@ -89,7 +87,6 @@ class FailureSummary(Record):
     items: int
     """Items with a grade."""
     right: int
-    """Number of correct items."""
     causes: dict[Cause, int]
     categories: tuple[CategoryFailures, ...]
     """The same by category, in the order they first occur."""

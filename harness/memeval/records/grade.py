@@ -50,7 +50,6 @@ class Grade(Stored):
     cluster: str
     slices: dict[str, str]
     grader: str
-    """Name and version of the grader."""
     state: GradeState
     verdict: bool | None
     """Correct or wrong; ``None`` for a grader with partial credit, or if the state is not ``graded`` or ``empty``."""

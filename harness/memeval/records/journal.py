@@ -41,7 +41,6 @@ class Plan(Stored):
     answers_from: str | None = None
     """The run whose stored responses are graded again; ``None`` if this run makes its own answers."""
     imported: Imported | None = None
-    """Origin of imported answers; ``None`` for other runs."""
     replayed: bool = False
     """Whether all model calls are answered from a record."""
 

@@ -66,7 +66,6 @@ class MatrixPlan(Record):
     """The content of a matrix file."""
 
     name: Slug
-    """The name of the matrix."""
     description: str | None = None
     benchmarks: tuple[MatrixBenchmark, ...]
     """The benchmarks."""

@@ -53,9 +53,7 @@ class ServiceName(StrEnum):
     POSTGRES = "postgres"
     """PostgreSQL, with pgvector if installed."""
     REDIS = "redis"
-    """Redis."""
     NEO4J = "neo4j"
-    """Neo4j."""
 
 
 class Service(Record):
