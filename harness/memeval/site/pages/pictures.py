@@ -174,9 +174,7 @@ def drawing(site: SiteModel) -> str:
     return _svg(out)
 
 
-def product_picture(
-    site: SiteModel, group: ProductGroup, found: Sequence[SystemResult], verdict: str
-) -> Asset | None:
+def product_picture(site: SiteModel, group: ProductGroup, found: Sequence[SystemResult], verdict: str) -> Asset | None:
     """Return the picture of a product's page; ``None`` if the board has no address, or the product no score."""
     lines = []
     for each in found:

@@ -219,9 +219,7 @@ class ProductPage:
             "benchmarks": len({row.run.track.benchmark for row in rows}),
             "rows": rows,
             "versions": versions_of(site, rows),
-            "cites": [
-                (each, row_bibtex(site, each.benchmark.title, each.row)) for each in main.results
-            ],
+            "cites": [(each, row_bibtex(site, each.benchmark.title, each.row)) for each in main.results],
         }
         tools: dict[str, Callable[..., object] | object] = {
             "badges": badges,
