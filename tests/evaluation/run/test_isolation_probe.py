@@ -1,7 +1,5 @@
 """The isolation probe: before a run, a system that recalls a text of another scenario is refused."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import replace

@@ -258,9 +258,7 @@ def test_a_resumed_run_keeps_the_failed_and_the_successful_judgment(tmp_path: Pa
 
     def go(*caps: str) -> RunFolder:
         return run_system(
-            source,
-            benchmark_session(),
-            options(tmp_path, models=ModelOptions(budget=tuple(caps), judge_concurrency=1)),
+            source, benchmark_session(), options(tmp_path, models=ModelOptions(budget=tuple(caps), judge_concurrency=1))
         )
 
     server.fails_on = lambda body: answer_in(body) == "Nowhere."

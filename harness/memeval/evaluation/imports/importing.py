@@ -1,7 +1,5 @@
 """Import of answers made elsewhere: match them to a benchmark, grade them by its protocol, and seal a run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -96,12 +94,9 @@ def import_file(
 
     Answers to unknown questions are dropped and listed. Questions without answers make the run partial.
 
-    Returns:
-        The sealed run; the stored one if the same judge already graded the same file.
-
-    Raises:
-        BadInput: the file is invalid, or contains no answer to a question of the benchmark.
-        GatewayStopped: the judge's endpoint, its key or a budget stopped the import; the same call resumes it.
+    Returns the sealed run; the stored one if the same judge already graded the same file. Raises ``BadInput`` if the
+    file is invalid, or contains no answer to a question of the benchmark. Raises ``GatewayStopped`` if the judge's
+    endpoint, its key or a budget stopped the import; the same call resumes it.
     """
     progress = progress or Progress()
     answers = _matched(read_answers(form, file, benchmark_session), benchmark_session, options.origin)
@@ -188,8 +183,7 @@ def _matched(answers: ImportedAnswers, benchmark_session: BenchmarkSession, orig
 def _refuse_taken(answers: ImportedAnswers, results: Path) -> None:
     """Refuse a slug under which another system has runs, of any benchmark: boards and trends know systems by slug.
 
-    Raises:
-        BadInput: the slug belongs to a system of another name.
+    Raises ``BadInput`` if the slug belongs to a system of another name.
     """
     name = _name(answers)
     for folder in sorted(results.glob(f"*/{answers.slug}")):

@@ -1,7 +1,5 @@
 """Grades stored answers with another judge: a new run on another track, with the same responses."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -34,12 +32,9 @@ def regrade_run(
 ) -> RunFolder:
     """Grade a run's stored responses with another judge.
 
-    Returns:
-        The new run, or an existing run with the same responses and judge, which can be the source.
-
-    Raises:
-        BadInput: the run or its data is not readable, or the data has another digest than the run's.
-        GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
+    Returns the new run, or an existing run with the same responses and judge, which can be the source. Raises
+    ``BadInput`` if the run or its data is not readable, or the data has another digest than the run's. Raises
+    ``GatewayStopped`` if the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     progress = progress or Progress()
     run = source.run

@@ -1,7 +1,5 @@
 """Audits a judge: measures its error rates on calibration answers made from a benchmark's keys."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,9 +35,8 @@ def audit_judge(
 
     A stored audit with a failed judgment is not reused, since the call may succeed now.
 
-    Raises:
-        BadInput: the benchmark has no judged items, or an option is invalid.
-        GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
+    Raises ``BadInput`` if the benchmark has no judged items, or an option is invalid. Raises ``GatewayStopped`` if the
+    judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     progress = progress or Progress()
     if options.items < 1:

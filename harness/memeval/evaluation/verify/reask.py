@@ -4,8 +4,6 @@ Grading a run again proves that its grades follow from the recorded replies, not
 fifty finds replies that were changed in more than about one judgment of ten.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -107,9 +105,7 @@ def draw(population: Mapping[str, _T], items: int, digest: Digest) -> list[_T]:
 
     Nobody can choose the sample: another ``run.json`` draws another one.
 
-    Args:
-        population: the members, by a key.
-        items: number of drawn members; all if there are fewer.
+    ``population``: the members, by a key. ``items``: number of drawn members; all if there are fewer.
     """
     return [population[key] for key in sorted(population, key=lambda key: _ticket(digest, key))[:items]]
 
