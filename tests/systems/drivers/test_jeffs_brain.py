@@ -130,7 +130,7 @@ class TestTheDaemonFromNpm:
         (best,) = process.search("What is the name of the parrot?", 1).items or ()
         assert best.source_ids == ("s002",)
         assert best.text == "[2025-01-02] user: Her parrot is called Kiwi."
-        assert process.hello is not None and not process.hello.can("query")
+        assert not process.hello.can("query")
 
         process.reset()
         facts_of_another = session(7, "The parrot talks.")
@@ -403,7 +403,7 @@ def test_the_key_is_presented(fake: Start) -> None:
 
 
 def test_a_daemon_that_tells_its_version_has_it_in_the_run(answering: SystemProcess) -> None:
-    assert answering.hello is not None and answering.hello.packages["jeffs-brain-daemon"] == "9.9"
+    assert answering.hello.packages["jeffs-brain-daemon"] == "9.9"
 
 
 @pytest.mark.parametrize(
