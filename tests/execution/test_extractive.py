@@ -66,21 +66,11 @@ def test_what_is_imagined_or_over_or_said_of_others_is_no_answer(later: str) -> 
     [
         (talk(TEA, PLAN, TAKEN_BACK), "What does Ada drink at work?", "I drink tea at work."),
         (talk(SLIP), "What is Ada's drink at work?", "coffee."),
-        (
-            talk(("2025-01-05", "I own a quilt. / A quilt."), SHORT),
-            "What is Ada's drink at work?",
-            "Coffee, since Monday.",
-        ),
+        (talk(QUILT, SHORT), "What is Ada's drink at work?", "Coffee, since Monday."),
         (talk(BEES), "Which animals live with Ada?", "I keep bees behind the shed."),
         (talk(EARLY), "When does Ada get up?", "I get up at six on weekdays."),
     ],
-    ids=[
-        "no plan that was taken back",
-        "no corrected slip",
-        "a short reply",
-        "the most fact-like",
-        "a time is no date",
-    ],
+    ids=["no plan that was taken back", "no corrected slip", "a short reply", "the most fact-like", "no date"],
 )
 def test_the_statement_that_is_meant_answers(context: str, question: str, answer: str) -> None:
     assert read(question, context) == answer
