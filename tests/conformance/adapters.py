@@ -47,13 +47,7 @@ class Correct:
         return str(turn.get("speaker") or turn["role"])
 
     def retain(
-        self,
-        content: str,
-        *,
-        bank: str = "main",
-        timestamp: str = "",
-        tags: Iterable[str] = (),
-        source_id: str = "",
+        self, content: str, *, bank: str = "main", timestamp: str = "", tags: Iterable[str] = (), source_id: str = ""
     ) -> None:
         self.keep(Note(content, timestamp, "user", source_id, bank, tuple(tags)))
 

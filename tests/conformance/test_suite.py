@@ -12,7 +12,8 @@ from memeval.records.call import Phase
 from memeval.records.conformance import CheckOutcome, ConformanceCheck
 from memeval.records.errors import BadInput
 from memeval.records.track import Limits
-from memeval.systems import Launch, SystemProcess
+from memeval.systems.child import Launch
+from memeval.systems.process import SystemProcess
 from memeval.systems.source import find_system
 from tests.systems.helpers import PATIENT
 
@@ -224,8 +225,7 @@ def test_a_stop_ends_the_suite_and_the_system() -> None:
     with pytest.raises(BadInput, match="budget"):
         check_system(instance, seed=SEED, deterministic=True, on_check=finished.append, stop=stop)
     assert [one.name for one in finished] == ["planted-fact", "reset-resets"]
-    assert processes
-    assert not any(process.alive for process in processes)
+    assert processes and not any(process.alive for process in processes)
 
 
 def test_model_calls_are_recorded_with_their_check_and_phase() -> None:

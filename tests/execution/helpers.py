@@ -7,7 +7,8 @@ from memeval.execution.steps import ScenarioWork
 from memeval.reading import ReaderAnswer, ReaderFailed
 from memeval.records.call import Phase
 from memeval.records.track import Limits
-from memeval.systems import Launch, SystemProcess
+from memeval.systems.child import Launch
+from memeval.systems.process import SystemProcess
 from tests.support.tiny import scenario
 from tests.systems.helpers import PATIENT, write
 

@@ -12,7 +12,7 @@ import pytest
 from memeval.execution.executor import execute
 from memeval.execution.journal import Journal
 from memeval.execution.local import LocalExecutor
-from memeval.execution.progress import Silent
+from memeval.execution.progress import Progress
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.steps import ScenarioWork, SystemInstance
 from memeval.reading import Reader, ReaderAnswer
@@ -63,7 +63,7 @@ def rows_of(
     first = make()
     first.process.start()
     with Journal(folder) as journal:
-        execute(LocalExecutor(first, lambda log: make(), None, 10, concurrency), works, journal, Silent())
+        execute(LocalExecutor(first, lambda log: make(), None, 10, concurrency), works, journal, Progress())
         rows = {row.question_id: row.comparable() for row in journal.responses.values()}
     return dict(sorted(rows.items())), log.read_text().count("reset")
 
@@ -183,7 +183,7 @@ def test_the_reader_works_while_the_system_is_asked_further_questions(tmp_path: 
     reader: Reader = Slow(4)
     with Journal(tmp_path) as journal:
         executor = LocalExecutor(first, lambda log: first, reader, 10, 1, readings=4)
-        execute(executor, [work(questions=8, items=8)], journal, Silent())
+        execute(executor, [work(questions=8, items=8)], journal, Progress())
         rows: list[Response] = list(journal.responses.values())
     assert [row.outcome for row in rows] == [Outcome.OK] * 8
     assert all(row.answer.endswith(f"({int(row.question_id[-2:]) - 1})") for row in rows)

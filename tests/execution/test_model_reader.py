@@ -106,8 +106,7 @@ def test_any_context_is_in_the_prompt_unchanged(context: str) -> None:
 def test_the_prompt_is_the_packaged_file_by_its_digest(server: ModelServer, gateway: Gateway) -> None:
     data = files("memeval.execution").joinpath("prompts/reader.txt").read_bytes()
     one = reader(server, gateway)
-    assert one.prompts == {PROMPT: digest_bytes(data)}
-    assert one.texts == {PROMPT: data.decode()}
+    assert (one.prompts, one.texts) == ({PROMPT: digest_bytes(data)}, {PROMPT: data.decode()})
 
 
 def test_whole_lines_beyond_the_budget_are_omitted_from_the_end(server: ModelServer, gateway: Gateway) -> None:
@@ -188,10 +187,7 @@ def test_a_spent_budget_leaves_finished_items_and_resuming_repeats_no_call(tmp_p
     todo = work(questions=6, items=3)
     shared = CallRecord(tmp_path / "calls.jsonl")
     with ModelServer(answer=lambda _body: "Lima.") as server:
-        with (
-            Gateway(shared, FAST, Budget(parse_caps(["tokens=2800"]))) as gateway,
-            searching(tmp_path) as system,
-        ):
+        with Gateway(shared, FAST, Budget(parse_caps(["tokens=2800"]))) as gateway, searching(tmp_path) as system:
             runner = ScenarioRunner(system, reader(server, gateway), 10, lambda *told: None, lambda: False)
             steps, whole = runner.run(todo), []
             with pytest.raises(BudgetSpent):

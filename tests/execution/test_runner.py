@@ -14,7 +14,7 @@ from memeval.reading import Reader
 from memeval.records.call import Phase
 from memeval.records.response import Outcome, ReportedUsage, Response
 from memeval.records.scenario import Export, Recall, Reflect, Retain, Scenario, Step, Task
-from memeval.systems import SystemProcess
+from memeval.systems.process import SystemProcess
 from tests.execution.helpers import SEARCHING, Reads, RecordingEndpoint, native, searching, system, work
 from tests.systems.helpers import PATIENT
 

@@ -33,8 +33,7 @@ def test_a_call_is_recorded_with_all_its_metadata(tmp_path: Path) -> None:
         gateway.open_run("run-1", CallRecord(None))
         call = ask(gateway, server)
     assert call == next(CallRecord(tmp_path / "calls.jsonl").rows())
-    assert call.request == question(server.url)
-    assert call.key == call.request.key
+    assert (call.request, call.key) == (question(server.url), call.request.key)
     assert server.bodies == [call.request.body]
     assert text_of(call) == yes_or_no(server.bodies[0])
     assert (call.run_id, call.caller, call.phase) == ("run-1", Caller.JUDGE, Phase.JUDGE)
@@ -52,8 +51,7 @@ def test_a_recorded_call_is_never_sent_again(tmp_path: Path) -> None:
         with new_gateway(tmp_path / "calls.jsonl") as gateway:
             assert ask_all(gateway, server, range(12))[:10] == first
             assert (gateway.made, gateway.cached) == (2, 10)
-    assert set(server.answered.values()) == {1}
-    assert server.requests == 12
+    assert (set(server.answered.values()), server.requests) == ({1}, 12)
 
 
 def test_a_recorded_call_needs_no_endpoint_and_no_client(tmp_path: Path) -> None:
@@ -111,8 +109,7 @@ def test_a_failed_call_stays_in_its_run_and_is_made_again(tmp_path: Path) -> Non
         server.faults = {"html": 1.0}
         failed = ask(gateway, server)
         assert failed.error == "The reply is a web page, not JSON."
-        assert failed.reply is not None
-        assert failed.reply.startswith("<!doctype html>")
+        assert failed.reply is not None and failed.reply.startswith("<!doctype html>")
         assert ask(gateway, server).error is None
     assert list(own.rows()) == [failed]
     assert [row.error for row in shared.rows()] == [None, None]
@@ -247,9 +244,7 @@ def test_a_write_in_progress_is_completed_when_the_gateway_closes(
     assert len(list(CallRecord(path).rows())) == len(server.answered) == 2
 
 
-def test_openai_organization_and_project_are_sent_only_with_the_openai_key(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_openai_organization_and_project_are_sent_only_with_the_openai_key(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.setenv(name, "sk-of-the-environment")
     with ModelServer() as server, new_gateway() as gateway:
@@ -353,8 +348,7 @@ def test_two_processes_that_need_the_same_calls_pay_for_each_once(tmp_path: Path
     with ModelServer(latency=0.1) as server:
         children = [subprocess.Popen([*command, server.url], stdout=subprocess.PIPE, text=True) for _ in range(2)]
         told = [list(map(int, child.communicate(timeout=60)[0].split())) for child in children]
-        assert set(server.answered.values()) == {1}
-        assert server.requests == 40
+        assert (set(server.answered.values()), server.requests) == ({1}, 40)
     assert [asked for asked, _made, _cached in told] == [40, 40]
     assert sum(made for _asked, made, _cached in told) == sum(cached for _asked, _made, cached in told) == 40
 

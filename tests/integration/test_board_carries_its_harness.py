@@ -1,7 +1,5 @@
 """A published board alone is enough: its own wheel, in an empty environment, recomputes its numbers."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

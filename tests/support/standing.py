@@ -1,7 +1,5 @@
 """Made-up runs count as runs of shipped systems on built-in data, so that boards of tests can rank them."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

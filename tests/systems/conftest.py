@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from memeval.records.track import Limits
-from memeval.systems import Launch, SystemProcess
+from memeval.systems.child import Launch
+from memeval.systems.process import SystemProcess
 from tests.systems.helpers import PATIENT, Start, adapter, write
 
 

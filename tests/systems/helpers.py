@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from memeval.records.track import Limits
-from memeval.systems import SystemProcess
 from memeval.systems.child import WorkerProcess
+from memeval.systems.process import SystemProcess
 
 PATIENT = Limits(
     load_seconds=60.0,

@@ -12,15 +12,9 @@ from pathlib import Path
 import pytest
 
 from memeval.records.errors import BadInput
-from memeval.systems import (
-    AdapterMisbehaved,
-    AdapterRaised,
-    Launch,
-    SystemDied,
-    SystemNotReady,
-    SystemProcess,
-    SystemTimedOut,
-)
+from memeval.systems.child import Launch
+from memeval.systems.errors import AdapterMisbehaved, AdapterRaised, SystemDied, SystemNotReady, SystemTimedOut
+from memeval.systems.process import SystemProcess
 from tests.systems.helpers import PATIENT, Start, adapter, child_of, gone, session, sessions, write
 
 TINY = PATIENT.model_copy(update={"ask_seconds": 0.2, "take_in_seconds": 0.2, "settle_seconds": 0.1})
@@ -315,8 +309,7 @@ def test_memevals_own_packages_are_out_of_sight(system: Start) -> None:
 
 def test_a_systems_own_python_keeps_its_packages(system: Start) -> None:
     process = system("import pydantic\nreturn pydantic.VERSION", own_interpreter=False)
-    assert process.hello is not None
-    assert process.hello.packages["pydantic"] == process.ask("q").answer
+    assert process.hello is not None and process.hello.packages["pydantic"] == process.ask("q").answer
 
 
 def test_the_folder_and_all_processes_are_gone_after_close(system: Start) -> None:
@@ -392,7 +385,8 @@ PARENT = """
 import os, signal, sys, time
 from pathlib import Path
 from memeval.records.track import Limits
-from memeval.systems import Launch, SystemProcess
+from memeval.systems.child import Launch
+from memeval.systems.process import SystemProcess
 process = SystemProcess(Launch(Path(sys.argv[1])), Limits(), print)
 process.start()
 print(process.child.pid, process.child.folder, process.ask("q").answer, flush=True)

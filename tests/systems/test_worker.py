@@ -9,10 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from memeval.systems import AdapterMisbehaved, AdapterRaised, FoundItem, NoAdapter, SystemProcess
 from memeval.systems.child import WORKER, WORKER_ERRORS, WORKER_TOGETHER
-from memeval.systems.errors import SystemDied, SystemFailure, SystemTimedOut
-from memeval.systems.messages import SystemReply
+from memeval.systems.errors import (
+    AdapterMisbehaved,
+    AdapterRaised,
+    NoAdapter,
+    SystemDied,
+    SystemFailure,
+    SystemTimedOut,
+)
+from memeval.systems.messages import FoundItem, SystemReply
+from memeval.systems.process import SystemProcess
 from memeval.systems.questions import (
     EndedInFlight,
     Flight,
@@ -59,13 +66,11 @@ class KeywordMemory(MemorySystemAdapter):
 
 def test_a_deepmemeval_adapter_runs_unchanged(system: Start) -> None:
     process = system(source=DEEPMEMEVAL_STYLE)
-    assert process.hello is not None
-    assert process.hello.class_name == "KeywordMemory"
+    assert process.hello is not None and process.hello.class_name == "KeywordMemory"
     assert process.hello.candidates == ("KeywordMemory",)
     process.ingest([(session(1, "Uses Svelte."), "2025-01-02"), (session(2, "Uses React."), "2025-03-04")])
     reply = process.ask("Which framework?")
-    assert reply.answer == "Uses React."
-    assert reply.reported_tokens == pytest.approx(5.2)
+    assert reply.answer == "Uses React." and reply.reported_tokens == pytest.approx(5.2)
     assert process.ask("Which framework?", "2025-02-01").answer == "Uses Svelte."
 
 
@@ -175,8 +180,7 @@ def test_a_bank_that_a_method_cannot_do_without_is_always_given(system: Start) -
     process.retain("c")
     assert process.ask("q").answer == "'memeval'"
     assert process.recall("q", 1).items == (FoundItem("memeval"),)
-    assert process.forget(query="tea") is None
-    assert process.ask("q").answer == "('mine', 'tea')"
+    assert (process.forget(query="tea"), process.ask("q").answer) == (None, "('mine', 'tea')")
 
 
 def test_a_method_under_a_decorator_is_looked_at_itself(system: Start) -> None:
@@ -242,8 +246,7 @@ def test_a_wrong_return_of_the_other_calls_is_refused(system: Start, body: str, 
 
 def test_what_an_adapter_speaks_to_is_among_its_packages(system: Start) -> None:
     hello = system(source=BANKS + "    def versions(self): return {'server': '0.2.0'}\n").hello
-    assert hello is not None
-    assert hello.packages == {"server": "0.2.0"}
+    assert hello is not None and hello.packages == {"server": "0.2.0"}
     assert "versions" not in hello.capabilities
 
 
@@ -395,17 +398,14 @@ def test_capabilities_and_environment_are_reported(system: Start, tmp_path: Path
             def close(self): pass
     """
     hello = system(source=source).hello
-    assert hello is not None
-    assert hello.capabilities == ("close", "ingest_session", "query", "settle")
+    assert hello is not None and hello.capabilities == ("close", "ingest_session", "query", "settle")
     assert hello.implementation == sys.implementation.name
-    assert hello.python == ".".join(map(str, sys.version_info[:3]))
-    assert hello.packages == {}
+    assert (hello.python, hello.packages) == (".".join(map(str, sys.version_info[:3])), {})
     info = tmp_path / "Some_Memory-1.2.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: Some_Memory\nVersion: 1.2\n")
     other = system(source=source).hello
-    assert other is not None
-    assert other.packages == {"some-memory": "1.2"}
+    assert other is not None and other.packages == {"some-memory": "1.2"}
     assert other.environment_digest != hello.environment_digest
 
 

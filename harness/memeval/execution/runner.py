@@ -130,12 +130,11 @@ class ScenarioRunner:
 
         After a crash of the process, or of the server that it started, the process is restarted and the open items are
         repeated. An item during which it crashes twice fails, and so do all open items after two crashes during
-        ingestion. An item whose call times out fails; the items after it continue with a new process that ingests
-        the history again. If several questions were in flight, they are asked again one at a time, so that none fails
+        ingestion. An item whose call times out fails; the items after it continue with a new process that ingests the
+        history again. If several questions were in flight, they are asked again one at a time, so that none fails
         because of another one. If the run is stopped, only the items that are finished by then are yielded.
 
-        Raises:
-            MemevalError: the run must stop, for example because a budget is spent.
+        Raises MemevalError: the run must stop, for example because a budget is spent.
         """
         self._scenario_id = work.scenario.scenario_id
         open_items = dict(work.items)

@@ -20,8 +20,9 @@ from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.evaluation.verify.verification import checks_of_run
 from memeval.records.run import SystemKind
 from memeval.records.scenario import Scenario, Session, Turn
-from memeval.systems import SystemProcess, SystemReply, session_json
 from memeval.systems.controls import CONTROLS, all_controls, controls_of
+from memeval.systems.messages import SystemReply, session_json
+from memeval.systems.process import SystemProcess
 from memeval.systems.source import control_source, find_system
 from tests.systems.helpers import PATIENT
 

@@ -29,7 +29,6 @@ from memeval.claims.store import stored_regraded
 from memeval.labels.store import stored_reports
 from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus, build_board
 from memeval.records.run import SystemKind
-from memeval.statistics.intervals import wilson
 from tests.site import conftest
 from tests.site.factory import FakeBenchmark
 

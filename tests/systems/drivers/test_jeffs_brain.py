@@ -25,9 +25,12 @@ from memeval.benchmarks.qa import QaSmokeBenchmark
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.records.response import Outcome
-from memeval.systems import AdapterRaised, FoundItem, Launch, SystemDied, SystemProcess
+from memeval.systems.child import Launch
 from memeval.systems.drivers import serving
 from memeval.systems.drivers.brain import parts_of, place_of, without_front_matter
+from memeval.systems.errors import AdapterRaised, SystemDied
+from memeval.systems.messages import FoundItem
+from memeval.systems.process import SystemProcess
 from memeval.systems.source import folder_source
 from tests.support.model_server import ModelServer
 from tests.support.products import product
@@ -144,15 +147,13 @@ class TestTheDaemonFromNpm:
         def found(**what: Any) -> list[tuple[str, ...]]:
             return sorted(item.source_ids for item in process.recall("What does Kim like?", 9, **what).items or ())
 
-        assert found(bank="one") == [("a",), ("b",)]
-        assert found(bank="one", tags=["stone"]) == [("b",)]
+        assert (found(bank="one"), found(bank="one", tags=["stone"])) == ([("a",), ("b",)], [("b",)])
         assert found(bank="one", until="2025-02-01") == [("a",)]
         assert found(bank="one", since="2025-02-01") == [("b",)]
         assert process.forget(bank="one", ids=["a"]) == 1
         assert found(bank="one") == [("b",)]
         assert process.forget(bank="one") == 1
-        assert found(bank="one") == []
-        assert found(bank="two") == [("c",)]
+        assert (found(bank="one"), found(bank="two")) == ([], [("c",)])
 
     def test_without_a_model_an_answer_is_an_error_and_a_daemon_that_died_is_named(
         self, start: Start, programs: Path, log: list[str]
@@ -188,8 +189,7 @@ class TestTheDaemonFromNpm:
         before = sorted(SUBMISSION.rglob("*"))
         process = real(start, programs, folder=SUBMISSION)
         facts(process)
-        assert process.child is not None
-        assert list(process.child.folder.rglob("s001.md"))
+        assert process.child is not None and list(process.child.folder.rglob("s001.md"))
         assert sorted(SUBMISSION.rglob("*")) == before
 
 
@@ -421,8 +421,7 @@ def test_the_key_is_presented(fake: Start) -> None:
 
 
 def test_a_daemon_that_tells_its_version_has_it_in_the_run(answering: SystemProcess) -> None:
-    assert answering.hello is not None
-    assert answering.hello.packages["jeffs-brain-daemon"] == "9.9"
+    assert answering.hello is not None and answering.hello.packages["jeffs-brain-daemon"] == "9.9"
 
 
 @pytest.mark.parametrize(
