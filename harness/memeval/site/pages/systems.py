@@ -14,7 +14,6 @@ from memeval.site.model.files import Asset, GeneratedFile, Page
 from memeval.site.model.labels import INTERFACES
 from memeval.site.model.products import ProductGroup, ProductKind
 from memeval.site.pages.citing import row_bibtex
-from memeval.site.pages.findings import BADGES, claimed_text, counted_text
 from memeval.site.pages.kept_files import kept_files, row_inputs
 from memeval.site.pages.pictures import badge_of, product_picture
 from memeval.site.pages.product_results import (
@@ -28,6 +27,7 @@ from memeval.site.pages.product_results import (
     verdict_of,
     versions_of,
 )
+from memeval.site.pages.published import BADGES, claimed_text, counted_text
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
 from memeval.site.table.flags import observer
