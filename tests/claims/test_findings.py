@@ -73,7 +73,7 @@ def board(folder: Path, claims: str) -> Path:
         ("100.00", 1.0, LINKED, ClaimVerdict.HOLDS),
     ],
 )
-def test_a_claim_differs_only_with_the_whole_chain(
+def test_a_claim_differs_with_the_chain(
     claimed: str, value: float, fields: dict[str, Any], verdict: ClaimVerdict
 ) -> None:
     assert claim_verdict(claim_of(claimed=claimed, **fields), counted(value)) is verdict

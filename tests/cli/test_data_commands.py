@@ -248,9 +248,7 @@ def test_verify_names_what_a_generated_benchmark_is_made_with(call: Call, monkey
     assert code == 0 and out.endswith("; generated with seed 42, size 12\n")
 
 
-def test_a_download_without_a_terminal_says_now_and_then_how_far_it_is(
-    call: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_download_without_a_terminal_says_how_far_it_is(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "LINE_SECONDS", 0.0)
     err = call("pull", "longmemeval", "--accept-licence")[2]
     assert "made_s.json: 7 kB of 7 kB" in err

@@ -48,11 +48,10 @@ def server(monkeypatch: pytest.MonkeyPatch, call: Call) -> Iterator[ModelServer]
 @pytest.mark.parametrize("command", [("run",), ("regrade",), ("judge", "audit")])
 def test_help_holds_a_call_to_copy(call: Call, command: tuple[str, ...]) -> None:
     code, out, _ = call(*command, "--help")
-    assert code == ExitCode.DONE
-    assert f"Example: memeval {' '.join(command)} " in out
+    assert code == ExitCode.DONE and f"Example: memeval {' '.join(command)} " in out
 
 
-def test_several_runs_are_judged_in_one_call_and_a_second_call_makes_nothing_new(
+def test_runs_are_judged_in_one_call_and_a_second_makes_nothing_new(
     call: Call, server: ModelServer, tmp_path: Path
 ) -> None:
     for control in ("always-hedge", "no-memory"):
@@ -80,7 +79,7 @@ def test_the_former_name_of_regrade_says_the_new_one(call: Call) -> None:
     assert call("rejudge", "out", "--judge", "rules") == (ExitCode.BAD_INPUT, "", said)
 
 
-def test_judging_again_by_the_rules_needs_no_network_and_gives_the_first_verdicts(
+def test_regrading_by_rules_needs_no_network_and_gives_equal_verdicts(
     call: Call, server: ModelServer, tmp_path: Path
 ) -> None:
     call("run", "always-hedge", *SMALL, "--judge", MODEL, *LABEL)
@@ -186,6 +185,5 @@ def test_a_wrong_call_gets_a_sentence_and_exit_code_2(
     shutil.copytree(judged, tmp_path / "results")
     code, out, err = call(*words)
     assert said in err
-    assert code == ExitCode.BAD_INPUT
-    assert out == ""
+    assert code == ExitCode.BAD_INPUT and out == ""
     assert "Traceback" not in err

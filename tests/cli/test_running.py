@@ -90,8 +90,7 @@ def test_without_a_benchmark_all_supported_ones_run_and_the_others_are_listed(ca
 def test_a_protocol_that_the_system_could_take_is_named(call: Call) -> None:
     usual = Here("x@1").info.protocols
     code, _, err = call([Here("one@1", protocols=(RETAINING, *usual))], "run", "no-memory", "--benchmark", "one@1")
-    assert code == ExitCode.BAD_INPUT
-    assert "no-memory supports one@1 with --protocol judge." in err
+    assert code == ExitCode.BAD_INPUT and "no-memory supports one@1 with --protocol judge." in err
 
 
 def test_a_skipped_benchmark_is_shown_with_the_protocol_that_would_run(call: Call) -> None:
@@ -114,20 +113,18 @@ def test_a_system_that_can_take_nothing_ends_with_2(call: Call, tmp_path: Path) 
         (Faulty("bad@1"), ExitCode.CHECK_FAILED, "bad@1                      unexpected KeyError: 'a slip'."),
     ],
 )
-def test_what_goes_wrong_with_one_benchmark_keeps_no_other_from_being_run(
+def test_one_broken_benchmark_stops_no_other(
     call: Call, tmp_path: Path, broken: Benchmark, code: ExitCode, sentence: str
 ) -> None:
     found, out, err = call([Here("one@1"), broken, Here("two@1")], "run", "no-memory")
     assert (found, len(out.splitlines())) == (code, 2)
-    assert sentence in err
-    assert "1 problem (bad@1), listed above." in err
+    assert sentence in err and "1 problem (bad@1), listed above." in err
 
 
 def test_the_worst_exit_code_wins(call: Call, tmp_path: Path) -> None:
     broken = plain_adapter(tmp_path, on_query="raise ValueError")
     code, out, err = call([Here("one@1"), Broken("bad@1")], "run", str(broken))
-    assert (code, len(out.splitlines())) == (ExitCode.BAD_INPUT, 1)
-    assert "2 problems" in err
+    assert (code, len(out.splitlines())) == (ExitCode.BAD_INPUT, 1) and "2 problems" in err
 
 
 def test_a_tier_or_protocol_that_a_benchmark_lacks_leaves_it_out(call: Call) -> None:
@@ -141,8 +138,7 @@ def test_a_run_below_the_floor_ends_with_1(call: Call, tmp_path: Path) -> None:
     words = ("run", str(plain_adapter(tmp_path)), "--benchmark", "one@1", "--floor")
     assert call([Here("one@1")], *words, "0.9")[0] == ExitCode.DONE
     code, _, err = call([Here("one@1")], "run", "no-memory", "--benchmark", "one@1", "--floor", "0.9")
-    assert code == ExitCode.CHECK_FAILED
-    assert "FAIL: 0 < floor 0.9\n" in err
+    assert code == ExitCode.CHECK_FAILED and "FAIL: 0 < floor 0.9\n" in err
     code, _, err = call([Here("one@1")], *words, "90")
     assert (code, "invalid --floor 90. Give a share from 0 to 1, such as 0.9." in err) == (ExitCode.BAD_INPUT, True)
 

@@ -69,7 +69,7 @@ def answers(session: BenchmarkSession) -> list[Response]:
     ("grader", "says"),
     [(Raises(), r"ZeroDivisionError: no items"), (Undefined(), r"ValidationError: .*distance.*finite number")],
 )
-def test_a_grader_that_fails_is_named_with_its_item_and_its_package(
+def test_a_failed_grader_is_named_with_item_and_package(
     monkeypatch: pytest.MonkeyPatch, grader: Judged, says: str
 ) -> None:
     session = session_with(grader)

@@ -344,8 +344,7 @@ def test_runs_are_compared_with_the_first_and_the_best_of_their_track(ran: Matri
         (ComparedTo.BEST, "deep", "deeper"),
     ]
     first = made.tests[0].overall
-    assert first is not None
-    assert first.difference == 1.0
+    assert first is not None and first.difference == 1.0
     assert [other.name for other in made.tests[0].others][:2] == ["far", "near"]
 
 

@@ -105,7 +105,7 @@ def test_a_sample_that_says_too_little_is_refused(run: RunFolder) -> None:
         reask(run, 19)
 
 
-def test_grades_that_do_not_follow_from_the_replies_are_not_sampled(
+def test_grades_that_contradict_the_replies_are_not_sampled(
     tmp_path: Path, run: RunFolder, server: PickyServer
 ) -> None:
     forger = Forger.of(run, tmp_path / "forged")

@@ -258,7 +258,7 @@ TOGETHER_INFO = replace(ALONE, questions_at_once=4)
         (replace(TOGETHER_INFO, capabilities=("query", "usage")), (), False),
     ],
 )
-def test_workers_share_questions_only_if_these_are_independent_and_no_record_differs(
+def test_workers_share_questions_only_if_these_are_independent(
     hello: AdapterInfo, models: tuple[str, ...], divides: bool
 ) -> None:
     source = SimpleNamespace(declared_models=models)
@@ -326,9 +326,7 @@ def test_an_interrupted_run_ends_its_systems_and_resumes_on_this_machine(cluster
     assert comparable_digests(resumed) == comparable_digests(run(source, tmp_path / "here"))
 
 
-def test_another_environment_on_a_worker_is_refused(
-    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_environment_of_a_worker_fails(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "memeval.execution.preparation.PreparedSystem.environment_digest", lambda *_: "sha256:" + "0" * 64
     )
@@ -336,9 +334,7 @@ def test_another_environment_on_a_worker_is_refused(
         run(searcher(tmp_path), tmp_path / "there", cluster.scheduler_address)
 
 
-def test_another_code_of_memeval_on_a_worker_is_refused(
-    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_code_on_a_worker_is_refused(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from memeval.execution.cluster import parcel
 
     newer = {**parcel.own_versions(), "code of memeval": "newer"}
