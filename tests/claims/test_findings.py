@@ -50,7 +50,6 @@ def counted(value: float) -> Recount:
 
 
 def board(folder: Path, claims: str) -> Path:
-    """Return the results folder of a board with these claims."""
     (folder / "sources/findings").mkdir(parents=True, exist_ok=True)
     (folder / "sources/findings/claims.toml").write_text(claims)
     (folder / "sources/findings/corrections.toml").write_text("")

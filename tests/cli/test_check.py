@@ -28,7 +28,6 @@ RESULTS = Path("results")
 
 @pytest.fixture
 def call(call: Call) -> Call:
-    """Call ``memeval check``, or another command."""
     return lambda *words, command=("check",): call(*command, *words)
 
 

@@ -6,9 +6,7 @@ import os
 import pty
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -22,22 +20,15 @@ from memeval.records.benchmark import Source
 from memeval.records.errors import ExitCode
 from tests.benchmarks.longmemeval.rows import rows
 from tests.support.calling import Call
+from tests.support.data import served
 from tests.support.registered import register
 
 BYTES = json.dumps(rows()).encode()
 SECOND = json.dumps(rows()[:1]).encode()
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves a folder and says nothing."""
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return memeval's data folder."""
     monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "data"))
     monkeypatch.setattr(large, "KEPT_FROM_BYTES", 0)
     return tmp_path / "data"
@@ -46,18 +37,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def call(call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Call]:
     """Call the command line where LongMemEval's files are small ones, made up and served from this machine."""
-    served = tmp_path / "served"
-    served.mkdir()
-    (served / "s.json").write_bytes(BYTES)
-    (served / "oracle.json").write_bytes(SECOND)
-    handler = functools.partial(Quiet, directory=str(served))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    (tmp_path / "served").mkdir()
+    (tmp_path / "served" / "s.json").write_bytes(BYTES)
+    (tmp_path / "served" / "oracle.json").write_bytes(SECOND)
+    with served(tmp_path / "served") as address:
         sources = tuple(
             Source(
                 name=name,
-                url=f"http://127.0.0.1:{server.server_port}/{name}.json",
+                url=f"{address}/{name}.json",
                 filename=f"made_{name}.json",
                 bytes=len(text),
                 digest=digest_bytes(text),
@@ -70,8 +57,6 @@ def call(call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
         register(monkeypatch, {"longmemeval@1": Made})
         yield functools.partial(call, "data")
-        server.shutdown()
-        thread.join()
 
 
 def test_nothing_is_fetched_before_the_licence_is_accepted(call: Call, folder: Path) -> None:

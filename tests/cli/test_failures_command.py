@@ -29,7 +29,6 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 @pytest.fixture
 def call(call: Call, monkeypatch: pytest.MonkeyPatch) -> Call:
-    """Call ``memeval failures``."""
     monkeypatch.setattr(session, "find", lambda _name: benchmark_session().benchmark)
     return partial(call, "failures")
 

@@ -36,7 +36,6 @@ SHOWN = frozenset(
 
 @pytest.fixture
 def call(call: Call) -> Call:
-    """Call ``memeval items``."""
     return partial(call, "items")
 
 

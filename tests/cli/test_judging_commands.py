@@ -12,6 +12,7 @@ import pytest
 from memeval.archive.runs import sealed_runs
 from memeval.cli.main import main
 from memeval.records.errors import ExitCode
+from tests.evaluation.asking import without_models
 from tests.support.calling import Call
 from tests.support.model_server import ModelServer
 
@@ -32,9 +33,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def no_endpoints(monkeypatch: pytest.MonkeyPatch) -> None:
-    for prefix in ("OPENAI", "MEMEVAL_JUDGE", "MEMEVAL_READER"):
-        for name in ("BASE_URL", "API_KEY"):
-            monkeypatch.delenv(f"{prefix}_{name}", raising=False)
+    without_models(monkeypatch)
 
 
 @pytest.fixture

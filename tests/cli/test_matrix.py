@@ -35,7 +35,6 @@ def call(call: Call, monkeypatch: pytest.MonkeyPatch, where: Path) -> Call:
 
 @pytest.fixture
 def plan(where: Path) -> Callable[[str], str]:
-    """Return a function that writes a matrix with a gate."""
 
     def write(least: str) -> str:
         (where / "tiny.toml").write_text(PLAN.replace("LEAST", least))

@@ -26,7 +26,6 @@ SUITE = '[[suites]]\nid = "mine@1"\ntitle = "Mine"\nsummary = "What I need."\n'
 
 @pytest.fixture
 def call(call: Call, tmp_path: Path) -> Call:
-    """Call ``memeval overall`` beside a suite."""
     (tmp_path / "mine.toml").write_text(
         SUITE
         + ENTRY

@@ -25,7 +25,6 @@ ANSWERS = {"q1": "It is green.", "q2": "Ada called.", "q3": "Nobody."}
 
 
 def opened(folder: Path) -> BenchmarkSession:
-    """Return a benchmark of four questions, open."""
     rows = [{**each, "question_type": "single-session-user", "question_day": "2023-05-30"} for each in KEYS]
     (folder / "keys.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     return BenchmarkSession.open(find("longmemeval@1"), folder / "keys.jsonl")
@@ -33,7 +32,6 @@ def opened(folder: Path) -> BenchmarkSession:
 
 @pytest.fixture
 def call(call: Call, tmp_path: Path) -> Call:
-    """Call ``memeval score`` on a benchmark of four questions."""
     opened(tmp_path)
     return lambda file, *words: call("score", file, "--benchmark", "longmemeval@1", "--data", "keys.jsonl", *words)
 

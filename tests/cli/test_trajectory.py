@@ -27,7 +27,6 @@ HOSTILE = '</style><script>alert(1)</script>&"]]>'
 
 @pytest.fixture
 def call(call: Call) -> Call:
-    """Call ``memeval archive trajectory``."""
     return partial(call, "archive", "trajectory")
 
 

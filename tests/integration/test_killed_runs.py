@@ -22,7 +22,6 @@ with the concurrency of the run that is killed."""
 
 
 def words(adapter: Path, results: Path, items: int = ITEMS) -> tuple[str, ...]:
-    """Return the call that runs an adapter on a small ``beliefs@2``."""
     small = ("--benchmark", "beliefs@2", "--parameter", f"size={items}")
     return ("run", str(adapter), *small, "--results", str(results))
 

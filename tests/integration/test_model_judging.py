@@ -45,12 +45,10 @@ def place(answered: Path, tmp_path: Path) -> Path:
 
 
 def begin(place: Path, url: str, *more: str, key: str = KEY, judge: tuple[str, ...] = JUDGE) -> Started:
-    """Begin to have all stored answers of the plain system judged by a model."""
     return start(*words(*more, judge=judge), where=place, MEMEVAL_JUDGE_BASE_URL=url, MEMEVAL_JUDGE_API_KEY=key)
 
 
 def regrade(place: Path, url: str, *more: str, key: str = KEY, judge: tuple[str, ...] = JUDGE) -> Said:
-    """Have all stored answers of the plain system judged by a model."""
     return begin(place, url, *more, key=key, judge=judge).said()
 
 
@@ -209,7 +207,6 @@ def test_what_no_call_can_pass_stops_with_a_sentence_and_leaves_no_key(waits: di
 
 
 def holding(text: str, folder: Path) -> Iterator[Path]:
-    """Yield the files that hold a text, packed ones included."""
     for path in folder.rglob("*"):
         if path.is_file():
             data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()

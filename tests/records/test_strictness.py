@@ -33,7 +33,6 @@ def refusal(model: type[Stored], text: str | bytes) -> str:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """A ``run.json`` as plain data."""
     return make_run(tmp_path_factory.mktemp("results"), "acme", {"kept": 3}).run.data()
 
 

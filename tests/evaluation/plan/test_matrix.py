@@ -112,7 +112,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def read(folder: Path) -> Read:
-    """Return a function that reads a matrix."""
 
     def one(text: str) -> MatrixPlan:
         path = folder / "try.toml"
@@ -153,7 +152,6 @@ def copied(ran: MatrixRun, folder: Path, tmp_path: Path) -> MatrixFolder:
 
 
 def refusal(read: Read, text: str) -> list[str]:
-    """Return the problems of a file, by line."""
     with pytest.raises(BadInput) as caught:
         read(text)
     return [line.partition("try.toml:")[2] for line in str(caught.value).splitlines()]

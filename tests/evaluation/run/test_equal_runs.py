@@ -60,7 +60,6 @@ def run(searcher: SystemSource, results: Path, concurrency: int = 4, stop_at: in
 
 
 def interrupted(searcher: SystemSource, results: Path) -> Path:
-    """Interrupt a run, and return the folder of its journal."""
     with pytest.raises(KeyboardInterrupt):
         run(searcher, results, stop_at=ITEMS // 2)
     (journal,) = results.glob("*/*/*/journal")

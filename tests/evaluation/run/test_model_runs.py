@@ -34,8 +34,9 @@ from tests.evaluation.asking import (
     rows_of,
     said_to,
     searching_system,
+    with_the_tiny_benchmark,
+    without_models,
 )
-from tests.evaluation.conftest import with_the_tiny_benchmark, without_models
 from tests.evaluation.verify.test_trust import copied, edit_head, edit_rows
 from tests.support.adapters import plain_adapter
 

@@ -45,7 +45,6 @@ def capped(tmp_path: Path) -> Iterator[Models]:
 
 
 def reserve(models: Models, tokens: int, phase: Phase = Phase.JUDGE) -> None:
-    """Request about this many tokens from the budget."""
     request = spent("mine").request
     body = {"model": "m", "messages": [], "max_tokens": tokens}
     models.gateway.run(models.budget.reserve(phase, request.model_copy(update={"body": body})))

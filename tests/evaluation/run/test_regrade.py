@@ -47,7 +47,6 @@ def system(folder: Path) -> SystemSource:
 
 @pytest.fixture
 def run(tmp_path: Path, server: PickyServer) -> RunFolder:
-    """A finished run with the rule-set judge."""
     return run_system(system(tmp_path), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
 
 

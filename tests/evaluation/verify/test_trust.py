@@ -36,7 +36,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def stored(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a copy of the run."""
     for module in (session, subject):
         monkeypatch.setattr(module, "find", lambda name: TinyBenchmark())
     return copied(finished, tmp_path)

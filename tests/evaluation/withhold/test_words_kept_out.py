@@ -81,7 +81,6 @@ def benchmark_session() -> BenchmarkSession:
 
 @pytest.fixture(autouse=True)
 def private(server: PickyServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Register the benchmark with withheld text."""
     for module in (session, subject):
         monkeypatch.setattr(module, "find", lambda _name: benchmark())
 
@@ -131,7 +130,6 @@ def holds(run: RunFolder) -> bool:
 
 
 def plain(run: RunFolder) -> list[str]:
-    """Return all rows of a run with their full text."""
     full = decoded_run(run, benchmark_session())
     rows = (full.responses(), full.contexts(), full.grades(), full.judgments(), full.calls())
     return [row.to_json() for kind in rows for row in kind]

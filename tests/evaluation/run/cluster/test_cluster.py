@@ -27,7 +27,7 @@ from memeval.systems.messages import AdapterInfo
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import SystemSource, file_source, find_system
 from tests.support.equal_runs import comparable_digests
-from tests.support.tiny import TinyBenchmark
+from tests.support.tiny import Notes, TinyBenchmark
 
 SCENARIOS = 12
 
@@ -141,7 +141,6 @@ def logged(made: RunFolder) -> str:
 
 
 def worker_pids(cluster: Any) -> list[int]:
-    """Return the processes of the workers that run now."""
     nannies = cluster.workers.values()
     return [nanny.pid for nanny in nannies if nanny.pid is not None and psutil.pid_exists(nanny.pid)]
 
@@ -161,16 +160,6 @@ class Stops(Silent):
         raise KeyboardInterrupt
 
 
-class Notes(Silent):
-    """Keeps what the user is told."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def note(self, sentence: str) -> None:
-        self.told.append(sentence)
-
-
 def test_a_worker_has_as_many_questions_in_flight_as_the_adapter_declares(cluster: Any, tmp_path: Path) -> None:
     (tmp_path / "together.py").write_text(TOGETHER, encoding="utf-8")
     source, few = file_source(tmp_path / "together.py"), TinyBenchmark(3, 8)
@@ -183,7 +172,7 @@ def test_a_worker_has_as_many_questions_in_flight_as_the_adapter_declares(cluste
     assert "2 in flight" in logged(halves) and "3 in flight" not in logged(halves), "4 questions over 2 workers"
     notes = Notes()
     run(source, tmp_path / "one", cluster.scheduler_address, notes, few, concurrency=1)
-    assert [note for note in notes.told if "--concurrency is 1. Use --concurrency 8." in note]
+    assert [note for note in notes.said if "--concurrency is 1. Use --concurrency 8." in note]
 
 
 def test_workers_share_the_questions_of_one_conversation(both_workers: str, tmp_path: Path) -> None:
