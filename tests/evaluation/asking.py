@@ -61,10 +61,8 @@ def fair(body: Json) -> str:
 class PickyServer(ModelServer):
     """A model server that always fails some requests.
 
-    Args:
-        answer: the text of a reply, from the request's body.
-        fails_on: which requests fail.
-        fault: what goes wrong with them; ``400`` is not tried again, ``500`` is.
+    ``answer``: the text of a reply, from the request's body. ``fails_on``: which requests fail. ``fault``: what goes
+    wrong with them; ``400`` is not tried again, ``500`` is.
     """
 
     def __init__(

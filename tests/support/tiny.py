@@ -80,10 +80,8 @@ class TinyDataset(Dataset):
 class TinyBenchmark(Benchmark):
     """``tiny@1``: so many scenarios with so many questions each.
 
-    Args:
-        scenarios: how many scenarios.
-        questions: questions in each.
-        redistribution: whether its text may be published.
+    ``scenarios``: how many scenarios. ``questions``: questions in each. ``redistribution``: whether its text may be
+    published.
     """
 
     def __init__(

@@ -32,14 +32,10 @@ def check_run(
 ) -> RegressionCheck:
     """Compare a run with its baseline. Rows that are only in the archive are fetched.
 
-    Args:
-        results: the results folder with the ledger and the accepted runs.
-        settings: thresholds, and the number of baseline runs.
-        baseline: ``last-N`` for the last N accepted runs, or a run by folder or id; ``None`` for the number in the
-            settings.
-
-    Raises:
-        BadInput: the baseline does not exist or is on another track, or a run is damaged or lacks rows.
+    ``results``: the results folder with the ledger and the accepted runs. ``settings``: thresholds, and the number of
+    baseline runs. ``baseline``: ``last-N`` for the last N accepted runs, or a run by folder or id; ``None`` for the
+    number in the settings. Raises ``BadInput`` if the baseline does not exist or is on another track, or a run is
+    damaged or lacks rows.
     """
     entries = Ledger(results).entries()
     wanted = baseline or f"last-{settings.baseline_runs}"

@@ -16,10 +16,8 @@ class ExitCode(IntEnum):
 class MemevalError(Exception):
     """An error that the user can fix; its text is the whole message.
 
-    Args:
-        problem: what is wrong, as a sentence.
-        where: the file, or ``file:line``, the problem is in.
-        remedy: what to do next, as a sentence.
+    ``problem``: what is wrong, as a sentence. ``where``: the file, or ``file:line``, the problem is in. ``remedy``:
+    what to do next, as a sentence.
     """
 
     exit_code = ExitCode.BAD_INPUT

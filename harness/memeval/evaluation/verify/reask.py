@@ -59,10 +59,9 @@ def reask(
     The requests are those that the benchmark's data give for the stored answers. No record of replies is read, so that
     nobody can put replies there; an interrupted sample starts again.
 
-    Raises:
-        BadInput: no model judged the run, the data is missing, or the endpoint is another one.
-        CheckFailed: the grades do not follow from the recorded replies, or the judge gave no reply.
-        GatewayStopped: the endpoint or key failed, or a budget is spent.
+    Raises ``BadInput`` if no model judged the run, the data is missing, or the endpoint is another one. Raises
+    ``CheckFailed`` if the grades do not follow from the recorded replies, or the judge gave no reply. Raises
+    ``GatewayStopped`` if the endpoint or key failed, or a budget is spent.
     """
     refuse_few(items)
     endpoint = _endpoint(folder)

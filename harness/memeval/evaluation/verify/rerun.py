@@ -54,13 +54,9 @@ def rerun(
 ) -> Rerun:
     """Run a system again on the scenarios of drawn items, and compare its answers with the stored ones.
 
-    Args:
-        models: limits and budgets of model calls, which are all made again.
-
-    Raises:
-        BadInput: the system does not declare equal answers, another system is given, or the data is missing.
-        CheckFailed: the second run failed.
-        GatewayStopped: a model's endpoint or key failed, or a budget is spent.
+    ``models``: limits and budgets of model calls, which are all made again. Raises ``BadInput`` if the system does not
+    declare equal answers, another system is given, or the data is missing. Raises ``CheckFailed`` if the second run
+    failed. Raises ``GatewayStopped`` if a model's endpoint or key failed, or a budget is spent.
     """
     refuse_few(items)
     run = folder.run
