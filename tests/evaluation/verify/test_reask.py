@@ -11,7 +11,8 @@ from memeval.benchmarks import session
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.models import ModelOptions
 from memeval.evaluation.run.running import run_system
-from memeval.evaluation.verify.reask import draw, reask
+from memeval.evaluation.verify.checks.subject import draw
+from memeval.evaluation.verify.reask import reask
 from memeval.gateway.stops import BudgetSpent
 from memeval.records.base import digest_of
 from memeval.records.errors import BadInput, CheckFailed

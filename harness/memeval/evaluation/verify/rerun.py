@@ -10,7 +10,8 @@ from memeval.archive.runs import RunFolder
 from memeval.archive.sources import stored_sources
 from memeval.benchmarks.session import BenchmarkSession, session_of_run
 from memeval.evaluation.run.running import run_system
-from memeval.evaluation.verify.reask import draw, refuse_few, starting_again
+from memeval.evaluation.verify.checks.subject import draw
+from memeval.evaluation.verify.reask import refuse_few, starting_again
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.execution.progress import Progress
 from memeval.execution.setup import SystemSetup
