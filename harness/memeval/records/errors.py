@@ -1,5 +1,7 @@
 """Errors as sentences: where, what happened, and the one thing to do."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from enum import IntEnum
 
 
@@ -49,3 +51,9 @@ class CheckFailed(MemevalError):
     """The command finished, and its check failed."""
 
     exit_code = ExitCode.CHECK_FAILED
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Return a question with the most similar of the known names, or another hint if none is similar."""
+    near = get_close_matches(name, list(known), n=1)
+    return f"Did you mean '{near[0]}'?" if near else otherwise

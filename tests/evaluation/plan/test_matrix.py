@@ -413,7 +413,7 @@ def test_tables_have_a_column_each_and_mark_what_was_tested(ran: MatrixRun) -> N
 
 
 def test_a_suites_table_has_the_lines_of_astrocytes_in_their_order_and_forms() -> None:
-    assert [(line.label, line.write(12345.06789)) for line in SUITE] == [
+    assert [(line.label, format(12345.06789, line.form)) for line in SUITE] == [
         ("Recall precision", "12345.0679"),
         ("Recall hit rate", "12345.0679"),
         ("Recall MRR", "12345.0679"),
