@@ -20,7 +20,7 @@ from memeval.records.benchmark import Source
 from memeval.records.errors import ExitCode
 from tests.benchmarks.longmemeval.rows import rows
 from tests.support.calling import Call
-from tests.support.data import served
+from tests.support.http_server import serving_folder
 from tests.support.registered import register
 
 BYTES = json.dumps(rows()).encode()
@@ -29,6 +29,7 @@ SECOND = json.dumps(rows()[:1]).encode()
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return memeval's data folder."""
     monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "data"))
     monkeypatch.setattr(large, "KEPT_FROM_BYTES", 0)
     return tmp_path / "data"
@@ -37,19 +38,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def call(call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Call]:
     """Call the command line where LongMemEval's files are small ones, made up and served from this machine."""
-    (tmp_path / "served").mkdir()
-    (tmp_path / "served" / "s.json").write_bytes(BYTES)
-    (tmp_path / "served" / "oracle.json").write_bytes(SECOND)
-    with served(tmp_path / "served") as address:
+    served, texts = tmp_path / "served", {"s": BYTES, "oracle": SECOND}
+    served.mkdir()
+    for name, text in texts.items():
+        (served / f"{name}.json").write_bytes(text)
+    with serving_folder(served) as url:
         sources = tuple(
             Source(
                 name=name,
-                url=f"{address}/{name}.json",
+                url=f"{url}/{name}.json",
                 filename=f"made_{name}.json",
                 bytes=len(text),
                 digest=digest_bytes(text),
             )
-            for name, text in (("s", BYTES), ("oracle", SECOND))
+            for name, text in texts.items()
         )
 
         class Made(LongMemEvalBenchmark):
@@ -233,7 +235,9 @@ def test_verify_names_what_a_generated_benchmark_is_made_with(call: Call, monkey
     assert code == 0 and out.endswith("; generated with seed 42, size 12\n")
 
 
-def test_a_download_without_a_terminal_says_how_far_it_is(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_download_without_a_terminal_says_now_and_then_how_far_it_is(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(commands, "LINE_SECONDS", 0.0)
     err = call("pull", "longmemeval", "--accept-licence")[2]
     assert "made_s.json: 7 kB of 7 kB" in err

@@ -12,7 +12,7 @@ from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from tests.claims.conftest import BY_ID, KEYS, ROWS, source_of
 from tests.support.calling import Call
-from tests.support.data import served
+from tests.support.http_server import serving_folder
 
 SOURCE = """\
 schema_version = 1
@@ -65,15 +65,18 @@ def test_a_check_finds_a_summary_that_differs(call: Call, tmp_path: Path) -> Non
     path = tmp_path / "results" / "imported" / "acme" / "answers.json"
     path.write_text(path.read_text().replace('"right": 3', '"right": 4'))
     code, _out, err = call(*IMPORT, "--check")
-    assert code == 1 and "the stored summary differs" in err
+    assert code == 1
+    assert "the stored summary differs" in err
     code, _out, err = call("sources", "verify")
-    assert code == 1 and "'judges' does not follow from the rows" in err
+    assert code == 1
+    assert "'judges' does not follow from the rows" in err
 
 
 def test_a_changed_file_is_refused_and_nothing_is_stored(call: Call, tmp_path: Path) -> None:
     (tmp_path / "answers.json").write_bytes(b"[]")
     code, out, err = call(*IMPORT)
-    assert (code, out) == (1, "") and "expected sha256:" in err
+    assert (code, out) == (1, "")
+    assert "expected sha256:" in err
     assert not (tmp_path / "results").exists()
 
 
@@ -88,7 +91,8 @@ def test_a_changed_file_is_refused_and_nothing_is_stored(call: Call, tmp_path: P
 )
 def test_a_wrong_call_gets_a_sentence(call: Call, words: tuple[str, ...], problem: str) -> None:
     code, _out, err = call(*words)
-    assert code == 2 and problem in err
+    assert code == 2
+    assert problem in err
 
 
 def test_the_list_says_which_files_are_here(call: Call) -> None:
@@ -99,9 +103,10 @@ def test_the_list_says_which_files_are_here(call: Call) -> None:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[str]:
+    """Serve a folder ``served`` on loopback."""
     (tmp_path / "served").mkdir()
-    with served(tmp_path / "served") as address:
-        yield address
+    with serving_folder(tmp_path / "served") as url:
+        yield url
 
 
 def test_a_file_is_pulled_once_and_checked(server: str, tmp_path: Path) -> None:
@@ -135,7 +140,7 @@ def test_a_packed_file_is_checked_and_read_by_its_content(server: str, tmp_path:
         (b"[]", "b.json", "moved or deleted"),
     ],
 )
-def test_a_moved_or_changed_file_is_refused(
+def test_a_file_that_moved_or_changed_is_refused(
     server: str, tmp_path: Path, served: bytes, name: str, problem: str
 ) -> None:
     source, copies = source_of(b"[1]", BY_ID), Copies(tmp_path / "pulled")
@@ -147,4 +152,5 @@ def test_a_moved_or_changed_file_is_refused(
 
 def test_no_system_can_run_on_keys_alone(call: Call) -> None:
     code, _out, err = call("run", "no-memory", "--benchmark", "longmemeval@1", "--data", "keys.jsonl")
-    assert code == 2 and "no histories to ingest" in err
+    assert code == 2
+    assert "no histories to ingest" in err

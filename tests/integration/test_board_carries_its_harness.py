@@ -23,7 +23,7 @@ from memeval.records.release import Release
 from memeval.site.release.publish import publish
 from memeval.site.release.targets import open_target
 from memeval.storage import package_digest
-from tests.support.data import served
+from tests.support.http_server import serving_folder
 
 pytestmark = pytest.mark.slow
 
@@ -41,8 +41,8 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(board: Path) -> Iterator[str]:
-    with served(board.parent) as address:
-        yield f"{address}/{board.name}/"
+    with serving_folder(board.parent) as url:
+        yield f"{url}/{board.name}/"
 
 
 @pytest.fixture(scope="module")

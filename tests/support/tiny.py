@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
-from memeval.execution.progress import Silent
+from memeval.execution.progress import Progress
 from memeval.grading.judged import Judged
 from memeval.keys import Fact, ItemKey, NoiseKey
 from memeval.records.base import Digest, digest_of
@@ -136,7 +136,7 @@ class Faulty(Named):
         raise KeyError("a slip")
 
 
-class Notes(Silent):
+class Notes(Progress):
     """Keeps what the user is told."""
 
     def __init__(self) -> None:

@@ -14,8 +14,9 @@ from memeval.evaluation.run.conforming import probe_isolation
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.execution.steps import SystemInstance
 from memeval.records.errors import BadInput
-from memeval.systems import Launch, SystemProcess
 from memeval.systems.channel import Log
+from memeval.systems.child import Launch
+from memeval.systems.process import SystemProcess
 from memeval.systems.source import file_source
 from tests.support.tiny import TinyBenchmark
 from tests.systems.helpers import PATIENT

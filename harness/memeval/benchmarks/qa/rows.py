@@ -1,7 +1,5 @@
 """Reads question sets in JSON Lines and reports all errors of a file at once."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping

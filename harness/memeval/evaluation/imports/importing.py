@@ -23,7 +23,7 @@ from memeval.evaluation.run.verdicts import check_key, judgment_rows, judgments
 from memeval.evaluation.withhold.rows import Rows
 from memeval.exchange.formats import read_answers
 from memeval.execution.journal import Journal, utc_now
-from memeval.execution.progress import Progress, Silent
+from memeval.execution.progress import Progress
 from memeval.execution.secrets import redact
 from memeval.gateway.record import CallRecord
 from memeval.keys import ItemKey
@@ -94,7 +94,7 @@ def import_file(
     file is invalid, or contains no answer to a question of the benchmark. Raises ``GatewayStopped`` if the judge's
     endpoint, its key or a budget stopped the import; the same call resumes it.
     """
-    progress = progress or Silent()
+    progress = progress or Progress()
     answers = _matched(read_answers(form, file, benchmark_session), benchmark_session, options.origin)
     _refuse_taken(answers, options.results)
     inputs = _inputs(answers, benchmark_session, judge, form)

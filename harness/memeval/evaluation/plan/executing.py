@@ -12,7 +12,7 @@ from memeval.benchmarks import all_benchmarks, find
 from memeval.benchmarks.base import Benchmark, Parameters
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import run_system
-from memeval.execution.progress import Progress, Silent
+from memeval.execution.progress import Progress
 from memeval.options import RunOptions
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import CheckFailed, MemevalError, NotApplicable
@@ -159,7 +159,7 @@ def execute(
     ``debug``: raise an error that is no :class:`MemevalError`. Raises ``KeyboardInterrupt`` if interrupted. The same
     call resumes.
     """
-    progress, opened = progress or Silent(), _Opened(options)
+    progress, opened = progress or Progress(), _Opened(options)
     for number, planned in enumerate(plan, 1):
         if len(plan) > 1:
             progress.note(f"{number}/{len(plan)} {planned}")

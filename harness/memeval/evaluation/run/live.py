@@ -18,7 +18,7 @@ from memeval.evaluation.run.readers import choose_reader
 from memeval.evaluation.run.verdicts import check_key, judgments
 from memeval.execution.contexts import TurnTexts
 from memeval.execution.journal import utc_now
-from memeval.execution.progress import Progress, Silent
+from memeval.execution.progress import Progress
 from memeval.execution.readers import NATIVE
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.secrets import REDACTED, redact
@@ -89,7 +89,7 @@ def run_suite(
     progress: Progress | None = None,
 ) -> EvalResult:
     """Run a suite on a live object; see :func:`memeval.api.run_suite`."""
-    options, progress = options or SuiteOptions(), progress or Silent()
+    options, progress = options or SuiteOptions(), progress or Progress()
     if options.provider_tier not in TIERS:
         raise BadInput(
             f"there is no provider tier '{visible(options.provider_tier)}'.", remedy="Use storage or engine."

@@ -15,7 +15,7 @@ from memeval.evaluation.run.verdicts import check_key, judgment_rows, judgments
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.evaluation.withhold.rows import Rows
 from memeval.execution.journal import Journal, utc_now
-from memeval.execution.progress import Progress, Silent
+from memeval.execution.progress import Progress
 from memeval.gateway.record import CallRecord
 from memeval.judging.prompting import is_judges
 from memeval.options import RegradeOptions
@@ -36,7 +36,7 @@ def regrade_run(
     ``BadInput`` if the run or its data is not readable, or the data has another digest than the run's. Raises
     ``GatewayStopped`` if the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
-    progress = progress or Silent()
+    progress = progress or Progress()
     run = source.run
     inputs = _inputs(run, judge)
     system_folder = options.results / run.track.benchmark.partition("@")[0] / run.system.slug

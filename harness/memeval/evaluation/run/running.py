@@ -25,7 +25,7 @@ from memeval.execution.journal import Journal, utc_now
 from memeval.execution.local import LocalExecutor
 from memeval.execution.model_reader import PREFIX, SEED, ModelReader
 from memeval.execution.preparation import PreparedSystem, prepare, with_python
-from memeval.execution.progress import Progress, Silent
+from memeval.execution.progress import Progress
 from memeval.execution.readers import NATIVE
 from memeval.execution.steps import FinishedItems, SystemInstance
 from memeval.gateway.record import CallRecord
@@ -59,7 +59,7 @@ def run_system(
         GatewayStopped: a model's endpoint or key failed, or a budget is spent. The same call resumes.
         KeyboardInterrupt: interrupted. Finished items are on disk, and the same call resumes.
     """
-    progress = progress or Silent()
+    progress = progress or Progress()
     source = with_python(source, options.setup)
     options = replace(options, models=decoded_options(options.models, benchmark_session))
     judge = judge_for(options)

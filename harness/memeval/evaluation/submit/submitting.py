@@ -20,7 +20,7 @@ from memeval.evaluation.run.running import run_system
 from memeval.evaluation.run.runtime import system_instances
 from memeval.execution.journal import utc_now
 from memeval.execution.preparation import PreparedSystem, prepare
-from memeval.execution.progress import Silent
+from memeval.execution.progress import Progress
 from memeval.execution.secrets import redact
 from memeval.gateway.endpoints import endpoint_for
 from memeval.options import CheckOptions, ModelOptions, RunOptions
@@ -94,7 +94,7 @@ class _Skipped(Exception):
     """A step cannot run; the text says why."""
 
 
-class _Notes(Silent):
+class _Notes(Progress):
     """Passes messages on, and no progress."""
 
     def __init__(self, note: Callable[[str], None]) -> None:

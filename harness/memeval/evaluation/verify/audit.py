@@ -13,7 +13,7 @@ from memeval.evaluation.run.provenance import harness
 from memeval.evaluation.run.verdicts import check_key, judgment_rows, judgments
 from memeval.evaluation.verify.findings import Finding
 from memeval.evaluation.withhold.encoding import has_verdict, requests_of, withheld_audit
-from memeval.execution.progress import Progress, Silent
+from memeval.execution.progress import Progress
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import is_usable, text_of
 from memeval.grading.audit import audit_lines
@@ -38,7 +38,7 @@ def audit_judge(
     Raises ``BadInput`` if the benchmark has no judged items, or an option is invalid. Raises ``GatewayStopped`` if the
     judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
-    progress = progress or Silent()
+    progress = progress or Progress()
     if options.items < 1:
         raise BadInput(f"--items is {options.items}.", remedy="Give a number of at least 1.")
     answers = trials(benchmark_session.keys, benchmark_session.scenarios, options.items)

@@ -19,7 +19,7 @@ from memeval.evaluation.run.models import Models, interruptible, models_for
 from memeval.evaluation.verify.checks.subject import draw
 from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.evaluation.withhold.decoding import decoded_run
-from memeval.execution.progress import Progress, Silent
+from memeval.execution.progress import Progress
 from memeval.gateway.endpoints import endpoint_for
 from memeval.gateway.replies import text_of
 from memeval.gateway.stops import RESUME, GatewayStopped
@@ -61,7 +61,7 @@ def reask(
     """
     refuse_few(items)
     endpoint = _endpoint(folder)
-    progress = progress or Silent()
+    progress = progress or Progress()
     drawn = draw(_decisive(folder, data), items, folder.digest)
     title = f"asking the judge of {folder.run.run_id} again"
     with (
