@@ -272,7 +272,6 @@ def test_recall_asks_searches_alone() -> None:
         ("astrocyte-suite", REFLECTS, None, "the suite has no recall. Use --protocol full"),
         ("astrocyte-suite", "a: [", None, "not valid YAML"),
         ("astrocyte-basic", SUITE, None, "is built in and reads no file"),
-        ("astrocyte-basic", None, {"x": 1}, "has no parameter 'x'"),
         ("astrocyte-stress", SUITE, None, "is built in and reads no file"),
     ],
 )

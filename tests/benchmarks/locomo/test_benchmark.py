@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import pytest
 
-from memeval.benchmarks import find
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.locomo import LocomoBenchmark
 from memeval.benchmarks.locomo.keys import LocomoCategory
@@ -13,15 +12,10 @@ from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
 from memeval.records.response import Outcome, Response, Timings
-from memeval.records.track import CategoryPlan, Redistribution
+from memeval.records.track import CategoryPlan
 from tests.benchmarks.locomo.samples import locomo, made
 
 NAMES = ["single-hop", "multi-hop", "temporal", "open-domain", "adversarial"]
-
-
-def test_the_registry_knows_it() -> None:
-    assert isinstance(find("locomo"), LocomoBenchmark)
-    assert find("locomo@1").info.redistribution is Redistribution.IDS
 
 
 def test_every_question_counts_the_same() -> None:

@@ -1,7 +1,6 @@
 """What the benchmark says of itself, what each protocol asks, and who is in a tier."""
 
 import hashlib
-import os
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -10,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.benchmarks import find
 from memeval.benchmarks.longmemeval import LongMemEvalBenchmark
 from memeval.benchmarks.longmemeval.grading import LongMemEvalRetrieval
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
@@ -67,10 +65,6 @@ def unanswerable(chosen: tuple[ItemKey, ...]) -> int:
     return sum(isinstance(key.key, LongMemEvalKey) and key.key.abstention for key in chosen)
 
 
-def test_the_benchmark_is_found_by_name() -> None:
-    assert find("longmemeval").info == BENCHMARK.info == find("longmemeval@1").info
-
-
 def test_six_types_in_the_papers_order_make_500_questions_that_all_count_the_same() -> None:
     assert {category.name: category.items for category in BENCHMARK.categories} == {
         kind: count for kind, (count, _) in COUNTS.items()
@@ -116,12 +110,6 @@ def test_retrieval_is_refused_where_no_question_names_evidence(tmp_path: Path) -
     )
     with pytest.raises(BadInput, match="the protocol 'retrieval' has no questions"):
         _ = benchmark_session.keys
-
-
-def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(BadInput, match="neither a file nor a folder"):
-        BENCHMARK.open(tmp_path / "pipe")
 
 
 def test_retrieval_goes_with_the_blank_reader_and_fifty_items() -> None:

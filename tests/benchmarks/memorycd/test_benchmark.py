@@ -229,27 +229,6 @@ def test_sources_are_chosen_by_name(folder: Path) -> None:
     assert kept == {"Electronics"}
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"form": "dirty"},
-        {"tests": 0},
-        {"tests": -1},
-        {"tests": "three"},
-        {"users": -1},
-        {"sources": "Books+Toys"},
-        {"sources": ""},
-        {"sources": "Books+Books"},
-        {"task": "rating"},
-        {"\u202e": 1},
-    ],
-)
-def test_a_parameter_that_cannot_be_is_refused(folder: Path, parameters: dict[str, str | int]) -> None:
-    with pytest.raises(BadInput) as caught:
-        BENCHMARK.open(folder, parameters)
-    assert str(caught.value).startswith("memorycd@1") and str(caught.value).isprintable()
-
-
 def test_the_quick_tier_is_the_same_users_wherever_it_is_drawn(tmp_path: Path) -> None:
     write_data(tmp_path, users(30))
     benchmark_sessions = [
