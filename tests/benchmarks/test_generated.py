@@ -79,6 +79,7 @@ REFUSED: list[tuple[str, dict[str, str | int], str]] = [
 def test_the_data_is_what_it_was(place: str) -> None:
     benchmark, protocol, tier = place.split()
     assert find(benchmark).opened(None, None, protocol, tier).digest == DIGESTS[place]
+    assert find(benchmark).info.generated
 
 
 def test_equal_seeds_give_equal_bytes_under_any_hash_seed() -> None:

@@ -11,9 +11,9 @@ from memeval.grading.scoring import score
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
-from memeval.records.response import Outcome, Response, Timings
 from memeval.records.track import CategoryPlan
 from tests.benchmarks.locomo.samples import locomo, made
+from tests.grading.builders import reply
 
 NAMES = ["single-hop", "multi-hop", "temporal", "open-domain", "adversarial"]
 
@@ -75,7 +75,6 @@ def test_the_ceilings_are_the_published_ones() -> None:
 
 
 ORDER = ("multi-hop", "temporal", "open-domain", "single-hop", "adversarial")
-TIMINGS = Timings(started="2026-01-01T00:00:00Z")
 
 
 def gold(key: ItemKey, question: str) -> str:
@@ -116,15 +115,7 @@ def test_golden_controls(
 
     def graded(key: ItemKey) -> Grade:
         text = answer(key, questions[key.item_id])
-        response = Response(
-            item_id=key.item_id,
-            scenario_id=key.scenario_id,
-            question_id=key.item_id,
-            outcome=Outcome.OK if text else Outcome.EMPTY,
-            answer=text,
-            timings=TIMINGS,
-        )
-        return graders[key.category].grade(key, dataset.scenario(key.scenario_id), [response], judge)
+        return graders[key.category].grade(key, dataset.scenario(key.scenario_id), [reply(key, text)], judge)
 
     found = score(benchmark.plan(keys), [graded(key) for key in keys])
     assert found.composite.value == pytest.approx(rounded, abs=5e-7)

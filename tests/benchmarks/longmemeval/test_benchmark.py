@@ -18,9 +18,10 @@ from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
-from memeval.records.response import Outcome, Response, RetrievedItem, Timings
+from memeval.records.response import RetrievedItem
 from memeval.records.track import Limits
 from tests.benchmarks.longmemeval.rows import keys_of, row, rows, written
+from tests.grading.builders import reply
 
 COUNTS = {
     "single-session-user": (70, 6),
@@ -168,15 +169,7 @@ def test_the_example_shows_every_type_and_a_question_that_cannot_be_answered() -
 def test_the_catalogue_says_what_every_measure_of_a_retrieval_means(tmp_path: Path) -> None:
     """A name in ``@k`` stands for all depths."""
     (key,) = keys_of(dataset := BENCHMARK.open(written(tmp_path, [row()])))
-    response = Response(
-        item_id=key.item_id,
-        scenario_id=key.scenario_id,
-        question_id=key.item_id,
-        outcome=Outcome.EMPTY,
-        answer="",
-        items=(RetrievedItem(text="?", source_ids=("s001:t01",)),),
-        timings=Timings(started="2026-01-01T00:00:00Z"),
-    )
+    response = reply(key, "", [RetrievedItem(text="?", source_ids=("s001:t01",))])
     grade = LongMemEvalRetrieval().grade(key, dataset.scenario(key.item_id), [response], RulesJudge())
     measured = {name.partition("@")[0] for name in grade.metrics}
     told = {metric.name.partition("@")[0] for metric in BENCHMARK.info.metrics}
