@@ -18,11 +18,7 @@ from tests.benchmarks.longmemeval.rows import row
 from tests.benchmarks.longmemeval.rows import turn as lme_turn
 from tests.support.data import test_data
 
-MADE: dict[str, Callable[[], list[Any]]] = {
-    "deepmemeval": scenarios,
-    "locomo": samples,
-    "longmemeval": lambda: [row()],
-}
+MADE: dict[str, Callable[[], list[Any]]] = {"deepmemeval": scenarios, "locomo": samples, "longmemeval": lambda: [row()]}
 """Made-up files in the form of each release."""
 
 RELEASED = {
@@ -139,11 +135,7 @@ CHANGES: dict[str, list[tuple[str, Any, str]]] = {
             [turn("D2:1", "Ines", "A."), turn("D2:1", "Ines", "B.")],
             ONE + ": the turn id 'D2:1' occurs more than once.",
         ),
-        (
-            f"{TALK}.session_2",
-            [turn("D3:1", "Ines", "A.")],
-            ONE + ": session_2 has a turn of another session (D3:1).",
-        ),
+        (f"{TALK}.session_2", [turn("D3:1", "Ines", "A.")], ONE + ": session_2 has a turn of another session (D3:1)."),
         (f"{TALK}.session_2", [turn("D2:1", "Ines", "")], ONE + ", session_2: 'turns.0.text' does not have"),
         (
             f"{TALK}.session_2",

@@ -216,8 +216,7 @@ def test_where_a_system_names_no_texts_words_decide_and_the_grade_says_so() -> N
 
 
 @pytest.mark.parametrize(
-    ("outcome", "state"),
-    [(Outcome.ADAPTER_ERROR, GradeState.ADAPTER_ERROR), (Outcome.TIMEOUT, GradeState.TIMEOUT)],
+    ("outcome", "state"), [(Outcome.ADAPTER_ERROR, GradeState.ADAPTER_ERROR), (Outcome.TIMEOUT, GradeState.TIMEOUT)]
 )
 def test_a_search_that_fails_is_an_error_and_nothing_is_measured(outcome: Outcome, state: GradeState) -> None:
     grade = graded(None, ["s001"], outcome=outcome)

@@ -102,7 +102,7 @@ def test_the_real_file_is_read(data: Path) -> None:
     assert [len(each.sessions) for each in found.conversations] == [19, 19, 32, 29, 29, 28, 31, 30, 25, 30]
     per_session = [[len(session.turns) for session in each.sessions] for each in found.conversations]
     assert [(min(turns), max(turns)) for turns in per_session] == [
-        *((15, 39), (14, 28), (14, 37), (13, 38), (15, 43), (13, 47), (14, 40), (13, 44), (14, 33), (10, 43)),
+        *((15, 39), (14, 28), (14, 37), (13, 38), (15, 43), (13, 47), (14, 40), (13, 44), (14, 33), (10, 43))
     ]
 
 

@@ -199,12 +199,7 @@ def test_the_generator_is_the_reference_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seed", "order"),
-    [
-        (0, "4 8 6 0 9 5 2 1 3 7"),
-        (1, "7 8 1 6 5 0 2 9 3 4"),
-        (42, "3 8 0 9 1 6 7 2 5 4"),
-    ],
+    ("seed", "order"), [(0, "4 8 6 0 9 5 2 1 3 7"), (1, "7 8 1 6 5 0 2 9 3 4"), (42, "3 8 0 9 1 6 7 2 5 4")]
 )
 def test_ten_items_are_shuffled_as_the_reference_shuffles_them(seed: int, order: str) -> None:
     assert shuffled(10, seed) == [int(place) for place in order.split()]

@@ -181,11 +181,7 @@ def test_tests_without_what_a_task_needs_are_left_out_and_counted(tmp_path: Path
     for protocol in ("rating-single", "title-single", "review-single"):
         dataset = opened(tmp_path, protocol)
         asked[protocol] = [key.item_id for key in dataset.answer_keys() if key.category == "Books"]
-    assert asked == {
-        "rating-single": ["single:Books:A:3"],
-        "title-single": ["single:Books:A:1"],
-        "review-single": [],
-    }
+    assert asked == {"rating-single": ["single:Books:A:3"], "title-single": ["single:Books:A:1"], "review-single": []}
     tally = opened(tmp_path, "review-single").tallies["Books"]
     assert (tally.eligible, tally.skipped, tally.untested) == (1, 0, 1)
     with pytest.raises(BadInput, match="no questions: no user has enough reviews"):
