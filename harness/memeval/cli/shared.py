@@ -105,6 +105,16 @@ def scheduler_of(executor: ExecutorKind, address: str | None) -> str | None:
     return address
 
 
+def option_or_prompt(value: str | None, question: str, default: str = "", kind: type[StrEnum] | None = None) -> str:
+    """Return the value of an option, or the answer to a prompt on a terminal, or the default."""
+    if value is not None:
+        return value
+    if not sys.stdin.isatty():
+        return default
+    answer: str = typer.prompt(question, default=default, show_default=bool(default), err=True, type=kind or str)
+    return answer.strip()
+
+
 RESUME_HINT = "Progress saved. Run the same command to resume."
 
 
