@@ -104,9 +104,7 @@ def test_another_system_called_no_memory_makes_nothing_doubtful(tmp_path: Path) 
     assert not rows(tmp_path, folder, make_run(tmp_path, "no-memory", {"kept": 4}))["acme"].doubtful
 
 
-def test_a_doubtful_score_blocks_publication_until_someone_has_looked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_doubtful_score_blocks_publication_until_a_review(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results = tmp_path / "results"
     folder = make_run(results, "acme", {"kept": 3})
     make_run(results, "no-memory", {"kept": 4}, kind=SystemKind.CONTROL)
@@ -147,8 +145,7 @@ def test_a_run_on_other_data_than_the_released_is_not_ranked(tmp_path: Path) -> 
 @pytest.fixture
 def nothing_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Judge the runs of a test by their benchmarks and sources alone."""
-    monkeypatch.setattr("tests.support.standing._benchmarks", set())
-    monkeypatch.setattr("tests.support.standing._digests", set())
+    monkeypatch.setattr("tests.support.standing._counted", [])
 
 
 @pytest.mark.usefixtures("nothing_made_up")

@@ -60,7 +60,7 @@ def search(slug: str, question: str = QUESTION, k: int = 10) -> SystemReply:
 def test_a_control_has_the_methods_that_its_readers_need_and_starts_over_on_reset(slug: str) -> None:
     with running(slug) as process:
         control, hello = CONTROLS[slug], process.hello
-        assert hello is not None and hello.class_name == control.class_name
+        assert hello.class_name == control.class_name
         assert hello.can("query") == (NATIVE in control.readers)
         assert hello.can("search") == (EXTRACTIVE in control.readers)
         process.reset()

@@ -146,7 +146,7 @@ class CheckedMemory:
         self._sessions, self._today = 0, date.min
 
     def can(self, method: str) -> bool:
-        return self.process.hello is not None and self.process.hello.can(method)
+        return self.process.hello.can(method)
 
     def session(self, day: date, *planted: PlantedTurn) -> Session:
         self._sessions += 1
@@ -191,7 +191,7 @@ class CheckedMemory:
     @property
     def questions_at_once(self) -> int:
         """How many questions the system answers at the same time, as it declares."""
-        return 1 if self.process.hello is None else self.process.hello.questions_at_once
+        return self.process.hello.questions_at_once
 
     def ask_together(self, questions: Sequence[str]) -> list[Observation]:
         """Ask several questions at the same time, each with ``query`` and then with ``search``.

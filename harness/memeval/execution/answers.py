@@ -36,7 +36,7 @@ class UsageMeter:
 
     @property
     def wanted(self) -> bool:
-        return not self._given_up and self._system.hello is not None and self._system.hello.can("usage")
+        return not self._given_up and self._system.hello.can("usage")
 
     def begin(self) -> None:
         """Count from now on; after a reset, totals may restart or continue."""

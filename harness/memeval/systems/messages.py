@@ -91,6 +91,10 @@ class SystemReply:
     """Seconds measured by the worker, without transport. Only for diagnosis; ``None`` if not reported."""
 
 
+NOT_LOADED = AdapterInfo("", (), (), "", "", {})
+"""Of a system before its first start."""
+
+
 def session_json(session: Session) -> bytes:
     """Return a session as one line of ASCII JSON, with the keys that an adapter sees and no others."""
     return to_line(

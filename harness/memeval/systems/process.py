@@ -133,7 +133,7 @@ class SystemProcess(ReplyingProcess):
         Raises:
             SystemNotReady: ``settle`` returned false or did not return in time; after a timeout, the process is ended.
         """
-        if self.hello is None or not self.hello.can("settle"):
+        if not self.hello.can("settle"):
             return None
         seconds = self._limits.settle_seconds
         started = self._clock()

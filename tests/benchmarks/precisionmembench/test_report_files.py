@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import json
-import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -28,6 +25,7 @@ from memeval.records.scores import Scores
 from memeval.systems.source import find_system
 from tests.benchmarks.precisionmembench.made import Invented
 from tests.support.data import test_data
+from tests.support.http_server import serving_folder
 
 STORE = '''
 class Store:
@@ -106,12 +104,8 @@ def test_neither_one_text_for_every_search_nor_all_texts_lead(tmp_path: Path) ->
 @pytest.fixture
 def served() -> Iterator[str]:
     """Serve the released files, and yield their address."""
-    folder = test_data("precisionmembench/fixtures/beliefs.seed.json").parent
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serving_folder(test_data("precisionmembench/fixtures/beliefs.seed.json").parent) as url:
+        yield url
 
 
 def served_benchmark(address: str) -> PrecisionBenchmark:
