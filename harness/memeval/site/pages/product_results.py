@@ -72,7 +72,7 @@ METHODS = frozenset({"bm25", "full", "last", "persona", "rag", "reflection", "ve
 
 
 def headline_tables(overviews: Iterable[Overview]) -> list[BoardTable]:
-    found = {column.table.track.id: column.table for overview in overviews for column in overview.columns}
+    found = {table.track.id: table for overview in overviews for table in overview.headlines}
     return list(found.values())
 
 
