@@ -71,9 +71,6 @@ def to_edit(once_judged: Path, tmp_path: Path, no_models: None, tiny: None) -> R
     return RunFolder(copied(once_judged, tmp_path))
 
 
-# -- sealing ------------------------------------------------------------------------------------------------
-
-
 def test_a_judged_run_holds_reproduces_and_says_what_judging_took(tmp_path: Path, server: PickyServer) -> None:
     run = judged(tmp_path)
     track = run.run.track
@@ -122,9 +119,6 @@ def test_answers_that_are_equal_are_judged_once(tmp_path: Path, server: PickySer
     assert usage.cached_usd == pytest.approx(sum(call.cost_usd or 0 for call in run.judgments()))
     assert again.run.cost.usd == 0.0
     assert findings(again) == differences(again) == ""
-
-
-# -- edits --------------------------------------------------------------------------------------------
 
 
 def flipped(call: Json) -> None:
@@ -211,9 +205,6 @@ def test_an_edited_reply_contradicts_the_stored_verdict(to_edit: RunFolder) -> N
     assert "grades.jsonl.gz:2: tiny-001-q01 is stored as wrong (graded), but regrading gives" in differences(run)
 
 
-# -- failed judgments -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("fault", ["400", "500", "garbage", "upstream", "filtered"])
 def test_a_judgment_that_always_fails_is_its_items_error(tmp_path: Path, server: PickyServer, fault: str) -> None:
     server.fails_on, server.fault, server.most_faults = lambda body: answer_in(body) == "Nowhere.", fault, None
@@ -292,9 +283,6 @@ def test_a_reply_that_is_a_verdict_when_asked_again_counts(tmp_path: Path, serve
     assert [(grade.state, grade.verdict) for grade in run.grades()] == [(GradeState.GRADED, False)] * 4
     assert next(iter(run.grades())).alternates == {"substring": True}
     assert findings(run) == differences(run) == ""
-
-
-# -- readers and systems ----------------------------------------------------------------------------------
 
 
 def answering(server: PickyServer) -> None:
@@ -425,9 +413,6 @@ def test_a_replay_is_never_taken_for_the_run_it_repeats(tmp_path: Path, server: 
     assert run_system(source, benchmark_session(), chosen).path not in (run.path, replay.path)
 
 
-# -- budgets and keys -------------------------------------------------------------------------------------------------
-
-
 def test_a_cap_counts_what_the_run_had_spent_before_it_was_stopped(tmp_path: Path, server: PickyServer) -> None:
     source = file_source(plain_adapter(tmp_path))
 
@@ -475,9 +460,6 @@ def test_the_judge_by_rules_needs_no_record_and_leaves_none(tmp_path: Path, serv
     run_system(find_system("no-memory"), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
     assert not (tmp_path / "results" / RECORD.parent).exists()
     assert server.requests == 0
-
-
-# -- judging while the system is asked ------------------------------------------------------------------------
 
 
 class UntilJudged(Progress):

@@ -139,9 +139,6 @@ def verdicts(run: RunFolder) -> list[bool | None]:
     return [grade.verdict for grade in run.grades()]
 
 
-# -- stored files ------------------------------------------------------------------------------------------------
-
-
 def test_a_rule_judged_run_stores_no_benchmark_text(tmp_path: Path) -> None:
     run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
     assert list(told_by(tmp_path / "results")) == []
@@ -257,9 +254,6 @@ def test_calls_of_readers_and_systems_hold_none_of_the_words(tmp_path: Path, ser
         assert holds(run)
 
 
-# -- restored text --------------------------------------------------------------------------------------------
-
-
 def test_another_judge_grades_the_same_bytes(tmp_path: Path, server: PickyServer) -> None:
     run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
     again = regrade_run(run, judge(), regrading(tmp_path))
@@ -330,9 +324,6 @@ def test_an_estimate_knows_what_is_on_record(tmp_path: Path, server: PickyServer
     assert (part.calls, part.recorded) == (4, 3), "the failed answer was never judged"
 
 
-# -- audits --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("named", ["rules", "openai:gpt-4o"])
 def test_an_audit_has_no_words_and_is_verified_without_them(tmp_path: Path, server: PickyServer, named: str) -> None:
     chosen = choose_judge("rules") if named == "rules" else judge(named)
@@ -349,9 +340,6 @@ def test_an_audit_has_no_words_and_is_verified_without_them(tmp_path: Path, serv
         asked = {chosen.model.request(trial.case).key for trial in probes}
         assert {call.key for call in stored.judgments()} == asked
     assert set(made.audit.files) == ({PROBES} if chosen.model is None else {PROBES, JUDGMENTS})
-
-
-# -- refusals -----------------------------------------------------------------------------------------------
 
 
 def test_other_data_do_not_open_a_run(tmp_path: Path) -> None:
