@@ -41,9 +41,9 @@ def all_right() -> list[dict[str, object]]:
     return [right(number) for number in range(4)]
 
 
-def tiny_run(folder: Path, rows: object = None, *more: ChosenJudge, **told: Any) -> RunFolder:
+def tiny_run(folder: Path, rows: object = None, judge: ChosenJudge | None = None, **told: Any) -> RunFolder:
     """Return a run of answers to the tiny benchmark, by default of all the right ones."""
-    return graded(folder, all_right() if rows is None else rows, ROWS, benchmark_session(), *more, **told)
+    return graded(folder, all_right() if rows is None else rows, ROWS, benchmark_session(), judge, **told)
 
 
 def holds(run: RunFolder) -> bool:

@@ -37,7 +37,8 @@ from tests.evaluation.asking import (
     with_the_tiny_benchmark,
     without_models,
 )
-from tests.evaluation.verify.test_trust import copied, edit_head, edit_rows
+from tests.evaluation.verify.by_hand import edit_head, edit_rows
+from tests.evaluation.verify.test_trust import copied
 from tests.support.adapters import plain_adapter
 
 
@@ -157,9 +158,9 @@ def test_an_edit_is_found_under_a_digest(
         edit(rows)
         return rows
 
-    edit_rows(to_edit.path, name, change)
+    edit_rows(to_edit.path / "run.json", name, change)
     assert f"{name}.gz: does not match its digest" in findings(to_edit)
-    edit_rows(to_edit.path, name, lambda rows: rows, cover=True)
+    edit_rows(to_edit.path / "run.json", name, lambda rows: rows, forge=True)
     found = findings(to_edit)
     assert "digest" not in found and said in found
 
@@ -177,14 +178,16 @@ def test_an_edit_is_found_under_a_digest(
     ],
 )
 def test_other_sums_than_the_rows_make_are_found(to_edit: RunFolder, edit: Callable[[Json], object], said: str) -> None:
-    edit_head(to_edit.path, edit)
+    edit_head(to_edit.path / "run.json", edit)
     assert said in findings(to_edit)
 
 
 def test_a_judgment_that_was_removed_is_named_when_a_run_is_reproduced(to_edit: RunFolder) -> None:
     run = to_edit
     key = str(next(iter(run.grades())).judgment_key)
-    edit_rows(run.path, "judgments.jsonl", lambda rows: [row for row in rows if row["key"] != key], cover=True)
+    edit_rows(
+        run.path / "run.json", "judgments.jsonl", lambda rows: [row for row in rows if row["key"] != key], forge=True
+    )
     found = differences(run)
     assert found.startswith(f"{run.file('judgments.jsonl')}: the judgment of tiny-000-q01 by {DATED} is not in")
     assert key in found
@@ -200,7 +203,7 @@ def test_an_edited_reply_contradicts_the_stored_verdict(to_edit: RunFolder) -> N
                 flipped(row)
         return rows
 
-    edit_rows(run.path, "judgments.jsonl", turn, cover=True)
+    edit_rows(run.path / "run.json", "judgments.jsonl", turn, forge=True)
     assert "grades.jsonl.gz:2: tiny-001-q01: the verdict does not match the judge's reply" in findings(run)
     assert "grades.jsonl.gz:2: tiny-001-q01 is stored as wrong (graded), but regrading gives" in differences(run)
 

@@ -44,7 +44,7 @@ from tests.evaluation.asking import (
     said_to,
     searching_system,
 )
-from tests.evaluation.verify.test_trust import edit_rows
+from tests.evaluation.verify.by_hand import edit_rows
 from tests.support.tiny import CITIES, TinyBenchmark
 
 PARROT = '''
@@ -365,7 +365,7 @@ def test_a_mark_without_text_is_reported_with_file_and_line(tmp_path: Path, mark
     def forge(rows: list[Json]) -> list[Json]:
         return [rows[0] | {"answer": mark}, *rows[1:]]
 
-    edit_rows(run.path, "responses.jsonl", forge, cover=True)
+    edit_rows(run.path / "run.json", "responses.jsonl", forge, forge=True)
     with pytest.raises(BadInput, match=sentence) as refused:
         list(decoded_run(RunFolder(run.path), benchmark_session()).responses())
     assert refused.value.where == f"{run.file('responses.jsonl')}:1"
@@ -377,7 +377,7 @@ def test_a_judgment_that_follows_from_no_answer_is_found_by_reproducing(tmp_path
     def add(rows: list[Json]) -> list[Json]:
         return [*rows, rows[-1] | {"key": "sha256:" + "f" * 64}]
 
-    edit_rows(run.path, "judgments.jsonl", add, cover=True)
+    edit_rows(run.path / "run.json", "judgments.jsonl", add, forge=True)
     found = [finding.problem for finding in reproduce_run(RunFolder(run.path)).findings]
     assert found == ["has a key that does not match its request."]
 
@@ -388,6 +388,6 @@ def test_an_answer_that_was_edited_is_found_by_reproducing(tmp_path: Path, serve
     def edit(rows: list[Json]) -> list[Json]:
         return [rows[0] | {"answer": "⟦s002:t01⟧"}, *rows[1:]]
 
-    edit_rows(run.path, "responses.jsonl", edit, cover=True)
+    edit_rows(run.path / "run.json", "responses.jsonl", edit, forge=True)
     (finding,) = reproduce_run(RunFolder(run.path)).findings
     assert "the judgment of tiny-000-q01" in finding.problem
