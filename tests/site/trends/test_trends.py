@@ -6,8 +6,6 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import build_board
@@ -20,7 +18,6 @@ from memeval.site.model.files import Asset, Page
 from memeval.site.model.text import visible
 from memeval.site.pages.systems import SystemPages
 from memeval.site.pages.trends import DOWNLOAD, TrendsPage
-from memeval.site.trends import trend_groups
 from memeval.site.trends.trend_groups import SHOWN, trends_of
 from tests.site.factory import HOSTILE
 from tests.support.runs import edit_head, make_run, make_track
@@ -158,17 +155,6 @@ def test_a_superseded_run_is_hollow_and_a_withdrawn_one_is_counted(tmp_path: Pat
     assert "Not shown: 1 run invalidated." in text(page)
 
 
-def test_a_systems_page_has_its_own_trends_only(tmp_path: Path) -> None:
-    runs(tmp_path, "acme", [30, 31])
-    runs(tmp_path, "borealis", [40, 41])
-    make_run(tmp_path, "acme", {"kept": 20}, track=make_track(protocol="f1"), started=started(1))
-    page = body(tmp_path, SystemPages, "systems/acme/")
-    panel = page[page.index('id="trend"') : page.index('id="runs"')]
-    assert "Borealis" not in panel
-    assert panel.count('data-series="s1"') > 3
-    assert "One run so far on: made-up@1" in text(panel)
-
-
 def test_more_systems_than_fit_start_hidden(tmp_path: Path) -> None:
     for number in range(SHOWN + 2):
         runs(tmp_path, f"system-{number}", [30, 31])
@@ -204,19 +190,3 @@ def test_the_download_has_every_measure_of_every_run(tmp_path: Path) -> None:
     lines = made.content.decode().splitlines()
     assert lines[0].startswith("benchmark,system,measure,unit,at,version,value")
     assert sum(",composite," in line for line in lines) == sum(",category_kept," in line for line in lines) == 2
-
-
-def test_the_page_of_a_system_takes_the_trends_of_the_page_of_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs(tmp_path, "acme", [30, 31])
-    runs(tmp_path, "borealis", [40, 41])
-    site = read_site(tmp_path, find=unknown)  # type: ignore[arg-type]
-    [group] = trends_of(site).groups
-    with monkeypatch.context() as patch:
-        patch.setattr(trend_groups, "trend_of", None)
-        [own] = trends_of(site, "acme").groups
-    assert own.views[0].trends == tuple(each for each in group.views[0].trends if each.series.system == "acme")
-    measure, series = own.measures[0], own.series[0]
-    for other in (replace(measure, title="Another title"), replace(own.measures[1], title=measure.title)):
-        assert trend_groups._series_trend(site, series, other, {}).trend.measure is other

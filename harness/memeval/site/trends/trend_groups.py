@@ -77,9 +77,8 @@ class Trends:
     history: History
 
 
-def trends_of(site: SiteModel, slug: str | None = None) -> Trends:
-    """Return the trends of a site. ``slug``: the system; ``None`` for all."""
-    rows = {row.run.run_id: row for row in site.board.runs if slug in (None, row.run.system.slug)}
+def trends_of(site: SiteModel) -> Trends:
+    rows = {row.run.run_id: row for row in site.board.runs}
     history = history_of([row.run for row in rows.values()], site.board.ledger)
     grouped: dict[tuple[str, ...], list[RunSeries]] = defaultdict(list)
     for series in history.series:
