@@ -7,10 +7,9 @@ import { print, shown } from "./shown.js";
 import { search } from "./search.js";
 import { query } from "./state.js";
 import { tabs } from "./tabs.js";
-import { trends } from "./trends.js";
 
 const page = document;
-for (const wake of [scheme, menu, search, copying, badges, tabs, boards, overview, figures, trends, print, shown, releases]) wake(page);
+for (const wake of [scheme, menu, search, copying, badges, tabs, boards, overview, figures, print, shown, releases]) wake(page);
 const [place, verified, compared] = ["items", "verify", "compare"].map((name) => page.querySelector(`[data-${name}]`));
 if (place) items(place);
 if (verified) import("./verify.js").then(({ verify }) => verify(verified));

@@ -10,8 +10,8 @@ export class Table {
     this.id = element.dataset.table ?? element.dataset.overview;
     this.main = element.dataset.main;
     this.changed = () => {};
-    this.body = element.tBodies[0];
-    this.rows = [...this.body.rows];
+    this.bodies = [...element.tBodies]; // systems, then controls: no order mixes them
+    this.rows = this.bodies.flatMap((body) => [...body.rows]);
     this.order = this.rows;
     const [first, second] = element.tHead.rows;
     this.groups = second ? [...first.cells] : [];
@@ -59,7 +59,7 @@ export class Table {
       else head.removeAttribute("aria-sort");
     }
     this.order = this.sorting ? sorted(this.rows, place, this.sorting.way) : this.rows;
-    this.body.append(...this.order);
+    for (const body of this.bodies) body.append(...this.order.filter((row) => row.parentNode === body));
     this.limit();
   }
 

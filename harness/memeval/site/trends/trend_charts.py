@@ -93,14 +93,8 @@ class TrendView:
         return max(len(part) for each in self.trends for part in each.trend.parts)
 
 
-def trend_view(title: str, trends: Sequence[SeriesTrend], names: Sequence[str], shown: int) -> TrendView | None:
-    """Return the chart of some trends of one measure; ``None`` if no value is known.
-
-    Args:
-        title: the title of the chart.
-        names: a name for each trend.
-        shown: number of lines that the chart shows first; the others start hidden.
-    """
+def trend_view(title: str, trends: Sequence[SeriesTrend], names: Sequence[str]) -> TrendView | None:
+    """Return the chart of some trends of one measure, with a name for each; ``None`` if no value is known."""
     values = [end for each in trends for point in each.trend.points for end in _ends(point.reading)]
     if not values:
         return None
@@ -111,22 +105,10 @@ def trend_view(title: str, trends: Sequence[SeriesTrend], names: Sequence[str], 
         description=_description(trends[0].trend, names),
         x=x,
         y=value_axis(values, trends[0].trend.measure.unit),
-        lines=tuple(_line(number, each.trend, place, number >= shown) for number, each in enumerate(trends)),
-        breaks=tuple(
-            BreakMark(
-                each.number,
-                each.x,
-                tuple(key(line) for line in each.lines),
-                is_hidden=all(line >= shown for line in each.lines),
-            )
-            for each in breaks
-        ),
+        lines=tuple(_line(number, each.trend, place) for number, each in enumerate(trends)),
+        breaks=tuple(BreakMark(each.number, each.x) for each in breaks),
     )
     return TrendView(title, tuple(trends), tuple(names), breaks, chart)
-
-
-def key(line: int) -> str:
-    return f"s{line + 1}"
 
 
 def numbered_breaks(trends: Sequence[Trend], place: Place) -> tuple[NumberedBreak, ...]:
@@ -180,7 +162,7 @@ def _time(point: TrendPoint) -> datetime:
     return datetime.fromisoformat(point.at)
 
 
-def _line(number: int, trend: Trend, place: Place, is_hidden: bool) -> Line:
+def _line(number: int, trend: Trend, place: Place) -> Line:
     unit = trend.measure.unit
     points = []
     for index, point in enumerate(trend.points):
@@ -200,7 +182,7 @@ def _line(number: int, trend: Trend, place: Place, is_hidden: bool) -> Line:
                 is_hollow=point.is_superseded,
             )
         )
-    return Line(key(number), number, tuple(points), trend.parts, tuple(_levels(trend, place)), is_hidden)
+    return Line(number, tuple(points), trend.parts, tuple(_levels(trend, place)))
 
 
 def _levels(trend: Trend, place: Place) -> Iterable[Level]:

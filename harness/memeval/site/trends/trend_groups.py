@@ -8,7 +8,7 @@ from itertools import groupby
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import BoardRow, RankStatus
 from memeval.leaderboard.series import History, RunSeries, history_of
-from memeval.leaderboard.trend_measures import CATEGORY, COMPOSITE, RANK_MEASURE, TrendMeasure, run_measures
+from memeval.leaderboard.trend_measures import CATEGORY, COMPOSITE, TrendMeasure, run_measures
 from memeval.leaderboard.trends import SeriesTrend, Trend, TrendPoint, neighbour_tests, rank_trend, trend_of
 from memeval.records.run import Run, View
 from memeval.records.track import Track
@@ -17,9 +17,6 @@ from memeval.site.model.labels import label
 from memeval.site.model.urls import segment
 from memeval.site.trends.trend_charts import TrendView, trend_view
 from memeval.site.trends.trend_files import write_range, write_value
-
-SHOWN = 5
-"""Number of lines that a chart shows first: more cover each other."""
 
 TABLE_RUNS = 100
 """Number of runs of a system in the table of a page; the CSV file has all."""
@@ -54,11 +51,12 @@ class TrendGroup:
     names: tuple[str, ...]
     """Names of the systems, in the order of the series."""
     measures: tuple[TrendMeasure, ...]
-    views: tuple[TrendView, ...]
-    """One a measure with known values, the composite first."""
+    trends: tuple[SeriesTrend, ...]
+    """Those of each measure with a known value and of the ranks, over all systems."""
+    view: TrendView | None
+    """The chart of the composite scores of the systems with at least two runs; ``None`` without a score."""
     rows: tuple[TrendRow, ...]
     """All runs, oldest first, system by system."""
-    shown: int = SHOWN
     table_runs: int = TABLE_RUNS
 
     @property
@@ -75,6 +73,12 @@ class Trends:
     single: tuple[tuple[str, tuple[str, ...]], ...]
     """The title of each other group, with the names of its systems."""
     history: History
+
+    @property
+    def versions(self) -> int:
+        """The most versions of a system that ran on one track."""
+        runs = [[run.system.version for run in one.runs] for one in self.history.series]
+        return max((len(set(versions)) for versions in runs), default=0)
 
 
 def trends_of(site: SiteModel, slug: str | None = None) -> Trends:
@@ -110,10 +114,7 @@ def _group(site: SiteModel, rows: dict[str, BoardRow], found: Iterable[RunSeries
     releases = tuple(reversed(site.releases))
     ranks = [SeriesTrend(one, rank_trend(one, releases)) for one in series]
     title = _title(site, latest)
-    views = [
-        trend_view(f"{measure.title}: {title}", found_trends, names, SHOWN)
-        for measure, found_trends in zip((*measures, RANK_MEASURE), (*by_measure, ranks), strict=True)
-    ]
+    several = sum(len(one.runs) > 1 for one in series)
     return TrendGroup(
         anchor=f"trend-{number}-{segment(track.id)}",
         track=track,
@@ -121,13 +122,20 @@ def _group(site: SiteModel, rows: dict[str, BoardRow], found: Iterable[RunSeries
         series=tuple(series),
         names=names,
         measures=measures,
-        views=tuple(view for view in views if view is not None),
+        trends=tuple(
+            each for found_trends in (*by_measure, ranks) if _has_value(found_trends) for each in found_trends
+        ),
+        view=trend_view(f"{measures[0].title}: {title}", by_measure[0][:several], names[:several]),
         rows=tuple(
             row
             for place, name in enumerate(names)
             for row in _rows(place, name, [trends[place].trend for trends in by_measure])
         ),
     )
+
+
+def _has_value(trends: Iterable[SeriesTrend]) -> bool:
+    return any(point.value is not None for each in trends for point in each.trend.points)
 
 
 def _series_trend(
