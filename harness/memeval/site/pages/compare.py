@@ -168,7 +168,7 @@ def index(tables: Sequence[ComparedTable]) -> Data:
     systems: dict[str, Data] = {}
     for table in tables:
         for run, file in table.runs:
-            entry = {"slug": run.system.slug, "name": run.system.name, "what": run.system.configured, "runs": []}
+            entry: Data = {"slug": run.system.slug, "name": run.system.name, "what": run.system.configured, "runs": []}
             found = systems.setdefault(run.system.slug, entry)
             found["runs"].append([segment(table.view.id), segment(run.run_id), file.path])
     return {
