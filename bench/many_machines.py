@@ -23,7 +23,7 @@ from bench.chaos_parts import Cluster
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import RunOptions, run_system
-from memeval.execution.progress import Silent
+from memeval.execution.progress import Progress
 from memeval.systems.source import SystemSource, file_source
 from tests.support.equal_runs import comparable_digests
 from tests.support.tiny import TinyBenchmark
@@ -56,13 +56,13 @@ KILL_CONVERSATIONS = 12, 1
 MOST_OF_IDEAL, LEAST_SPEEDUP = 1.25, 3.3
 
 
-class LastRow(Silent):
+class LastRow(Progress):
     """Notes when the last row was on disk."""
 
     at = 0.0
 
     def advance(self, items: int, errors: int) -> None:
-        """See :class:`Silent`."""
+        """See :class:`Progress`."""
         self.at = time.time()
 
 
@@ -75,7 +75,7 @@ def cluster_of(workers: int) -> Any:
     )
 
 
-class KillsAWorker(Silent):
+class KillsAWorker(Progress):
     """Calls a function once, when so many items are on disk.
 
     Args:
@@ -87,7 +87,7 @@ class KillsAWorker(Silent):
         self._kill, self._left, self.is_over = kill, after, False
 
     def advance(self, items: int, errors: int) -> None:
-        """See :class:`Silent`."""
+        """See :class:`Progress`."""
         self._left -= items
         if self._left <= 0 and not self.is_over:
             self.is_over = True
@@ -169,7 +169,7 @@ def kills(folder: Path, seed: int, runs: int = KILLS) -> bool:
     return equal == killed == runs
 
 
-def _made(source: SystemSource, conversations: int, options: RunOptions, progress: Silent | None = None) -> RunFolder:
+def _made(source: SystemSource, conversations: int, options: RunOptions, progress: Progress | None = None) -> RunFolder:
     benchmark = TinyBenchmark(conversations, KILL_QUESTIONS // conversations)
     return run_system(source, BenchmarkSession.open(benchmark), options, progress)
 

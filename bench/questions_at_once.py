@@ -17,7 +17,7 @@ from bench.measure import Ratio
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import RunOptions, run_system
-from memeval.execution.progress import Silent
+from memeval.execution.progress import Progress
 from memeval.systems.source import SystemSource, file_source
 from tests.support.equal_runs import comparable_digests
 from tests.support.tiny import TinyBenchmark, scenario
@@ -46,13 +46,13 @@ LATENCY, CONCURRENCY = 0.2, 64
 MOST_OF_IDEAL = 1.15
 
 
-class LastRow(Silent):
+class LastRow(Progress):
     """Notes when the last row was on disk."""
 
     at = 0.0
 
     def advance(self, items: int, errors: int) -> None:
-        """See :class:`Silent`."""
+        """See :class:`Progress`."""
         self.at = time.time()
 
 
@@ -85,7 +85,7 @@ def measure(scratch: Path) -> list[Ratio]:
     """
     ideal = LATENCY * sum(HISTORIES) / CONCURRENCY
     quick = sleeper(scratch / "quick", 1, 0.0, is_async=False)
-    expected = comparable_digests(_run(quick, scratch / "one-by-one", 1, Silent()))
+    expected = comparable_digests(_run(quick, scratch / "one-by-one", 1, Progress()))
     return [_beside_the_ideal(scratch, kind, ideal, expected) for kind in ("threads", "coroutines")]
 
 
@@ -121,7 +121,7 @@ def main() -> int:
     return 0 if all(each.holds for each in found) else 1
 
 
-def _run(source: SystemSource, results: Path, concurrency: int, progress: Silent) -> RunFolder:
+def _run(source: SystemSource, results: Path, concurrency: int, progress: Progress) -> RunFolder:
     return run_system(
         source, BenchmarkSession.open(Histories()), RunOptions(results, concurrency=concurrency), progress
     )

@@ -5,8 +5,6 @@ The public API is in :mod:`memeval.api` and is reachable from here: ``memeval.ru
 ``memeval.board``, ``memeval.overall``, ``memeval.lead``, ``memeval.frames``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 _PUBLIC = frozenset(

@@ -1,7 +1,5 @@
 """The entry point of the command line: sets the allocator, the garbage collector and NumPy's threads first."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import os

@@ -158,14 +158,13 @@ def check_conformance(
     Raises ``BadInput`` if the system does not install or load.
     """
     from memeval.evaluation.run import conforming
-    from memeval.execution.progress import Silent
 
     options = options or RunOptions()
     source = system if isinstance(system, SystemSource) else find_system(str(system))
     return conforming.check_conformance(
         source,
         options.results,
-        progress or Silent(),
+        progress or Progress(),
         setup=options.setup,
         models=options.models,
         limits=options.limits,

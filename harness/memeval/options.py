@@ -119,10 +119,7 @@ class RunOptions:
     """Sandbox, hosts, Python and environment cache."""
     skip_conformance: bool = False
     """Run a system even if it failed or skipped the adapter check or the isolation probe."""
-    limits: Limits = field(
-        default_factory=_limits,
-        metadata=flag("--ask-seconds", kind="float | None", read=_limits),
-    )
+    limits: Limits = field(default_factory=_limits, metadata=flag("--ask-seconds", kind="float | None", read=_limits))
     """Time limit for one question. Another limit makes another track."""
     limit: int | None = None
     """Run only the first N items, taken from the categories in turn. The run is then partial."""

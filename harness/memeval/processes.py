@@ -1,7 +1,5 @@
 """Work in several processes: results in the order of the tasks, few tasks at once, and nothing left running."""
 
-from __future__ import annotations
-
 import gc
 import multiprocessing
 import os
@@ -38,8 +36,7 @@ def without_garbage_collection(ends_here: bool = False) -> Iterator[None]:
     For a task that makes many objects which it needs until its end, and few cycles: looking for garbage among them
     would find none.
 
-    Args:
-        ends_here: whether the process ends with the task: then nobody looks for garbage at all.
+    ``ends_here``: whether the process ends with the task: then nobody looks for garbage at all.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -60,12 +57,8 @@ def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) -
     An error of a task is raised in its place. When the caller stops reading, is interrupted or is killed, all processes
     end.
 
-    Args:
-        work: a function of a module, so that other processes find it by name.
-        jobs: number of processes; 1 works in this process.
-
-    Raises:
-        CheckFailed: a process was killed, or ran out of memory.
+    ``work``: a function of a module, so that other processes find it by name. ``jobs``: number of processes; 1 works in
+    this process. Raises ``CheckFailed`` if a process was killed, or ran out of memory.
     """
     jobs = min(jobs, len(tasks))
     if jobs <= 1:

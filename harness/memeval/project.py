@@ -1,7 +1,5 @@
 """The addresses of memeval, from ``project.toml``, and the commands that install it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources

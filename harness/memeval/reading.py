@@ -1,7 +1,5 @@
 """The interface of readers: their method, answer and error."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -43,11 +41,7 @@ class Reader(Protocol):
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
         """Answer a question.
 
-        Args:
-            timestamp: the time of the question, ISO 8601; ``None`` for now.
-            contexts: the contexts returned so far, the oldest first.
-
-        Raises:
-            ReaderFailed: the reader failed to answer.
-            MemevalError: the run must stop.
+        ``timestamp``: the time of the question, ISO 8601; ``None`` for now. ``contexts``: the contexts returned so far,
+        the oldest first. Raises ``ReaderFailed`` if the reader failed to answer. Raises ``MemevalError`` if the run
+        must stop.
         """

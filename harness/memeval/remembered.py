@@ -1,7 +1,5 @@
 """What was computed from scenarios, for the next run or question that needs it in this process."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -21,9 +19,8 @@ class OfScenarios(Generic[T]):
 
     A scenario is recognised by its identity: two with equal contents are two.
 
-    Args:
-        make: the function. Its results are shared, so nobody may change them.
-        most: maximum characters of the scenarios; then all results are forgotten.
+    ``make``: the function. Its results are shared, so nobody may change them. ``most``: maximum characters of the
+    scenarios; then all results are forgotten.
     """
 
     def __init__(self, make: Callable[[Scenario], T], most: int = CHARACTERS) -> None:

@@ -1,7 +1,5 @@
 """Names of editions that memeval no longer has, from ``removed.toml``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -23,11 +21,7 @@ def _removed() -> _Removed:
 def why_removed(name: str) -> str | None:
     """Return what became of a benchmark, rule set, reader, grader or ranking method, in one sentence.
 
-    Args:
-        name: its name and version, such as ``rules@1``.
-
-    Returns:
-        ``None`` if no edition of this name was removed.
+    ``name``: its name and version, such as ``rules@1``. Returns ``None`` if no edition of this name was removed.
     """
     removed = _removed()
     reason = removed.names.get(name)

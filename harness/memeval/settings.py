@@ -1,7 +1,5 @@
 """Reads ``memeval.toml``, the settings of a board."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -79,11 +77,8 @@ def read_settings(folder: Path = Path()) -> Settings:
 def settings_file(folder: Path = Path()) -> SettingsFile:
     """Read the settings of a board; the defaults if the folder has no ``memeval.toml``.
 
-    Args:
-        folder: the folder of the board, which contains ``results/`` and ``submissions/``.
-
-    Raises:
-        BadInput: the file cannot be read, or a value is not valid.
+    ``folder``: the folder of the board, which contains ``results/`` and ``submissions/``. Raises ``BadInput`` if the
+    file cannot be read, or a value is not valid.
     """
     path = folder / SETTINGS
     if not path.exists():

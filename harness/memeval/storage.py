@@ -1,7 +1,5 @@
 """Atomic writes, lines with checksums, and locks that exclude concurrent processes."""
 
-from __future__ import annotations
-
 import fcntl
 import glob
 import hashlib
@@ -43,9 +41,8 @@ def package_digest() -> str:
 def _files_digest(start: str, without: tuple[str, ...]) -> str:
     """Return a digest of a text and of all files of the package, by path.
 
-    Args:
-        without: names of folders that do not count. Python writes its bytecode to ``__pycache__`` under other names,
-            which are gone at once.
+    ``without``: names of folders that do not count. Python writes its bytecode to ``__pycache__`` under other names,
+    which are gone at once.
     """
     root = str(Path(__file__).parent)
     digest = hashlib.sha256(start.encode())
@@ -79,11 +76,7 @@ def checked_line(row: str) -> bytes:
 def row_of(line: bytes, where: object, remedy: str) -> bytes:
     """Return the row of a line of :func:`checked_line`, given without its newline.
 
-    Args:
-        where: its source, ``file:line``; named in errors.
-
-    Raises:
-        BadInput: the line does not match its checksum.
+    ``where``: its source, ``file:line``; named in errors. Raises ``BadInput`` if the line does not match its checksum.
     """
     if not _matches(line):
         raise BadInput("the line is damaged: it does not match its checksum.", where=where, remedy=remedy)
@@ -95,8 +88,7 @@ def whole_lines(data: bytes, where: Path, remedy: str, first: int = 1) -> tuple[
 
     The rest was being written when a process was killed, and does not count.
 
-    Raises:
-        BadInput: the last line is complete except for its newline, which is damaged.
+    Raises ``BadInput`` if the last line is complete except for its newline, which is damaged.
     """
     end = data.rfind(b"\n") + 1
     lines = data[:end].split(b"\n")[:-1]
@@ -127,12 +119,9 @@ def write_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
 def writing_whole(path: Path, *, synced: bool = True) -> Iterator[BinaryIO]:
     """Open a file for atomic writing: it appears after all data is written.
 
-    Args:
-        synced: whether the data is on disk first, so that it outlives a power failure. A cache whose files are checked
-            when they are read does not need that, and writes thousands of files.
-
-    Raises:
-        BadInput: the path cannot be written.
+    ``synced``: whether the data is on disk first, so that it outlives a power failure. A cache whose files are checked
+    when they are read does not need that, and writes thousands of files. Raises ``BadInput`` if the path cannot be
+    written.
     """
     part = path.with_name(path.name + ".part")
     try:
@@ -154,12 +143,9 @@ def writing_whole(path: Path, *, synced: bool = True) -> Iterator[BinaryIO]:
 def locked(folder: Path, *, busy: str | None = None) -> Iterator[None]:
     """Lock a folder against other memeval processes. The end of the process always releases the lock.
 
-    Args:
-        folder: the folder. The lock is on the folder itself, without a lock file.
-        busy: the error message if another process holds the lock; ``None`` to wait for it.
-
-    Raises:
-        BadInput: another process holds the lock, or the folder does not exist.
+    ``folder``: the folder. The lock is on the folder itself, without a lock file. ``busy``: the error message if
+    another process holds the lock; ``None`` to wait for it. Raises ``BadInput`` if another process holds the lock, or
+    the folder does not exist.
     """
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -1,7 +1,5 @@
 """Token counts with a packaged vocabulary, without a download."""
 
-from __future__ import annotations
-
 from functools import cache, lru_cache
 from importlib.machinery import PathFinder
 from importlib.metadata import version

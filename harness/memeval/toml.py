@@ -3,8 +3,6 @@
 ``tomllib`` does not report the lines of values, so :func:`lines_of` finds them.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 import math
@@ -78,12 +76,9 @@ class Toml:
     def record(self, model: type[R], remedies: Mapping[str, str] | None = None) -> R:
         """Return the data as a record.
 
-        Args:
-            remedies: the remedy for an invalid value, by a key of its path; the last key of the path comes first.
-
-        Raises:
-            NewerSchema: a later memeval wrote the file.
-            BadInput: a value is not valid; the message names its line.
+        ``remedies``: the remedy for an invalid value, by a key of its path; the last key of the path comes first.
+        Raises ``NewerSchema`` if a later memeval wrote the file. Raises ``BadInput`` if a value is not valid; the
+        message names its line.
         """
         version = self.data.get("schema_version", 1)
         if isinstance(version, int) and version > 1:
@@ -158,8 +153,7 @@ def lines_of(text: str) -> dict[Keys, int]:
 
     Each statement is parsed alone; the result shows which paths it defines.
 
-    Args:
-        text: valid TOML.
+    ``text``: valid TOML.
     """
     found: dict[Keys, int] = {}
     counts: dict[Keys, int] = {}

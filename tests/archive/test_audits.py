@@ -20,10 +20,8 @@ def test_an_audit_is_stored_with_its_rows_and_read_again(tmp_path: Path) -> None
     folder = write_audit(tmp_path, make_audit(judge="openai:gpt-4o-2024-08-06@1"), probes, calls)
     assert folder.path.parent == tmp_path / "audits" / "fake" / "openai-gpt-4o-2024-08-06-1"
     [found] = stored_audits(tmp_path)
-    assert found.audit == folder.audit
-    assert list(found.probes()) == probes
-    assert list(found.judgments()) == calls
-    assert found.audit.files["probes.jsonl"].rows == 2
+    assert (found.audit, list(found.probes())) == (folder.audit, probes)
+    assert (list(found.judgments()), found.audit.files["probes.jsonl"].rows) == (calls, 2)
     assert found.digest == digest_bytes((folder.path / "audit.json").read_bytes())
     assert sealed_runs(tmp_path) == [], "an audit is no run"
 

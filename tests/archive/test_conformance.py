@@ -60,8 +60,7 @@ def test_of_several_reports_the_one_made_last_is_the_latest(tmp_path: Path) -> N
     later = report(submission_digest=digest_bytes(b"next"), at="2026-02-02T03:04:05Z")
     store(tmp_path, later)
     store(tmp_path, report())
-    assert latest(tmp_path, "acme") == later
-    assert latest(tmp_path, "other") is None
+    assert (latest(tmp_path, "acme"), latest(tmp_path, "other")) == (later, None)
     assert len(all_reports(tmp_path)) == 2
 
 

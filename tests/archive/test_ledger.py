@@ -37,8 +37,7 @@ def ledger(tmp_path: Path, run: RunFolder) -> Ledger:
 
 def test_there_is_no_entry_before_the_first(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path)
-    assert ledger.entries() == []
-    assert ledger.states() == frozenset()
+    assert (ledger.entries(), ledger.states()) == ([], frozenset())
     assert not ledger.path.exists()
 
 
@@ -124,8 +123,7 @@ def test_an_incomplete_last_line_is_ignored_named_and_removed_by_the_next_append
     kept = whole[: whole.rindex(b"\n", 0, -1) + 1]
     before = ledger.entries()
     ledger.path.write_bytes(whole[:-20])
-    assert ledger.entries() == before[:-1]
-    assert ledger.digest() == digest_bytes(kept)
+    assert (ledger.entries(), ledger.digest()) == (before[:-1], digest_bytes(kept))
     tail = len(whole) - 20 - len(kept)
     assert ledger.incomplete() == f"{ledger.path}:{LINES}: the last line is incomplete ({tail} bytes)."
     ledger.append(LedgerEvent.INVALIDATED, run, by="Ada", reason="after the interruption")
@@ -316,8 +314,7 @@ def test_only_the_first_line_of_a_ledger_starts_it(ledger: Ledger) -> None:
 def test_a_ledger_can_be_read_as_it_was(ledger: Ledger, run: RunFolder) -> None:
     digest, before = ledger.digest(), ledger.entries()
     ledger.append(LedgerEvent.INVALIDATED, run, by="Ada", reason="later")
-    assert ledger.until(digest).entries() == before
-    assert ledger.until(None).entries() == []
+    assert (ledger.until(digest).entries(), ledger.until(None).entries()) == (before, [])
     with pytest.raises(BadInput, match="lines were changed or removed"):
         ledger.until(digest_bytes(b"never"))
 

@@ -1,9 +1,7 @@
 """Runs of a published board: a board is hostile until its files match what they state."""
 
 import json
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ import pytest
 
 from memeval.archive.published import FILES, HEAD, published_run
 from memeval.records.errors import BadInput
+from tests.support.http_server import Call, serving
 from tests.support.runs import make_run
 
 
@@ -69,19 +68,11 @@ def test_names_that_lead_out_of_the_cache_are_refused(
 def elsewhere() -> Iterator[str]:
     """The address of a server that redirects every request to another one."""
 
-    class Redirects(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(302)
-            self.send_header("Location", f"http://127.0.0.2:{server.server_port}{self.path}")
-            self.end_headers()
+    def redirect(call: Call) -> None:
+        call.reply(302, headers={"Location": f"http://127.0.0.2:{call.connection.getsockname()[1]}{call.path}"})
 
-        def log_message(self, *_arguments: object) -> None:
-            """Print nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Redirects) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/runs/one/"
-        server.shutdown()
+    with serving(redirect) as url:
+        yield f"{url}/runs/one/"
 
 
 def test_a_redirect_to_another_server_is_not_followed(elsewhere: str, cache: Path) -> None:

@@ -4,14 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memeval.archive.signatures import (
-    LEDGER_NAMESPACE,
-    RELEASE_NAMESPACE,
-    SignatureState,
-    Signers,
-    sign,
-    signers_of,
-)
+from memeval.archive.signatures import LEDGER_NAMESPACE, RELEASE_NAMESPACE, SignatureState, Signers, sign, signers_of
 from memeval.records.errors import BadInput
 from tests.support.signing import make_key, needs_ssh_keygen, signer
 

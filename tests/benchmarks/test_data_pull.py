@@ -5,11 +5,10 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from memeval.records.base import digest_bytes
 from memeval.records.benchmark import Source
 from memeval.records.errors import BadInput
 from memeval.storage import locked
+from tests.support.http_server import running
 
 BODY = bytes(range(256)) * 4096
 NAME = "data.json"
@@ -96,13 +96,9 @@ class Server(NamedTuple):
 @pytest.fixture
 def server() -> Iterator[Server]:
     behaviour = Behaviour()
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler_for(behaviour)) as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        url = f"http://127.0.0.1:{running.server_port}/{NAME}"
-        yield Server(Source(url=url, filename=NAME, bytes=len(BODY), digest=digest_bytes(BODY)), behaviour)
-        running.shutdown()
-        thread.join()
+    with running(handler_for(behaviour)) as url:
+        source = Source(url=f"{url}/{NAME}", filename=NAME, bytes=len(BODY), digest=digest_bytes(BODY))
+        yield Server(source, behaviour)
 
 
 def refusal(source: Source, folder: Path) -> str:

@@ -169,8 +169,9 @@ class Visit:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    return shared_board(tmp_path_factory)
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
+    with shared_board(tmp_path_factory) as board:
+        yield board
 
 
 @pytest.fixture(scope="session")

@@ -2,10 +2,8 @@
 
 import json
 import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,8 @@ from memeval.cli.project import schemas
 from memeval.records.ledger import LedgerEvent
 from memeval.records.track import CategoryPlan
 from tests.support.calling import Call
+from tests.support.http_server import Call as Request
+from tests.support.http_server import serving
 from tests.support.runs import make_run, make_track
 
 RESULTS = Path("results")
@@ -179,26 +179,16 @@ class Hook:
 def hook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hook]:
     monkeypatch.setattr(hooks, "FIRST_WAIT", 0.01)
     monkeypatch.setenv("MEMEVAL_WEBHOOK_SECRET", "s3cret")
+    hook = Hook("", [])
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            running.requests.append((dict(self.headers), body))
-            status = running.failures.pop(0) if running.failures else 204
-            self.send_response(status)
-            if status == 302:
-                self.send_header("Location", f"{running.url}?elsewhere")
-            self.end_headers()
+    def take(request: Request) -> None:
+        hook.requests.append((dict(request.headers), request.body()))
+        status = hook.failures.pop(0) if hook.failures else 204
+        request.reply(status, headers={"Location": f"{hook.url}?elsewhere"} if status == 302 else {})
 
-        def log_message(self, *_words: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    running = Hook(f"http://127.0.0.1:{server.server_port}/hook-token", [])
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    with server:
-        yield running
-        server.shutdown()
+    with serving(take) as url:
+        hook.url = f"{url}/hook-token"
+        yield hook
 
 
 def test_a_webhook_receives_the_signed_result_after_retries(call: Call, hook: Hook) -> None:

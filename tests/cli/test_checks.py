@@ -1,7 +1,5 @@
 """The lines of ``memeval verify``: what was not checked is never called ok."""
 
-from __future__ import annotations
-
 from memeval.cli.trust import check_data, check_lines
 from memeval.evaluation.verify.findings import Check, Finding
 

@@ -6,9 +6,7 @@ import os
 import pty
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -22,17 +20,11 @@ from memeval.records.benchmark import Source
 from memeval.records.errors import ExitCode
 from tests.benchmarks.longmemeval.rows import rows
 from tests.support.calling import Call
+from tests.support.http_server import serving_folder
 from tests.support.registered import register
 
 BYTES = json.dumps(rows()).encode()
 SECOND = json.dumps(rows()[:1]).encode()
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves a folder and says nothing."""
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
 
 
 @pytest.fixture
@@ -46,23 +38,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def call(call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Call]:
     """Call the command line where LongMemEval's files are small ones, made up and served from this machine."""
-    served = tmp_path / "served"
+    served, texts = tmp_path / "served", {"s": BYTES, "oracle": SECOND}
     served.mkdir()
-    (served / "s.json").write_bytes(BYTES)
-    (served / "oracle.json").write_bytes(SECOND)
-    handler = functools.partial(Quiet, directory=str(served))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    for name, text in texts.items():
+        (served / f"{name}.json").write_bytes(text)
+    with serving_folder(served) as url:
         sources = tuple(
             Source(
                 name=name,
-                url=f"http://127.0.0.1:{server.server_port}/{name}.json",
+                url=f"{url}/{name}.json",
                 filename=f"made_{name}.json",
                 bytes=len(text),
                 digest=digest_bytes(text),
             )
-            for name, text in (("s", BYTES), ("oracle", SECOND))
+            for name, text in texts.items()
         )
 
         class Made(LongMemEvalBenchmark):
@@ -70,8 +59,6 @@ def call(call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
         register(monkeypatch, {"longmemeval@1": Made})
         yield functools.partial(call, "data")
-        server.shutdown()
-        thread.join()
 
 
 def test_nothing_is_fetched_before_the_licence_is_accepted(call: Call, folder: Path) -> None:

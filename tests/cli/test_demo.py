@@ -1,7 +1,5 @@
 """``make demo``: its own runs beside the stored runs of the same tables, in one results folder whose ledger holds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

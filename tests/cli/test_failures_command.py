@@ -1,7 +1,5 @@
 """``memeval failures`` as its users meet it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import partial

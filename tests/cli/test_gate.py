@@ -1,7 +1,5 @@
 """The one-line summary of a run with too many errors: the first error and its remedy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """What ``--help`` shows: panels, whole sentences, one name for one idea; and the deprecated names that still work."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -169,10 +169,7 @@ def test_several_judges_get_the_matrix_of_scores(call: Call, server: ModelServer
         (("regrade", "results", "--judge", MODEL, "--budget", "euros=1"), "invalid budget 'euros=1'"),
         (("regrade", "results", "--judge", MODEL, "--budget", "usd=nan"), "invalid budget 'usd=nan'"),
         (("regrade", "results", "--judge", MODEL, "--max-cost-usd", "-1"), "invalid budget"),
-        (
-            ("regrade", "results", "--judge", MODEL, "--max-cost-usd", "1", "--budget", "usd=2"),
-            "two budgets for usd",
-        ),
+        (("regrade", "results", "--judge", MODEL, "--max-cost-usd", "1", "--budget", "usd=2"), "two budgets for usd"),
         (("run", "no-memory", *SMALL, "--model", "gpt-4o"), "--model is only for a single .py file"),
         (("run", "no-memory", *SMALL, "--replay", "nowhere"), "no finished run nowhere"),
         (("run", "bm25", *SMALL, "--reader", "openai:"), "there is no reader 'openai:'"),

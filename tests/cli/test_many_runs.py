@@ -1,7 +1,5 @@
 """``memeval verify`` and ``memeval reproduce`` in several processes say what one process says."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

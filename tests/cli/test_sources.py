@@ -2,10 +2,7 @@
 
 import gzip
 import json
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -15,6 +12,7 @@ from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
 from tests.claims.conftest import BY_ID, KEYS, ROWS, source_of
 from tests.support.calling import Call
+from tests.support.http_server import serving_folder
 
 SOURCE = """\
 schema_version = 1
@@ -107,11 +105,8 @@ def test_the_list_says_which_files_are_here(call: Call) -> None:
 def server(tmp_path: Path) -> Iterator[str]:
     """Serve a folder ``served`` on loopback."""
     (tmp_path / "served").mkdir()
-    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "served"))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
-        threading.Thread(target=httpd.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{httpd.server_port}"
-        httpd.shutdown()
+    with serving_folder(tmp_path / "served") as url:
+        yield url
 
 
 def test_a_file_is_pulled_once_and_checked(server: str, tmp_path: Path) -> None:

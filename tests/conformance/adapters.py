@@ -47,13 +47,7 @@ class Correct:
         return str(turn.get("speaker") or turn["role"])
 
     def retain(
-        self,
-        content: str,
-        *,
-        bank: str = "main",
-        timestamp: str = "",
-        tags: Iterable[str] = (),
-        source_id: str = "",
+        self, content: str, *, bank: str = "main", timestamp: str = "", tags: Iterable[str] = (), source_id: str = ""
     ) -> None:
         self.keep(Note(content, timestamp, "user", source_id, bank, tuple(tags)))
 
@@ -250,21 +244,11 @@ class MatchesBanksByTheirStart(Correct):
     """A bank also returns the texts of banks whose names begin with its own."""
 
     def recall(
-        self,
-        query: str,
-        k: int = 10,
-        *,
-        bank: str = "main",
-        tags: Iterable[str] | None = None,
-        since: str = "",
-        until: str = "9",
+        self, query: str, k: int = 10, *, bank: str = "main", tags: Any = None, since: str = "", until: str = "9"
     ) -> list[str]:
-        banks = {note.bank for note in self.notes if note.bank.startswith(bank)}
-        return [
-            line
-            for each in sorted(banks)
-            for line in Correct.recall(self, query, k, bank=each, tags=tags, since=since, until=until)
-        ]
+        banks = sorted({note.bank for note in self.notes if note.bank.startswith(bank)})
+        filters: Any = {"tags": tags, "since": since, "until": until}
+        return [line for each in banks for line in Correct.recall(self, query, k, bank=each, **filters)]
 
 
 class DeletesTheWholeBank(Correct):

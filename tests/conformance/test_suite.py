@@ -12,7 +12,8 @@ from memeval.records.call import Phase
 from memeval.records.conformance import CheckOutcome, ConformanceCheck
 from memeval.records.errors import BadInput
 from memeval.records.track import Limits
-from memeval.systems import Launch, SystemProcess
+from memeval.systems.child import Launch
+from memeval.systems.process import SystemProcess
 from memeval.systems.source import find_system
 from tests.systems.helpers import PATIENT
 
@@ -56,16 +57,8 @@ BROKEN = {
 """For each broken adapter, the one check that it must fail."""
 
 METHODS = (
-    "`ingest_session`",
-    "ingest_session raised",
-    "`reset`",
-    "`query`",
-    "`search",
-    "`recall`",
-    "`forget`",
-    "`export_memories`",
-    "`source_ids`",
-    "`get_",
+    *("`ingest_session`", "ingest_session raised", "`reset`", "`query`", "`search", "`recall`"),
+    *("`forget`", "`export_memories`", "`source_ids`", "`get_"),
 )
 
 
@@ -80,8 +73,8 @@ def instances(
     return lambda log: SystemInstance(SystemProcess(launch, limits, log, environment or {}))
 
 
-def check(class_name: str, *, deterministic: bool = True, seed: str = SEED) -> dict[str, ConformanceCheck]:
-    results = check_system(instances(class_name), seed=seed, deterministic=deterministic)
+def check(class_name: str, *, deterministic: bool = True, limits: Limits = PATIENT) -> dict[str, ConformanceCheck]:
+    results = check_system(instances(class_name, limits), seed=SEED, deterministic=deterministic)
     return {one.name: one for one in results}
 
 
@@ -112,26 +105,20 @@ def test_a_broken_memory_exists_for_every_check() -> None:
 
 @pytest.mark.parametrize("slug", ["bm25", "full-context", "recency-window"])
 def test_controls_with_a_memory_pass_all_applicable_checks(slug: str) -> None:
-    launch = find_system(slug).launch
-    results = checked(launch)
+    results = checked(find_system(slug).launch)
     assert {one.outcome for one in results} == {CheckOutcome.PASSED, CheckOutcome.NOT_APPLICABLE}
     assert all(one.outcome is CheckOutcome.PASSED for one in results if one.mandatory)
 
 
 def test_the_notebook_passes_mandatory_checks_and_fails_two_others() -> None:
-    launch = find_system("notebook", SUBMISSIONS).launch
-    results = checked(launch)
-    assert [one.name for one in results if one.outcome is CheckOutcome.FAILED] == ["assistant-kept", "people-apart"]
-    assert not any(one.mandatory for one in results if one.outcome is CheckOutcome.FAILED)
+    found = [one for one in checked(find_system("notebook", SUBMISSIONS).launch) if one.outcome is CheckOutcome.FAILED]
+    assert [(one.name, one.mandatory) for one in found] == [("assistant-kept", False), ("people-apart", False)]
 
 
 def test_no_memory_fails_the_first_check_and_skips_the_others() -> None:
-    launch = find_system("no-memory").launch
-    results = checked(launch)
-    first, *others = results
+    first, *others = checked(find_system("no-memory").launch)
     assert (first.name, first.outcome) == ("planted-fact", CheckOutcome.FAILED)
-    assert "right after ingest_session" in first.detail
-    assert "it returned nothing" in first.detail
+    assert "right after ingest_session" in first.detail and "it returned nothing" in first.detail
     assert {one.outcome for one in others} == {CheckOutcome.NOT_APPLICABLE}
 
 
@@ -152,10 +139,7 @@ def test_declared_nondeterminism_does_not_fail_the_suite() -> None:
 
 
 def test_after_a_timeout_the_next_check_gets_a_new_instance() -> None:
-    limits = PATIENT.model_copy(update={"take_in_seconds": 1.0})
-    results = {
-        one.name: one for one in check_system(instances("HangsOnLongMessages", limits), seed=SEED, deterministic=True)
-    }
+    results = check("HangsOnLongMessages", limits=PATIENT.model_copy(update={"take_in_seconds": 1.0}))
     assert failed(results) == ["long-accepted"]
     assert results["long-accepted"].detail.startswith("ingest_session took longer than 1.05 s (adapters.py:")
     assert results["k-honoured"].outcome is CheckOutcome.PASSED
@@ -170,10 +154,8 @@ def test_a_crash_fails_its_check_and_the_suite_continues() -> None:
 
 def test_a_system_that_cannot_be_loaded_fails_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "adapter.py").write_text("import nowhere_to_be_found\n")
-    launch = Launch(tmp_path / "adapter.py")
-    results = checked(launch)
-    assert results[0].outcome is CheckOutcome.FAILED
-    assert "missing module 'nowhere_to_be_found' (" in results[0].detail
+    first = checked(Launch(tmp_path / "adapter.py"))[0]
+    assert first.outcome is CheckOutcome.FAILED and "missing module 'nowhere_to_be_found' (" in first.detail
 
 
 def test_all_checks_together_have_a_time_limit() -> None:
@@ -224,8 +206,7 @@ def test_a_stop_ends_the_suite_and_the_system() -> None:
     with pytest.raises(BadInput, match="budget"):
         check_system(instance, seed=SEED, deterministic=True, on_check=finished.append, stop=stop)
     assert [one.name for one in finished] == ["planted-fact", "reset-resets"]
-    assert processes
-    assert not any(process.alive for process in processes)
+    assert processes and not any(process.alive for process in processes)
 
 
 def test_model_calls_are_recorded_with_their_check_and_phase() -> None:

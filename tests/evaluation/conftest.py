@@ -1,7 +1,5 @@
 """Fixtures of the evaluation tests: a clean environment, the tiny benchmark, and a judge server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

@@ -22,15 +22,7 @@ from memeval.records.submission import Vendor
 from memeval.records.track import Redistribution
 from memeval.systems.source import file_source
 from tests.evaluation.asking import LABEL, PickyServer, options
-from tests.exchange.exported import (
-    MISHAPS,
-    WORDS,
-    answered,
-    benchmark_session,
-    measured_exam,
-    searched,
-    stored,
-)
+from tests.exchange.exported import MISHAPS, WORDS, answered, benchmark_session, measured_exam, searched, stored
 from tests.support.adapters import plain_adapter
 from tests.support.elsewhere import deepmemeval_exam
 from tests.support.products import EEE, run_with

@@ -11,14 +11,7 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.exchange.inspect_log import write
 from memeval.records.errors import BadInput
 from memeval.records.track import Redistribution
-from tests.exchange.exported import (
-    MISHAPS,
-    WORDS,
-    answered,
-    benchmark_session,
-    measured_exam,
-    searched,
-)
+from tests.exchange.exported import MISHAPS, WORDS, answered, benchmark_session, measured_exam, searched
 from tests.support.elsewhere import deepmemeval_exam
 from tests.support.products import inspect_says
 from tests.support.runs import make_run

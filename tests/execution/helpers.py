@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from memeval.execution.runner import ScenarioRunner
 from memeval.execution.steps import ScenarioWork
-from memeval.reading import ReaderAnswer, ReaderFailed
+from memeval.reading import Reader, ReaderAnswer, ReaderFailed
 from memeval.records.call import Phase
+from memeval.records.response import Response
 from memeval.records.track import Limits
-from memeval.systems import Launch, SystemProcess
+from memeval.systems.child import Launch
+from memeval.systems.process import SystemProcess
 from tests.support.tiny import scenario
 from tests.systems.helpers import PATIENT, write
 
@@ -54,6 +58,15 @@ def searching(folder: Path) -> SystemProcess:
 def system(folder: Path, source: str, limits: Limits = PATIENT) -> SystemProcess:
     """Return a system from the source of its adapter, not started."""
     return SystemProcess(Launch(write(folder, source)), limits, lambda line: None)
+
+
+def runner(process: SystemProcess, reader: Reader | None = None, **named: Any) -> ScenarioRunner:
+    """Return what runs scenarios through a system, logs nothing and is never stopped unless a test says so."""
+    return ScenarioRunner(process, reader, 10, named.pop("log", lambda *told: None), lambda: False, **named)
+
+
+def rows_from(runs: ScenarioRunner, todo: ScenarioWork) -> list[Response]:
+    return [row for finished in runs.run(todo) for row in finished.responses]
 
 
 def work(number: int = 0, questions: int = 1, items: int = 1) -> ScenarioWork:

@@ -48,8 +48,7 @@ def test_an_item_equal_to_a_turn_is_stored_by_id_and_others_as_text() -> None:
     own = texts.item("Ada lives in Lima", (), None)
     assert (quoted.turn_id, quoted.text) == ("s001:t01", None)
     assert (own.turn_id, own.text) == (None, "Ada lives in Lima")
-    assert texts.text(quoted) == CONTENTS[0]
-    assert texts.text(own) == "Ada lives in Lima"
+    assert (texts.text(quoted), texts.text(own)) == (CONTENTS[0], "Ada lives in Lima")
     assert (quoted.score, own.score) == (0.5, None)
 
 
@@ -67,8 +66,7 @@ def test_equal_texts_of_two_scenarios_are_two_contexts() -> None:
         timings=Timings(started="2025-01-01T00:00:00+00:00"),
     )
     assert not contexts.has(asked)
-    assert contexts.of(asked) is None
-    assert [contexts.add(other), contexts.add(other)] == [True, False]
+    assert (contexts.of(asked), [contexts.add(other), contexts.add(other)]) == (None, [True, False])
     assert contexts.has(asked)
     assert contexts.of(asked) == other
 

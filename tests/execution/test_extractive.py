@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memeval.evaluation.run.readers import reader_named
 from memeval.execution.extractive.cues import Force, force_of, news_of
 from memeval.execution.extractive.reader import ExtractiveReader
 
@@ -31,6 +30,13 @@ def read(question: str, context: str, timestamp: str | None = None) -> str:
 
 TEA = ("2025-01-05", "I drink tea at work. / Tea it is.")
 COFFEE = ("2025-03-05", "I drink coffee at work now. / So you drink coffee at work.")
+PLAN = ("2025-02-05", "From next week I drink cocoa at work. / Cocoa, noted.")
+TAKEN_BACK = ("2025-03-05", "I changed my mind about the drink at work. / Fine.")
+SLIP = ("2025-01-05", "My drink at work is tea. No, I mean coffee. / Coffee it is.")
+QUILT = ("2025-01-05", "I sleep under a quilt. / A quilt.")
+SHORT = ("2025-03-05", "News about my drink at work. / What is it? / Coffee, since Monday. / Noted.")
+BEES = ("2025-01-05", "Nice weather. / Indeed. / I keep bees behind the shed. / Good. / Thanks. / Bye.")
+EARLY = ("2025-01-05", "I get up at six on weekdays. / Early.")
 
 
 def test_the_latest_statement_up_to_the_asked_time_answers() -> None:
@@ -55,31 +61,19 @@ def test_what_is_imagined_or_over_or_said_of_others_is_no_answer(later: str) -> 
     assert read("What does Ada drink at work?", context) == "I drink tea at work."
 
 
-def test_a_plan_that_was_taken_back_is_no_answer() -> None:
-    context = talk(
-        TEA,
-        ("2025-02-05", "From next week I drink cocoa at work. / Cocoa, noted."),
-        ("2025-03-05", "I changed my mind about the drink at work. / Fine."),
-    )
-    assert "cocoa" not in read("What does Ada drink at work?", context)
-
-
-def test_a_corrected_slip_is_no_answer() -> None:
-    context = talk(("2025-01-05", "My drink at work is tea. No, I mean coffee. / Coffee it is."))
-    assert read("What is Ada's drink at work?", context) == "coffee."
-
-
-def test_a_short_reply_takes_its_subject_from_the_turns_before() -> None:
-    context = talk(
-        ("2025-01-05", "I sleep under a quilt. / A quilt."),
-        ("2025-03-05", "News about my drink at work. / What is it? / Coffee, since Monday. / Noted."),
-    )
-    assert read("What is Ada's drink at work?", context) == "Coffee, since Monday."
-
-
-def test_without_a_shared_word_the_most_fact_like_statement_answers() -> None:
-    context = talk(("2025-01-05", "Nice weather. / Indeed. / I keep bees behind the shed. / Good. / Thanks. / Bye."))
-    assert read("Which animals live with Ada?", context) == "I keep bees behind the shed."
+@pytest.mark.parametrize(
+    ("context", "question", "answer"),
+    [
+        (talk(TEA, PLAN, TAKEN_BACK), "What does Ada drink at work?", "I drink tea at work."),
+        (talk(SLIP), "What is Ada's drink at work?", "coffee."),
+        (talk(QUILT, SHORT), "What is Ada's drink at work?", "Coffee, since Monday."),
+        (talk(BEES), "Which animals live with Ada?", "I keep bees behind the shed."),
+        (talk(EARLY), "When does Ada get up?", "I get up at six on weekdays."),
+    ],
+    ids=["no plan that was taken back", "no corrected slip", "a short reply", "the most fact-like", "no date"],
+)
+def test_the_statement_that_is_meant_answers(context: str, question: str, answer: str) -> None:
+    assert read(question, context) == answer
 
 
 def test_before_and_after_name_the_neighbour() -> None:
@@ -128,15 +122,9 @@ def test_a_line_without_date_continues_the_dated_line_before_it() -> None:
 
 
 def test_between_people_the_named_speaker_counts_and_the_next_sentence_has_the_details() -> None:
-    context = "\n".join(
-        [
-            "[2023-05-08] Ann: Your garden has roses!",
-            "[2023-05-08] Bob: I planted something in my garden. They are red tulips. It was work.",
-        ]
-    )
-    assert (
-        read("What did Bob plant in the garden?", context) == "I planted something in my garden. They are red tulips."
-    )
+    said = "I planted something in my garden. They are red tulips."
+    context = f"[2023-05-08] Ann: Your garden has roses!\n[2023-05-08] Bob: {said} It was work."
+    assert read("What did Bob plant in the garden?", context) == said
 
 
 @pytest.mark.parametrize(
@@ -149,11 +137,6 @@ def test_between_people_the_named_speaker_counts_and_the_next_sentence_has_the_d
 )
 def test_an_answer_to_when_names_the_day_that_is_meant(said: str, day: str) -> None:
     assert read("When did Ann climb the hill?", f"[2023-05-08] Ann: {said}") == f"{day}: {said}"
-
-
-def test_a_time_of_day_is_no_date() -> None:
-    context = talk(("2025-01-05", "I get up at six on weekdays. / Early."))
-    assert read("When does Ada get up?", context) == "I get up at six on weekdays."
 
 
 @pytest.mark.parametrize(
@@ -259,9 +242,3 @@ def test_answers_do_not_depend_on_the_order_of_sets() -> None:
         for seed in ("1", "2", "3")
     }
     assert len(outputs) == 1
-
-
-def test_it_is_the_only_extractive_reader() -> None:
-    assert isinstance(reader_named("extractive@2"), ExtractiveReader)
-    assert isinstance(reader_named("extractive"), ExtractiveReader)
-    assert reader_named("extractive@1") is None

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from memeval.execution.runner import ScenarioRunner
 from memeval.execution.steps import ScenarioWork
 from memeval.records.response import Outcome, Response
 from memeval.records.scenario import Export, Forget, Recall, Retain, Scenario, Step
-from tests.execution.helpers import system
+from tests.execution.helpers import rows_from, runner, system
 
 BANKS = """
 class Banks:
@@ -49,8 +48,7 @@ def responses(
     scenario = Scenario(scenario_id="forgetting", steps=steps)
     work = ScenarioWork(scenario, {each.question_id: (each.question_id,) for each in scenario.questions()})
     with system(tmp_path, source.replace("{more}", more).replace("{refuse}", refuse)) as process:
-        runner = ScenarioRunner(process, None, 10, lambda *told: None, lambda: False)
-        return [row for finished in runner.run(work) for row in finished.responses]
+        return rows_from(runner(process), work)
 
 
 def found(row: Response) -> list[str]:
@@ -90,8 +88,7 @@ def test_a_request_to_forget_comes_first_in_an_empty_memory(tmp_path: Path) -> N
         scenario_id="empty", steps=(Forget(bank="a"), *STEPS[:1], Recall(question_id="q", question="?", bank="a"))
     )
     with system(tmp_path, BANKS.replace("{more}", "").replace("{refuse}", "")) as process:
-        runner = ScenarioRunner(process, None, 10, lambda *told: None, lambda: False)
-        (finished,) = runner.run(ScenarioWork(scenario, {"q": ("q",)}))
+        (finished,) = runner(process).run(ScenarioWork(scenario, {"q": ("q",)}))
     assert found(finished.responses[0]) == ["s001:t01"]
 
 

@@ -12,14 +12,13 @@ import pytest
 from memeval.execution.executor import execute
 from memeval.execution.journal import Journal
 from memeval.execution.local import LocalExecutor
-from memeval.execution.progress import Silent
-from memeval.execution.runner import ScenarioRunner
+from memeval.execution.progress import Progress
 from memeval.execution.steps import ScenarioWork, SystemInstance
 from memeval.reading import Reader, ReaderAnswer
 from memeval.records.response import Outcome, Response
 from memeval.records.scenario import Ask, Retain
 from memeval.systems.questions import Flight, Slots
-from tests.execution.helpers import searching, system, work
+from tests.execution.helpers import rows_from, runner, searching, system, work
 from tests.systems.helpers import PATIENT
 
 MANY = """
@@ -63,7 +62,7 @@ def rows_of(
     first = make()
     first.process.start()
     with Journal(folder) as journal:
-        execute(LocalExecutor(first, lambda log: make(), None, 10, concurrency), works, journal, Silent())
+        execute(LocalExecutor(first, lambda log: make(), None, 10, concurrency), works, journal, Progress())
         rows = {row.question_id: row.comparable() for row in journal.responses.values()}
     return dict(sorted(rows.items())), log.read_text().count("reset")
 
@@ -111,9 +110,8 @@ class Counts:
         return str(most)
 """
     with system(tmp_path, source) as process:
-        runner = ScenarioRunner(process, None, 10, lambda *told: None, lambda: False, flight=Flight(8))
-        whole = [row for each in runner.run(work(questions=6, items=1)) for row in each.responses]
-        apart = [row for each in runner.run(work(questions=6, items=6)) for row in each.responses]
+        runs = runner(process, flight=Flight(8))
+        whole, apart = (rows_from(runs, work(questions=6, items=items)) for items in (1, 6))
     assert [row.answer for row in whole] == ["1"] * 6
     assert [row.question_id for row in whole] == [f"tiny-000:q{number:02}" for number in range(1, 7)]
     assert max(int(row.answer) for row in apart) > 1
@@ -121,8 +119,7 @@ class Counts:
 
 def test_an_item_is_there_before_the_next_question_is_asked(tmp_path: Path) -> None:
     with system(tmp_path, MANY.format(at_once=1, faults={1: "hangs"}, log=str(tmp_path / "log"))) as process:
-        runner = ScenarioRunner(process, None, 10, lambda *told: None, lambda: False)
-        finished = next(runner.run(work(questions=2, items=2)))
+        finished = next(runner(process).run(work(questions=2, items=2)))
     assert finished.items == ("item-0-0",)
 
 
@@ -154,8 +151,7 @@ def test_texts_are_written_together_only_as_the_scenario_says_and_the_system_can
     question = next(step for step in asked.scenario.steps if isinstance(step, Ask))
     changed = replace(asked, scenario=asked.scenario.model_copy(update={"steps": (*texts, question)}))
     with system(tmp_path, TOGETHER.format(together=together)) as process:
-        runner = ScenarioRunner(process, None, 10, lambda *told: None, lambda: False)
-        (row,) = [row for each in runner.run(changed) for row in each.responses]
+        (row,) = rows_from(runner(process), changed)
     told = dict(ast.literal_eval(row.answer))
     assert list(told) == [f"s{place:03}" for place in range(1, 8)]
     most = [told["s001"], max(told[f"s00{n}"] for n in (2, 3, 4)), max(told["s005"], told["s006"]), told["s007"]]
@@ -183,7 +179,7 @@ def test_the_reader_works_while_the_system_is_asked_further_questions(tmp_path: 
     reader: Reader = Slow(4)
     with Journal(tmp_path) as journal:
         executor = LocalExecutor(first, lambda log: first, reader, 10, 1, readings=4)
-        execute(executor, [work(questions=8, items=8)], journal, Silent())
+        execute(executor, [work(questions=8, items=8)], journal, Progress())
         rows: list[Response] = list(journal.responses.values())
     assert [row.outcome for row in rows] == [Outcome.OK] * 8
     assert all(row.answer.endswith(f"({int(row.question_id[-2:]) - 1})") for row in rows)

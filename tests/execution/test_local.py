@@ -8,7 +8,7 @@ import pytest
 from memeval.execution.executor import execute
 from memeval.execution.journal import Journal
 from memeval.execution.local import LocalExecutor
-from memeval.execution.progress import Silent
+from memeval.execution.progress import Progress
 from memeval.execution.steps import SystemInstance
 from memeval.gateway.stops import BudgetSpent
 from memeval.records.call import Phase
@@ -16,7 +16,7 @@ from memeval.records.response import Outcome, Response
 from tests.execution.helpers import RecordingEndpoint, native, work
 
 
-class Told(Silent):
+class Told(Progress):
     """Progress that writes down what it is told."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ def run(
     scenarios: range,
     *,
     check: Callable[[], None] = lambda: None,
-    progress: Silent | None = None,
+    progress: Progress | None = None,
     spent: Callable[[], tuple[float | None, int, int]] | None = None,
 ) -> None:
     """Run scenarios of four questions in two items, four at once, into the journal of a folder."""
@@ -46,7 +46,7 @@ def run(
     with Journal(folder) as journal:
         executor = LocalExecutor(first, lambda log: make(), None, 10, 4, check=check)
         works = [work(number, questions=4, items=2) for number in scenarios]
-        execute(executor, works, journal, progress or Silent(), spent=spent)
+        execute(executor, works, journal, progress or Progress(), spent=spent)
 
 
 def stored(folder: Path) -> list[Response]:
@@ -70,8 +70,7 @@ def test_a_stop_stores_whole_items_and_nothing_that_it_made_systems_do(tmp_path:
     with pytest.raises(BudgetSpent):
         run(tmp_path, lambda: SystemInstance(native(tmp_path, on_query)), range(40), check=check)
     rows = stored(tmp_path)
-    assert rows
-    assert len(rows) < 160
+    assert rows and len(rows) < 160
     assert {row.outcome for row in rows} == {Outcome.OK}
     items = [row.item_id for row in rows]
     assert all(items.count(item) == 2 for item in items)

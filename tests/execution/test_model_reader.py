@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memeval.execution.model_reader import PROMPT, ModelReader
-from memeval.execution.runner import ScenarioRunner
 from memeval.gateway.budget import Budget, parse_caps
 from memeval.gateway.endpoints import Endpoint
 from memeval.gateway.gateway import Gateway, GatewayOptions
@@ -22,7 +21,7 @@ from memeval.records.call import Caller, Phase
 from memeval.records.errors import BadInput
 from memeval.records.response import Outcome
 from memeval.tokens import count_tokens
-from tests.execution.helpers import searching, work
+from tests.execution.helpers import runner, searching, work
 from tests.support.model_server import ModelServer
 
 FAST = GatewayOptions(tries=2, first_wait_seconds=0.01, longest_wait_seconds=0.05, timeout_seconds=5)
@@ -106,8 +105,7 @@ def test_any_context_is_in_the_prompt_unchanged(context: str) -> None:
 def test_the_prompt_is_the_packaged_file_by_its_digest(server: ModelServer, gateway: Gateway) -> None:
     data = files("memeval.execution").joinpath("prompts/reader.txt").read_bytes()
     one = reader(server, gateway)
-    assert one.prompts == {PROMPT: digest_bytes(data)}
-    assert one.texts == {PROMPT: data.decode()}
+    assert (one.prompts, one.texts) == ({PROMPT: digest_bytes(data)}, {PROMPT: data.decode()})
 
 
 def test_whole_lines_beyond_the_budget_are_omitted_from_the_end(server: ModelServer, gateway: Gateway) -> None:
@@ -164,7 +162,7 @@ def test_a_reply_that_cannot_be_used_is_a_reader_error_with_its_call(
             one.read("Where?", None, ["Lima"])
         assert failed.value.key == one.request("Where?", None, "Lima").key
         with searching(tmp_path) as system:
-            (finished,) = ScenarioRunner(system, one, 10, lambda *told: None, lambda: False).run(work())
+            (finished,) = runner(system, one).run(work())
     (row,) = finished.responses
     assert (row.outcome, row.answer) == (Outcome.READER_ERROR, "")
     assert row.error
@@ -173,8 +171,7 @@ def test_a_reply_that_cannot_be_used_is_a_reader_error_with_its_call(
 
 def test_blank_text_is_an_empty_answer_and_no_error(tmp_path: Path, gateway: Gateway) -> None:
     with ModelServer(answer=lambda _body: " ") as server, searching(tmp_path) as system:
-        runner = ScenarioRunner(system, reader(server, gateway), 10, lambda *told: None, lambda: False)
-        (finished,) = runner.run(work())
+        (finished,) = runner(system, reader(server, gateway)).run(work())
     assert [(row.outcome, row.error) for row in finished.responses] == [(Outcome.EMPTY, None)]
 
 
@@ -188,20 +185,14 @@ def test_a_spent_budget_leaves_finished_items_and_resuming_repeats_no_call(tmp_p
     todo = work(questions=6, items=3)
     shared = CallRecord(tmp_path / "calls.jsonl")
     with ModelServer(answer=lambda _body: "Lima.") as server:
-        with (
-            Gateway(shared, FAST, Budget(parse_caps(["tokens=2800"]))) as gateway,
-            searching(tmp_path) as system,
-        ):
-            runner = ScenarioRunner(system, reader(server, gateway), 10, lambda *told: None, lambda: False)
-            steps, whole = runner.run(todo), []
+        with Gateway(shared, FAST, Budget(parse_caps(["tokens=2800"]))) as gateway, searching(tmp_path) as system:
+            steps, whole = runner(system, reader(server, gateway)).run(todo), []
             with pytest.raises(BudgetSpent):
                 while True:
                     whole.append(next(steps))
         assert 0 < len(whole) < 3
         assert all(row.outcome is Outcome.OK for each in whole for row in each.responses)
         with Gateway(shared, FAST) as gateway, searching(tmp_path) as system:
-            again = list(
-                ScenarioRunner(system, reader(server, gateway), 10, lambda *told: None, lambda: False).run(todo)
-            )
+            again = list(runner(system, reader(server, gateway)).run(todo))
         assert len(again) == 3
         assert set(server.answered.values()) == {1}

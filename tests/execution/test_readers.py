@@ -8,8 +8,9 @@ from memeval.records.errors import BadInput
 
 
 def test_a_reader_is_found_with_or_without_its_version() -> None:
-    assert reader_named("extractive") is reader_named("extractive@2") is not None
-    assert reader_named("extractive@9") is None
+    assert reader_named("extractive") is reader_named("extractive@2")
+    assert isinstance(reader_named("extractive"), ExtractiveReader)
+    assert reader_named("extractive@1") is reader_named("extractive@9") is None
 
 
 def test_a_removed_reader_is_refused_with_the_reason() -> None:

@@ -14,8 +14,18 @@ from memeval.reading import Reader
 from memeval.records.call import Phase
 from memeval.records.response import Outcome, ReportedUsage, Response
 from memeval.records.scenario import Export, Recall, Reflect, Retain, Scenario, Step, Task
-from memeval.systems import SystemProcess
-from tests.execution.helpers import SEARCHING, Reads, RecordingEndpoint, native, searching, system, work
+from memeval.systems.process import SystemProcess
+from tests.execution.helpers import (
+    SEARCHING,
+    Reads,
+    RecordingEndpoint,
+    native,
+    rows_from,
+    runner,
+    searching,
+    system,
+    work,
+)
 from tests.systems.helpers import PATIENT
 
 Said = list[tuple[str, str, str]]
@@ -26,14 +36,13 @@ def answers(
 ) -> list[Response]:
     log: Said = [] if said is None else said
     with system:
-        runner = ScenarioRunner(system, reader, 10, lambda *told: log.append(told), lambda: False)
-        return [row for finished in runner.run(todo) for row in finished.responses]
+        return rows_from(runner(system, reader, log=lambda *told: log.append(told)), todo)
 
 
-def until_stopped(runner: ScenarioRunner, todo: ScenarioWork) -> list[FinishedItems]:
+def until_stopped(runs: ScenarioRunner, todo: ScenarioWork) -> list[FinishedItems]:
     """Run a scenario that a stop ends, and return what came to an end before."""
     finished = []
-    steps = runner.run(todo)
+    steps = runs.run(todo)
     with pytest.raises(GatewayStopped):
         while True:
             finished.append(next(steps))
@@ -94,8 +103,8 @@ def test_an_agent_keeps_the_context_of_its_item_alone(tmp_path: Path) -> None:
 def test_a_stop_in_the_reader_keeps_only_finished_items(tmp_path: Path) -> None:
     with searching(tmp_path) as system:
         reader = Reads(stops={6: BudgetSpent("The budget is spent.")})
-        runner = ScenarioRunner(system, reader, 10, lambda *told: None, lambda: False)
-        finished = until_stopped(runner, work(questions=8, items=4))
+        runs = runner(system, reader)
+        finished = until_stopped(runs, work(questions=8, items=4))
     assert [each.items for each in finished] == [("item-0-0",), ("item-0-1",)]
     assert [row.outcome for each in finished for row in each.responses] == [Outcome.OK] * 4
 
@@ -121,8 +130,8 @@ def test_after_a_stop_no_failure_counts_against_the_system(tmp_path: Path, what_
 
     limits = PATIENT.model_copy(update={"ask_seconds": 2.0})
     with native(tmp_path, on_query, limits=limits) as system:
-        runner = ScenarioRunner(system, None, 10, lambda *told: None, lambda: False, check=check)
-        finished = until_stopped(runner, work(questions=4, items=4))
+        runs = runner(system, check=check)
+        finished = until_stopped(runs, work(questions=4, items=4))
     assert [each.items for each in finished] == [("item-0-0",), ("item-0-1",)]
     assert all(row.outcome is Outcome.OK for each in finished for row in each.responses)
 
@@ -132,8 +141,8 @@ def test_a_stop_during_ingest_leaves_no_row(tmp_path: Path) -> None:
         raise GatewayStopped("The key is refused.")
 
     with native(tmp_path, more="    def settle(self, timeout): raise RuntimeError('no model')") as system:
-        runner = ScenarioRunner(system, None, 10, lambda *told: None, lambda: False, check=check)
-        assert until_stopped(runner, work(questions=2, items=2)) == []
+        runs = runner(system, check=check)
+        assert until_stopped(runs, work(questions=2, items=2)) == []
 
 
 def test_an_endpoint_receives_every_pass_and_phase_in_order(tmp_path: Path) -> None:
@@ -143,9 +152,9 @@ def test_an_endpoint_receives_every_pass_and_phase_in_order(tmp_path: Path) -> N
         f"if self.asked == 2 and not os.path.exists({str(died)!r}): open({str(died)!r}, 'w').close(); os._exit(1)"
     )
     with native(tmp_path, on_query) as system:
-        runner = ScenarioRunner(system, None, 10, lambda *told: None, lambda: False, endpoint)
-        rows = [row for each in runner.run(work(questions=2, items=2)) for row in each.responses]
-        list(runner.run(work(1)))
+        runs = runner(system, endpoint=endpoint)
+        rows = rows_from(runs, work(questions=2, items=2))
+        list(runs.run(work(1)))
     assert [row.outcome for row in rows] == [Outcome.OK, Outcome.OK]
     once = [Phase.INGEST, Phase.SETTLE, Phase.ASK]
     assert endpoint.recorded == ["tiny-000", *once, "tiny-000", *once, "tiny-001", *once]
@@ -164,7 +173,7 @@ def test_a_question_that_always_crashes_uses_up_no_other_questions_repeat(tmp_pa
 def test_a_search_is_a_separate_phase_at_the_endpoint(tmp_path: Path) -> None:
     endpoint = RecordingEndpoint()
     with searching(tmp_path) as system:
-        list(ScenarioRunner(system, Reads(), 10, lambda *told: None, lambda: False, endpoint).run(work()))
+        list(runner(system, Reads(), endpoint=endpoint).run(work()))
     assert endpoint.recorded == ["tiny-000", Phase.INGEST, Phase.SETTLE, Phase.SEARCH]
 
 
@@ -184,9 +193,9 @@ class Counting:
         return {{"prompt_tokens": self.n, "cost_usd": 0.1 * self.n}}
 """
     with system(tmp_path, source) as counting:
-        runner = ScenarioRunner(counting, None, 10, lambda *told: None, lambda: False)
+        runs = runner(counting)
         for number in range(2):
-            rows = [row for each in runner.run(work(number, questions=2)) for row in each.responses]
+            rows = rows_from(runs, work(number, questions=2))
             assert [row.usage for row in rows] == [
                 ReportedUsage(prompt_tokens=203, cost_usd=20.3),
                 ReportedUsage(prompt_tokens=3, cost_usd=0.3),

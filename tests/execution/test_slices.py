@@ -71,8 +71,7 @@ def test_slices_have_each_question_once_in_order_and_one_counts_the_ingestion(
 def test_nothing_is_divided_while_one_scenario_takes_longer_anyway() -> None:
     long, short = work(0, 20, 1), work(1, 8, 8)
     assert sliced([long, short], 8, 2) == [long, short]
-    assert sliced([short], 8, 2, running=4) == [short]
-    assert len(sliced([short], 8, 2, running=3)) == 2
+    assert (sliced([short], 8, 2, running=4), len(sliced([short], 8, 2, running=3))) == ([short], 2)
 
 
 BETWEEN: dict[str, tuple[Any, bool]] = {

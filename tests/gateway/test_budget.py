@@ -201,8 +201,7 @@ def test_a_model_without_a_price_is_unpriced_and_never_free() -> None:
     with ModelServer() as server, new_gateway() as gateway:
         priced = ask(gateway, server)
         assert gateway.spent_usd == priced.cost_usd
-        assert priced.cost_usd is not None
-        assert priced.cost_usd > 0
+        assert priced.cost_usd is not None and priced.cost_usd > 0
         request = question(server.url, model="my-own-model")
         unpriced = gateway.call(request, Endpoint(server.url, KEY), Caller.JUDGE, Phase.JUDGE)
         assert unpriced.cost_usd is None

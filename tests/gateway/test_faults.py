@@ -41,8 +41,7 @@ def test_a_storm_of_faults_changes_no_reply_and_answers_nothing_twice(tmp_path: 
     ):
         calls = ask_all(gateway, server, range(200))
     assert [text_of(call) for call in calls] == expected
-    assert set(server.faulted) == set(STORM)
-    assert len(server.answered) == 200
+    assert (set(server.faulted), len(server.answered)) == (set(STORM), 200)
     assert set(server.answered.values()) == {1}
     assert {row.key for row in CallRecord(tmp_path / "storm.jsonl").rows()} == {call.key for call in calls}
     assert sum(call.tries for call in calls) == server.requests
@@ -52,8 +51,7 @@ def test_a_storm_of_faults_changes_no_reply_and_answers_nothing_twice(tmp_path: 
 def test_an_unusable_reply_is_retried(fault: str) -> None:
     with ModelServer(faults={fault: 1.0}, most_faults=2) as server, new_gateway() as gateway:
         call = ask(gateway, server)
-    assert call.error is None
-    assert call.tries == 3
+    assert (call.error, call.tries) == (None, 3)
     assert text_of(call) in ("yes", "no")
 
 
@@ -77,8 +75,7 @@ def test_a_permanent_fault_fails_with_the_reason(fault: str, said: str) -> None:
         ask(gateway, server, 99)
         server.faults = {fault: 1.0}
         call = ask(gateway, server)
-    assert call.error is not None
-    assert said in call.error
+    assert call.error is not None and said in call.error
     assert (call.tries, server.requests) == (2, 3)
     assert text_of(call) is None
     assert call.cost_usd is None
@@ -100,8 +97,7 @@ def test_an_empty_answer_is_an_answer() -> None:
 def test_a_request_that_is_refused_fails_at_once_and_alone() -> None:
     with ModelServer(faults={"400": 1.0}, most_faults=1) as server, new_gateway() as gateway:
         refused = ask(gateway, server, 1)
-        assert refused.error is not None
-        assert "Invalid 'messages'." in refused.error
+        assert refused.error is not None and "Invalid 'messages'." in refused.error
         assert refused.tries == 1
         assert ask(gateway, server, 1).error is None, "a failed call is never taken from the record"
 
@@ -281,8 +277,7 @@ def test_every_dialect_of_refusal_is_understood(status: int, body: dict[str, obj
 def test_any_refusal_has_a_message(body: object) -> None:
     with ModelServer(refusal=(422, body)) as server, new_gateway() as gateway:
         call = ask(gateway, server)
-    assert call.error is not None
-    assert call.error.startswith(f"The endpoint {server.url} replied with status 422")
+    assert call.error is not None and call.error.startswith(f"The endpoint {server.url} replied with status 422")
 
 
 @pytest.mark.parametrize("words", ["model ", "unknown ", "no such "])
@@ -292,8 +287,7 @@ def test_a_long_refusal_is_parsed_fast(words: str) -> None:
         began = time.monotonic()
         call = ask(gateway, server)
     assert time.monotonic() - began < 5
-    assert call.error is not None
-    assert len(call.error) < 500
+    assert call.error is not None and len(call.error) < 500
 
 
 @pytest.mark.parametrize("text", [f"Mon, 01 Jan {'9' * 20} 00:00:00 +0000", "1e999", "nan", "-1", "soon"])
@@ -371,8 +365,7 @@ def test_a_system_cannot_stop_its_run_with_a_request_that_is_refused() -> None:
         gateway.run(gateway.pass_on(question(server.url, 1), endpoint, Phase.ASK, "s1", 0))
         server.faults = {"model": 1.0}
         refused = gateway.run(gateway.pass_on(question(server.url, 2), endpoint, Phase.ASK, "s1", 0))
-        assert refused.error is not None
-        assert "has no model" in refused.error
+        assert refused.error is not None and "has no model" in refused.error
         with pytest.raises(GatewayStopped, match="has no model"):
             ask(gateway, server)
 

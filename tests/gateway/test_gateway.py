@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,8 +34,7 @@ def test_a_call_is_recorded_with_all_its_metadata(tmp_path: Path) -> None:
         gateway.open_run("run-1", CallRecord(None))
         call = ask(gateway, server)
     assert call == next(CallRecord(tmp_path / "calls.jsonl").rows())
-    assert call.request == question(server.url)
-    assert call.key == call.request.key
+    assert (call.request, call.key) == (question(server.url), call.request.key)
     assert server.bodies == [call.request.body]
     assert text_of(call) == yes_or_no(server.bodies[0])
     assert (call.run_id, call.caller, call.phase) == ("run-1", Caller.JUDGE, Phase.JUDGE)
@@ -52,8 +52,7 @@ def test_a_recorded_call_is_never_sent_again(tmp_path: Path) -> None:
         with new_gateway(tmp_path / "calls.jsonl") as gateway:
             assert ask_all(gateway, server, range(12))[:10] == first
             assert (gateway.made, gateway.cached) == (2, 10)
-    assert set(server.answered.values()) == {1}
-    assert server.requests == 12
+    assert (set(server.answered.values()), server.requests) == ({1}, 12)
 
 
 def test_a_recorded_call_needs_no_endpoint_and_no_client(tmp_path: Path) -> None:
@@ -111,8 +110,7 @@ def test_a_failed_call_stays_in_its_run_and_is_made_again(tmp_path: Path) -> Non
         server.faults = {"html": 1.0}
         failed = ask(gateway, server)
         assert failed.error == "The reply is a web page, not JSON."
-        assert failed.reply is not None
-        assert failed.reply.startswith("<!doctype html>")
+        assert failed.reply is not None and failed.reply.startswith("<!doctype html>")
         assert ask(gateway, server).error is None
     assert list(own.rows()) == [failed]
     assert [row.error for row in shared.rows()] == [None, None]
@@ -247,9 +245,7 @@ def test_a_write_in_progress_is_completed_when_the_gateway_closes(
     assert len(list(CallRecord(path).rows())) == len(server.answered) == 2
 
 
-def test_openai_organization_and_project_are_sent_only_with_the_openai_key(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_openai_organization_and_project_are_sent_only_with_the_openai_key(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.setenv(name, "sk-of-the-environment")
     with ModelServer() as server, new_gateway() as gateway:
@@ -276,6 +272,17 @@ def test_it_closes_without_waiting_for_calls_and_keeps_answered_ones(tmp_path: P
     assert list(CallRecord(tmp_path / "calls.jsonl").rows()) == done
 
 
+def child(path: Path, server: ModelServer, body: str, **named: Any) -> subprocess.Popen[str]:
+    """Start a process of its own that uses a gateway with the record at a path."""
+    program = (
+        "import signal, sys; from pathlib import Path; from tests.gateway.asking import *\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background has it ignored\n"
+        "server = type('There', (), {'url': sys.argv[2]})\n"
+        f"with new_gateway(Path(sys.argv[1]), concurrency=8) as gateway:\n    {body}"
+    )
+    return subprocess.Popen([sys.executable, "-c", program, str(path), server.url], text=True, **named)
+
+
 def _quietly(gateway: Gateway, server: ModelServer, numbers: Iterable[int]) -> None:
     with pytest.raises(GatewayStopped, match="the run ended"):
         ask_all(gateway, server, numbers)
@@ -287,27 +294,16 @@ def test_a_gateway_without_calls_closes() -> None:
 
 
 def test_an_interrupt_ends_a_run_and_keeps_what_was_answered(tmp_path: Path) -> None:
-    program = (
-        "import signal, sys; from pathlib import Path; from tests.gateway.asking import *;"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background has it ignored\n"
-        "server = type('There', (), {'url': sys.argv[2]})\n"
-        "with new_gateway(Path(sys.argv[1])) as gateway:\n"
-        "    ask_all(gateway, server, range(5)); ask_all(gateway, server, range(5, 15))"
-    )
+    path, asks = tmp_path / "calls.jsonl", "ask_all(gateway, server, range(5)); ask_all(gateway, server, range(5, 15))"
     with ModelServer() as server:
         server.answer = lambda body: _slower_after(server, 5)
-        child = subprocess.Popen(
-            [sys.executable, "-c", program, str(tmp_path / "calls.jsonl"), server.url],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        server.wait_for(15, timeout=30)
-        os.kill(child.pid, signal.SIGINT)
-        _out, told = child.communicate(timeout=15)  # the open requests would take 30 s
-    assert child.returncode != 0
-    assert told.strip().endswith("KeyboardInterrupt")
+        running = child(path, server, asks, stderr=subprocess.PIPE)
+        server.wait_for(13, timeout=30)
+        os.kill(running.pid, signal.SIGINT)
+        _out, told = running.communicate(timeout=15)  # the open requests would take 30 s
+    assert running.returncode != 0 and told.strip().endswith("KeyboardInterrupt")
     assert "never retrieved" not in told
-    assert len(list(CallRecord(tmp_path / "calls.jsonl").rows())) == 5
+    assert len(list(CallRecord(path).rows())) == 5
 
 
 def _slower_after(server: ModelServer, requests: int) -> str:
@@ -317,22 +313,17 @@ def _slower_after(server: ModelServer, requests: int) -> str:
 
 
 def test_the_record_of_a_killed_process_can_be_resumed(tmp_path: Path) -> None:
-    program = (
-        "import sys; from pathlib import Path; from tests.gateway.asking import *;"
-        "server = type('There', (), {'url': sys.argv[2]});\n"
-        "with new_gateway(Path(sys.argv[1]), concurrency=8) as gateway: ask_all(gateway, server, range(100))"
-    )
     path = tmp_path / "calls.jsonl"
     answered = 50 - 8
     with ModelServer(latency=0.02) as server:
         server.answer = lambda body: _slower_after(server, 50)
-        child = subprocess.Popen([sys.executable, "-c", program, str(path), server.url])
+        running = child(path, server, "ask_all(gateway, server, range(100))")
         deadline = time.monotonic() + 30
         while not path.exists() or path.read_bytes().count(b"\n") < answered:
             assert time.monotonic() < deadline, "what is answered is not on the disk"
             time.sleep(0.01)
-        child.kill()
-        child.wait(10)
+        running.kill()
+        running.wait(10)
         server.latency, server.answer = 0.0, yes_or_no
         kept = {row.key for row in CallRecord(path).rows()}
         assert answered <= len(kept) < 100
@@ -343,39 +334,27 @@ def test_the_record_of_a_killed_process_can_be_resumed(tmp_path: Path) -> None:
 
 
 def test_two_processes_that_need_the_same_calls_pay_for_each_once(tmp_path: Path) -> None:
-    program = (
-        "import sys; from pathlib import Path; from tests.gateway.asking import *;"
-        "server = type('There', (), {'url': sys.argv[2]});\n"
-        "with new_gateway(Path(sys.argv[1]), concurrency=8) as gateway:\n"
-        "    calls = ask_all(gateway, server, range(40)); print(len(calls), gateway.made, gateway.cached)"
-    )
-    command = [sys.executable, "-c", program, str(tmp_path / "calls.jsonl")]
+    asks = "print(len(ask_all(gateway, server, range(40))), gateway.made, gateway.cached)"
     with ModelServer(latency=0.1) as server:
-        children = [subprocess.Popen([*command, server.url], stdout=subprocess.PIPE, text=True) for _ in range(2)]
-        told = [list(map(int, child.communicate(timeout=60)[0].split())) for child in children]
-        assert set(server.answered.values()) == {1}
-        assert server.requests == 40
+        children = [child(tmp_path / "calls.jsonl", server, asks, stdout=subprocess.PIPE) for _ in range(2)]
+        told = [list(map(int, each.communicate(timeout=60)[0].split())) for each in children]
+        assert (set(server.answered.values()), server.requests) == ({1}, 40)
     assert [asked for asked, _made, _cached in told] == [40, 40]
     assert sum(made for _asked, made, _cached in told) == sum(cached for _asked, _made, cached in told) == 40
 
 
 def test_a_call_that_a_killed_process_was_making_is_made_by_another(tmp_path: Path) -> None:
-    program = (
-        "import sys; from pathlib import Path; from tests.gateway.asking import *;"
-        "server = type('There', (), {'url': sys.argv[2]});\n"
-        "with new_gateway(Path(sys.argv[1])) as gateway: ask(gateway, server, 1)"
-    )
     path = tmp_path / "calls.jsonl"
     with ModelServer(latency=30) as server:
-        child = subprocess.Popen([sys.executable, "-c", program, str(path), server.url])
+        running = child(path, server, "ask(gateway, server, 1)")
         server.wait_for(1, timeout=30)
         server.latency = 0.0
         record = CallRecord(path)
         assert not record.claim(question(server.url, 1).key)
         assert record.claim(question(server.url, 2).key)
         record.close()
-        child.kill()
-        child.wait(10)
+        running.kill()
+        running.wait(10)
         with new_gateway(path) as gateway:
             assert ask(gateway, server, 1).error is None
 

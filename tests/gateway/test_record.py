@@ -41,8 +41,7 @@ def test_stored_calls_are_found_in_order_of_arrival(tmp_path: Path) -> None:
     record = CallRecord(path)
     store(record, calls)
     for each in (record, CallRecord(path)):
-        assert list(each.rows()) == calls
-        assert each.find(calls[7].key) == calls[7]
+        assert (list(each.rows()), each.find(calls[7].key)) == (calls, calls[7])
         assert each.find(made(99).key) is None
 
 
@@ -50,8 +49,7 @@ def test_a_failed_call_is_kept_and_never_found(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
     store(CallRecord(path), [made(1, "It broke."), made(2), made(2, "It broke later.")])
     record = CallRecord(path)
-    assert record.find(made(1).key) is None
-    assert record.find(made(2).key) == made(2)
+    assert (record.find(made(1).key), record.find(made(2).key)) == (None, made(2))
     assert len(list(record.rows())) == 3
 
 
@@ -140,8 +138,7 @@ def test_a_process_finds_what_another_stored_once_it_stores_something_itself(tmp
     first, second = (CallRecord(tmp_path / "calls.jsonl") for _ in range(2))
     store(first, [made(1)])
     store(second, [made(2)])
-    assert second.find(made(1).key) == made(1)
-    assert list(second.rows()) == [made(1), made(2)]
+    assert (second.find(made(1).key), list(second.rows())) == (made(1), [made(1), made(2)])
 
 
 def test_calls_that_arrive_together_share_a_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,8 +201,7 @@ def test_a_full_disk_is_reported_and_leaves_no_partial_line(tmp_path: Path, monk
 def test_a_record_in_memory_works_without_a_file() -> None:
     record = CallRecord(None)
     store(record, [made(1), made(2)])
-    assert list(record.rows()) == [made(1), made(2)]
-    assert record.find(made(1).key) == made(1)
+    assert (list(record.rows()), record.find(made(1).key)) == ([made(1), made(2)], made(1))
 
 
 def test_an_unwritable_path_is_reported(tmp_path: Path) -> None:

@@ -1,17 +1,12 @@
 """A published board alone is enough: its own wheel, in an empty environment, recomputes its numbers."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 import sys
 import sysconfig
-import threading
 from collections.abc import Iterator
-from functools import partial
 from html import unescape
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -28,6 +23,7 @@ from memeval.records.release import Release
 from memeval.site.release.publish import publish
 from memeval.site.release.targets import open_target
 from memeval.storage import package_digest
+from tests.support.http_server import serving_folder
 
 pytestmark = pytest.mark.slow
 
@@ -45,11 +41,8 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(board: Path) -> Iterator[str]:
-    handler = partial(SimpleHTTPRequestHandler, directory=str(board.parent))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/{board.name}/"
-        server.shutdown()
+    with serving_folder(board.parent) as url:
+        yield f"{url}/{board.name}/"
 
 
 @pytest.fixture(scope="module")

@@ -124,12 +124,7 @@ def test_errors_are_counted_by_grader_and_part(report: LabelReport) -> None:
     assert rules.useful_rejected is not None and rules.useful_rejected.value == pytest.approx(1 / 3, abs=1e-6)
     assert judge.false_rejects is not None and judge.false_rejects.value == 0.0
     assert judge.false_accepts is not None and judge.false_accepts.value == 0.5
-    assert {each.part for each in report.errors} == {
-        "all",
-        "single-session-user",
-        "up to 6 words",
-        "acme/answers",
-    }
+    assert {each.part for each in report.errors} == {"all", "single-session-user", "up to 6 words", "acme/answers"}
 
 
 def test_a_share_by_labels_stands_beside_those_of_judge_and_rules(report: LabelReport) -> None:

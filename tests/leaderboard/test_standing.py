@@ -147,8 +147,7 @@ def test_a_run_on_other_data_than_the_released_is_not_ranked(tmp_path: Path) -> 
 @pytest.fixture
 def nothing_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Judge the runs of a test by their benchmarks and sources alone."""
-    monkeypatch.setattr("tests.support.standing._benchmarks", set())
-    monkeypatch.setattr("tests.support.standing._digests", set())
+    monkeypatch.setattr("tests.support.standing._counted", [])
 
 
 @pytest.mark.usefixtures("nothing_made_up")

@@ -64,8 +64,7 @@ def test_the_list_is_sorted_and_below_the_prefix(store: ObjectStore) -> None:
 def test_replacing_what_someone_else_changed_is_refused(store: ObjectStore) -> None:
     store.create("index", b"1")
     seen = store.info("index")
-    assert seen is not None
-    assert store.replace("index", b"2", seen=seen.etag)
+    assert seen is not None and store.replace("index", b"2", seen=seen.etag)
     assert not store.replace("index", b"3", seen=seen.etag)
     assert store.read("index") == b"2"
     assert store.replace("index", b"4")

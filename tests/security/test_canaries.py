@@ -15,7 +15,9 @@ import pytest
 
 from memeval.records.submission import Resources
 from memeval.records.track import Limits
-from memeval.systems import AdapterRaised, Launch, SystemDied, SystemProcess, SystemTimedOut
+from memeval.systems.child import Launch
+from memeval.systems.errors import AdapterRaised, SystemDied, SystemTimedOut
+from memeval.systems.process import SystemProcess
 from memeval.systems.sandbox import Sandbox, SandboxMode, find_sandbox
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is for Linux")
@@ -219,8 +221,7 @@ def test_no_note_outlasts_its_process(release: Release) -> None:
     assert "the module" in loot(process, "second"), "what stays in one process is the conformance checks' to find"
     process.start()
     process.reset()
-    assert loot(process, "third") == []
-    assert loot(release("keeps_notes"), "fourth") == []
+    assert (loot(process, "third"), loot(release("keeps_notes"), "fourth")) == ([], [])
 
 
 def test_nothing_around_it_tells_what_is_measured(release: Release, surroundings: Surroundings) -> None:

@@ -15,8 +15,9 @@ from memeval.gateway.gateway import Gateway
 from memeval.gateway.record import CallRecord
 from memeval.gateway.serving import ModelServer
 from memeval.records.track import Limits
-from memeval.systems import Launch, SystemProcess, child
-from memeval.systems.child import WORKER
+from memeval.systems import child
+from memeval.systems.child import WORKER, Launch
+from memeval.systems.process import SystemProcess
 from tests.gateway.serving.helpers import KEY, UpstreamWithTools, endpoint_to
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux is what closes processes to one another")

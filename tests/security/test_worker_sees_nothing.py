@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from memeval.records.track import Limits
-from memeval.systems import Launch, SystemProcess
+from memeval.systems.child import Launch
+from memeval.systems.process import SystemProcess
 from tests.security.memory import in_memory, memory_holds
 
 CANARY = """

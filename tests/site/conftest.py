@@ -6,6 +6,7 @@ import os
 import pickle
 import shutil
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from memeval.site.pages.publisher import Publisher, publishers
 from memeval.storage import locked
 from tests.claims.test_findings import board
 from tests.site.factory import FakeBenchmark, make_board
-from tests.support.standing import made_up
+from tests.support.standing import counting
 
 ROOT = Path(__file__).parents[2]
 
@@ -101,8 +102,9 @@ def of_session(factory: pytest.TempPathFactory) -> Path:
     return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
-def shared_board(factory: pytest.TempPathFactory) -> Built:
-    """Return the board that all processes of a session look at; the first to ask builds it."""
+@contextmanager
+def shared_board(factory: pytest.TempPathFactory) -> Iterator[Built]:
+    """Yield the board that all processes of a session look at; the first to ask builds it."""
     folder = of_session(factory) / "shared-board"
     folder.mkdir(exist_ok=True)
     runs = folder / "runs.json"
@@ -111,9 +113,9 @@ def shared_board(factory: pytest.TempPathFactory) -> Built:
             made = build_board(folder, FakeBenchmark())
             runs.write_text(json.dumps([str(run.path) for run in made.runs]), encoding="utf-8")
     found = [RunFolder(Path(path)) for path in json.loads(runs.read_text(encoding="utf-8"))]
-    for head in (folder / "results").glob("*/*/*/run.json"):  # another process may have made them
-        made_up(RunFolder(head.parent).run)
-    return Built(folder / "site", folder / "results", FakeBenchmark(), found)
+    heads = (folder / "results").glob("*/*/*/run.json")
+    with counting(RunFolder(head.parent).run for head in heads):  # another process may have made them
+        yield Built(folder / "site", folder / "results", FakeBenchmark(), found)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -150,5 +152,6 @@ def cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    return shared_board(tmp_path_factory)
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
+    with shared_board(tmp_path_factory) as board:
+        yield board

@@ -23,7 +23,7 @@ from memeval.gateway.serving.hosts import host_routes
 from memeval.records.call import Traffic
 from memeval.records.submission import Submission
 from memeval.records.track import Limits
-from memeval.systems import SystemProcess
+from memeval.systems.process import SystemProcess
 from memeval.systems.errors import SystemFailure, SystemNotReady
 from memeval.systems.sandbox import INSIDE_ORIGIN, SandboxMode, find_sandbox
 from memeval.systems.source import find_system
@@ -102,8 +102,7 @@ def running(request: pytest.FixtureRequest) -> Iterator[Hosted]:
             parameters={"poll_seconds": 0.02},
         )
         system = SystemProcess(
-            *(launch, LIMITS, printed.append, endpoint.environment),
-            sandbox=replace(sandbox, socket=socket),
+            *(launch, LIMITS, printed.append, endpoint.environment), sandbox=replace(sandbox, socket=socket)
         )
         yield Hosted(vendor, stack.enter_context(system), endpoint, traffic, printed)
 
@@ -163,8 +162,7 @@ def test_the_key_arrives_at_the_vendor_and_nowhere_else(hosted: Hosted) -> None:
     system.ingest([(TALK, "2025-03-04")])
     system.settle()
     token = hosted.endpoint.token
-    assert vendor.asked
-    assert {each.headers["Authorization"] for each in vendor.asked} == {f"{vendor.scheme} {KEY}"}
+    assert vendor.asked and {each.headers["Authorization"] for each in vendor.asked} == {f"{vendor.scheme} {KEY}"}
     assert not [each for each in vendor.asked if token in repr(each)], "and the placeholder not at the vendor"
     seen = repr((dict(hosted.endpoint.environment), hosted.printed, [row.to_json() for row in hosted.traffic]))
     assert KEY not in seen
@@ -198,8 +196,7 @@ def test_what_cannot_be_taken_in_is_an_error(hosted: Hosted) -> None:
 @pytest.mark.parametrize("slug", VENDORS)
 def test_each_says_what_it_needs_and_that_nobody_has_run_it(slug: str) -> None:
     submission = submission_of(slug)
-    assert submission.vendor is not None
-    assert submission.vendor.never_run
+    assert submission.vendor is not None and submission.vendor.never_run
     assert not submission.deterministic
     assert [host.key for host in submission.hosts] == [submission.hosts[0].variable.replace("BASE_URL", "API_KEY")]
     text = (SUBMISSIONS / slug / "README.md").read_text()
@@ -211,8 +208,7 @@ def test_each_says_what_it_needs_and_that_nobody_has_run_it(slug: str) -> None:
 def test_each_lock_names_its_packages_with_digests(slug: str) -> None:
     lines = (SUBMISSIONS / slug / "requirements.lock").read_text().splitlines()
     packages = [line for line in lines if not line.startswith(" ")]
-    assert packages
-    assert all("==" in line and line.endswith("\\") for line in packages)
+    assert packages and all("==" in line and line.endswith("\\") for line in packages)
     assert sum("--hash=sha256:" in line for line in lines) >= len(packages)
     assert not [line for line in lines if "index-url" in line or "://" in line]
 

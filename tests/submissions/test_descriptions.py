@@ -40,8 +40,7 @@ def locked(slug: str) -> dict[str, str]:
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_configuration_is_stated_and_a_product_where_there_is_one(slug: str) -> None:
     stated = submission(slug)
-    assert stated.configuration is not None
-    assert stated.configuration.model and stated.configuration.mode
+    assert stated.configuration is not None and stated.configuration.model and stated.configuration.mode
     assert (stated.product is None) == (slug in OWN)
 
 

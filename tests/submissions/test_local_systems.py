@@ -88,17 +88,14 @@ def lock_lines(slug: str) -> list[str]:
 class TestEachSubmission:
     def test_is_found_as_a_system_and_is_a_mock_where_its_model_is_none(self, slug: str) -> None:
         submission = find_system(slug, SUBMISSIONS).submission
-        assert submission is not None
-        assert submission.mock == (slug in MOCKS)
-        assert submission.configuration is not None
-        assert submission.configuration.model == MOCKS.get(slug, "no LLM")
+        assert submission is not None and submission.mock == (slug in MOCKS)
+        assert submission.configuration is not None and submission.configuration.model == MOCKS.get(slug, "no LLM")
         assert bool(submission.declared_models) == (submission.configuration.model == "scripted model")
         assert submission.hosts == ()
 
     def test_pins_every_package_by_digest_and_names_no_index(self, slug: str) -> None:
         lines = lock_lines(slug)
-        assert lines
-        assert [line for line in lines if not PIN.match(line)] == []
+        assert lines and [line for line in lines if not PIN.match(line)] == []
         assert "://" not in (SUBMISSIONS / slug / "requirements.lock").read_text("utf-8")
 
     def test_pins_what_its_list_of_requirements_asks_for(self, slug: str) -> None:

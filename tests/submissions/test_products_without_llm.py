@@ -56,8 +56,7 @@ def pins(slug: str) -> dict[str, str]:
 class TestEachProduct:
     def test_states_its_configuration_and_needs_no_model_and_no_host(self, slug: str) -> None:
         submission = find_system(slug, SUBMISSIONS).submission
-        assert submission is not None
-        assert submission.configuration is not None and not submission.mock
+        assert submission is not None and submission.configuration is not None and not submission.mock
         assert submission.configuration.model == "no LLM" and submission.configuration.caveats
         assert (submission.declared_models, submission.hosts) == ((), ())
 

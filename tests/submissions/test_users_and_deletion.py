@@ -60,5 +60,4 @@ def test_a_deletion_removes_what_it_names_and_nothing_else(slug: str, name: str)
         ["s001", "s002", "s003", "s004", "s005", "s009"],
     ]
     assert told["by_bank"] == [[], ["s001", "s002", "s004", "s005", "s009"]]
-    assert told["again"] == sorted([code.format(1000), "My locker is blue."])
-    assert told["all"] == []
+    assert (told["again"], told["all"]) == (sorted([code.format(1000), "My locker is blue."]), [])

@@ -3,14 +3,7 @@
 import json
 from typing import Any
 
-from memeval.records.audit import (
-    Agreement,
-    Audit,
-    AuditLine,
-    Probe,
-    ProbeKind,
-    Rate,
-)
+from memeval.records.audit import Agreement, Audit, AuditLine, Probe, ProbeKind, Rate
 from memeval.records.base import digest_of
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
 from memeval.records.run import Harness

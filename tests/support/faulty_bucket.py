@@ -11,11 +11,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import md5
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
+from threading import Lock
 from urllib.parse import urlsplit
 
 from tests.support.bucket_server import Bucket
+from tests.support.http_server import Call, running
 
 _ERROR = (
     '<?xml version="1.0" encoding="UTF-8"?><Error><Code>{code}</Code><Message>made by a test</Message>'
@@ -78,30 +78,18 @@ class FaultyBucket:
 @contextmanager
 def faulty_bucket(behind: Bucket) -> Iterator[FaultyBucket]:
     """Run a server in front of a bucket."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.daemon_threads = True
-    state = FaultyBucket(f"http://127.0.0.1:{server.server_port}")
+    state = FaultyBucket("")
     _Handler.state, _Handler.behind = state, urlsplit(behind.endpoint).netloc
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with running(_Handler) as state.endpoint:
         yield state
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(Call):
     disable_nagle_algorithm = True
     state: FaultyBucket
     behind: str
 
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-    def _forward(self) -> None:
+    def answer(self) -> None:
         fault = self.state.next_fault(f"{self.command} {self.path}")
         if fault is not None and fault.cuts_request:
             self.rfile.read(int(self.headers.get("Content-Length") or 0) // 2)
@@ -136,8 +124,6 @@ class _Handler(BaseHTTPRequestHandler):
             return
         length = answer.headers.get("Content-Length") if self.command == "HEAD" else None
         self._reply(answer.status, kept, content, length, None if fault is None else fault.reply_bytes)
-
-    do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = _forward
 
     def _reply(
         self, status: int, headers: dict[str, str], content: bytes, length: str | None = None, cut: int | None = None

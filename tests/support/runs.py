@@ -128,13 +128,7 @@ def edit_head(folder: RunFolder, **changes: Any) -> RunFolder:
 
 
 def _plan(
-    slug: str,
-    track: Track,
-    kind: SystemKind,
-    started: str,
-    version: str,
-    isolation: Isolation,
-    told: Mapping[str, Any],
+    slug: str, track: Track, kind: SystemKind, started: str, version: str, isolation: Isolation, told: Mapping[str, Any]
 ) -> Plan:
     system = SystemIdentity(
         slug=slug,

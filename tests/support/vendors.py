@@ -9,11 +9,13 @@ import re
 import threading
 import uuid
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, Self
 from urllib.parse import parse_qs, urlsplit
+
+from tests.support.http_server import Call, serving
 
 LOOKS = 2
 """How often something must be looked at until it is there."""
@@ -45,6 +47,10 @@ class Memory:
     key: str = field(default_factory=lambda: str(uuid.uuid4()))
     ready: bool = False
 
+    def told(self, text: str, at: str) -> dict[str, Any]:
+        """Return it under a vendor's names."""
+        return {"id": self.key, text: self.text, at: self.at}
+
     def shared(self, query: str) -> int:
         return len(words(self.text) & words(query))
 
@@ -72,43 +78,26 @@ class Vendor:
         self.failing = False
         self._looks: dict[str, int] = {}
         self._guard = threading.Lock()
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def any(self) -> None:
-                try:
-                    status, told = 200, outer._answer(self, key)
-                except Wrong as wrong:
-                    status, told = wrong.status, {"detail": wrong.sentence, "message": wrong.sentence}
-                data = json.dumps(told).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            do_GET = do_POST = do_DELETE = any
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self._key = key
+        self._running = ExitStack()
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+        self.url = self._running.enter_context(serving(self._reply))
         return self
 
     def __exit__(self, *_error: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self._running.close()
 
-    def _answer(self, call: BaseHTTPRequestHandler, key: str) -> Any:
-        data = call.rfile.read(int(call.headers.get("Content-Length") or 0)) or _chunks(call)
-        if call.headers.get("Authorization") != f"{self.scheme} {key}":
+    def _reply(self, call: Call) -> None:
+        try:
+            status, told = 200, self._answer(call)
+        except Wrong as wrong:
+            status, told = wrong.status, {"detail": wrong.sentence, "message": wrong.sentence}
+        call.reply(status, json.dumps(told).encode(), {"Content-Type": "application/json"})
+
+    def _answer(self, call: Call) -> Any:
+        data = call.body()
+        if call.headers.get("Authorization") != f"{self.scheme} {self._key}":
             raise Wrong(401, "Invalid key.")
         parts = urlsplit(call.path)
         many = parse_qs(parts.query)
@@ -202,18 +191,8 @@ class Mem0Server(Vendor):
         if not body.get("filters", {}).get("user_id"):
             raise Wrong(400, "filters need an entity id.")
         found = self.found(self.spaces.get(body["filters"]["user_id"], []), body["query"], body.get("top_k", 10))
-        return {
-            "results": [
-                {
-                    "id": each.key,
-                    "memory": each.text,
-                    "created_at": each.at,
-                    "score": 0.5,
-                    "metadata": each.more["metadata"],
-                }
-                for each in found
-            ]
-        }
+        scored = [each.told("memory", "created_at") | {"metadata": each.more["metadata"]} for each in found]
+        return {"results": [{"score": 0.5, **each} for each in scored]}
 
     def delete(self, asked: Asked) -> Any:
         if not asked.query.get("user_id"):
@@ -325,26 +304,9 @@ class LettaServer(Vendor):
         tags = set(asked.many.get("tags", []) + asked.many.get("tags[]", []))
         fitting = [each for each in memories if not tags or tags & set(each.more["tags"])]
         found = self.found(fitting, asked.query["query"], int(asked.query.get("top_k", 10)))
-        return {
-            "count": len(found),
-            "results": [
-                {"id": each.key, "content": each.text, "timestamp": each.at, "tags": each.more["tags"]}
-                for each in found
-            ],
-        }
+        results = [each.told("content", "timestamp") | {"tags": each.more["tags"]} for each in found]
+        return {"count": len(found), "results": results}
 
 
 def words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.lower()))
-
-
-def _chunks(call: BaseHTTPRequestHandler) -> bytes:
-    """Read a body that comes in chunks, where there is one."""
-    if call.headers.get("Transfer-Encoding", "").lower() != "chunked":
-        return b""
-    parts = []
-    while size := int(call.rfile.readline().split(b";")[0], 16):
-        parts.append(call.rfile.read(size))
-        call.rfile.readline()
-    call.rfile.readline()
-    return b"".join(parts)

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from memeval.records.track import Limits
-from memeval.systems import Launch, SystemProcess
+from memeval.systems.child import Launch
+from memeval.systems.process import SystemProcess
 from tests.systems.helpers import PATIENT, Start, adapter, write
 
 
@@ -23,12 +24,13 @@ def system(tmp_path: Path, log: list[str]) -> Iterator[Start]:
     def start(
         query: str = "return 'ok'",
         *,
+        more: str = "",
         source: str | None = None,
         limits: Limits = PATIENT,
         waited: Callable[[], float] = lambda: 0.0,
         **named: Any,
     ) -> Any:
-        file = write(tmp_path, adapter(query) if source is None else source)
+        file = write(tmp_path, adapter(query, more) if source is None else source)
         process = SystemProcess(Launch(file, **named), limits, log.append, waited=waited)
         started.append(process)
         process.start()

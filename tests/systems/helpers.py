@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from memeval.records.track import Limits
-from memeval.systems import SystemProcess
 from memeval.systems.child import WorkerProcess
+from memeval.systems.process import SystemProcess
 
 PATIENT = Limits(
     load_seconds=60.0,
@@ -38,9 +38,10 @@ Start = Callable[..., SystemProcess]
 """Starts a system from the body of its ``query`` or from whole source; see the fixture ``system``."""
 
 
-def adapter(query: str) -> str:
-    """Return the source of an adapter whose ``query`` has the given body."""
-    return ADAPTER.format(query=textwrap.indent(textwrap.dedent(query), " " * 8))
+def adapter(query: str, more: str = "") -> str:
+    """Return the source of an adapter whose ``query`` has the given body, with more methods, or others of a name."""
+    methods = textwrap.indent(textwrap.dedent(more), " " * 4)
+    return ADAPTER.format(query=textwrap.indent(textwrap.dedent(query), " " * 8)) + methods
 
 
 def write(folder: Path, source: str, name: str = "adapter.py") -> Path:

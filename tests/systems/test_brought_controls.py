@@ -9,8 +9,8 @@ import pytest
 
 from memeval.records.errors import BadInput
 from memeval.records.run import SystemKind
-from memeval.systems import SystemProcess
 from memeval.systems.controls import CONTROLS, all_controls, controls_of, table
+from memeval.systems.process import SystemProcess
 from memeval.systems.source import find_system, folder_source
 from tests.systems.helpers import PATIENT, adapter, write
 

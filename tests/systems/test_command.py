@@ -15,18 +15,17 @@ import pytest
 
 from memeval.records.submission import AdapterKind
 from memeval.records.track import Limits
-from memeval.systems import (
+from memeval.systems.child import WORKER, WORKER_ERRORS, Launch
+from memeval.systems.errors import (
     AdapterMisbehaved,
     AdapterRaised,
-    FoundItem,
-    Launch,
     NoAdapter,
     SystemDied,
     SystemFailure,
-    SystemProcess,
     SystemTimedOut,
 )
-from memeval.systems.child import WORKER, WORKER_ERRORS
+from memeval.systems.messages import FoundItem
+from memeval.systems.process import SystemProcess
 from memeval.systems.source import folder_source
 from tests.systems.helpers import PATIENT, session, write
 
@@ -83,10 +82,8 @@ def answering(asked: str) -> str:
 
 def test_the_example_in_node_remembers_by_event_time(log: list[str]) -> None:
     source = folder_source(EXAMPLE)
-    assert source.submission is not None
-    assert source.submission.kind is AdapterKind.COMMAND
+    assert source.submission is not None and source.submission.kind is AdapterKind.COMMAND
     with SystemProcess(source.launch, PATIENT, log.append) as process:
-        assert process.hello is not None
         assert process.hello.implementation.startswith("node ")
         told = [
             (session(1, "We deploy with Drone."), "2025-01-02"),
@@ -189,7 +186,6 @@ def test_the_worker_says_of_itself_and_of_exceptions_what_is_published(tmp_path:
 def test_a_program_that_leaves_out_all_it_may_is_a_system(program: Program) -> None:
     process = program(answering('say(id=request["id"], value={"answer": "naïve \\u2028 🙂"})'))
     hello = process.hello
-    assert hello is not None
     assert (hello.class_name, hello.implementation, hello.capabilities) == ("", "", ("ingest_session", "query"))
     process.ingest([(session(1), "2025-01-02")], afresh=True)
     assert process.settle() is None
@@ -276,11 +272,7 @@ def test_a_reply_to_a_question_without_an_answer_is_an_error_and_the_program_goe
             r"capabilities are retain, ask; it needs take_in",
         ),
         ("say(id=1, value={'capabilities': []})", NoAdapter, "capabilities are none; it needs take_in"),
-        (
-            "say(id=1, value={**MINIMAL, 'packages': ['x']})",
-            AdapterMisbehaved,
-            "instead of an object",
-        ),
+        ("say(id=1, value={**MINIMAL, 'packages': ['x']})", AdapterMisbehaved, "instead of an object"),
     ],
 )
 def test_a_program_that_does_not_come_up_is_refused_with_a_sentence(

@@ -10,8 +10,10 @@ import pytest
 
 from memeval.judging.prompting import fence
 from memeval.records.scenario import Session, Turn, dated_line
-from memeval.systems import AdapterRaised, SystemProcess, SystemReply, session_json
 from memeval.systems.controls import CONTROLS, EXTRACTIVE, NATIVE
+from memeval.systems.errors import AdapterRaised
+from memeval.systems.messages import SystemReply, session_json
+from memeval.systems.process import SystemProcess
 from memeval.systems.source import find_system
 from tests.systems.helpers import PATIENT
 
@@ -58,7 +60,6 @@ def search(slug: str, question: str = QUESTION, k: int = 10) -> SystemReply:
 def test_a_control_has_the_methods_that_its_readers_need_and_starts_over_on_reset(slug: str) -> None:
     with running(slug) as process:
         control, hello = CONTROLS[slug], process.hello
-        assert hello is not None
         assert hello.class_name == control.class_name
         assert hello.can("query") == (NATIVE in control.readers)
         assert hello.can("search") == (EXTRACTIVE in control.readers)
@@ -86,14 +87,12 @@ def test_the_recency_window_forgets_what_is_out_of_it() -> None:
         process.ingest([(session_json(session), session.date) for session in SESSIONS])
         reply = process.search(QUESTION, 2)
     assert reply.context == "\n".join([*LINES.values()][-3:])
-    assert reply.items is not None
-    assert [item.source_ids for item in reply.items] == [("s003:t02",), ("s003:t01",)]
+    assert reply.items is not None and [item.source_ids for item in reply.items] == [("s003:t02",), ("s003:t01",)]
 
 
 def test_bm25_scores_by_its_formula_and_brings_up_dated_lines() -> None:
     reply = search("bm25", "dog frontend", k=2)
-    assert reply.items is not None
-    assert [item.source_ids for item in reply.items] == [("s003:t01",), ("s002:t01",)]
+    assert reply.items is not None and [item.source_ids for item in reply.items] == [("s003:t01",), ("s002:t01",)]
     assert [item.text for item in reply.items] == [LINES["s003:t01"], LINES["s002:t01"]]
     # By hand: 6 turns of 10 + 1 + 7 + 1 + 5 + 1 = 25 words; "dog" in one, "frontend" in two; k1 = 1.2, b = 0.75.
     dog = math.log(1 + 5.5 / 1.5) * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 5 / (25 / 6)))
@@ -154,8 +153,47 @@ class TestNotebook:
         assert "React" in now.answer and "Svelte" not in now.answer
         assert "Svelte" in notebook.ask(QUESTION, "2025-01-15").answer
         assert "Svelte" in notebook.ask("Which frontend framework did Ann use before?").answer
-        assert now.items is not None
-        assert now.items[0].source_ids == ("s002:t01",)
+        assert now.items is not None and now.items[0].source_ids == ("s002:t01",)
 
     def test_it_says_that_it_does_not_know(self, notebook: SystemProcess) -> None:
         assert "don't know" in notebook.ask("Where is the violin?").answer
+
+
+@contextmanager
+def banks(slug: str) -> Iterator[SystemProcess]:
+    """A control that keeps five texts in two banks."""
+    with SystemProcess(find_system(slug).launch, PATIENT, print) as process:
+        process.reset()
+        for number, (bank, tags, day) in enumerate(
+            [
+                ("ann", ["a"], "2026-01-01"),
+                ("ann", ["b"], "2026-01-02"),
+                ("ann", None, ""),
+                ("bob", ["a"], "2026-01-01"),
+            ]
+        ):
+            words = " and ".join(["tea"] * (number + 1))
+            process.retain(f"text {number} has {words}", bank=bank, tags=tags, timestamp=day, source_id=f"s00{number}")
+        process.retain("rain in Oslo", bank="ann", source_id="s009")
+        yield process
+
+
+@pytest.mark.parametrize(
+    ("filters", "names"),
+    [
+        ({"bank": "ann"}, ["s002", "s001", "s000"]),
+        ({"bank": "ann", "tags": ["a"]}, ["s000"]),
+        ({"bank": "ann", "tags": ["a", "b"]}, ["s001", "s000"]),
+        ({"bank": "ann", "since": "2026-01-02"}, ["s001"]),
+        ({"bank": "ann", "until": "2026-01-02T00:00:00+00:00"}, ["s000"]),
+        ({"bank": "bob"}, ["s003"]),
+        ({"bank": "eve"}, []),
+        ({"bank": "ann", "query": "snow"}, []),
+    ],
+)
+def test_texts_of_a_bank_are_ranked_by_bm25_and_filtered(filters: dict[str, Any], names: list[str]) -> None:
+    with banks("bm25-texts") as every, banks("top-1") as best:
+        asked = {"query": "tea?", "k": 3, **filters}
+        assert [item.source_ids for item in every.recall(**asked).items or ()] == [(name,) for name in names]
+        assert [item.source_ids for item in best.recall(**asked).items or ()] == [(name,) for name in names[:1]]
+        assert len(every.recall(**{**asked, "k": 2}).items or ()) == min(2, len(names))

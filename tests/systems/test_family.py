@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memeval.records.submission import Resources
-from memeval.systems import SystemDied, SystemTimedOut
+from memeval.systems.errors import SystemDied, SystemTimedOut
 from memeval.systems.family import Process, excess_of, family, memory_of, processes
 from tests.systems.helpers import PATIENT, Start, child_of, gone
 

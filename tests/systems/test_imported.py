@@ -6,8 +6,9 @@ import pytest
 
 from memeval.records.base import digest_bytes, digest_of
 from memeval.records.errors import BadInput
-from memeval.systems import AdapterRaised, SystemProcess
+from memeval.systems.errors import AdapterRaised
 from memeval.systems.methods import files_of
+from memeval.systems.process import SystemProcess
 from memeval.systems.sandbox import SandboxMode, find_sandbox
 from memeval.systems.source import find_system, start_system
 from tests.systems.helpers import PATIENT, adapter, write

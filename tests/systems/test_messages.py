@@ -87,8 +87,7 @@ def test_a_reply_is_read_with_all_it_may_hold() -> None:
 def test_an_exception_without_words_is_named_by_its_type() -> None:
     error = {"kind": "raised", "method": "query", "message": "", "type": "KeyError", "trace": []}
     failure = messages.failure(error, "ask")
-    assert isinstance(failure, AdapterRaised)
-    assert failure.sentence == "query raised KeyError."
+    assert isinstance(failure, AdapterRaised) and failure.sentence == "query raised KeyError."
 
 
 def test_an_error_of_an_unknown_form_is_refused() -> None:
@@ -124,8 +123,7 @@ def test_what_a_program_does_say_of_itself_must_be_right(value: object) -> None:
 def test_a_count_of_the_forgotten_is_whole_or_missing(count: object) -> None:
     with pytest.raises(ProtocolError):
         messages.forgotten({"forgotten": count})
-    assert messages.forgotten({"forgotten": 3}) == 3
-    assert messages.forgotten({}) is None
+    assert (messages.forgotten({"forgotten": 3}), messages.forgotten({})) == (3, None)
 
 
 def test_a_stray_line_is_shown_cut_and_harmless() -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from memeval.records.submission import Resources
-from memeval.systems import Launch, SystemFailure, SystemProcess
+from memeval.systems.child import Launch
+from memeval.systems.errors import SystemFailure
+from memeval.systems.process import SystemProcess
 from memeval.systems.remedies import COMPILE, remedy_for, signal_words, slow_remedy
 from memeval.systems.sandbox import SandboxMode, find_sandbox
 from tests.systems.helpers import PATIENT, session, write

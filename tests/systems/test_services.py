@@ -16,8 +16,10 @@ from memeval.records.errors import BadInput
 from memeval.records.run import ServiceIdentity
 from memeval.records.submission import Service, ServiceName
 from memeval.records.track import Limits
-from memeval.systems import Launch, SystemProcess, inside_services
+from memeval.systems import inside_services
+from memeval.systems.child import Launch
 from memeval.systems.launching import service_identities
+from memeval.systems.process import SystemProcess
 from memeval.systems.sandbox import SandboxMode, find_sandbox
 
 BOTH = (

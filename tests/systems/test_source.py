@@ -15,14 +15,7 @@ from memeval.systems.controls import CONTROLS
 from memeval.systems.manifest import examined_manifest
 from memeval.systems.messages import AdapterInfo
 from memeval.systems.process import SystemProcess
-from memeval.systems.source import (
-    DRIVERS,
-    SystemSource,
-    examined_folder,
-    find_system,
-    folder_source,
-    start_system,
-)
+from memeval.systems.source import DRIVERS, SystemSource, examined_folder, find_system, folder_source, start_system
 from tests.systems.helpers import PATIENT, adapter, write
 
 MANIFEST = """
@@ -332,13 +325,7 @@ def test_tricks_with_files_are_all_told_at_once(folder: Path) -> None:
     write(folder, "x" * 2_000_000, "big.txt")
     told = " ".join(str(fault) for fault in examined_folder(folder)[1])
     for sentence in (
-        *(
-            "that Windows reserves",
-            "is hidden",
-            "a:b: has a name",
-            "only by upper and lower case",
-            "bad\\nname: has",
-        ),
+        *("that Windows reserves", "is hidden", "a:b: has a name", "only by upper and lower case", "bad\\nname: has"),
         *("made by an installer", "neither a file nor a folder", "latin.py:1: is not UTF-8", "without lock files"),
     ):
         assert sentence in told, sentence

@@ -9,10 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from memeval.systems import AdapterMisbehaved, AdapterRaised, FoundItem, NoAdapter, SystemProcess
 from memeval.systems.child import WORKER, WORKER_ERRORS, WORKER_TOGETHER
-from memeval.systems.errors import SystemDied, SystemFailure, SystemTimedOut
-from memeval.systems.messages import SystemReply
+from memeval.systems.errors import (
+    AdapterMisbehaved,
+    AdapterRaised,
+    NoAdapter,
+    SystemDied,
+    SystemFailure,
+    SystemTimedOut,
+)
+from memeval.systems.messages import FoundItem, SystemReply
+from memeval.systems.process import SystemProcess
 from memeval.systems.questions import (
     EndedInFlight,
     Flight,
@@ -59,13 +66,11 @@ class KeywordMemory(MemorySystemAdapter):
 
 def test_a_deepmemeval_adapter_runs_unchanged(system: Start) -> None:
     process = system(source=DEEPMEMEVAL_STYLE)
-    assert process.hello is not None
     assert process.hello.class_name == "KeywordMemory"
     assert process.hello.candidates == ("KeywordMemory",)
     process.ingest([(session(1, "Uses Svelte."), "2025-01-02"), (session(2, "Uses React."), "2025-03-04")])
     reply = process.ask("Which framework?")
-    assert reply.answer == "Uses React."
-    assert reply.reported_tokens == pytest.approx(5.2)
+    assert reply.answer == "Uses React." and reply.reported_tokens == pytest.approx(5.2)
     assert process.ask("Which framework?", "2025-02-01").answer == "Uses Svelte."
 
 
@@ -175,8 +180,7 @@ def test_a_bank_that_a_method_cannot_do_without_is_always_given(system: Start) -
     process.retain("c")
     assert process.ask("q").answer == "'memeval'"
     assert process.recall("q", 1).items == (FoundItem("memeval"),)
-    assert process.forget(query="tea") is None
-    assert process.ask("q").answer == "('mine', 'tea')"
+    assert (process.forget(query="tea"), process.ask("q").answer) == (None, "('mine', 'tea')")
 
 
 def test_a_method_under_a_decorator_is_looked_at_itself(system: Start) -> None:
@@ -242,7 +246,6 @@ def test_a_wrong_return_of_the_other_calls_is_refused(system: Start, body: str, 
 
 def test_what_an_adapter_speaks_to_is_among_its_packages(system: Start) -> None:
     hello = system(source=BANKS + "    def versions(self): return {'server': '0.2.0'}\n").hello
-    assert hello is not None
     assert hello.packages == {"server": "0.2.0"}
     assert "versions" not in hello.capabilities
 
@@ -279,7 +282,6 @@ def test_of_two_classes_none_is_taken_and_all_are_named(system: Start) -> None:
 def test_classes_of_the_file_go_before_imported_ones(system: Start, tmp_path: Path) -> None:
     (tmp_path / "base.py").write_text(textwrap.dedent(TWO), "utf-8")
     process = system(source="from base import Alpha, Zeta\nclass Own(Zeta): pass\n")
-    assert process.hello is not None
     assert (process.hello.class_name, process.hello.candidates) == ("Own", ("Alpha", "Own", "Zeta"))
     with pytest.raises(NoAdapter, match="several adapter classes: Alpha, Zeta"):
         system(source="from base import Alpha, Zeta\n")
@@ -290,7 +292,7 @@ def test_a_class_called_as_deepmemevals_base_is_taken_where_there_is_no_other(sy
     alone = TWO.partition("class Alpha")[0].replace("Zeta", "MemorySystemAdapter")
     assert system(source=alone).ask("q").answer == "zeta"
     derived = system(source=alone + "class Own(MemorySystemAdapter): pass\n")
-    assert derived.hello is not None and derived.hello.class_name == "Own"
+    assert derived.hello.class_name == "Own"
 
 
 UPSTREAM = """
@@ -307,7 +309,7 @@ class Mine(MemorySystemAdapter):
 
 def test_the_base_class_of_deepmemeval_is_provided_where_the_folder_has_none(system: Start, tmp_path: Path) -> None:
     process = system(source=UPSTREAM)
-    assert process.hello is not None and process.hello.class_name == "Mine"
+    assert process.hello.class_name == "Mine"
     process.ingest(sessions(2))
     assert process.ask("q").answer == "2 src.adapter"
     (tmp_path / "src").mkdir()
@@ -385,26 +387,15 @@ def test_parameters_reach_the_constructor_and_siblings_import(system: Start, tmp
 
 
 def test_capabilities_and_environment_are_reported(system: Start, tmp_path: Path) -> None:
-    source = """
-        class A:
-            usage = None
-            def reset(self): pass
-            def ingest_session(self, session, timestamp): pass
-            def query(self, question, timestamp="now"): return ""
-            def settle(self, timeout): pass
-            def close(self): pass
-    """
-    hello = system(source=source).hello
-    assert hello is not None
+    more = "usage = None\ndef settle(self, timeout): pass\ndef close(self): pass"
+    hello = system(more=more).hello
     assert hello.capabilities == ("close", "ingest_session", "query", "settle")
     assert hello.implementation == sys.implementation.name
-    assert hello.python == ".".join(map(str, sys.version_info[:3]))
-    assert hello.packages == {}
+    assert (hello.python, hello.packages) == (".".join(map(str, sys.version_info[:3])), {})
     info = tmp_path / "Some_Memory-1.2.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: Some_Memory\nVersion: 1.2\n")
-    other = system(source=source).hello
-    assert other is not None
+    other = system(more=more).hello
     assert other.packages == {"some-memory": "1.2"}
     assert other.environment_digest != hello.environment_digest
 
@@ -446,15 +437,8 @@ def test_what_no_record_can_hold_is_refused_with_a_sentence(system: Start, retur
 
 @pytest.mark.parametrize("returned", ["None", "True", "'5'", "float('inf')", "-1", "10 ** 400", "1e308"])
 def test_a_token_count_that_is_none_is_refused(system: Start, returned: str) -> None:
-    source = f"""
-        class A:
-            def reset(self): pass
-            def ingest_session(self, session, timestamp): pass
-            def query(self, question, timestamp="now"): return "x"
-            def get_context_tokens(self): return {returned}
-    """
     with pytest.raises(AdapterMisbehaved, match="get_context_tokens returned"):
-        system(source=source).ask("q")
+        system(more=f"def get_context_tokens(self): return {returned}").ask("q")
 
 
 def test_text_of_many_bytes_in_few_characters_fits_up_to_the_limit(system: Start) -> None:
@@ -469,14 +453,11 @@ def test_a_dict_answer_carries_context_and_items(system: Start) -> None:
 
 
 def test_a_search_may_hand_over_a_context(system: Start) -> None:
-    source = """
-        class A:
-            def reset(self): pass
-            def ingest_session(self, session, timestamp): pass
-            def search(self, query, k, timestamp="now"):
-                return {"both": {"context": "c", "items": ["i"]}, "one": {"context": "c"}, "none": {}}.get(query, 7)
+    more = """
+    def search(self, query, k, timestamp="now"):
+        return {"both": {"context": "c", "items": ["i"]}, "one": {"context": "c"}, "none": {}}.get(query, 7)
     """
-    process = system(source=source)
+    process = system(more=more)
     assert (process.search("both", 1).context, process.search("both", 1).items) == ("c", (FoundItem("i"),))
     assert process.search("one", 1).items is None
     with pytest.raises(AdapterMisbehaved, match="neither 'context' nor 'items'"):
@@ -573,7 +554,7 @@ class Many:
 
 def test_an_adapter_that_declares_it_answers_several_questions_at_the_same_time(system: Start) -> None:
     process = system(source=MANY_AT_ONCE)
-    assert process.hello is not None and process.hello.questions_at_once == 8
+    assert process.hello.questions_at_once == 8
     questions = [str(9 - place) for place in range(8)] + ["wrong"]
     came = together(process, [ask_call(question) for question in questions], 8)
     assert [(one.answer, one.reported_tokens) for one in came[:-1] if isinstance(one, SystemReply)] == [
@@ -659,7 +640,7 @@ def test_texts_that_come_together_overlap_where_the_adapter_allows_it(
     system: Start, source: str, overlap: bool
 ) -> None:
     process = system(source=source)
-    assert process.hello is not None and process.hello.can("texts_together") is overlap
+    assert process.hello.can("texts_together") is overlap
     process.reset()
     texts = [retain_call(f"text {number}", bank=f"b{number % 2}") for number in range(6)]
     seconds = process.retain_together(texts, 4)
@@ -711,5 +692,5 @@ def test_traits_are_passed_to_a_reflect_that_takes_them_and_to_no_other(
             def reflect({signature}): return repr(locals().get("dispositions"))
         """
     )
-    assert process.hello is not None and process.hello.can("dispositions") is can
+    assert process.hello.can("dispositions") is can
     assert process.reflect("why", dispositions={"empathy": 1}).answer == (repr({"empathy": 1}) if can else "None")

@@ -1,7 +1,5 @@
 """Compares runs item by item: runs of one track, or runs with the same answers and different judges."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -62,12 +60,8 @@ def compare_runs(folders: Sequence[RunFolder]) -> Comparison:
     :func:`memeval.statistics.flips.family_tests`). P-values are corrected in two families: the composites and
     categories of all runs, and the metrics of all runs.
 
-    Args:
-        folders: at least two runs, of one track or with the same responses.
-
-    Raises:
-        BadInput: fewer than two runs, a run appears twice, the runs are not comparable, or the rows of a run are
-            missing.
+    ``folders``: at least two runs, of one track or with the same responses. Raises ``BadInput`` if fewer than two runs,
+    a run appears twice, the runs are not comparable, or the rows of a run are missing.
     """
     if len(folders) < 2:
         raise BadInput("comparing needs at least two runs.", remedy="Name two or more runs.")
@@ -270,11 +264,7 @@ def _metric_differences(matched: Matched, metrics: Mapping[str, MetricInfo]) -> 
 
 
 def _difference(
-    name: str,
-    paired: PairedDifference,
-    values: Sequence[float],
-    pairs: Matched,
-    direction: Direction | None = None,
+    name: str, paired: PairedDifference, values: Sequence[float], pairs: Matched, direction: Direction | None = None
 ) -> MeasuredDifference:
     """Return a difference that is not tested yet.
 

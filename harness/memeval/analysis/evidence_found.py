@@ -1,7 +1,5 @@
 """Finds the evidence of an item among the retrieved items, and in the context that the reader received."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -64,8 +62,7 @@ class EvidenceFinder:
     returns its whole history has found everything. If the key and the system name turns, evidence is turns. Otherwise
     it is sessions, and any turn of a session counts.
 
-    Args:
-        reader_tokens: token limit of a model reader's context; ``None`` for no limit.
+    ``reader_tokens``: token limit of a model reader's context; ``None`` for no limit.
     """
 
     def __init__(self, scenario: Scenario, contexts: Mapping[str, Context], reader_tokens: int | None = None) -> None:
@@ -78,8 +75,7 @@ class EvidenceFinder:
     def availability(self, item: ItemKey, responses: Sequence[Response], *, turns: bool = True) -> EvidenceAvailability:
         """Return how much of an item's evidence was available.
 
-        Args:
-            turns: whether evidence can be turns; ``False`` for sessions only.
+        ``turns``: whether evidence can be turns; ``False`` for sessions only.
         """
         retrieved = [self.history.retrieved(response.items or ()) for response in responses]
         pieces, by_turn = self._pieces(item, retrieved, turns)

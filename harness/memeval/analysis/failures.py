@@ -301,8 +301,7 @@ def failures_of(
 ) -> list[Failure]:
     """Return the failure analysis of the graded items of a run, in plan order.
 
-    Args:
-        track: its track, which has the reader's token limit; ``None`` for no limit.
+    ``track``: its track, which has the reader's token limit; ``None`` for no limit.
     """
     last, grade_of = last_attempts(responses), {grade.item_id: grade for grade in grades}
     known = Contexts(contexts)

@@ -1,7 +1,5 @@
 """Checks the promotion gates of a matrix, and writes it as text tables and as CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Computes the figures of a suite from rows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import floor, fsum
@@ -24,11 +22,7 @@ def percentile(values: Sequence[float], p: float) -> float | None:
 
     Position ``(n − 1) · p / 100`` in the ordered values (Astrocyte's evaluation, ``percentile``).
 
-    Args:
-        p: from 0 to 100.
-
-    Raises:
-        ValueError: ``p`` is outside this range.
+    ``p``: from 0 to 100. Raises ``ValueError`` if ``p`` is outside this range.
     """
     if not 0 <= p <= 100:
         raise ValueError(f"the percentile must be between 0 and 100, not {p:g}")

@@ -57,8 +57,7 @@ class _Content:
 class _History:
     """What each line follows, by digest of the line.
 
-    Args:
-        lines: the lines in an order in which each stands after all that it follows.
+    ``lines``: the lines in an order in which each stands after all that it follows.
     """
 
     def __init__(self, lines: Iterable[tuple[bytes, LedgerEntry]] = ()) -> None:
@@ -151,9 +150,8 @@ class Ledger:
 
     A writer that is interrupted can leave an incomplete last line. Readers ignore it, and the next append removes it.
 
-    Args:
-        results: the results folder; the ledger is ``ledger.jsonl`` in it, and may not exist yet.
-        key: file of an SSH key that signs new entries; ``None`` to append without signatures.
+    ``results``: the results folder; the ledger is ``ledger.jsonl`` in it, and may not exist yet. ``key``: file of an
+    SSH key that signs new entries; ``None`` to append without signatures.
     """
 
     def __init__(self, results: Path, key: Path | None = None) -> None:
@@ -207,13 +205,9 @@ class Ledger:
     ) -> LedgerEntry:
         """Append an entry, flushed to disk before returning; an incomplete last line is removed first.
 
-        Args:
-            folder: the run it happened to; ``None`` for ``released`` and ``started``.
-            details: fields of some events; see :class:`Details`.
-
-        Raises:
-            BadInput: the ledger is damaged or cannot be written, no reason was given, the fields do not fit the event,
-                or the key cannot sign.
+        ``folder``: the run it happened to; ``None`` for ``released`` and ``started``. ``details``: fields of some
+        events; see :class:`Details`. Raises BadInput: the ledger is damaged or cannot be written, no reason was given,
+        the fields do not fit the event, or the key cannot sign.
         """
         if not reason.strip():
             raise BadInput("a ledger entry needs a reason.", remedy="Add --reason TEXT.")
@@ -265,9 +259,8 @@ class Ledger:
     def merge(self, other: Ledger) -> int:
         """Add the lines of another clone's ledger that this one lacks, and return their number. No line is changed.
 
-        Raises:
-            BadInput: one of them is damaged, they have no line in common, or the other one has a line of this one with
-                another content.
+        Raises BadInput: one of them is damaged, they have no line in common, or the other one has a line of this one
+        with another content.
         """
         try:
             with locked(self.path.parent):

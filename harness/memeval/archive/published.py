@@ -36,11 +36,8 @@ def is_published(named: str) -> bool:
 def published_run(named: str) -> RunFolder:
     """Return a run of a published board, copied into the cache and checked against its digests.
 
-    Args:
-        named: address or folder of the run's page, such as ``https://board.example/latest/runs/RUN/``.
-
-    Raises:
-        BadInput: it is not there, has unusable names, or does not match its digests.
+    ``named``: address or folder of the run's page, such as ``https://board.example/latest/runs/RUN/``. Raises BadInput:
+    it is not there, has unusable names, or does not match its digests.
     """
     base = named.removesuffix("index.html").rstrip("/") + "/"
     head = _read(base, HEAD, LARGEST_HEAD)

@@ -305,10 +305,8 @@ def _checked(benchmark: object, entry: EntryPoint) -> Benchmark:
 def unusable(benchmark_id: str, problem: str, remedy: str = "") -> BrokenBenchmark:
     """Return the error that a benchmark cannot be used, with the name of its package.
 
-    Args:
-        benchmark_id: its id; it may be of no installed package.
-        problem: what is wrong, as a sentence.
-        remedy: what its author can do, as a sentence; blank if only a reinstallation helps.
+    ``benchmark_id``: its id; it may be of no installed package. ``remedy``: what its author can do, as a sentence;
+    blank if only a reinstallation helps.
     """
     entry = _entries().get(benchmark_id)
     return _unusable(benchmark_id, "" if entry is None else f" of {_origin(entry)}", problem, remedy)

@@ -93,10 +93,6 @@ def check_size(path: Path, size: int) -> None:
     """Refuse a file that is too large.
 
     Raises ``BadInput``: the file is too large.
-
-    Args:
-        path: the file, for the error message.
-        size: its size in bytes.
     """
     if size > BYTES:
         raise BadInput(
@@ -123,11 +119,7 @@ def _check_events(path: Path, events: Iterator[Any]) -> None:
 class Entry:
     """A mapping of the file, read key by key. Invalid values are added to the problems and count as absent.
 
-    Args:
-        node: the node that should be a mapping.
-        what: its name in error messages, such as ``recall``.
-        known: the allowed keys.
-        problems: collects the problems.
+    ``what``: its name in error messages, such as ``recall``.
     """
 
     def __init__(self, node: yaml.Node, what: str, known: Collection[str], problems: Problems) -> None:

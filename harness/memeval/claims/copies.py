@@ -1,7 +1,5 @@
 """Copies of published files on this machine, downloaded and checked against their digests."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import urllib.error
@@ -31,8 +29,7 @@ class Copies:
     The file ``path`` of ``owner/name`` is at ``owner__name/path``, at ``path`` itself, or there with ``__`` in place of
     ``/``; each with or without ``.gz``. So a clone of the repository and a folder of clones both work.
 
-    Args:
-        folder: the folder; ``None`` for the files that ``memeval sources pull`` fetched.
+    ``folder``: the folder; ``None`` for the files that ``memeval sources pull`` fetched.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -47,9 +44,8 @@ class Copies:
     def read(self, source: PublishedSource, part: FilePart) -> bytes:
         """Return the bytes of a file, uncompressed.
 
-        Raises:
-            BadInput: there is no copy, it is too large, cannot be read, or has another digest; or the source states no
-                digest.
+        Raises ``BadInput`` if there is no copy, it is too large, cannot be read, or has another digest; or the source
+        states no digest.
         """
         path = next((path for path in self._places(source, part) if path.is_file()), None)
         if path is None:
@@ -105,11 +101,8 @@ TIMEOUT_SECONDS = 60.0
 def pull_file(source: PublishedSource, part: FilePart, copies: Copies, address: str | None = None) -> Path:
     """Download a file, unless it is here.
 
-    Args:
-        address: another address than GitHub's.
-
-    Raises:
-        BadInput: it is not there, the connection failed, it is too large, or it has another digest. Nothing is stored.
+    ``address``: another address than GitHub's. Raises ``BadInput`` if it is not there, the connection failed, it is too
+    large, or it has another digest. Nothing is stored.
     """
     target = copies.target(source, part)
     if copies.has(source, part):

@@ -5,8 +5,6 @@ file shows signs of a broken run. It is public when its authors have had 14 days
 with such a finding waits with it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -32,8 +30,7 @@ class Embargo:
 def embargo(findings: Iterable[RecountedClaim], files: Iterable[RegradedFile], day: str | None = None) -> Embargo:
     """Return what may not be published on a day.
 
-    Args:
-        day: UTC date of the release; ``None`` for all unfavourable findings, also those that are public by now.
+    ``day``: UTC date of the release; ``None`` for all unfavourable findings, also those that are public by now.
     """
     known = list(findings)
     sent: dict[str, list[str]] = {}

@@ -1,7 +1,5 @@
 """The figures of a regraded file: a pure function of its rows, so that anyone can count them again."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Findings: what the regraded files say about published scores, and about the judges that gave them."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -146,11 +144,8 @@ def read_findings(results: Path, hidden: Embargo = NOTHING_WAITS) -> FindingsRep
 
     Every value is counted from the rows in ``imported`` of the results folder: no published file is needed.
 
-    Args:
-        hidden: findings and files to leave out.
-
-    Raises:
-        BadInput: a file cannot be read or is not valid, or a claim names a file or a judge that is not stored.
+    ``hidden``: findings and files to leave out. Raises ``BadInput`` if a file cannot be read or is not valid, or a
+    claim names a file or a judge that is not stored.
     """
     folder = findings_folder(results)
     if not folder.is_dir():
@@ -254,8 +249,7 @@ def claim_verdict(claim: PublishedClaim, found: Recount | None) -> ClaimVerdict:
     A value holds if it is the recounted value within its printed digits, or within the margin that the claim states. It
     differs only if words link the claim to the counted file, and repository and commit are known.
 
-    Args:
-        found: its recount; ``None`` if there is no file to count.
+    ``found``: its recount; ``None`` if there is no file to count.
     """
     if claim.absent:
         return ClaimVerdict.FILE_ABSENT

@@ -1,7 +1,5 @@
 """Finds the item of each published row, by id, or by question and reference answer in order."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

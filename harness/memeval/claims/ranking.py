@@ -1,7 +1,5 @@
 """Ranks of regraded files among those of their group, by the share that the rules call right."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,8 +18,7 @@ def stored_ranks(results: Path, files: Sequence[RegradedFile]) -> dict[str, Rank
     Files are ranked among themselves if source, group, answer model, benchmark, protocol, tier and data are the same,
     and the rules can judge their answers. A group of one file has no ranks, nor has a file with signs of a broken run.
 
-    Raises:
-        BadInput: the rows of a file are missing or invalid.
+    Raises ``BadInput`` if the rows of a file are missing or invalid.
     """
     groups: dict[tuple[object, ...], list[RegradedFile]] = defaultdict(list)
     for file in files:
@@ -43,8 +40,7 @@ def group_ranks(files: Sequence[Sequence[RegradedRow]]) -> tuple[RankRange, ...]
     The method is that of the board, ``ranks@2``: sign flips of whole clusters, corrected for all pairs of files (see
     :func:`memeval.statistics.flips.pair_tests`). Only items that the rules judge in every file count.
 
-    Args:
-        files: the rows of each file, at least two files. Repetitions of an item are averaged.
+    ``files``: the rows of each file, at least two files. Repetitions of an item are averaged.
     """
     scores = [_scores(rows) for rows in files]
     items = sorted(set.intersection(*(set(each) for each in scores)))

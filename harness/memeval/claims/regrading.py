@@ -1,7 +1,5 @@
 """Grades a published file again: read, match, grade by rules, and count."""
 
-from __future__ import annotations
-
 import datetime
 import math
 import re
@@ -49,8 +47,7 @@ class Regraded:
 class Sessions:
     """Opens each benchmark, protocol and tier once.
 
-    Args:
-        data: where the benchmarks' data is; ``None`` for memeval's data folder.
+    ``data``: where the benchmarks' data is; ``None`` for memeval's data folder.
     """
 
     def __init__(self, data: Mapping[str, Path] | None = None) -> None:
@@ -77,9 +74,8 @@ class Sessions:
 def regrade(source: PublishedSource, file: SourceFile, copies: Copies, sessions: Sessions) -> Regraded:
     """Grade a file of answers again.
 
-    Raises:
-        BadInput: a file is missing, has another digest, or does not fit its mapping; the benchmark's data is missing;
-            or no row has an item.
+    Raises ``BadInput`` if a file is missing, has another digest, or does not fit its mapping; the benchmark's data is
+    missing; or no row has an item.
     """
     session = sessions.session(file.benchmark, file.protocol, file.tier)
     first, matched, rows = matched_rows(source, file, copies, sessions)

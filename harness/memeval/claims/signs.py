@@ -1,7 +1,5 @@
 """Signs of a broken run in a file of answers. They say what to look at, not what happened."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
@@ -42,8 +40,7 @@ def signs_of(
 ) -> tuple[Sign, ...]:
     """Return what was looked for in the rows, and how often it was found.
 
-    Args:
-        last_years: the year of the last session, by scenario; scenarios without dates are left out.
+    ``last_years``: the year of the last session, by scenario; scenarios without dates are left out.
     """
     answers = {slot: row.answer for slot, row in rows.items() if row.answer is not None}
     found = [*_collapsed(rows, keys)]

@@ -1,7 +1,5 @@
 """Where sources are described, and where regraded files are stored and checked."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -29,11 +27,8 @@ LARGEST_SOURCE = 256_000
 def read_sources(folder: Path = SOURCES, names: Sequence[str] = ()) -> list[PublishedSource]:
     """Return the sources of a folder, by name.
 
-    Args:
-        names: only these; all if empty.
-
-    Raises:
-        BadInput: the folder has no sources, a name is unknown, or a file is invalid.
+    ``names``: only these; all if empty. Raises ``BadInput`` if the folder has no sources, a name is unknown, or a file
+    is invalid.
     """
     paths = {path.stem: path for path in listed(folder, "*.toml")}
     if not paths:
@@ -61,11 +56,7 @@ def summary_path(results: Path, source: str, file: str) -> Path:
 def write_regraded(results: Path, regraded: Regraded) -> Path:
     """Store a regraded file; an equal one stays as it is.
 
-    Returns:
-        The path of its summary.
-
-    Raises:
-        BadInput: the folder cannot be written.
+    Returns the path of its summary. Raises ``BadInput`` if the folder cannot be written.
     """
     path = summary_path(results, regraded.summary.source, regraded.summary.file)
     if path.is_file() and stored_equals(path, regraded):
@@ -112,8 +103,7 @@ def check_regraded(results: Path, summary: RegradedFile) -> list[str]:
 
     Needs neither the published file nor the benchmark's data.
 
-    Raises:
-        BadInput: the rows are missing or invalid.
+    Raises ``BadInput`` if the rows are missing or invalid.
     """
     rows = stored_rows(results, summary)
     problems = []

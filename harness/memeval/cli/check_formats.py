@@ -1,7 +1,5 @@
 """The result of ``memeval check`` as a text table, as GitHub annotations, and as a Markdown job summary."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from memeval.evaluation.submit.proposed_results import harmless

@@ -32,8 +32,7 @@ LINE_SECONDS = 10.0
 
 Name = Annotated[str, typer.Argument(help="Benchmark id, such as deepmemeval.")]
 File = Annotated[
-    str | None,
-    typer.Option("--file", help="Which file, if the benchmark has several. See 'memeval data list NAME'."),
+    str | None, typer.Option("--file", help="Which file, if the benchmark has several. See 'memeval data list NAME'.")
 ]
 
 
@@ -195,10 +194,7 @@ def pull(
         print(fetched)
         return
     if info.generated:
-        raise BadInput(
-            f"{info.id} needs no download.",
-            remedy=f"Run it: memeval run SYSTEM --benchmark {info.id}.",
-        )
+        raise BadInput(f"{info.id} needs no download.", remedy=f"Run it: memeval run SYSTEM --benchmark {info.id}.")
     if not info.sources:
         remedy = info.by_hand or f"Give your own file: memeval run SYSTEM --benchmark {info.id} --data FILE."
         raise BadInput(f"{info.id} has no file to download.", remedy=remedy)
@@ -345,8 +341,7 @@ def _description(benchmark_session: BenchmarkSession, data: Path | None) -> str:
     for category in info.categories:
         if counts[category.name] != category.items:
             raise CheckFailed(
-                f"{counts[category.name]} items of {category.name}; the catalogue has {category.items}.",
-                where=path,
+                f"{counts[category.name]} items of {category.name}; the catalogue has {category.items}.", where=path
             )
     return f"the released file '{source.name}', {source.filename}"
 

@@ -128,8 +128,7 @@ def _link(source: str, target: str) -> None:
 def demo(every: bool = False) -> None:
     """Run and check every system that needs no key, and build the site with the stored runs.
 
-    Args:
-        every: run on all benchmarks whose data is on this machine, not only on the built-in one.
+    ``every``: run on all benchmarks whose data is on this machine, not only on the built-in one.
     """
     from memeval.evaluation.verify.many_runs import processes
     from memeval.site import build

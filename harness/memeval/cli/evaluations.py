@@ -98,12 +98,8 @@ def plan_of(systems: str, benchmarks: Sequence[str], options: RunOptions) -> lis
 def choose_benchmarks(text: str, tier: str | None) -> list[str]:
     """Return the ids of the benchmarks of a list, each once.
 
-    Args:
-        text: ids, or ``all`` for every benchmark whose data is here and that has the tier.
-        tier: the tier of the runs.
-
-    Raises:
-        BadInput: the list is empty, or a benchmark is not known.
+    ``text``: ids, or ``all`` for every benchmark whose data is here and that has the tier. ``tier``: the tier of the
+    runs. Raises ``BadInput`` if the list is empty, or a benchmark is not known.
     """
     from memeval.benchmarks import find
     from memeval.evaluation.plan.executing import runnable
@@ -179,9 +175,8 @@ def annotations_of(done: Sequence[Evaluation]) -> Iterator[str]:
 def raise_worst(done: Sequence[Evaluation]) -> None:
     """Raise if something failed.
 
-    Raises:
-        MemevalError: the only error; or one that names what failed, with the worst exit code of all.
-        BadInput: there is no run.
+    Raises ``MemevalError`` if the only error; or one that names what failed, with the worst exit code of all. Raises
+    ``BadInput`` if there is no run.
     """
     failed = [(each.title, error) for each in done for error in each.errors()]
     if len(failed) == 1:

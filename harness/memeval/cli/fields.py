@@ -1,7 +1,5 @@
 """Commands whose options are the fields of records: name, type, default and help are written once, in the record."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import sys

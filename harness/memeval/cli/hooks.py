@@ -1,7 +1,5 @@
 """Tells a command or a webhook about a regression. A failure is one warning, and never changes the exit code."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import ipaddress
@@ -113,12 +111,8 @@ Hook = Webhook | Command
 def hook_of(value: str | Sequence[str] | None, where: str) -> Hook | None:
     """Return the hook of a setting or an option.
 
-    Args:
-        value: a URL; a command as a list, or as text with quotes as in a shell, or as a list in JSON; ``none`` or
-            ``None`` for no hook.
-
-    Raises:
-        BadInput: the URL is neither HTTPS nor on this machine, or the command is empty.
+    ``value``: a URL; a command as a list, or as text with quotes as in a shell, or as a list in JSON; ``none`` or
+    ``None`` for no hook. Raises ``BadInput`` if the URL is neither HTTPS nor on this machine, or the command is empty.
     """
     if value is None or value == OFF:
         return None

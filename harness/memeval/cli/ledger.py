@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from memeval.records.ledger import Sample
 
 
-app = typer.Typer(
-    help="Record decisions about runs: accept, invalidate, review.",
-    no_args_is_help=True,
-)
+app = typer.Typer(help="Record decisions about runs: accept, invalidate, review.", no_args_is_help=True)
 
 RunArgument = Annotated[str, typer.Argument(help="The run, by folder or id.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why. Stays in the ledger.")]
@@ -131,11 +128,7 @@ def reason_with_regression(folder: RunFolder, results: Path, reason: str, *, acc
 
 @app.command("reproduce")
 def reproduce(
-    run: RunArgument,
-    by: By = None,
-    sign_with: SignWith = None,
-    results: Results = DEFAULT_RESULTS,
-    data: Data = None,
+    run: RunArgument, by: By = None, sign_with: SignWith = None, results: Results = DEFAULT_RESULTS, data: Data = None
 ) -> None:
     """Grade a run again, and record that it is equal.
 
@@ -226,11 +219,7 @@ def supersede(
 
 @app.command("invalidate")
 def invalidate(
-    run: RunArgument,
-    reason: Reason,
-    by: By = None,
-    sign_with: SignWith = None,
-    results: Results = DEFAULT_RESULTS,
+    run: RunArgument, reason: Reason, by: By = None, sign_with: SignWith = None, results: Results = DEFAULT_RESULTS
 ) -> None:
     """Invalidate a run.
 
@@ -243,11 +232,7 @@ def invalidate(
 
 @app.command("review")
 def review(
-    run: RunArgument,
-    reason: Reason,
-    by: By = None,
-    sign_with: SignWith = None,
-    results: Results = DEFAULT_RESULTS,
+    run: RunArgument, reason: Reason, by: By = None, sign_with: SignWith = None, results: Results = DEFAULT_RESULTS
 ) -> None:
     """Record that you reviewed a run with a warning.
 
@@ -378,8 +363,7 @@ def rerun(
     options: Annotated[ModelOptions, Without("judge_concurrency")],
     items: Annotated[int, typer.Option("--n", help="Number of drawn items, at least 20.")] = ITEMS,
     system: Annotated[
-        str | None,
-        typer.Option("--system", help="Folder or file of the system. Default: found by its slug or digest."),
+        str | None, typer.Option("--system", help="Folder or file of the system. Default: found by its slug or digest.")
     ] = None,
     by: By = None,
     sign_with: SignWith = None,

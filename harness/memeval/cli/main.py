@@ -1,7 +1,5 @@
 """The ``memeval`` command: adds the command groups, and turns errors into messages and exit codes."""
 
-from __future__ import annotations
-
 import io
 import sys
 from typing import Annotated

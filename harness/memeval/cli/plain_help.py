@@ -1,7 +1,5 @@
 """The layout of ``--help``: panels of commands and options, and placeholders such as ``SYSTEM``, ``N`` or ``PATH``."""
 
-from __future__ import annotations
-
 from copy import copy
 from functools import cache
 from pathlib import Path
@@ -89,8 +87,7 @@ def names_of(app: typer.Typer) -> list[str | None]:
 def command_of(app: typer.Typer, only: str | None = None) -> Any:
     """Return the command line of an application, with panels and placeholders.
 
-    Args:
-        only: the name of the only command to make; ``None`` makes all, which takes ten times as long.
+    ``only``: the name of the only command to make; ``None`` makes all, which takes ten times as long.
     """
     command: Any = typer.main.get_command(app if only is None else _with_one(app, only))
     panels = {name: panel for panel, names in COMMAND_PANELS.items() for name in names}

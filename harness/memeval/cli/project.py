@@ -121,9 +121,7 @@ def schema(
         stored = {path.name: path.read_text(encoding="utf-8") for path in to.glob("*.schema.json")}
         if different := sorted(name for name in wanted.keys() | stored.keys() if wanted.get(name) != stored.get(name)):
             raise CheckFailed(
-                f"these schemas are out of date: {', '.join(different)}.",
-                where=to,
-                remedy=f"Run memeval schema {to}.",
+                f"these schemas are out of date: {', '.join(different)}.", where=to, remedy=f"Run memeval schema {to}."
             )
         return
     to.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,5 @@
 """The command reference, generated from the commands so that it is always up to date."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

@@ -30,11 +30,8 @@ if TYPE_CHECKING:
 def verify_and_record(results: Path, folders: Sequence[RunFolder], by: str, sessions: Sessions | None = None) -> None:
     """Verify runs, grade them again, and record each equal result once in the ledger.
 
-    Args:
-        folders: the runs. Those that the ledger calls reproduced are not checked again.
-
-    Raises:
-        CheckFailed: a run failed verification or reproduction.
+    ``folders``: the runs. Those that the ledger calls reproduced are not checked again. Raises ``CheckFailed`` if a run
+    failed verification or reproduction.
     """
     from memeval import api
     from memeval.evaluation.run.provenance import memeval_version
@@ -83,19 +80,14 @@ class Recording:
 def selected(runs: Sequence[PlannedRun], chosen: Mapping[str, Sequence[str]]) -> list[PlannedRun]:
     """Return the runs that were chosen.
 
-    Args:
-        chosen: names by kind: ``benchmark`` (with or without its version), ``protocol``, ``tier``, ``system`` (a slug).
-            No names for a kind: all of them.
-
-    Raises:
-        BadInput: a name matches no planned run.
+    ``chosen``: names by kind: ``benchmark`` (with or without its version), ``protocol``, ``tier``, ``system`` (a slug).
+    No names for a kind: all of them. Raises ``BadInput`` if a name matches no planned run.
     """
     for kind, names in chosen.items():
         known = {name for run in runs for name in _names(run)[kind]}
         if unknown := [name for name in names if name not in known]:
             raise BadInput(
-                f"the {kind} '{unknown[0]}' is not in the set of runs.",
-                remedy=f"It has: {', '.join(sorted(known))}.",
+                f"the {kind} '{unknown[0]}' is not in the set of runs.", remedy=f"It has: {', '.join(sorted(known))}."
             )
     return [
         run
@@ -169,9 +161,8 @@ def record(folders: Sequence[RunFolder], recording: Recording) -> None:
 def make_matrix(file: Path, recording: Recording, progress: Progress) -> None:
     """Run a matrix, store it, and verify, grade again and record its runs.
 
-    Raises:
-        CheckFailed: a cell failed, or a run failed verification or reproduction.
-        BadInput: the matrix file is not valid.
+    Raises ``CheckFailed`` if a cell failed, or a run failed verification or reproduction. Raises ``BadInput`` if the
+    matrix file is not valid.
     """
     from memeval import api
 

@@ -36,8 +36,7 @@ def run(
         ),
     ] = None,
     estimate: Annotated[
-        bool,
-        typer.Option("--estimate", help="Print calls, tokens, dollars and hours. Run nothing."),
+        bool, typer.Option("--estimate", help="Print calls, tokens, dollars and hours. Run nothing.")
     ] = False,
     executor: Executors = ExecutorKind.LOCAL,
     repeat: Annotated[int, typer.Option("--repeat", help="Number of runs.")] = 1,
@@ -50,8 +49,7 @@ def run(
         typer.Option("--replay", metavar="RUN", help="Answer every model call from a stored run. Send none."),
     ] = None,
     floor: Annotated[
-        float | None,
-        typer.Option("--floor", help="Exit with 1 if a run scores below this share, such as 0.9."),
+        float | None, typer.Option("--floor", help="Exit with 1 if a run scores below this share, such as 0.9.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

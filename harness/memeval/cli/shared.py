@@ -1,7 +1,5 @@
 """What commands share: options with one name and one help text, and the formats of printed results."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence
@@ -34,8 +32,7 @@ Parameter = Annotated[
     ),
 ]
 Data = Annotated[
-    Path | None,
-    typer.Option("--data", help="Your own copy of the benchmark's data. Needs one benchmark."),
+    Path | None, typer.Option("--data", help="Your own copy of the benchmark's data. Needs one benchmark.")
 ]
 Errata = Annotated[Path | None, FieldOf(RunOptions)]
 JudgeLabel = Annotated[str | None, FieldOf(RunOptions)]
@@ -52,13 +49,9 @@ class ExecutorKind(StrEnum):
 
 
 Executors = Annotated[
-    ExecutorKind,
-    typer.Option("--executor", help="Where scenarios run: local (this machine) or dask (a Dask cluster)."),
+    ExecutorKind, typer.Option("--executor", help="Where scenarios run: local (this machine) or dask (a Dask cluster).")
 ]
-Results = Annotated[
-    Path,
-    typer.Option("--results", help="Folder of stored runs.", envvar="MEMEVAL_RESULTS"),
-]
+Results = Annotated[Path, typer.Option("--results", help="Folder of stored runs.", envvar="MEMEVAL_RESULTS")]
 SignWith = Annotated[
     Path | None,
     typer.Option(

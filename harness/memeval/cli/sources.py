@@ -27,8 +27,7 @@ From = Annotated[
     typer.Option("--from", metavar="DIR", help="Folder with copies of the files. Default: what 'pull' fetched."),
 ]
 Datas = Annotated[
-    list[str] | None,
-    typer.Option("--data", metavar="ID=PATH", help="Your copy of a benchmark's data. Repeatable."),
+    list[str] | None, typer.Option("--data", metavar="ID=PATH", help="Your copy of a benchmark's data. Repeatable.")
 ]
 DEFAULT_SOURCES = Path("sources")
 
@@ -196,8 +195,7 @@ def _line(summary: RegradedFile) -> str:
 
 @app.command("findings")
 def findings(
-    results: Results = DEFAULT_RESULTS,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    results: Results = DEFAULT_RESULTS, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 ) -> None:
     """Show which published scores their own files confirm.
 
@@ -236,7 +234,7 @@ def _print_findings(report: FindingsReport) -> None:
 
 
 def _finding_line(finding: RecountedClaim) -> list[str]:
-    from memeval.site.pages.findings import claimed_text, counted_text
+    from memeval.site.pages.published import claimed_text, counted_text
 
     rows = str(sum(each.rows for each in finding.recount.files)) if finding.recount else "–"
     return [finding.claim.id, claimed_text(finding.claim), counted_text(finding), rows, finding.verdict.value]

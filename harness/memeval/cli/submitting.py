@@ -134,8 +134,7 @@ def _folder(path_or_slug: str) -> Path:
         if path.is_dir():
             return path
     raise BadInput(
-        f"there is no submission '{visible(path_or_slug)}'.",
-        remedy="Name its folder, or its slug under submissions/.",
+        f"there is no submission '{visible(path_or_slug)}'.", remedy="Name its folder, or its slug under submissions/."
     )
 
 

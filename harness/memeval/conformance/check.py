@@ -29,8 +29,7 @@ class ContractCheck:
 class ContractViolation(Exception):
     """A system violates the adapter contract.
 
-    Args:
-        remedy: how to fix it, as a sentence that names the adapter's method.
+    ``remedy``: how to fix it, as a sentence that names the adapter's method.
     """
 
     def __init__(self, problem: str, remedy: str) -> None:
@@ -46,11 +45,8 @@ class MethodMissing(Exception):
 def expect_found(memory: CheckedMemory, fact: PlantedFact, when: str, remedy: str) -> Observation:
     """Ask for a fact, and return the observation.
 
-    Args:
-        when: when the question is asked, as a phrase for the error message.
-
-    Raises:
-        ContractViolation: the fact is missing.
+    ``when``: when the question is asked, as a phrase for the error message. Raises ContractViolation: the fact is
+    missing.
     """
     observation = memory.ask(fact.question)
     if not observation.shows(fact.word):
@@ -65,11 +61,8 @@ def expect_found(memory: CheckedMemory, fact: PlantedFact, when: str, remedy: st
 def expect_not_found(memory: CheckedMemory, fact: PlantedFact, question: str, when: str, remedy: str) -> Observation:
     """Ask for a fact that must not be found, and return the observation.
 
-    Args:
-        when: when the question is asked, as a phrase for the error message.
-
-    Raises:
-        ContractViolation: the fact is found.
+    ``when``: when the question is asked, as a phrase for the error message. Raises ContractViolation: the fact is
+    found.
     """
     observation = memory.ask(question)
     if observation.shows(fact.word):

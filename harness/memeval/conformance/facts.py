@@ -94,8 +94,7 @@ def normalized(text: str) -> str:
 class PlantedFacts:
     """Generator of facts, words and days from a seed.
 
-    Args:
-        purpose: parts of the seed, such as the name of the check. Another purpose gives other facts.
+    ``purpose``: parts of the seed, such as the name of the check. Another purpose gives other facts.
     """
 
     def __init__(self, *purpose: str) -> None:

@@ -113,11 +113,7 @@ class Observation:
 
 
 class CheckedMemory:
-    """One instance of the system, called as in a run.
-
-    Args:
-        instance: the instance; not started.
-    """
+    """One instance of the system, called as in a run. ``instance``: the instance; not started."""
 
     def __init__(self, instance: SystemInstance, subject: CheckedSystem) -> None:
         self.process: SystemProcess = instance.process
@@ -130,8 +126,7 @@ class CheckedMemory:
     def start(self) -> None:
         """Start the process, or start it again.
 
-        Raises:
-            SystemFailure: the process cannot be started, or the time for all checks is used up.
+        Raises SystemFailure: the process cannot be started, or the time for all checks is used up.
         """
         if self._subject.over:
             raise SystemDied("The system was stopped: the time for all checks is used up.")
@@ -140,8 +135,7 @@ class CheckedMemory:
     def clear(self, check: str | None = None) -> None:
         """Empty the memory; start the process if it is not running.
 
-        Args:
-            check: the name under which model calls are recorded from now on; ``None`` keeps the current name.
+        ``check``: the name under which model calls are recorded from now on; ``None`` keeps the current name.
         """
         self._check = check or self._check
         self._model_access.enter(f"conformance:{self._check}")
@@ -152,7 +146,7 @@ class CheckedMemory:
         self._sessions, self._today = 0, date.min
 
     def can(self, method: str) -> bool:
-        return self.process.hello is not None and self.process.hello.can(method)
+        return self.process.hello.can(method)
 
     def session(self, day: date, *planted: PlantedTurn) -> Session:
         self._sessions += 1
@@ -183,8 +177,7 @@ class CheckedMemory:
     def ask(self, question: str, at: date | None = None) -> Observation:
         """Ask a question with ``query`` and ``search``, as far as the system has them.
 
-        Args:
-            at: the day of the question; ``None`` for the day after the last session.
+        ``at``: the day of the question; ``None`` for the day after the last session.
         """
         at = at or self._today + timedelta(days=1)
         asked = searched = None
@@ -198,13 +191,12 @@ class CheckedMemory:
     @property
     def questions_at_once(self) -> int:
         """How many questions the system answers at the same time, as it declares."""
-        return 1 if self.process.hello is None else self.process.hello.questions_at_once
+        return self.process.hello.questions_at_once
 
     def ask_together(self, questions: Sequence[str]) -> list[Observation]:
         """Ask several questions at the same time, each with ``query`` and then with ``search``.
 
-        Raises:
-            SystemFailure: the first failure of a question.
+        Raises SystemFailure: the first failure of a question.
         """
         at = (self._today + timedelta(days=1)).isoformat()
         replies: list[list[SystemReply]] = [[] for _ in questions]
@@ -275,9 +267,8 @@ class CheckedMemory:
 class CheckedSystem:
     """The checked system, and the facts that are planted in it.
 
-    Args:
-        new_instance: makes an instance that is not started; its argument receives the printed lines.
-        deterministic: whether the system declares that identical runs give equal answers.
+    ``new_instance``: makes an instance that is not started; its argument receives the printed lines. ``deterministic``:
+    whether the system declares that identical runs give equal answers.
     """
 
     def __init__(

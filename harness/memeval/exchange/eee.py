@@ -5,8 +5,6 @@ item: ``data/<collection>/<developer>/<system>/<uuid>.json`` and ``<uuid>_sample
 are from that project; ``python -m every_eval_ever validate`` checks them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shlex
@@ -38,12 +36,8 @@ _BY_RUNNER = {Runner.MAINTAINER: "third_party", Runner.SUBMITTER: "first_party"}
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write a run as records of Every Eval Ever.
 
-    Args:
-        benchmark_session: the benchmark, opened on its data; ``None`` writes aggregates only.
-        to: the parent folder of ``data/…``.
-
-    Raises:
-        BadInput: the run cannot be read.
+    ``benchmark_session``: the benchmark, opened on its data; ``None`` writes aggregates only. ``to``: the parent folder
+    of ``data/…``. Raises ``BadInput`` if the run cannot be read.
     """
     record = _EeeRecord(run, benchmark_session)
     folder = to / record.folder

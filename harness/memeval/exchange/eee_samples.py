@@ -1,7 +1,5 @@
 """The sample lines of an Every Eval Ever record: one per item."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """All import and export formats: those of single benchmarks, and those for every benchmark."""
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The header of an Inspect log: the evaluation, its plan, its results and its statistics."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -40,12 +38,7 @@ def spec_of(folder: RunFolder, ids: list[str], has_text: bool) -> Data:
         },
         "model": system.slug,
         "model_args": dict(system.parameters),
-        "config": {
-            "epochs": 1,
-            "fail_on_error": False,
-            "score_on_error": True,
-            "max_samples": run.timing.concurrency,
-        },
+        "config": {"epochs": 1, "fail_on_error": False, "score_on_error": True, "max_samples": run.timing.concurrency},
         "packages": {"memeval-leaderboard": harness.version, **harness.packages},
         "metadata": {
             "system": system.data(),
@@ -87,8 +80,7 @@ def plan_of(run: Run) -> Data:
 def results_of(run: Run, credits: Sequence[float]) -> Data:
     """Return the run's stored scores; only the standard error is computed here.
 
-    Args:
-        credits: the credit of each graded item, in [0, 1].
+    ``credits``: the credit of each graded item, in [0, 1].
     """
     scores = run.scores
     missing = run.coverage.planned - run.coverage.done

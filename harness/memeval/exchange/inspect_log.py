@@ -4,8 +4,6 @@ This module writes the archive from the run's records; Inspect need not be insta
 0.3.285, ``inspect_ai.log`` (``EvalLog``, ``EvalSample``, ``Score``) and the names of its archive's members.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -55,12 +53,9 @@ _REASONS = {
 def write(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write a run as an Inspect log.
 
-    Args:
-        benchmark_session: the benchmark, opened on its data; ``None`` if the data is not available.
-        to: the log; its name must end in ``.eval``.
-
-    Raises:
-        BadInput: the name does not end in ``.eval``, or the run cannot be read.
+    ``benchmark_session``: the benchmark, opened on its data; ``None`` if the data is not available. ``to``: the log;
+    its name must end in ``.eval``. Raises ``BadInput`` if the name does not end in ``.eval``, or the run cannot be
+    read.
     """
     if to.suffix != ".eval":
         raise BadInput(f"the name '{to.name}' does not end in '.eval'.", remedy=f"Use {to.stem}.eval.")
@@ -255,12 +250,7 @@ def _times(answers: Sequence[AnsweredQuestion]) -> Data:
         ended = datetime.fromisoformat(answers[-1].response.timings.started) + timedelta(seconds=seconds[-1])
     except ValueError:
         return {"total_time": total, "working_time": total}
-    return {
-        "started_at": started,
-        "completed_at": ended.isoformat(),
-        "total_time": total,
-        "working_time": total,
-    }
+    return {"started_at": started, "completed_at": ended.isoformat(), "total_time": total, "working_time": total}
 
 
 def _summary(sample: Data) -> Data:

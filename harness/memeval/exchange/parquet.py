@@ -1,7 +1,5 @@
 """Rows as Parquet tables, through pyarrow, which is an extra and loaded when first needed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
@@ -42,11 +40,8 @@ def pyarrow_modules() -> tuple[Any, Any]:
 def arrow_table(kinds: Mapping[str, Kind], rows: Sequence[Mapping[str, Cell]]) -> Any:
     """Return rows as a ``pyarrow.Table``.
 
-    Args:
-        rows: cells by column; a column that a row lacks is null, and other cells are left out.
-
-    Raises:
-        ImportError: pyarrow is not installed.
+    ``rows``: cells by column; a column that a row lacks is null, and other cells are left out. Raises ``ImportError``
+    if pyarrow is not installed.
     """
     pyarrow, _parquet = pyarrow_modules()
     types = {

@@ -1,7 +1,5 @@
 """A run as a flat table with one row per item: ids, numbers and states, no text of the benchmark or the system."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -52,11 +50,8 @@ _RUN_COLUMNS = {"slice": Kind.TEXT, "metric": Kind.NUMBER, "rule": Kind.NUMBER}
 def write_csv(run: RunFolder, benchmark_session: BenchmarkSession | None, to: Path) -> list[Path]:
     """Write a run as CSV: UTF-8, comma-separated, unknown values blank.
 
-    Args:
-        benchmark_session: the benchmark, opened on its data; if ``None``, skipped items are not listed.
-
-    Raises:
-        BadInput: the run cannot be read.
+    ``benchmark_session``: the benchmark, opened on its data; if ``None``, skipped items are not listed. Raises
+    ``BadInput`` if the run cannot be read.
     """
     rows = list(_rows(run, benchmark_session))
     columns = _columns(rows)

@@ -24,9 +24,8 @@ class UsageMeter:
 
     A system whose ``usage`` fails or decreases is not asked again; its answers still count.
 
-    Args:
-        system: the system; its totals are read if it has ``usage``.
-        warn: receives, once, the reason why the system is not asked again.
+    ``system``: the system; its totals are read if it has ``usage``. ``warn``: receives, once, the reason why the system
+    is not asked again.
     """
 
     def __init__(self, system: SystemProcess, warn: Callable[[str], None]) -> None:
@@ -37,7 +36,7 @@ class UsageMeter:
 
     @property
     def wanted(self) -> bool:
-        return not self._given_up and self._system.hello is not None and self._system.hello.can("usage")
+        return not self._given_up and self._system.hello.can("usage")
 
     def begin(self) -> None:
         """Count from now on; after a reset, totals may restart or continue."""
@@ -116,8 +115,7 @@ class Received:
 class Answers:
     """Makes the responses of one pass over a scenario.
 
-    Args:
-        reader: answers from what the system retrieves; ``None`` if the system answers itself.
+    ``reader``: answers from what the system retrieves; ``None`` if the system answers itself.
     """
 
     def __init__(

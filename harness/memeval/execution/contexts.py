@@ -94,11 +94,7 @@ class TurnTexts:
         )
 
     def context(self, text: str, items: Sequence[FoundItem] = ()) -> Context:
-        """Return a context in stored form.
-
-        Args:
-            items: the items of the context, if the system returned them.
-        """
+        """Return a context in stored form. ``items``: the items of the context, if the system returned them."""
         parts = []
         own: list[str] = []
         turns = self._turns_named(source for item in items for source in item.source_ids)
@@ -118,8 +114,7 @@ class TurnTexts:
     def joined(self, context: Context) -> str:
         """Return the text of a stored context.
 
-        Raises:
-            KeyError: a part names a turn that this scenario does not have.
+        Raises KeyError: a part names a turn that this scenario does not have.
         """
         if self._is_streamed:
             return "\n".join(map(self.text, context.parts))
@@ -147,11 +142,7 @@ class TurnTexts:
         return self._counts[place]
 
     def require(self, context: Context) -> None:
-        """Look up all turns of a stored context.
-
-        Raises:
-            KeyError: this scenario does not have one of them.
-        """
+        """Look up all turns of a stored context. Raises KeyError: this scenario does not have one of them."""
         if self._is_streamed:
             self.joined(context)
         elif not all(part.turn_id is None or (part.turn_id, part.dated) in self._texts for part in context.parts):

@@ -37,8 +37,7 @@ class StoppedEarly(CheckFailed):
 class EarlyStop:
     """Watches the items of a run as they finish.
 
-    Args:
-        earlier: the rows of items that finished before and are not retried.
+    ``earlier``: the rows of items that finished before and are not retried.
     """
 
     def __init__(self, planned: int, earlier: Iterable[Response], where: str) -> None:
@@ -54,8 +53,7 @@ class EarlyStop:
     def watch(self, finished: Sequence[FinishedItems]) -> None:
         """Count finished items, in the order in which they finished.
 
-        Raises:
-            StoppedEarly: all of the first items failed with the same error, and more items are open.
+        Raises StoppedEarly: all of the first items failed with the same error, and more items are open.
         """
         for each in finished:
             for item_id in each.items:
@@ -121,9 +119,8 @@ class Executor(Protocol):
 
         An element of ``works`` is read when its turn comes, and dropped when it is done.
 
-        Args:
-            arrived: receives what is produced, from any thread. Every open item arrives once. An exception stops the
-                run. ``None`` is the last call: everything is done.
+        ``arrived``: receives what is produced, from any thread. Every open item arrives once. An exception stops the
+        run. ``None`` is the last call: everything is done.
         """
 
     def stop(self) -> None:

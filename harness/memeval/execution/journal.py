@@ -42,11 +42,8 @@ def utc_now(ago: float = 0.0) -> str:
 class Journal:
     """The journal of an unfinished run. Use it as a context manager, which locks the folder against other processes.
 
-    Args:
-        folder: the run's folder; the journal is ``journal/`` in it.
-
-    Raises:
-        BadInput: another memeval is running this run, or a row in it is damaged.
+    ``folder``: the run's folder; the journal is ``journal/`` in it. Raises BadInput: another memeval is running this
+    run, or a row in it is damaged.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -63,8 +60,7 @@ class Journal:
     def start(folder: Path, plan: Plan) -> bool:
         """Create the folder of a new run, with its plan; return ``False`` if the folder exists.
 
-        Raises:
-            BadInput: the folder cannot be created.
+        Raises BadInput: the folder cannot be created.
         """
         journal = folder / "journal"
         try:
@@ -80,11 +76,7 @@ class Journal:
 
     @staticmethod
     def plan(folder: Path) -> Plan:
-        """Return the plan of an unfinished run.
-
-        Raises:
-            BadInput: the plan is missing or damaged.
-        """
+        """Return the plan of an unfinished run. Raises BadInput: the plan is missing or damaged."""
         path = folder / "journal" / "plan.json"
         try:
             line = path.read_bytes().removesuffix(b"\n")
@@ -116,8 +108,7 @@ class Journal:
     def write(self, finished: Iterable[FinishedItems]) -> None:
         """Store finished items; they are on disk when this returns. Contexts come first, so no row names a missing one.
 
-        Raises:
-            BadInput: the disk is full, or the folder cannot be written.
+        Raises BadInput: the disk is full, or the folder cannot be written.
         """
         done = list(finished)
         fresh = [context for each in done for context in each.contexts if self.contexts.add(context)]

@@ -28,10 +28,9 @@ def flight_of(system: SystemProcess, concurrency: int) -> tuple[Flight, int]:
     A system that answers one question at a time has an instance for each question in flight. One that answers several
     has an instance more than these need: it ingests its history while the others are asked.
 
-    Args:
-        concurrency: how many questions are in flight at a time, over all instances.
+    ``concurrency``: how many questions are in flight at a time, over all instances.
     """
-    declared = 1 if system.hello is None else system.hello.questions_at_once
+    declared = system.hello.questions_at_once
     most = min(declared, concurrency)
     if most == 1:
         return Flight(1), concurrency

@@ -56,12 +56,8 @@ class FittedContext(NamedTuple):
 class ModelReader:
     """Answers with a model that receives the question, its time, and the context as data.
 
-    Args:
-        model: ``openai:MODEL``, with or without the version; an alias selects its dated model.
-        reader_tokens: maximum context per question, in tokens of the track's tokenizer.
-
-    Raises:
-        BadInput: the name is not a model reader.
+    ``model``: ``openai:MODEL``, with or without the version; an alias selects its dated model. ``reader_tokens``:
+    maximum context per question, in tokens of the track's tokenizer. Raises BadInput: the name is not a model reader.
     """
 
     def __init__(self, model: str, endpoint: Endpoint, gateway: MakesReaderCalls, reader_tokens: int) -> None:

@@ -106,13 +106,9 @@ def prepare(
 ) -> PreparedSystem:
     """Prepare a system: sandbox, hosts, services and environment.
 
-    Args:
-        note: receives messages for the user, for example that an environment is built.
-        hidden: folders that the system cannot see, such as the results.
-
-    Raises:
-        BadInput: the sandbox does not work, the environment cannot be built, a service is not installed, or a key or
-            a host is missing.
+    ``note``: receives messages for the user, for example that an environment is built. ``hidden``: folders that the
+    system cannot see, such as the results. Raises BadInput: the sandbox does not work, the environment cannot be built,
+    a service is not installed, or a key or a host is missing.
     """
     source = with_python(source, setup)
     sandbox = find_sandbox(setup.sandbox, note)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 
-class Progress(Protocol):
+class Progress:
+    """What a run tells while it works; nothing is shown of it here."""
+
     def start(self, title: str, total: int, done: int) -> None:
         """A run or a stage of it starts, with its title, planned items, and items already on disk."""
 
@@ -28,24 +30,7 @@ class Progress(Protocol):
         """The run ended."""
 
 
-class Silent:
-    def start(self, title: str, total: int, done: int) -> None:
-        """See :class:`Progress`."""
-
-    def advance(self, items: int, errors: int) -> None:
-        """See :class:`Progress`."""
-
-    def spend(self, usd: float | None, made: int, cached: int) -> None:
-        """See :class:`Progress`."""
-
-    def note(self, sentence: str) -> None:
-        """See :class:`Progress`."""
-
-    def stop(self) -> None:
-        """See :class:`Progress`."""
-
-
-class Bar:
+class Bar(Progress):
     """A progress bar on a terminal; otherwise a line every few seconds."""
 
     LINE_SECONDS = 10.0

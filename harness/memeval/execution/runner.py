@@ -130,12 +130,11 @@ class ScenarioRunner:
 
         After a crash of the process, or of the server that it started, the process is restarted and the open items are
         repeated. An item during which it crashes twice fails, and so do all open items after two crashes during
-        ingestion. An item whose call times out fails; the items after it continue with a new process that ingests
-        the history again. If several questions were in flight, they are asked again one at a time, so that none fails
+        ingestion. An item whose call times out fails; the items after it continue with a new process that ingests the
+        history again. If several questions were in flight, they are asked again one at a time, so that none fails
         because of another one. If the run is stopped, only the items that are finished by then are yielded.
 
-        Raises:
-            MemevalError: the run must stop, for example because a budget is spent.
+        Raises MemevalError: the run must stop, for example because a budget is spent.
         """
         self._scenario_id = work.scenario.scenario_id
         open_items = dict(work.items)
@@ -226,9 +225,7 @@ class ScenarioRunner:
                 ingested.seconds, reset_first = self._system.reset(), False
                 self._usage.begin()
             upcoming = CountedChanges(steps)
-            hello = self._system.hello
-            retains = hello is not None and hello.can("retain")
-            retains_together = hello is not None and hello.can(TEXTS_TOGETHER)
+            retains, retains_together = map(self._system.hello.can, ("retain", TEXTS_TOGETHER))
             while (first := next(upcoming, None)) is not None:
                 if reset_first and (isinstance(first, Forget) or (isinstance(first, Retain) and retains)):
                     ingested.seconds += self._system.reset()
@@ -274,9 +271,8 @@ class ScenarioRunner:
         item_id = this.item_of[step.question_id]
         if isinstance(step, Export) or item_id in this.alone:
             return ALONE
-        hello = self._system.hello
         if isinstance(step, Recall) and step.in_flight > 1:
-            return Flight(step.in_flight, in_order=hello is None or hello.questions_at_once == 1)
+            return Flight(step.in_flight, in_order=self._system.hello.questions_at_once == 1)
         return self._flight if len(this.work.items[item_id]) == 1 else ALONE
 
     def _replies(self, this: _Pass, asked: Sequence[Question], flight: Flight) -> Iterator[Received]:

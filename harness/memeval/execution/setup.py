@@ -15,8 +15,7 @@ from memeval.systems.sandbox import SandboxMode
 def default_sandbox_mode(environment: Mapping[str, str]) -> SandboxMode:
     """Return the sandbox mode of the environment: ``MEMEVAL_SANDBOX``, or ``auto``.
 
-    Raises:
-        BadInput: ``MEMEVAL_SANDBOX`` is not a sandbox mode.
+    Raises BadInput: ``MEMEVAL_SANDBOX`` is not a sandbox mode.
     """
     mode = environment.get("MEMEVAL_SANDBOX") or SandboxMode.AUTO.value
     try:

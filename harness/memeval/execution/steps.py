@@ -18,8 +18,7 @@ Change = Ingest | Retain | Forget
 class Lookahead:
     """Reads the steps of a scenario: in turn what to ingest and forget, and the questions that follow it.
 
-    Args:
-        wanted: the ids of the questions to ask; others are skipped.
+    ``wanted``: the ids of the questions to ask; others are skipped.
     """
 
     def __init__(self, steps: Iterable[Step], wanted: Mapping[str, object]) -> None:
@@ -79,8 +78,7 @@ class CountedChanges:
     def sessions(self, first: Ingest | Retain, *, stop_at_texts: bool) -> Iterator[tuple[bytes, str]]:
         """Yield sessions as JSON with their dates: ``first`` and those that follow, up to what is to be forgotten.
 
-        Args:
-            stop_at_texts: whether to stop before a text, which then comes next.
+        ``stop_at_texts``: whether to stop before a text, which then comes next.
         """
         step: Change | None = first
         while step is not None:

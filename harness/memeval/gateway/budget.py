@@ -41,9 +41,8 @@ class Reservation:
 class Budget:
     """Caps for the run and per phase; belongs to the loop of one gateway.
 
-    Args:
-        caps: see :func:`parse_caps`. Minutes of the run count from now, minutes of a phase from its first call.
-        spent: calls that the run paid for before it was resumed.
+    ``caps``: see :func:`parse_caps`. Minutes of the run count from now, minutes of a phase from its first call.
+    ``spent``: calls that the run paid for before it was resumed.
     """
 
     def __init__(self, caps: Caps, spent: Iterable[Call] = ()) -> None:
@@ -77,11 +76,7 @@ class Budget:
         return min(left, default=None)
 
     def check_time(self, phase: Phase | None = None) -> None:
-        """Check the caps on minutes.
-
-        Raises:
-            BudgetSpent: the time is up.
-        """
+        """Check the caps on minutes. Raises BudgetSpent: the time is up."""
         left = self.seconds_left(phase)
         if left is not None and left <= 0:
             raise BudgetSpent("the time budget of the run is used up.", remedy=f"Raise the cap on minutes. {RESUME}")
@@ -106,9 +101,8 @@ class Budget:
     def settle(self, reservation: Reservation, tokens: int | None, usd: float | None) -> None:
         """Book the use of a try. An unknown use counts as the reserved maximum, since it may be billed.
 
-        Args:
-            tokens: tokens used; 0 without a reply, ``None`` if unknown.
-            usd: cost in US dollars; 0 without a reply, ``None`` if unknown.
+        ``tokens``: tokens used; 0 without a reply, ``None`` if unknown. ``usd``: cost in US dollars; 0 without a reply,
+        ``None`` if unknown.
         """
         self._open -= 1
         self._add(
@@ -237,8 +231,7 @@ def price_list() -> str:
 def price_of(model: str, prompt_tokens: int, completion_tokens: int = 0, cached_tokens: int = 0) -> float | None:
     """Return the cost of a call in US dollars; ``None``, never 0, if the list has no such model.
 
-    Args:
-        cached_tokens: tokens of the request that the provider had in its cache; some providers charge less for them.
+    ``cached_tokens``: tokens of the request that the provider had in its cache; some providers charge less for them.
     """
     from genai_prices import Usage
     from genai_prices.data_snapshot import get_snapshot

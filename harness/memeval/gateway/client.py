@@ -70,11 +70,7 @@ class TryFailed(Exception):
 
 
 class EndpointClient:
-    """Sends requests to one endpoint; create and use it on one loop.
-
-    Args:
-        most_bytes: maximum bytes of a reply.
-    """
+    """Sends requests to one endpoint; create and use it on one loop. ``most_bytes``: maximum bytes of a reply."""
 
     def __init__(self, endpoint: Endpoint, caller: Caller, most_bytes: int) -> None:
         from openai import AsyncOpenAI, DefaultAioHttpClient, Omit
@@ -114,10 +110,8 @@ class EndpointClient:
     async def send(self, request: ModelRequest, timeout_seconds: float) -> str:
         """Send a request once and return the body of the reply.
 
-        Raises:
-            TryFailed: no reply came, or the endpoint replied with an error.
-            GatewayStopped: no try can succeed: wrong key, model or certificate.
-            BudgetSpent: the provider's quota is used up.
+        Raises TryFailed: no reply came, or the endpoint replied with an error. GatewayStopped: no try can succeed:
+        wrong key, model or certificate. BudgetSpent: the provider's quota is used up.
         """
         import aiohttp
         import httpx2

@@ -55,9 +55,8 @@ def endpoint_for(caller: Caller, environment: Mapping[str, str] | None = None, *
     them both use ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, as systems do. The key in ``OPENAI_API_KEY`` is never sent
     to a base URL of the judge's or reader's own.
 
-    Args:
-        environment: variables; ``None`` for those of this process.
-        needs_key: whether requests will be sent; the address alone needs no key.
+    ``environment``: variables; ``None`` for those of this process. ``needs_key``: whether requests will be sent; the
+    address alone needs no key.
     """
     variables = os.environ if environment is None else environment
     for prefix in _prefixes(caller):
@@ -80,8 +79,7 @@ def endpoint_for(caller: Caller, environment: Mapping[str, str] | None = None, *
 def refuse_keyless(endpoint: Endpoint, caller: Caller) -> None:
     """Refuse to send requests to a maker's own endpoint without a key.
 
-    Raises:
-        BadInput: the endpoint needs a key and has none.
+    Raises BadInput: the endpoint needs a key and has none.
     """
     if endpoint.key is None and any(urlsplit(endpoint.url).hostname == host for host, _name, _models in MAKERS):
         raise _no_key(caller)

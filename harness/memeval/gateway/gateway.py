@@ -39,9 +39,8 @@ class Gateway:
 
     Call its methods from any thread except the loop's. Run its ``async`` methods on the loop, see :meth:`run`.
 
-    Args:
-        shared: calls of judges and readers, shared between runs. A call in it is never sent again.
-        budget: the most that may be spent; ``None`` for no cap.
+    ``shared``: calls of judges and readers, shared between runs. A call in it is never sent again. ``budget``: the most
+    that may be spent; ``None`` for no cap.
     """
 
     def __init__(
@@ -99,8 +98,7 @@ class Gateway:
     def open_run(self, run_id: str | None, own: CallRecord) -> None:
         """Assign calls to this run from now on. Calls made before the first run was opened are assigned to it too.
 
-        Args:
-            own: the run's own record: calls of systems, and failed calls.
+        ``own``: the run's own record: calls of systems, and failed calls.
         """
 
         async def swap() -> None:
@@ -113,9 +111,8 @@ class Gateway:
     def check(self) -> None:
         """Raise the error that stopped the gateway, if any.
 
-        Raises:
-            GatewayStopped: no call can succeed, or the budget is spent, or the time is up.
-            NotRecorded: this is a replay, and a request was not in the record.
+        Raises GatewayStopped: no call can succeed, or the budget is spent, or the time is up. NotRecorded: this is a
+        replay, and a request was not in the record.
         """
         self._refuse_if_stopped()
         self._budget.check_time()
@@ -156,12 +153,8 @@ class Gateway:
     async def ask(self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase) -> Call:
         """Return a judge's or a reader's call: recorded, joined with an equal call in flight, or made now.
 
-        Returns:
-            The call; its ``error`` is set if no try brought a usable reply.
-
-        Raises:
-            GatewayStopped: no call can succeed, or the budget is spent.
-            NotRecorded: this is a replay, and the request is not in the record.
+        Returns: The call; its ``error`` is set if no try brought a usable reply. Raises GatewayStopped: no call can
+        succeed, or the budget is spent. NotRecorded: this is a replay, and the request is not in the record.
         """
         self._refuse_if_stopped()
         key = request.key
@@ -181,13 +174,9 @@ class Gateway:
     ) -> Call:
         """Make a system's call and store it in the run's own record.
 
-        Args:
-            scenario_id: the current scenario; ``None`` while the system loads.
-            ordinal: number of equal requests before it in this pass over the scenario.
-
-        Raises:
-            GatewayStopped: no call can succeed, or the budget is spent.
-            NotRecorded: this is a replay, and the call is not in the record.
+        ``scenario_id``: the current scenario; ``None`` while the system loads. ``ordinal``: number of equal requests
+        before it in this pass over the scenario. Raises GatewayStopped: no call can succeed, or the budget is spent.
+        NotRecorded: this is a replay, and the call is not in the record.
         """
         self._refuse_if_stopped()
         limited = _limited(request)

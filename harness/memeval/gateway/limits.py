@@ -109,8 +109,7 @@ class Lane:
 
         So an outage loses no call: all of them are made again when the run is resumed.
 
-        Returns:
-            Whether the endpoint is down; ``None`` if no other call is in flight that could show it.
+        Returns: Whether the endpoint is down; ``None`` if no other call is in flight that could show it.
         """
         self._in_a_row += 1
         if self._in_a_row >= DOWN_AFTER:
@@ -148,9 +147,8 @@ class Refusals:
     def count(self, reason: tuple[int, str], sent: float, *, in_turn: bool) -> int:
         """Count a refusal and return the number of equal ones in a row.
 
-        Args:
-            in_turn: count calls that were in flight together once. A system may change its next request after a
-                refusal, so only requests that it sends afterwards count again.
+        ``in_turn``: count calls that were in flight together once. A system may change its next request after a
+        refusal, so only requests that it sends afterwards count again.
         """
         if reason != self._reason:
             self._reason, self._count = reason, 0

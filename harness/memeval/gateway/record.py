@@ -29,12 +29,9 @@ class CallRecord:
     Several processes may append to one file. Each reads the rows of the others when it appends. Calls that arrive
     during a write share the next write and its fsync.
 
-    Args:
-        path: the file; it and its folder are created if missing. ``None`` keeps calls in memory only.
-
-    Raises:
-        BadInput: the file cannot be written, or one of its rows is damaged. An incomplete last line is removed: its
-            call never counted.
+    ``path``: the file; it and its folder are created if missing. ``None`` keeps calls in memory only. Raises BadInput:
+    the file cannot be written, or one of its rows is damaged. An incomplete last line is removed: its call never
+    counted.
     """
 
     def __init__(self, path: Path | None) -> None:

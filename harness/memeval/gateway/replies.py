@@ -19,9 +19,8 @@ _MOST_TOKENS = 10**9
 class UnusableReply(Exception):
     """A body is no completion, or has no usable text; the text gives the reason.
 
-    Args:
-        error: the provider's error in the body; ``None`` if it reports none.
-        is_reply: whether the endpoint and the model worked, and this one reply has no usable text.
+    ``error``: the provider's error in the body; ``None`` if it reports none. ``is_reply``: whether the endpoint and the
+    model worked, and this one reply has no usable text.
     """
 
     def __init__(self, sentence: str, error: ProviderError | None = None, *, is_reply: bool = False) -> None:
@@ -61,11 +60,8 @@ def read(text: str, api: Api, *, calls_tools: bool = False) -> ModelReply:
     A chat reply is usable if it has text without thinking, or if the model finished and said nothing. An error of the
     provider is none, whatever text came before it.
 
-    Args:
-        calls_tools: whether a call of a tool is usable too, as for systems.
-
-    Raises:
-        UnusableReply: the body has no completion, no usable text, or no embeddings.
+    ``calls_tools``: whether a call of a tool is usable too, as for systems. Raises UnusableReply: the body has no
+    completion, no usable text, or no embeddings.
     """
     data = _object(text)
     if (error := reported(data)) is not None:
@@ -90,8 +86,7 @@ def read(text: str, api: Api, *, calls_tools: bool = False) -> ModelReply:
 def read_call(call: Call) -> ModelReply:
     """Return the metadata of a recorded reply; see :func:`read`.
 
-    Raises:
-        UnusableReply: there is no reply, or it cannot be used.
+    Raises UnusableReply: there is no reply, or it cannot be used.
     """
     if call.error is not None or call.reply is None:
         raise UnusableReply(call.error or "There is no reply.")
@@ -110,8 +105,7 @@ def is_usable(call: Call) -> bool:
 def text_of(call: Call) -> str | None:
     """Return the text of a chat reply without its thinking: what a reader answers, and what a judge says.
 
-    Returns:
-        Empty if the model finished without text; ``None`` if the call failed or its reply cannot be used.
+    Returns: Empty if the model finished without text; ``None`` if the call failed or its reply cannot be used.
     """
     try:
         read_call(call)
@@ -121,11 +115,7 @@ def text_of(call: Call) -> str | None:
 
 
 def _usable_end(data: dict[str, Any], calls_tools: bool) -> str | None:
-    """Return the word for an early end of the first usable choice.
-
-    Raises:
-        UnusableReply: no choice is usable.
-    """
+    """Return the word for an early end of the first usable choice. Raises UnusableReply: no choice is usable."""
     problem: UnusableReply | None = None
     choices = _choices(data)
     for choice in choices if calls_tools else choices[:1]:

@@ -134,8 +134,7 @@ _CHANNELS = re.compile(
 def joined(content: Any, depth: int = 0) -> str:
     """Return the text in a message's content, without the parts that are thinking, images or calls.
 
-    Args:
-        content: a text, a part, or a list of these; anything else has no text.
+    ``content``: a text, a part, or a list of these; anything else has no text.
     """
     if isinstance(content, str):
         return content

@@ -54,8 +54,7 @@ class Sender:
     async def send(self, request: ModelRequest, endpoint: Endpoint, caller: Caller, phase: Phase) -> Call:
         """Make a call, and return it with its reply, or with the error of the last try.
 
-        Raises:
-            GatewayStopped: no call can succeed, or calling has stopped.
+        Raises GatewayStopped: no call can succeed, or calling has stopped.
         """
         from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
@@ -97,11 +96,7 @@ class Sender:
     def _count_refusal(
         self, failed: TryFailed, refusals: Refusals, endpoint: Endpoint, caller: Caller, state: _SendState
     ) -> None:
-        """Count a refusal that no retry can change.
-
-        Raises:
-            GatewayStopped: the limit of equal refusals is reached.
-        """
+        """Count a refusal that no retry can change. Raises GatewayStopped: the limit of equal refusals is reached."""
         if self.stopped is not None:  # calls that fail after the stop are made again when the run resumes
             raise self.stopped from None
         if failed.refusal is None:

@@ -82,11 +82,7 @@ class _Families(Record):
 
 
 def settings_for(model: str, url: str, usual: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return the request settings of a model.
-
-    Raises:
-        BadInput: the user's file of families cannot be read.
-    """
+    """Return the request settings of a model. Raises BadInput: the user's file of families cannot be read."""
     named = os.environ.get(VARIABLE, "").strip()
     families = (*(read_families(Path(named)) if named else ()), *_shipped())
     family = next((each for each in families if each.covers(model, url)), None)
@@ -99,11 +95,7 @@ def settings_text(settings: Mapping[str, JsonValue], usual: Mapping[str, JsonVal
 
 
 def read_families(path: Path) -> tuple[Family, ...]:
-    """Return the families in a TOML file, in order.
-
-    Raises:
-        BadInput: the file cannot be read, or has another form.
-    """
+    """Return the families in a TOML file, in order. Raises BadInput: the file cannot be read, or has another form."""
     try:
         content = path.read_bytes()
     except OSError as error:

@@ -1,7 +1,5 @@
 """Reads the labels that readers wrote, and finds the final label of each row."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections import defaultdict

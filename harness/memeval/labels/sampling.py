@@ -1,7 +1,5 @@
 """Draws a stratified random sample of published answers for readers."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Reading sheets: what a reader sees of each drawn answer; and what the rules of today say about it. Never stored."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Where samples of answers are stored: ``results/labels/<name>/``."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path

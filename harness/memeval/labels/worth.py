@@ -1,7 +1,5 @@
 """What the graders are worth, by the labels of a sample."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

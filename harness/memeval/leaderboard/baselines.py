@@ -1,7 +1,5 @@
 """The baseline of a regression check: the last accepted runs of the same system on the same track, or a named run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -104,9 +102,7 @@ def _comparisons(
 
     A loss that a maintainer accepted is not reported again: runs before it do not count.
 
-    Args:
-        accepted: the accepted runs before it, newest first.
-        found: those of the baseline.
+    ``accepted``: the accepted runs before it, newest first. ``found``: those of the baseline.
     """
     if not found or not accepted:
         return []

@@ -1,7 +1,5 @@
 """The board: every run in its track, ranked only among runs of the same track."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -178,21 +176,13 @@ class Board:
 
 
 def build_board(
-    folders: Iterable[RunFolder],
-    ledger: Ledger,
-    traces: Traces | None = None,
-    *,
-    compare_responses: bool = True,
+    folders: Iterable[RunFolder], ledger: Ledger, traces: Traces | None = None, *, compare_responses: bool = True
 ) -> Board:
     """Assign every run to its track, and rank the runs that qualify.
 
-    Args:
-        traces: what is known of the responses already, and receives what is read.
-        compare_responses: whether to search for copied responses, which takes most of the time; else runs have no marks
-            that need other runs.
-
-    Raises:
-        BadInput: a run or the ledger cannot be read.
+    ``traces``: what is known of the responses already, and receives what is read. ``compare_responses``: whether to
+    search for copied responses, which takes most of the time; else runs have no marks that need other runs. Raises
+    ``BadInput`` if a run or the ledger cannot be read.
     """
     entries = tuple(ledger.entries())
     folders = list(folders)
@@ -211,11 +201,7 @@ def build_board(
     tables = [_table(members) for members in tracks.values()]
     tables.sort(key=_table_order)
     placed = {row.folder.path: row for table in tables for row in table.rows}
-    return Board(
-        tables=tuple(tables),
-        runs=tuple(placed.get(row.folder.path, row) for row in rows),
-        ledger=entries,
-    )
+    return Board(tables=tuple(tables), runs=tuple(placed.get(row.folder.path, row) for row in rows), ledger=entries)
 
 
 def _age(row: BoardRow) -> tuple[str, str]:
@@ -403,9 +389,7 @@ def _compared(row: BoardRow, rows: Sequence[BoardRow], baseline: BoardRow | None
     if baseline is None or tests is None:
         return compared
     return replace(
-        compared,
-        baseline=baseline.run.system.slug,
-        against_baseline=tests.pair(row.folder.path, baseline.folder.path),
+        compared, baseline=baseline.run.system.slug, against_baseline=tests.pair(row.folder.path, baseline.folder.path)
     )
 
 

@@ -1,7 +1,5 @@
 """What ``memeval.toml`` says about the tables of a board: the benchmarks, the headline tracks and own weights."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path

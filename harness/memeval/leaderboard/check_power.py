@@ -1,7 +1,5 @@
 """How small a drop the regression check finds, simulated from the grades of a stored run."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The columns of the data frames of :mod:`memeval.leaderboard.frames`, with their types and meanings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -57,11 +55,7 @@ LEDGER = (
 
 RUNS = (
     *_RUN,
-    *_of(
-        Kind.TEXT,
-        run_digest="Digest of run.json.",
-        path="The run's folder, relative to the results folder.",
-    ),
+    *_of(Kind.TEXT, run_digest="Digest of run.json.", path="The run's folder, relative to the results folder."),
     *_SYSTEM,
     *_of(
         Kind.TEXT,

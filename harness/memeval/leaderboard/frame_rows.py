@@ -1,7 +1,5 @@
 """Rows of the data frames, from the heads of runs. Scores are those in ``run.json``, which the board shows."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime

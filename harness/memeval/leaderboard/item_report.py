@@ -1,7 +1,5 @@
 """The item statistics of the tables of a results folder."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

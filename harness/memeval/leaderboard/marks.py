@@ -4,8 +4,6 @@ A mark that honest runs cannot have keeps the run from being ranked until a main
 a review: ``memeval ledger review``.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -74,12 +72,8 @@ def marks_across(
     The run that was there first has no mark: controls before others, then runs in the order of their acceptance, then
     of their start. So nobody marks a run by copying it.
 
-    Args:
-        folders: the runs; those without stored responses are left out.
-        traces: what is known of the responses already, and receives what is read.
-
-    Raises:
-        BadInput: the responses of a run cannot be read.
+    ``folders``: the runs; those without stored responses are left out. ``traces``: what is known of the responses
+    already, and receives what is read. Raises ``BadInput`` if the responses of a run cannot be read.
     """
     accepted: dict[str, int] = {}
     for number, entry in enumerate(entries):

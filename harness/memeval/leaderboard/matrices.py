@@ -1,7 +1,5 @@
 """Matrices of a results folder, and the Pareto front of their configurations by cost and score."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from memeval.analysis.matrix_table import value_of

@@ -1,7 +1,5 @@
 """A stored run as the regression check reads it: item scores, tokens, dollars and latencies, with checked digests."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The overall index of systems over a suite of benchmarks, from the board."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -14,14 +12,7 @@ from memeval.leaderboard.ranking import baseline_word, tied_apart
 from memeval.leaderboard.samples import TrackSamples, read_samples
 from memeval.leaderboard.scales import NO_MEMORY_SYSTEM, ORACLE_SYSTEM, IndexScale, System, scale_of, table_scale
 from memeval.records.errors import BadInput
-from memeval.records.overall import (
-    BenchmarkSuite,
-    JudgeRank,
-    Overall,
-    OverallRow,
-    Stability,
-    TiedPair,
-)
+from memeval.records.overall import BenchmarkSuite, JudgeRank, Overall, OverallRow, Stability, TiedPair
 from memeval.records.run import ContextSource
 from memeval.records.track import differing_parts
 from memeval.statistics.flips import Array
@@ -299,9 +290,7 @@ def _placed(rows: Sequence[OverallRow], weights: Array, judges: Sequence[_OtherJ
 def _stabilities(shares: Array, weights: Array) -> list[Stability]:
     """Return the ranks of systems over drawn weightings, and without each benchmark.
 
-    Args:
-        shares: shape (systems, benchmarks).
-        weights: shape (benchmarks,).
+    ``shares``: shape (systems, benchmarks). ``weights``: shape (benchmarks,).
     """
     several = len(weights) > 1
     weightings = drawn_weightings(len(weights))

@@ -1,7 +1,5 @@
 """What the regression check compares: the values of a run and of its baseline runs, paired item by item."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -78,12 +76,8 @@ def paired_values(
 ) -> Iterator[PairedValue]:
     """Yield the composite, the categories, the retrieval metrics and the costs.
 
-    Args:
-        baselines: at least one run of the same track with the same limit on items.
-        thresholds: names the costs that never fail the check.
-
-    Raises:
-        BadInput: the runs have an item in different categories or clusters.
+    ``baselines``: at least one run of the same track with the same limit on items. ``thresholds``: names the costs that
+    never fail the check. Raises ``BadInput`` if the runs have an item in different categories or clusters.
     """
     runs = [run.items for run in (current, *baselines)]
     ours, theirs = Mix([1, *[0] * len(baselines)]), Mix([0, *[1] * len(baselines)], len(baselines))

@@ -1,7 +1,5 @@
 """Pairs of runs of one system: public and fresh seed, separate and shared memory."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """All pairs of a table's runs, compared as ``memeval compare`` compares two of them, for the whole table at once."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -122,9 +120,8 @@ def _half_widths(samples: TrackSamples) -> Array:
 def _of_value(contributions: Array, clusters: NDArray[np.intp]) -> Array:
     """Return half the width of each pair's interval, shape (rows, rows).
 
-    Args:
-        contributions: of each cluster to the value, shape (rows, clusters).
-        clusters: the cluster of each item that counts in the value.
+    ``contributions``: of each cluster to the value, shape (rows, clusters). ``clusters``: the cluster of each item that
+    counts in the value.
     """
     count, rows = len(np.unique(clusters)), len(contributions)
     if count < 2:

@@ -1,7 +1,5 @@
 """The tests of a track: which runs differ from which, and from the best simple baseline."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ tests of a comparison are one family, corrected together, and the level is divid
 an unchanged system fails in at most 5 % of its checks.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 
@@ -57,9 +55,7 @@ def drift_metrics(
     A straight line is fitted to the scores of every item. Its end is compared with its start, item by item, by the
     one-sided paired test: as a sum over runs, the change of a cluster is as likely up as down if nothing drifts.
 
-    Args:
-        runs: at least three, oldest first.
-        level: the one-sided corrected p-value below which a loss counts.
+    ``runs``: at least three, oldest first. ``level``: the one-sided corrected p-value below which a loss counts.
     """
     count, middle = len(runs), (len(runs) - 1) / 2
     halves = [(place - middle) * middle * 12 / (count**3 - count) for place in range(count)]
@@ -187,12 +183,7 @@ def _judged(
 
 
 def _status(
-    each: PairedValue,
-    severity: Severity | None,
-    corrected: float | None,
-    loss: float,
-    gained: bool,
-    level: float,
+    each: PairedValue, severity: Severity | None, corrected: float | None, loss: float, gained: bool, level: float
 ) -> MetricStatus:
     if severity is None:
         if gained:

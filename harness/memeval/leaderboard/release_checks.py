@@ -1,7 +1,5 @@
 """Checks of releases and signatures: what a release says is computed again from the runs and the ledger."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
@@ -21,13 +19,7 @@ from memeval.archive.signatures import (
 )
 from memeval.evaluation.verify.findings import Check, Finding
 from memeval.leaderboard.board import build_board
-from memeval.leaderboard.releases import (
-    RANKS_METHOD,
-    ReleaseFile,
-    derived,
-    release_files,
-    release_path,
-)
+from memeval.leaderboard.releases import RANKS_METHOD, ReleaseFile, derived, release_files, release_path
 from memeval.leaderboard.traces import Traces
 from memeval.records.errors import MemevalError
 from memeval.records.ledger import LedgerEvent

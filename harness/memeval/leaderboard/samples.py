@@ -1,7 +1,5 @@
 """The grades of a track's runs as arrays: what ranks, item statistics and the overall index are computed from."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ repetitions share responses, but never durations. Both are measured here, from t
 Not found: durations that a forger draws anew, and responses of which each was changed in answer and retrieved texts.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """What a trend shows: the composite, the categories, tokens, dollars and latencies, read from the head of a run."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The trend of one measure of a series of runs: its points, its breaks, and the changes that are not chance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise

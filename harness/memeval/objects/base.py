@@ -113,9 +113,7 @@ class ObjectStore(Protocol):
     def download(self, key: str, path: Path) -> None:
         """Write the bytes of an object to a file, without holding them in memory. An error leaves no file.
 
-        Raises:
-            KeyError: the store has no such object.
-            BadInput: the file cannot be written.
+        Raises KeyError: the store has no such object. BadInput: the file cannot be written.
         """
         ...
 

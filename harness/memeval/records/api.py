@@ -1,7 +1,5 @@
 """The JSON files under ``api/v1/`` of a site. Paths in them are relative to the root of the site."""
 
-from __future__ import annotations
-
 from memeval.records.base import Digest, Record, Stored
 from memeval.records.submission import Configuration, Product
 
@@ -54,7 +52,6 @@ class ApiBoard(Record):
     baseline: str | None
     """Slug of the best simple baseline; ``None`` without one."""
     page: str
-    """The page of the benchmark."""
     json_path: str
     """All columns of the table as JSON."""
     csv_path: str
@@ -79,7 +76,6 @@ class ApiResult(Record):
     rank_worst: int | None
     """Worst rank that the data allow; ``None`` without a rank."""
     score: float | None
-    """Composite score, from 0 to 1; ``None`` if it is undefined."""
     low: float | None
     high: float | None
 
@@ -130,7 +126,6 @@ class ApiRun(Record):
     started: str
     standing: str
     score: float | None
-    """Composite score, from 0 to 1; ``None`` if it is undefined."""
     crashes: int
     """How often the system's process crashed and was started again."""
     cost_usd: float | None

@@ -1,7 +1,5 @@
 """Error rates of judges: audits against calibration answers."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field
@@ -26,15 +24,12 @@ class ProbeKind(StrEnum):
     HEDGED = "hedged"
     """An answer that expresses doubt. It is correct only where the key asks for doubt."""
     REFUSED = "refused"
-    """A refusal to answer."""
     MIXED = "right-plus-wrong"
     """The correct answer together with a wrong one."""
     INJECTED_ORDER = "injected-order"
-    """An instruction to the judge."""
     INJECTED_FENCE = "injected-fence"
     """A false end of the fenced answer, followed by text that imitates the prompt."""
     INJECTED_VERDICT = "injected-verdict"
-    """A false verdict line."""
 
     @property
     def is_injection(self) -> bool:
@@ -50,7 +45,6 @@ class Probe(Stored):
     category: str
     cluster: str
     kind: ProbeKind
-    """The kind of answer."""
     answer: str
     """The answer, or its digest if the benchmark's text may not be published."""
     expected: bool
@@ -118,7 +112,6 @@ class Audit(Stored):
     judge: str
     """The judge with its version, as in a track."""
     judge_endpoint: str | None = None
-    """Base URL of a model judge; ``None`` for the rule set."""
     judge_label: str | None = None
     """Label of a judge whose endpoint is not its maker's."""
     prompts: dict[str, Digest] = {}

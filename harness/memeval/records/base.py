@@ -1,7 +1,5 @@
 """The base classes of all records: strict fields, canonical JSON, digests and schema versions."""
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 import json
@@ -76,13 +74,7 @@ def digest_of(value: Any) -> Digest:
 class Record(BaseModel):
     """A frozen value with a closed set of fields."""
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        strict=True,
-        allow_inf_nan=False,
-        defer_build=True,
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
 
     def data(self) -> dict[str, Any]:
         return self.model_dump(mode="json")
@@ -144,12 +136,8 @@ class Stored(Record):
     def parse(cls, text: str | bytes, where: object) -> Self:
         """Read one record from JSON text.
 
-        Args:
-            where: the source of the text, a file or ``file:line``; named in errors.
-
-        Raises:
-            NewerSchema: a later memeval wrote the text.
-            BadInput: the text is not a valid record, or has an older schema version.
+        ``where``: the source of the text, a file or ``file:line``; named in errors. Raises ``NewerSchema`` if a later
+        memeval wrote the text. Raises ``BadInput`` if the text is not a valid record, or has an older schema version.
         """
         try:
             data = parsed(text)
@@ -165,8 +153,7 @@ class Stored(Record):
     def from_data(cls, data: dict[str, Any], where: object, text: bytes | None = None) -> Self:
         """Read one record from plain JSON data; see :meth:`parse`.
 
-        Args:
-            text: the JSON text from which it was read, if there is one.
+        ``text``: the JSON text from which it was read, if there is one.
         """
         version = data.get("schema_version")
         if not isinstance(version, int) or isinstance(version, bool):
@@ -209,11 +196,8 @@ def subclasses(record: type[R]) -> Iterator[type[R]]:
 def validated(model: type[R], data: Any, where: object, text: bytes | None = None) -> R:
     """Build ``model`` from plain JSON data.
 
-    Args:
-        text: the text from which it was read, if there is one: else it is written again.
-
-    Raises:
-        BadInput: the data does not match the record; the message names the first problem.
+    ``text``: the text from which it was read, if there is one: else it is written again. Raises ``BadInput`` if the
+    data does not match the record; the message names the first problem.
     """
     try:
         return model.model_validate_json(json.dumps(data) if text is None else text)
@@ -228,9 +212,8 @@ def parsed(text: str | bytes) -> Any:
 
     Python's own parser names what is wrong. The quicker one takes nothing that Python's does not take.
 
-    Raises:
-        ValueError: it is not valid JSON, or a key occurs twice.
-        RecursionError: it is nested too deep.
+    Raises ``ValueError`` if it is not valid JSON, or a key occurs twice. Raises ``RecursionError`` if it is nested too
+    deep.
     """
     if isinstance(text, bytes):
         with suppress(ValueError):

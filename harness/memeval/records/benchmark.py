@@ -1,7 +1,5 @@
 """The description of a benchmark, as data, and its errata."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field
@@ -14,7 +12,6 @@ class CategoryInfo(Record):
     """One category of a benchmark."""
 
     name: str
-    """Its name in files."""
     title: str
     weight: float | None = None
     """Its share of the composite; ``None`` if every question counts the same in all categories."""
@@ -37,7 +34,6 @@ class Source(Record):
     name: str = "full"
     """Its name: the value of the parameter ``file``, if the benchmark has several files."""
     url: str
-    """Its address for download."""
     filename: str
     """Its file name on this machine."""
     bytes: int
@@ -65,10 +61,8 @@ class MetricInfo(Record):
     """One number that a benchmark measures."""
 
     name: str
-    """Its name in files."""
     title: str
     direction: Direction
-    """Whether higher or lower is better."""
     low: float | None = None
     """The lowest possible value; ``None`` if unbounded."""
     high: float | None = None
@@ -83,7 +77,6 @@ class ProtocolInfo(Record):
     """One way of asking and grading a benchmark."""
 
     name: str
-    """Its name in tracks."""
     title: str
     summary: str
     """How it asks and grades, in two or three sentences."""
@@ -112,7 +105,6 @@ class TierInfo(Record):
     """A named subset or size of a benchmark's data."""
 
     name: str
-    """Its name in tracks."""
     items: int
     clusters: int | None = None
     """Number of clusters of its items, such as people or conversations; ``None`` if unknown without the data."""
@@ -182,7 +174,6 @@ class ChartInfo(Record):
     """A chart of a benchmark's page, drawn from runs and published values."""
 
     name: str
-    """Its name in addresses."""
     title: str
     meaning: str
     """What it shows, in a sentence or two."""
@@ -212,9 +203,7 @@ class WorkKind(StrEnum):
     ARTICLE = "article"
     """Any other paper."""
     DATA = "data"
-    """A published data set."""
     SOFTWARE = "software"
-    """A published program."""
 
 
 class CitedWork(Record):
@@ -357,7 +346,6 @@ class ErratumAction(StrEnum):
     """How the corrected score treats an item."""
 
     EXCLUDE = "exclude"
-    """Excludes it."""
     REPLACE = "replace"
     """Grades it by the corrected answer or evidence."""
 

@@ -1,7 +1,5 @@
 """Calls of a run: to language and embedding models, with their prompts, and to other hosts."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from functools import cached_property
 
@@ -68,9 +66,8 @@ class ModelRequest(Record):
     def key_in(self, scenario_id: str, ordinal: int) -> Digest:
         """Return the key of a system's call in the record.
 
-        Args:
-            ordinal: number of earlier equal requests in this pass over the scenario. Five samples of one prompt
-                therefore have five keys.
+        ``ordinal``: number of earlier equal requests in this pass over the scenario. Five samples of one prompt
+        therefore have five keys.
         """
         return digest_of({"request": self.data(), "scenario": scenario_id, "ordinal": ordinal})
 

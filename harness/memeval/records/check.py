@@ -1,7 +1,5 @@
 """The regression check of a run: what dropped, by how much, and whether chance explains it."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field
@@ -21,7 +19,6 @@ class GateStatus(StrEnum):
     PASSED = "passed"
     """No metric passed its threshold."""
     NO_BASELINE = "no baseline"
-    """There is nothing to compare with."""
 
 
 class MetricStatus(StrEnum):
@@ -85,7 +82,6 @@ class CheckedMetric(Record):
     """What it measures."""
     unit: Unit
     direction: Direction
-    """Whether higher or lower is better."""
     current_value: float | None = None
     """The run's value; ``None`` if it has none."""
     baseline_value: float | None = None
@@ -142,7 +138,6 @@ class RegressionCheck(Stored):
     """The result of ``memeval check``."""
 
     run_id: str
-    """The checked run."""
     system: str
     version: str
     benchmark: str
@@ -155,7 +150,6 @@ class RegressionCheck(Stored):
     metrics: tuple[CheckedMetric, ...] = ()
     """The metrics: composite, categories, retrieval, cost."""
     tests: int = 0
-    """Number of tests over which p-values are corrected."""
     level: float = 0.05
     """A loss against the baseline counts if its corrected p-value is below this."""
     comparisons: tuple[GateComparison, ...] = ()
@@ -197,7 +191,6 @@ class CheckPower(Record):
     run_id: str
     track_id: str
     tests: int
-    """Number of tests over which p-values are corrected."""
     noise: float
     """Share of items whose score is drawn again in every run, for ``noisy``."""
     baseline_runs: int

@@ -1,7 +1,5 @@
 """Closed sets of values that are also options of commands; without pydantic, so that they are imported quickly."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 
@@ -43,7 +41,6 @@ class AdapterKind(StrEnum):
     """The interface between memeval and a system."""
 
     PYTHON = "python"
-    """A Python class."""
     COMMAND = "command"
     """A program with memeval's JSON Lines protocol over standard input and output."""
     HTTP = "http"

@@ -1,7 +1,5 @@
 """The comparison of two runs, item by item, with intervals and p-values."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from memeval.records.base import Record
@@ -23,7 +21,6 @@ class Difference(Record):
     name: str
     """The compared value: ``composite``, a category or a metric."""
     direction: Direction = Direction.HIGHER
-    """Whether higher or lower is better."""
     items: int
     """Number of items that both runs have."""
     clusters: int
@@ -65,7 +62,6 @@ class ComparedRun(Record):
     track_id: str
     judge: str
     composite: Composite
-    """Its composite, over all its items."""
 
 
 class PairedRuns(Record):

@@ -1,7 +1,5 @@
 """Reports about a submission: the conformance checks of its system, and ``memeval submit check``."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field
@@ -32,7 +30,6 @@ class ConformanceCheck(Record):
     """Whether a failure blocks the system, since its scores would mean nothing."""
     outcome: CheckOutcome
     detail: str
-    """What happened, in a sentence; it may quote untrusted text."""
     remedy: str | None = None
     """What its author can do; ``None`` if nothing needs to be done."""
     seconds: float
@@ -73,7 +70,6 @@ class StepName(StrEnum):
     INSTALL = "install"
     """Building the environment from its lock file, and starting the system."""
     CONFORMANCE = "conformance"
-    """The conformance checks."""
     SMOKE = "smoke"
     """A few items of a benchmark, end to end."""
 
@@ -108,7 +104,6 @@ class Step(Record):
     name: StepName
     outcome: StepOutcome
     detail: str
-    """What happened, in a sentence; it may quote untrusted text."""
     seconds: float = Field(ge=0)
     problems: tuple[Problem, ...] = ()
     """Problems to fix; empty if it passed."""

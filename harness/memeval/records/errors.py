@@ -1,7 +1,5 @@
 """Errors as sentences: where, what happened, and the one thing to do."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 

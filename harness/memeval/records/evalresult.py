@@ -3,8 +3,6 @@
 The names are those of Astrocyte's evaluation documentation.
 """
 
-from __future__ import annotations
-
 from memeval.records.base import Record
 
 Scalar = str | int | float | bool
@@ -162,7 +160,6 @@ class QueryResult(Record):
     latency_ms: float | None
     """Latency of the call in milliseconds."""
     state: str
-    """State of its grade."""
     reason: str | None
     """The reason for its grade, in a sentence."""
 

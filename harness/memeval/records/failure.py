@@ -1,7 +1,5 @@
 """Failure analysis of a run: why an item is wrong, and whether its evidence was retrieved."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field
@@ -68,7 +66,6 @@ class CategoryFailures(Record):
     items: int
     """Items with a grade."""
     right: int
-    """Number of correct items."""
     causes: dict[Cause, int]
 
 
@@ -78,7 +75,6 @@ class FoundCount(Record):
     found: EvidenceFound
     """Whether their evidence was retrieved."""
     right: int
-    """Number of correct items."""
     wrong: int
     """Number of wrong items."""
     share_right: Share | None
@@ -91,7 +87,6 @@ class FailureSummary(Record):
     items: int
     """Items with a grade."""
     right: int
-    """Number of correct items."""
     causes: dict[Cause, int]
     categories: tuple[CategoryFailures, ...]
     """The same by category, in the order they first occur."""

@@ -1,7 +1,5 @@
 """Published claims, what stored rows say about them, and the verdicts."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated
 
@@ -178,7 +176,6 @@ class RepeatedVerdicts(Record):
     """Three verdicts of one judge on each answer of a file."""
 
     name: str
-    """Name of the answers."""
     judge: str | None
     """The judge; ``None`` if the file names none."""
     test_set: bool = False
@@ -208,7 +205,6 @@ class JudgePanel(Record):
     """Several judges on the same answers."""
 
     name: str
-    """Name of the answers."""
     judges: dict[str, PassRate]
     """By judge."""
     pairs: tuple[JudgePair, ...]
@@ -221,7 +217,6 @@ class VerdictsByOverlap(Record):
     """Verdicts of a judge beside the token F1 of the same answers."""
 
     name: str
-    """Name of the answers."""
     passed: PassRate
     """How many answers the judge passed."""
     f1_passed: Share | None

@@ -1,7 +1,5 @@
 """The grade of an item."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from memeval.records.base import Digest, Record, Share, Stored
@@ -52,7 +50,6 @@ class Grade(Stored):
     cluster: str
     slices: dict[str, str]
     grader: str
-    """Name and version of the grader."""
     state: GradeState
     verdict: bool | None
     """Correct or wrong; ``None`` for a grader with partial credit, or if the state is not ``graded`` or ``empty``."""

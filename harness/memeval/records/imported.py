@@ -1,7 +1,5 @@
 """Origin of imported answers, and the scores claimed for them."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from memeval.records.base import Digest, Record, Share

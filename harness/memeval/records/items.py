@@ -1,7 +1,5 @@
 """The item statistics of a track: how hard items are, how well they tell systems apart, and what headroom is left."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from memeval.records.base import Record, Share, Stored

@@ -1,7 +1,5 @@
 """``plan.json``, the head of an unfinished run; ``log.jsonl``, its event log; and the lines of archive and queue."""
 
-from __future__ import annotations
-
 from memeval.records.base import Stored
 from memeval.records.imported import Imported
 from memeval.records.run import Harness, Inputs, Isolation, Network, SystemIdentity
@@ -43,7 +41,6 @@ class Plan(Stored):
     answers_from: str | None = None
     """The run whose stored responses are graded again; ``None`` if this run makes its own answers."""
     imported: Imported | None = None
-    """Origin of imported answers; ``None`` for other runs."""
     replayed: bool = False
     """Whether all model calls are answered from a record."""
 

@@ -1,7 +1,5 @@
 """Answers that readers label, to find out what graders are worth."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from memeval.records.base import Digest, Record, Share, Slug, Stored
@@ -44,12 +42,10 @@ class Stratum(Record):
     """Rows among which some were drawn, all with the same probability."""
 
     file: str
-    """The regraded file, ``source/file``."""
     category: str
     judge: bool
     """Verdict of the judge in the file; of most judges if there are several."""
     rules: bool
-    """Verdict of the rules."""
     rows: int
     """Rows of the stratum."""
     drawn: int
@@ -62,10 +58,8 @@ class SampleRow(Stored):
     label_id: Slug
     """Its id, which says nothing about the row."""
     file: str
-    """The regraded file, ``source/file``."""
     item_id: str
     trial: int = 0
-    """Number of the repetition, from 0."""
     category: str
     cluster: str
     answer_digest: Digest
@@ -75,7 +69,6 @@ class SampleRow(Stored):
     judge: bool
     """Verdict of the judge in the file; of most judges if there are several."""
     rules: bool
-    """Verdict of the rules."""
     probability: Share
     """Probability of being drawn: drawn rows by rows of its stratum."""
 
@@ -115,7 +108,6 @@ class ReadLabel(Stored):
     label_id: Slug
     """The drawn row."""
     label: AnswerLabel
-    """The label."""
     reason: LabelReason
     """Why."""
     doubt: bool = False
@@ -190,7 +182,6 @@ class LabelCount(Record):
     """Rows with one label, not weighted."""
 
     label: AnswerLabel
-    """The label."""
     accepted: int
     """Rows that the grader calls right."""
     rejected: int

@@ -1,7 +1,5 @@
 """The ledger: one line per decision about a run, and per release. Lines are never changed or removed."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
@@ -79,10 +77,6 @@ class AnswerTrust(StrEnum):
     CONTROL = "control"
     """A control: shipped with memeval, made by anyone who runs it."""
     IMPORTED = "imported"
-    """Made elsewhere."""
     SELF_RUN = "self-run"
-    """Made by the submitter."""
     MAINTAINER_RUN = "maintainer-run"
-    """Made by a maintainer."""
     REPEATED = "repeated"
-    """Made twice, independently."""

@@ -1,7 +1,5 @@
 """How the fields of a file made elsewhere map to answers. Data, not code."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import Annotated

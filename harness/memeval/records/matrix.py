@@ -1,7 +1,5 @@
 """A plan of runs, as data: systems on benchmarks. A matrix compares their scores."""
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 from typing import Annotated, Any
@@ -68,7 +66,6 @@ class MatrixPlan(Record):
     """The content of a matrix file."""
 
     name: Slug
-    """The name of the matrix."""
     description: str | None = None
     benchmarks: tuple[MatrixBenchmark, ...]
     """The benchmarks."""

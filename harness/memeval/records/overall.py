@@ -1,7 +1,5 @@
 """Suites of benchmarks, and the overall index of the systems that are complete on one."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Answers made elsewhere, graded again: one row per answer, and a summary of the file."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field
@@ -17,7 +15,6 @@ class RegradedRow(Stored):
     category: str
     cluster: str
     trial: int = 0
-    """Number of the repetition, from 0."""
     place: int
     """Number of the row, from 1; repetitions in several files are numbered throughout."""
     answer: str | None = None
@@ -208,7 +205,6 @@ class RegradedFile(Stored):
     """The rule set."""
     answer_model: str | None = None
     judges: dict[str, str] = {}
-    """Who judged, by the name of the verdict."""
     group: Slug | None = None
     """Files of one group can be ranked among themselves."""
     note: str | None = None

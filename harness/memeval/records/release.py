@@ -1,7 +1,5 @@
 """A release: a frozen, versioned leaderboard."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from pydantic import Field

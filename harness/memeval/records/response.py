@@ -1,7 +1,5 @@
 """The response of a system: answer, retrieved items and outcome."""
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """``run.json``: the small, reviewable head of a run."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import ClassVar, Self
 
@@ -262,7 +260,6 @@ class Coverage(Record):
     done: int
     """Items with a grade."""
     limit: int | None = None
-    """The caller's limit on items; ``None`` without one."""
     retried: int = 0
     """Items with more than one attempt. All attempts are stored, and the last one counts."""
 
@@ -292,7 +289,6 @@ class Inputs(Record):
     hosts: dict[str, str] = {}
     """Hosts that the caller redirected, each with the target, such as a local server."""
     limit: int | None = None
-    """The caller's limit on items; ``None`` without one."""
 
     @classmethod
     def of(cls, track: Track, system: SystemIdentity, limit: int | None) -> Self:
@@ -348,7 +344,6 @@ class Run(Stored):
     answers_from: str | None = None
     """The run whose stored responses another judge graded; ``None`` if this run made its own answers."""
     imported: Imported | None = None
-    """Origin of imported answers; ``None`` for other runs."""
     replayed: bool = False
     """Whether the record answered all model calls. Such a run is not an independent repetition."""
     coverage: Coverage

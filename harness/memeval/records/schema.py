@@ -4,8 +4,6 @@ Pydantic can read those docstrings at class creation (``use_attribute_docstrings
 record at every start, a tenth of the time of a short run. Only an exported schema needs them.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import inspect
@@ -35,18 +33,27 @@ USUAL = {
     "data_digest": "Digest of the benchmark's data.",
     "declared_models": "Models that the system declares.",
     "description": "Its purpose.",
+    "detail": "What happened, in a sentence; it may quote untrusted text.",
     "digest": "Its digest.",
+    "direction": "Whether higher or lower is better.",
     "environment_digest": "Digest of its environment.",
+    "file": "The regraded file, ``source/file``.",
     "gates": "Results of the promotion gates.",
+    "grader": "Name and version of the grader.",
     "high": "Upper end of its 95 % interval; ``None`` without one.",
     "homepage": "Its home page.",
+    "imported": "Origin of imported answers; ``None`` for other runs.",
     "isolation": "What the system could reach during the run.",
     "item_id": "Id of the item.",
     "items": "Number of items.",
     "judge": "Who grades.",
+    "judge_endpoint": "Base URL of a model judge; ``None`` for the rule set.",
+    "judges": "Who judged, by the name of the verdict.",
     "kappa": "Cohen's kappa; ``None`` if it is undefined.",
     "kind": "Its kind.",
+    "label": "The label.",
     "licence": "Licence of the files.",
+    "limit": "The caller's limit on items; ``None`` without one.",
     "low": "Lower end of its 95 % interval; ``None`` without one.",
     "matrix_id": "Id of the matrix.",
     "name": "Its name.",
@@ -65,13 +72,16 @@ USUAL = {
     "reason": "The reason, in one sentence; ``None`` without one.",
     "redistribution": "Whether the benchmark's text may be published.",
     "repository": "Repository of the files on GitHub, ``owner/name``.",
+    "right": "Number of correct items.",
     "rows": "Number of rows.",
     "rows_digest": "Digest of the rows, uncompressed.",
+    "rules": "Verdict of the rules.",
     "run_digest": "Digest of its ``run.json``.",
     "run_id": "Id of the run.",
     "sandbox": "The sandbox, such as ``bubblewrap 0.8.0``; ``None`` without one.",
     "scenario_id": "Id of the scenario.",
     "schema_version": "Version of the format.",
+    "score": "Composite score, from 0 to 1; ``None`` if it is undefined.",
     "seconds": "Duration in seconds.",
     "seed": "Seed of all draws.",
     "seeds": "All seeds.",
@@ -89,11 +99,13 @@ USUAL = {
     "system": "The system, or its slug.",
     "tally": "Counts and shares.",
     "test_set": "Whether the answers were written to test a judge.",
+    "tests": "Number of tests over which p-values are corrected.",
     "text": "The text.",
     "tier": "Name of the tier.",
     "title": "Its name for people.",
     "track": "The track.",
     "track_id": "Id of the track.",
+    "trial": "Number of the repetition, from 0.",
     "turns": "Its turns, in order.",
     "unit": "Unit of the values.",
     "url": "Its address.",
@@ -108,8 +120,7 @@ USUAL = {
 def json_schema(model: type[Record], mode: Literal["validation", "serialization"] = "serialization") -> dict[str, Any]:
     """Return the JSON Schema of a record.
 
-    Args:
-        mode: ``validation`` for files that people write, ``serialization`` for files that memeval writes.
+    ``mode``: ``validation`` for files that people write, ``serialization`` for files that memeval writes.
     """
     schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     schema |= model.model_json_schema(mode=mode)

@@ -1,7 +1,5 @@
 """Scores of a run: counts over a fixed denominator, shares with intervals."""
 
-from __future__ import annotations
-
 from memeval.records.base import Record, Share
 from memeval.records.grade import FlagCount
 

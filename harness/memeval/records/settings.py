@@ -1,7 +1,5 @@
 """``memeval.toml``: the settings of a board, of its archive, its published site and its regression check."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated
 

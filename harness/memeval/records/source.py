@@ -1,7 +1,5 @@
 """A source: files of answers made elsewhere, and how their fields map to a benchmark's items. Data, not code."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
@@ -44,7 +42,6 @@ class SourceFile(Record):
     """Tier; ``None`` for the benchmark's default."""
     answer_model: str | None = None
     judges: dict[str, str] = {}
-    """Who judged, by the name of the verdict."""
     group: Slug | None = None
     """Files of one group were made by the same pipeline and answer model, so they can be ranked among themselves."""
     note: str | None = None

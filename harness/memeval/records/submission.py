@@ -53,9 +53,7 @@ class ServiceName(StrEnum):
     POSTGRES = "postgres"
     """PostgreSQL, with pgvector if installed."""
     REDIS = "redis"
-    """Redis."""
     NEO4J = "neo4j"
-    """Neo4j."""
 
 
 class Service(Record):
@@ -132,8 +130,7 @@ def configuration_text(
 ) -> str | None:
     """Return a configuration for people, such as ``mem0 2.2.1 · verbatim, MiniLM, no LLM``.
 
-    Returns:
-        The text; ``None`` if neither product nor configuration is stated.
+    Returns the text; ``None`` if neither product nor configuration is stated.
     """
     if product is None and configuration is None:
         return None
@@ -244,9 +241,8 @@ class Submission(Record):
     def altered(self, name: str, parameters: Mapping[str, str | int | float | bool], summary: str | None) -> Submission:
         """Return the submission with other parameters.
 
-        Args:
-            name: name of the variant; added to its slug and its name.
-            summary: how it differs; ``None`` keeps the summary of the submission.
+        ``name``: name of the variant; added to its slug and its name. ``summary``: how it differs; ``None`` keeps the
+        summary of the submission.
         """
         return self.model_copy(
             update={

@@ -1,7 +1,5 @@
 """A track: everything that must be equal before two numbers may be compared."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field
@@ -49,7 +47,6 @@ class CategoryPlan(Record):
     items: int = Field(ge=0)
     """Planned items: the fixed denominator."""
     grader: str
-    """Name and version of the grader."""
     shared: bool = False
     """Whether the weight is the category's share of the items, so that every item counts the same."""
 
@@ -73,7 +70,6 @@ class Track(Record):
     judge: str
     """The judge with its version: ``rules@3``."""
     judge_endpoint: str | None = None
-    """Base URL of a model judge; ``None`` for the rule set."""
     judge_label: str | None = None
     """The submitter's label for a judge whose endpoint is not its maker's."""
     reader_endpoint: str | None = None

@@ -33,11 +33,7 @@ class LineTimedOut(Exception):
 
 
 class LineBuffer:
-    """Splits a stream of bytes into lines.
-
-    Args:
-        limit: the longest line, in bytes without its newline.
-    """
+    """Splits a stream of bytes into lines. ``limit``: the longest line, in bytes without its newline."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -47,8 +43,7 @@ class LineBuffer:
     def feed(self, chunk: bytes) -> list[bytes]:
         """Add bytes, and return the completed lines without their newlines.
 
-        Raises:
-            LineTooLong: a line, complete or not, is longer than the limit.
+        Raises LineTooLong: a line, complete or not, is longer than the limit.
         """
         *ends, rest = chunk.split(b"\n")
         lines: list[bytes] = []
@@ -108,10 +103,8 @@ class Channel:
     def receive(self, seconds: float) -> bytes:
         """Return the next line from the child, without its newline.
 
-        Raises:
-            LineTimedOut: no complete line arrived in time.
-            LineEnded: the child has ended, or closed its pipe.
-            LineTooLong: the line is longer than the limit.
+        Raises LineTimedOut: no complete line arrived in time. LineEnded: the child has ended, or closed its pipe.
+        LineTooLong: the line is longer than the limit.
         """
         if self._unsent:
             self._flush()
@@ -206,9 +199,7 @@ def visible(text: str) -> str:
 class OutputReader(threading.Thread):
     """Reads a pipe to its end and logs its lines.
 
-    Args:
-        descriptor: the pipe; the thread closes it.
-        log: receives every line, from this thread.
+    ``descriptor``: the pipe; the thread closes it. ``log``: receives every line, from this thread.
     """
 
     def __init__(self, descriptor: int, log: Log) -> None:

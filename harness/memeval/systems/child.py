@@ -335,8 +335,7 @@ def _inside_arguments(launch: Launch, limits: Mapping[str, int | None] | None, e
 def _readable_paths(launch: Launch) -> list[Path]:
     """Return the paths of this machine that a system may read, besides programs and libraries.
 
-    Raises:
-        BadInput: the adapter file is a link out of the submission's folder.
+    Raises BadInput: the adapter file is a link out of the submission's folder.
     """
     paths = [*launch.shown, *launch.path, *_prefixes(launch.interpreter)]
     file, folder = launch.file.absolute(), launch.folder and launch.folder.absolute()
@@ -372,22 +371,14 @@ def _counts_by_namespace() -> bool:
 
 
 def _refuse_variables(requested: Mapping[str, str], environment: Mapping[str, str]) -> None:
-    """Refuse variables that a submission must not set.
-
-    Raises:
-        BadInput: memeval or the loader uses one of them.
-    """
+    """Refuse variables that a submission must not set. Raises BadInput: memeval or the loader uses one of them."""
     for name in requested:
         if name in RESERVED or name in environment or name.startswith("LD_"):
             raise BadInput(f"The submission must not set the variable {name}.", remedy="Remove it from [variables].")
 
 
 def _refuse_changes(launch: Launch) -> None:
-    """Refuse files that changed after their digest was computed.
-
-    Raises:
-        BadInput: a file was changed or deleted.
-    """
+    """Refuse files that changed after their digest was computed. Raises BadInput: a file was changed or deleted."""
     if launch.digest is None or is_unchanged(launch.files, launch.digest):
         return
     late = [name for name, path in launch.files.items() if not path.is_file() or path.stat().st_mtime > _BEGAN]

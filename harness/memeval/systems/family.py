@@ -107,8 +107,7 @@ class Watch:
     def add(self, pid: int, resources: Resources, on_excess: Callable[[str], None]) -> None:
         """Watch a process and its descendants.
 
-        Args:
-            on_excess: called once, from the watching thread, with the exceeded limit in words.
+        ``on_excess``: called once, from the watching thread, with the exceeded limit in words.
         """
         with self._changed:
             self._watched[pid] = resources, on_excess

@@ -228,8 +228,7 @@ def is_prose(inside: str) -> bool:
 def behaviour_digest(submission: Submission, files: Mapping[str, Path]) -> Digest:
     """Return the digest of what decides what a submission runs: fields of its manifest, code, data and lock files.
 
-    Args:
-        files: all its files, by their path inside it.
+    ``files``: all its files, by their path inside it.
     """
     return digest_of(
         {

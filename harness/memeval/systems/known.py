@@ -74,8 +74,7 @@ def present_controls() -> Iterator[KnownControl]:
 def present_control(control: Control) -> KnownControl:
     """Return what the files of a control say.
 
-    Raises:
-        BadInput: a file is missing, or the methods do not follow from the text.
+    Raises BadInput: a file is missing, or the methods do not follow from the text.
     """
     source, found = control_source(control), methods_in(control.file, control.class_name)
     if found is None:

@@ -41,11 +41,8 @@ DRIVERS = {
 def submission_launch(submission: Submission, folder: Path, files: Mapping[str, Path]) -> Launch:
     """Return the launch of a submission.
 
-    Args:
-        files: its files, by their path inside the folder.
-
-    Raises:
-        BadInput: its entry or its program is not a file of the folder.
+    ``files``: its files, by their path inside the folder. Raises BadInput: its entry or its program is not a file of
+    the folder.
     """
     launch = Launch(
         file=folder.absolute() / MANIFEST,
@@ -105,11 +102,7 @@ def _check_program(program: str, folder: Path, files: Mapping[str, Path]) -> Non
 
 
 def check_python(path: Path) -> None:
-    """Refuse a file that is not Python source.
-
-    Raises:
-        BadInput: it is not Python, with the line of a syntax error.
-    """
+    """Refuse a file that is not Python source. Raises BadInput: it is not Python, with the line of a syntax error."""
     if path.suffix != ".py":
         raise BadInput("is not a Python file: its name does not end in .py.", where=path)
     try:

@@ -39,12 +39,9 @@ class LiveSystem(SystemProcess):
     The object runs in this process: without a sandbox, without time limits, and it is never restarted. memeval never
     empties or closes it.
 
-    Args:
-        system: the object, with the methods of an adapter, asynchronous or not.
-        limits: limits per call; only the size of replies is used.
-
-    Raises:
-        BadInput: an event loop runs in this thread, so asynchronous methods cannot be awaited.
+    ``system``: the object, with the methods of an adapter, asynchronous or not. ``limits``: limits per call; only the
+    size of replies is used. Raises BadInput: an event loop runs in this thread, so asynchronous methods cannot be
+    awaited.
     """
 
     def __init__(self, system: object, limits: Limits, log: Log) -> None:

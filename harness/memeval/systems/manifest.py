@@ -48,8 +48,7 @@ OLD_LABEL = "label"
 def examined_manifest(manifest: Path) -> tuple[Submission | None, list[BadInput]]:
     """Read a ``submission.toml``, and return it with all its errors.
 
-    Returns:
-        The submission, or ``None`` if its fields are invalid; and the errors, empty if there are none.
+    Returns: The submission, or ``None`` if its fields are invalid; and the errors, empty if there are none.
     """
     try:
         toml = read_toml(manifest, MANIFEST_BYTES)

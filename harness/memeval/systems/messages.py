@@ -91,6 +91,10 @@ class SystemReply:
     """Seconds measured by the worker, without transport. Only for diagnosis; ``None`` if not reported."""
 
 
+NOT_LOADED = AdapterInfo("", (), (), "", "", {})
+"""Of a system before its first start."""
+
+
 def session_json(session: Session) -> bytes:
     """Return a session as one line of ASCII JSON, with the keys that an adapter sees and no others."""
     return to_line(
@@ -139,11 +143,7 @@ def _start(line: bytes) -> str:
 
 
 def from_line(line: bytes, numbers: Collection[int]) -> dict[str, Any]:
-    """Read one reply.
-
-    Raises:
-        ProtocolError: the line is not a reply to one of these requests.
-    """
+    """Read one reply. Raises ProtocolError: the line is not a reply to one of these requests."""
     try:
         reply = _DECODER.decode(line.decode("utf-8"))
     except UnicodeDecodeError:
@@ -294,8 +294,7 @@ def reply(value: Any, seconds: float, worker_seconds: Any) -> SystemReply:
 def require_answer(value: Any, call: str) -> None:
     """Refuse a reply to a question without an answer: it must not count as a blank answer.
 
-    Raises:
-        AdapterMisbehaved: the reply is an object without ``answer``.
+    Raises AdapterMisbehaved: the reply is an object without ``answer``.
     """
     if isinstance(value, dict) and "answer" not in value:
         keys = ", ".join(sorted(map(repr, value))) or "no keys"

@@ -28,11 +28,8 @@ class ClassMethods:
 def methods_in(file: Path, class_name: str | None = None) -> ClassMethods | None:
     """Return the adapter class of a file, and its methods.
 
-    Args:
-        class_name: the class; ``None`` for the only adapter class of the file.
-
-    Returns:
-        ``None`` if only a run shows them: the class has a base class, a decorator or methods that code adds.
+    ``class_name``: the class; ``None`` for the only adapter class of the file. Returns: ``None`` if only a run shows
+    them: the class has a base class, a decorator or methods that code adds.
     """
     try:
         with warnings.catch_warnings():
@@ -149,8 +146,7 @@ def files_of(file: Path) -> dict[str, Path]:
     Imports are read from the source and not run, imports in functions included. A module whose name is computed at run
     time is not found: it is not part of the system, and not available when the system runs.
 
-    Raises:
-        BadInput: one of them is not valid Python, with the line.
+    Raises BadInput: one of them is not valid Python, with the line.
     """
     root = file.parent
     found = {file.name: file.absolute()}
@@ -169,11 +165,7 @@ def files_of(file: Path) -> dict[str, Path]:
 
 
 def _modules_named(path: Path, package: str) -> Iterator[str]:
-    """Yield the full names of the modules that a file may import.
-
-    Args:
-        package: its package; blank if it has none.
-    """
+    """Yield the full names of the modules that a file may import. ``package``: its package; blank if it has none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(path.read_bytes())
@@ -201,9 +193,8 @@ def _named_in_call(call: ast.Call, package: str) -> Iterator[str]:
 def _absolute(level: int, name: str, package: str) -> str | None:
     """Return the full name of a module; ``None`` for a relative name outside every package.
 
-    Args:
-        name: the name after the dots; blank if there are only dots.
-        package: the package that the name is relative to; blank for none.
+    ``name``: the name after the dots; blank if there are only dots. ``package``: the package that the name is relative
+    to; blank for none.
     """
     if level == 0:
         return name

@@ -74,10 +74,8 @@ class SystemProcess(ReplyingProcess):
     def start(self) -> AdapterInfo:
         """Start the process, load the adapter and make an instance. An earlier process is ended.
 
-        Raises:
-            NoAdapter: the file has no adapter class, or not the requested one.
-            SystemFailure: the adapter could not be loaded.
-            BadInput: the interpreter cannot be run.
+        Raises NoAdapter: the file has no adapter class, or not the requested one. SystemFailure: the adapter could not
+        be loaded. BadInput: the interpreter cannot be run.
         """
         self._end()
         # Escaping makes UTF-8 at most three times as long; the rest is for the other fields.
@@ -106,15 +104,12 @@ class SystemProcess(ReplyingProcess):
     def ingest(self, sessions: Iterable[tuple[bytes | Mapping[str, Any], str]], *, afresh: bool = False) -> float:
         """Ingest sessions in order; return the seconds for all of them.
 
-        The next sessions are sent while one is ingested, but the time limit applies to each. After a failure, the
-        later sessions are skipped until the next reset.
+        The next sessions are sent while one is ingested, but the time limit applies to each. After a failure, the later
+        sessions are skipped until the next reset.
 
-        Args:
-            sessions: each as one line of ASCII JSON (see :func:`messages.session_json`) or as a dict, with its time.
-            afresh: whether to reset the memory first, without waiting for the reply.
-
-        Raises:
-            SystemFailure: the first failure.
+        ``sessions``: each as one line of ASCII JSON (see :func:`messages.session_json`) or as a dict, with its time.
+        ``afresh``: whether to reset the memory first, without waiting for the reply. Raises SystemFailure: the first
+        failure.
         """
         started = self._clock()
         waiting: deque[_Waiting] = deque()
@@ -138,7 +133,7 @@ class SystemProcess(ReplyingProcess):
         Raises:
             SystemNotReady: ``settle`` returned false or did not return in time; after a timeout, the process is ended.
         """
-        if self.hello is None or not self.hello.can("settle"):
+        if not self.hello.can("settle"):
             return None
         seconds = self._limits.settle_seconds
         started = self._clock()
@@ -177,8 +172,7 @@ class SystemProcess(ReplyingProcess):
 
         Only for systems with ``texts_together``.
 
-        Raises:
-            SystemFailure: the system refused a text, or its process has ended. All other calls have ended by then.
+        Raises SystemFailure: the system refused a text, or its process has ended. All other calls have ended by then.
         """
         seconds = [0.0] * len(texts)
         failures: list[SystemFailure] = []
@@ -214,15 +208,9 @@ class SystemProcess(ReplyingProcess):
 
         If a question exceeds its time limit, no more are sent, the others get their time, and the process is ended.
 
-        Args:
-            seconds: the time limit of each; ``None`` for that of questions.
-
-        Yields:
-            The place of a question in ``asked``, and its reply or its failure, in the order of the replies. The seconds
-            of a reply count from the sending of its question.
-
-        Raises:
-            EndedInFlight: the process has ended.
+        ``seconds``: the time limit of each; ``None`` for that of questions. Yields: The place of a question in
+        ``asked``, and its reply or its failure, in the order of the replies. The seconds. of a reply count from the
+        sending of its question. Raises EndedInFlight: the process has ended.
         """
         limit = self._limits.ask_seconds if seconds is None else seconds
         waiting: dict[int, Sent] = {}

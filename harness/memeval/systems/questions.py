@@ -39,11 +39,7 @@ def recall_call(
     since: str | None = None,
     until: str | None = None,
 ) -> PreparedCall:
-    """Return the call of ``recall``.
-
-    Args:
-        bank: the bank; ``None`` for the adapter's default.
-    """
+    """Return the call of ``recall``. ``bank``: the bank; ``None`` for the adapter's default."""
     when = {"timestamp": timestamp, "since": since, "until": until}
     return PreparedCall("recall", parts(query=query, k=k, bank=bank, tags=tags, **when))
 
@@ -57,9 +53,8 @@ def reflect_call(
 ) -> PreparedCall:
     """Return the call of ``reflect``.
 
-    Args:
-        bank: the bank; ``None`` for the adapter's default.
-        dispositions: traits for the answer, each from 1 to 5; only if the system accepts them.
+    ``bank``: the bank; ``None`` for the adapter's default. ``dispositions``: traits for the answer, each from 1 to 5;
+    only if the system accepts them.
     """
     return PreparedCall("reflect", parts(query=query, bank=bank, timestamp=timestamp, dispositions=dispositions))
 
@@ -74,11 +69,7 @@ def retain_call(
     fact_type: str | None = None,
     metadata: Mapping[str, str | float] | None = None,
 ) -> PreparedCall:
-    """Return the call of ``retain``.
-
-    Args:
-        bank: the bank of the text; ``None`` for the adapter's default.
-    """
+    """Return the call of ``retain``. ``bank``: the bank of the text; ``None`` for the adapter's default."""
     what = {"tags": tags, "source_id": source_id, "fact_type": fact_type, "metadata": metadata}
     return PreparedCall("retain", parts(content=content, bank=bank, timestamp=timestamp, **what))
 
@@ -147,8 +138,7 @@ class Sent:
 class EndedInFlight(Exception):
     """The process has ended with questions in flight.
 
-    Attributes:
-        places: the questions without a reply, any of which may have caused it.
+    ``places``: the questions without a reply, any of which may have caused it.
     """
 
     def __init__(self, failure: SystemFailure, places: Sequence[int]) -> None:

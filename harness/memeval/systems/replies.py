@@ -15,7 +15,7 @@ from memeval.systems.drivers.printed import cause_in
 from memeval.systems.drivers.printed import remedy as known_remedy
 from memeval.systems.errors import AdapterMisbehaved, SystemDied, SystemFailure, SystemTimedOut
 from memeval.systems.launching import DRIVERS_FOLDER
-from memeval.systems.messages import LOADING, AdapterInfo, ProtocolError, SystemReply
+from memeval.systems.messages import LOADING, ProtocolError, SystemReply
 from memeval.systems.remedies import remedy_for, signal_words, slow_remedy
 from memeval.systems.sandbox import Sandbox
 
@@ -58,8 +58,8 @@ class ReplyingProcess:
         self.log = log
         self._child: WorkerProcess | None = None
         self._number = 0
-        self.hello: AdapterInfo | None = None
-        """The reply to ``load`` at the last start; ``None`` before it."""
+        self.hello = messages.NOT_LOADED
+        """The reply to ``load`` at the last start."""
 
     @property
     def alive(self) -> bool:

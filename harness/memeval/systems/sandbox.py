@@ -217,12 +217,8 @@ class Sandbox:
 def find_sandbox(mode: SandboxMode, note: Callable[[str], None]) -> Sandbox | None:
     """Return the sandbox of this machine, tested once per process.
 
-    Args:
-        mode: whether to use a sandbox.
-        note: receives a warning if absent with ``AUTO``.
-
-    Raises:
-        BadInput: there is none with ``BWRAP``.
+    ``mode``: whether to use a sandbox. ``note``: receives a warning if absent with ``AUTO``. Raises BadInput: there is
+    none with ``BWRAP``.
     """
     if mode is SandboxMode.NONE:
         return None
@@ -348,8 +344,7 @@ def _read_only(*paths: str) -> Iterator[str]:
 def _mountable(path: Path, hidden: Iterable[Path]) -> Path:
     """Return the real path of ``path``, so that a later change of a link has no effect.
 
-    Raises:
-        BadInput: it does not exist, or contains files that must stay hidden.
+    Raises BadInput: it does not exist, or contains files that must stay hidden.
     """
     try:
         real = path.resolve(strict=True)

@@ -61,13 +61,9 @@ class SystemSource:
 def find_system(named: str, submissions: Path = SUBMISSIONS) -> SystemSource:
     """Return the system that a user names.
 
-    Args:
-        named: the name of a control; or ``SLUG[:VARIANT]`` for a folder of ``submissions``; or ``FOLDER[:VARIANT]``
-            with a ``submission.toml``; or ``FILE.py[:CLASS]``. A control or slug takes precedence over a folder of
-            the same name; ``./name`` is the folder.
-
-    Raises:
-        BadInput: there is no such system, or it is invalid.
+    ``named``: the name of a control; or ``SLUG[:VARIANT]`` for a folder of ``submissions``; or ``FOLDER[:VARIANT]``
+    with a ``submission.toml``; or ``FILE.py[:CLASS]``. A control or slug takes precedence over a folder of the same
+    name; ``./name`` is the folder. Raises BadInput: there is no such system, or it is invalid.
     """
     if (control := all_controls().get(named)) is not None:
         return control_source(control)
@@ -127,8 +123,7 @@ def file_source(path: Path, class_name: str | None = None) -> SystemSource:
 def folder_source(folder: Path, variant: str | None = None) -> SystemSource:
     """Return the system in a folder with a ``submission.toml``.
 
-    Args:
-        variant: a variant of the submission; ``None`` for the submission itself.
+    ``variant``: a variant of the submission; ``None`` for the submission itself.
     """
     source, faults = examined_folder(folder)
     if source is None or faults:
@@ -137,11 +132,7 @@ def folder_source(folder: Path, variant: str | None = None) -> SystemSource:
 
 
 def variant_source(source: SystemSource, name: str) -> SystemSource:
-    """Return a variant of a submission as a system.
-
-    Args:
-        name: the name of the variant in its ``submission.toml``.
-    """
+    """Return a variant of a submission as a system. ``name``: the name of the variant in its ``submission.toml``."""
     submission = source.submission
     known = submission.variants if submission else {}
     if submission is None or name not in known:
@@ -160,8 +151,7 @@ def altered_source(
 ) -> SystemSource:
     """Return a submission with other parameters, as a separate system.
 
-    Raises:
-        BadInput: the system is not a submission and takes no parameters; or its slug is too long.
+    Raises BadInput: the system is not a submission and takes no parameters; or its slug is too long.
     """
     if source.submission is None:
         raise BadInput(
@@ -191,8 +181,7 @@ def with_submission(source: SystemSource, submission: Submission, variant: str |
 def examined_folder(folder: Path) -> tuple[SystemSource | None, list[BadInput]]:
     """Return the system in a folder with a ``submission.toml``, and all errors of the folder.
 
-    Returns:
-        The system, or ``None`` if its manifest or its files are invalid; and the errors, empty if there are none.
+    Returns: The system, or ``None`` if its manifest or its files are invalid; and the errors, empty if there are none.
     """
     manifest = folder / MANIFEST
     if folder.is_symlink():
@@ -275,8 +264,7 @@ def _slugs_of(content: bytes) -> tuple[object, tuple[str, ...]]:
 def start_system(source: SystemSource, process: SystemProcess) -> AdapterInfo:
     """Start a system's process, and return its reply to ``load``.
 
-    Args:
-        process: its process, not started yet; the caller closes it.
+    ``process``: its process, not started yet; the caller closes it.
     """
     try:
         return process.start()

@@ -665,11 +665,7 @@ class Requests:
         self._parts: list[bytes] = []
 
     def read(self) -> list[bytes]:
-        """Wait for bytes, and return the lines that are whole by then.
-
-        Raises:
-            EOFError: there are no more.
-        """
+        """Wait for bytes, and return the lines that are whole by then. Raises EOFError: there are no more."""
         chunk = os.read(self.descriptor, 1 << 16)
         if not chunk:
             raise EOFError

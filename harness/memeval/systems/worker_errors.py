@@ -66,13 +66,10 @@ RUNNING_LOOP = r"cannot be called from a running event loop|while another loop i
 def details(error: BaseException, calls: Any, worker: str) -> dict[str, Any]:
     """Return where an error happened and what caused it.
 
-    Args:
-        calls: the worker's calls, with the adapter's folder, its instance and the method that was running.
-        worker: the worker's file, as its code names it: its frames are left out.
-
-    Returns:
-        ``trace``: frames, innermost last. ``at``: the adapter's own innermost frame, such as
-        ``adapter.py:12 in query``; blank if there is none. ``cause`` and ``about``: see :func:`cause_of`.
+    ``calls``: the worker's calls, with the adapter's folder, its instance and the method that was running. ``worker``:
+    the worker's file, as its code names it: its frames are left out. Returns: ``trace``: frames, innermost last.
+    ``at``: the adapter's own innermost frame, such as. ``adapter.py:12 in query``; blank if there is none. ``cause``
+    and ``about``: see :func:`cause_of`.
     """
     frames = [frame for frame in frames_of(error) if frame[0] not in (worker, details.__code__.co_filename)]
     trace = [cut(f"{file}:{line} in {name}") for file, line, name in frames if not file.startswith("<frozen")]
@@ -181,8 +178,7 @@ def cause_of(error: BaseException, calls: Any, has_frames: bool) -> tuple[str, s
 def call_of(qualified: str, system: Any) -> str:
     """Return how the adapter calls a function, such as ``self.find``; blank if the name is unknown.
 
-    Args:
-        qualified: the function's qualified name, such as ``Memory.find``.
+    ``qualified``: the function's qualified name, such as ``Memory.find``.
     """
     owner, _, name = qualified.rpartition(".")
     is_method = any(each.__qualname__ == owner for each in type(system).__mro__)

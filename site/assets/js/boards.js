@@ -41,17 +41,13 @@ export function boards(page) {
     fold.firstElementChild.focus();
   });
   if (asked && asked !== tables[0]?.id) refused.push(told("table", asked));
-  tools(page, form, tables, passes, { refused, parts, clear, show });
+  tools(page, form, tables, hasAll, { refused, parts, clear, show });
   page.querySelector("th[aria-sort]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
   function named(part) {
     const asked = query().getAll(part);
     refused.push(...asked.filter((name) => !columns.has(name)).map((name) => told("column", name)));
     return new Set(asked.filter((name) => columns.has(name)));
-  }
-
-  function passes(row, data) {
-    return hasAll(row, data) && ["grades", "answers"].every((name) => !data.get(name) || row.dataset[name] === data.get(name));
   }
 
   function parts() {

@@ -20,8 +20,9 @@ from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.evaluation.verify.verification import checks_of_run
 from memeval.records.run import SystemKind
 from memeval.records.scenario import Scenario, Session, Turn
-from memeval.systems import SystemProcess, SystemReply, session_json
 from memeval.systems.controls import CONTROLS, all_controls, controls_of
+from memeval.systems.messages import SystemReply, session_json
+from memeval.systems.process import SystemProcess
 from memeval.systems.source import control_source, find_system
 from tests.systems.helpers import PATIENT
 
@@ -95,7 +96,6 @@ def test_the_benchmark_brings_its_controls_and_no_other_benchmark_has_them() -> 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_control_has_the_methods_that_its_readers_need_and_starts_over_on_reset(slug: str) -> None:
     with running(slug) as process:
-        assert process.hello is not None
         assert process.hello.can("search")
         assert process.hello.can("query") == ("native" in all_controls()[slug].readers)
         assert process.search(QUESTION, 5).items

@@ -3,11 +3,9 @@
 import hashlib
 import json
 import re
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from memeval.benchmarks.beliefs.fresh.editions import Beacon, Edition, editions
 from memeval.benchmarks.beliefs.fresh.value import ELSEWHERE, FILENAME, LARGEST, BeaconValue
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.records.errors import BadInput
+from tests.support.http_server import Call, serving
 
 BEACON = editions().beacon
 
@@ -54,25 +53,14 @@ class Server:
 def server() -> Iterator[Server]:
     told = Server()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            told.asked.append(self.path)
-            self.send_response(told.status)
-            if told.location:
-                self.send_header("Location", told.location)
-            self.send_header("Content-Length", str(len(told.body) if told.length is None else told.length))
-            self.end_headers()
-            self.wfile.write(told.body)
+    def reply(call: Call) -> None:
+        told.asked.append(call.path)
+        location = {"Location": told.location} if told.location else {}
+        length = len(told.body) if told.length is None else told.length
+        call.reply(told.status, told.body, {"Content-Length": str(length), "Connection": "close", **location})
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    running = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
-    told.url = f"http://127.0.0.1:{running.server_port}"
-    yield told
-    running.shutdown()
-    running.server_close()
+    with serving(reply) as told.url:
+        yield told
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The file of users: what is read, what is skipped and noted, and what is refused."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """The texts of stored contexts: found by scenario, or by digest in older runs."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 

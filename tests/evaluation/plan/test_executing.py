@@ -7,6 +7,7 @@ import pytest
 
 from memeval.benchmarks.base import Dataset, Parameters
 from memeval.evaluation.plan.executing import PlannedRun, RunState, execute
+from memeval.execution.progress import Progress
 from memeval.options import RunOptions
 from memeval.records.errors import BadInput, CheckFailed
 from tests.support.registered import register
@@ -45,7 +46,7 @@ class Faulty(Named):
         raise KeyError("a slip")
 
 
-class Notes:
+class Notes(Progress):
     """Keeps the messages for the user."""
 
     def __init__(self) -> None:
@@ -53,11 +54,6 @@ class Notes:
 
     def note(self, sentence: str) -> None:
         self.notes.append(sentence)
-
-    def start(self, title: str, total: int, done: int) -> None: ...
-    def advance(self, items: int, errors: int) -> None: ...
-    def spend(self, usd: float | None, made: int, cached: int) -> None: ...
-    def stop(self) -> None: ...
 
 
 @pytest.fixture(autouse=True)

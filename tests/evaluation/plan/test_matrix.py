@@ -1,7 +1,5 @@
 """Matrices: the file and its errors, the runs of the cells, and the stored matrix."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -269,10 +267,7 @@ minimum = 0.5
         (33, "the gate has no limit. Give a minimum, a maximum or a drop."),
         (38, "has 'nine', which is not in the matrix."),
         (40, "'metric' is 'composit', which tiny@1 does not measure. Did you mean 'composite'?"),
-        (
-            43,
-            "which tiny@1 does not measure. List the benchmarks that measure it under 'benchmarks'.",
-        ),
+        (43, "which tiny@1 does not measure. List the benchmarks that measure it under 'benchmarks'."),
     ):
         assert any(each.startswith(f"{line}:") and sentence in each for each in found), (line, sentence, message)
 

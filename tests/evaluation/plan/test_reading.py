@@ -1,7 +1,5 @@
 """The file of a plan: the runs that its groups name, and its errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

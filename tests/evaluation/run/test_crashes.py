@@ -11,7 +11,8 @@ from memeval.execution.preparation import SystemSetup
 from memeval.records.response import Outcome
 from memeval.records.submission import AdapterKind
 from memeval.site.model.files import assets_root
-from memeval.systems import AdapterRaised, SystemProcess
+from memeval.systems.errors import AdapterRaised
+from memeval.systems.process import SystemProcess
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import folder_source
 from tests.support.tiny import TinyBenchmark

@@ -8,7 +8,7 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.execution.journal import Journal
-from memeval.execution.progress import Silent
+from memeval.execution.progress import Progress
 from memeval.records.base import comparable_digest
 from memeval.records.errors import BadInput
 from memeval.systems.source import SystemSource, file_source
@@ -34,7 +34,7 @@ class Searcher:
 ITEMS = 16
 
 
-class Stops(Silent):
+class Stops(Progress):
     """Interrupts the run when so many items are stored."""
 
     def __init__(self, items: int) -> None:

@@ -1,7 +1,5 @@
 """The isolation probe: before a run, a system that recalls a text of another scenario is refused."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,8 +14,9 @@ from memeval.evaluation.run.conforming import probe_isolation
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.execution.steps import SystemInstance
 from memeval.records.errors import BadInput
-from memeval.systems import Launch, SystemProcess
 from memeval.systems.channel import Log
+from memeval.systems.child import Launch
+from memeval.systems.process import SystemProcess
 from memeval.systems.source import file_source
 from tests.support.tiny import TinyBenchmark
 from tests.systems.helpers import PATIENT

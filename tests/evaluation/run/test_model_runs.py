@@ -13,7 +13,7 @@ from memeval.evaluation.run.models import RECORD, ModelOptions
 from memeval.evaluation.run.running import run_system
 from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.evaluation.verify.verification import verify_run
-from memeval.execution.progress import Silent
+from memeval.execution.progress import Progress
 from memeval.gateway.stops import BudgetSpent
 from memeval.records.call import Caller, Phase
 from memeval.records.errors import BadInput
@@ -258,9 +258,7 @@ def test_a_resumed_run_keeps_the_failed_and_the_successful_judgment(tmp_path: Pa
 
     def go(*caps: str) -> RunFolder:
         return run_system(
-            source,
-            benchmark_session(),
-            options(tmp_path, models=ModelOptions(budget=tuple(caps), judge_concurrency=1)),
+            source, benchmark_session(), options(tmp_path, models=ModelOptions(budget=tuple(caps), judge_concurrency=1))
         )
 
     server.fails_on = lambda body: answer_in(body) == "Nowhere."
@@ -494,14 +492,14 @@ def test_the_judge_by_rules_needs_no_record_and_leaves_none(tmp_path: Path, serv
 # -- judging while the system is asked ------------------------------------------------------------------------
 
 
-class UntilJudged(Silent):
+class UntilJudged(Progress):
     """Holds up the second item until the judge was asked about the first."""
 
     def __init__(self, server: PickyServer) -> None:
         self._server, self.seen = server, list[int]()
 
     def advance(self, items: int, errors: int) -> None:
-        """See :class:`Silent`."""
+        """See :class:`Progress`."""
         deadline = time.monotonic() + 20
         while self.seen and not self._server.requests and time.monotonic() < deadline:
             time.sleep(0.01)

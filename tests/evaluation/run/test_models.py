@@ -114,10 +114,7 @@ def test_log_lines_are_returned_once_and_in_order(tmp_path: Path) -> None:
         models.happened("refused", "a model that was not declared", "tiny-001")
         models.happened("refused", "another", "")
         logged = [(line.event, line.detail, line.scenario_id) for line in models.lines()]
-        assert logged == [
-            ("refused", "a model that was not declared", "tiny-001"),
-            ("refused", "another", None),
-        ]
+        assert logged == [("refused", "a model that was not declared", "tiny-001"), ("refused", "another", None)]
         assert models.lines() == []
 
 

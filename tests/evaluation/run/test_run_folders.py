@@ -7,7 +7,7 @@ from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.run_folders import find_run_folder, start
 from memeval.evaluation.run.running import RunOptions, run_system
-from memeval.execution.progress import Silent
+from memeval.execution.progress import Progress
 from memeval.records.journal import Plan
 from memeval.records.run import Inputs, Run
 from memeval.systems.source import file_source
@@ -45,7 +45,7 @@ def test_of_equal_unfinished_runs_the_newest_is_resumed(tmp_path: Path) -> None:
     plan = plan_of(stored(tmp_path).run)
     system_folder = tmp_path / "unfinished" / "tiny" / "plain"
     _, newest = (start(system_folder, plan) for _ in range(2))
-    found = find_run_folder(system_folder, plan.inputs, replayed=False, retry_errors=False, progress=Silent())
+    found = find_run_folder(system_folder, plan.inputs, replayed=False, retry_errors=False, progress=Progress())
     assert found == (newest, None)
 
 

@@ -11,7 +11,7 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.evaluation.verify.verification import verify_run
 from memeval.execution.journal import Journal
-from memeval.execution.progress import Silent
+from memeval.execution.progress import Progress
 from memeval.records.errors import BadInput
 from memeval.records.journal import Plan
 from memeval.records.response import Outcome
@@ -23,7 +23,7 @@ from tests.support.adapters import plain_adapter
 from tests.support.tiny import TinyBenchmark
 
 
-class Notes(Silent):
+class Notes(Progress):
     """Collects the messages for the user."""
 
     def __init__(self) -> None:

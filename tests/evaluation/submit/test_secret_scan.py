@@ -1,7 +1,5 @@
 """The scan of submissions for secrets."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from memeval.evaluation.submit.submitting import LINE_LENGTH, secrets_in

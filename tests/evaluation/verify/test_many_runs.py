@@ -1,7 +1,5 @@
 """Runs on the same data go to one process, and results come in the order of the runs."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

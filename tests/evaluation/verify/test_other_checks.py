@@ -1,7 +1,5 @@
 """Checks and file formats that other packages add by entry points."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -54,10 +52,7 @@ def raising(subject: Subject) -> Check:
     [
         (None, "ModuleNotFoundError: No module named 'brevity'"),
         (raising, "KeyError: 'colour'"),
-        (
-            lambda subject: True,
-            "TypeError: it returns bool, and not a Check",
-        ),
+        (lambda subject: True, "TypeError: it returns bool, and not a Check"),
     ],
 )
 def test_a_check_that_cannot_be_used_is_not_made_and_its_package_is_named(
@@ -89,10 +84,7 @@ def test_a_file_format_of_another_package_is_found_by_its_name(monkeypatch: pyte
     ("form", "said"),
     [
         (None, "ModuleNotFoundError: No module named 'pages'."),
-        (
-            ExchangeFormat(name="sheets", title=""),
-            "made:benchmark is no ExchangeFormat of this name.",
-        ),
+        (ExchangeFormat(name="sheets", title=""), "made:benchmark is no ExchangeFormat of this name."),
     ],
 )
 def test_a_file_format_that_cannot_be_used_is_refused_with_its_package(

@@ -1,7 +1,5 @@
 """Verify detects edited runs; reproduce regrades a run to the same bytes."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Restoring of quoted texts: which texts are returned as they are, and which have marks."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

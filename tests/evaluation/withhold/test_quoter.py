@@ -1,7 +1,5 @@
 """Quoting is reversible for any text, and no stretch of the source stays in the stored text."""
 
-from __future__ import annotations
-
 import json
 import re
 

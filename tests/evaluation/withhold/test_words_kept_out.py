@@ -1,7 +1,5 @@
 """Runs on a benchmark whose text is withheld: it is not stored, and the data restores it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

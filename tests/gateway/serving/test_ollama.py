@@ -74,8 +74,7 @@ def test_texts_are_embedded_in_both_forms(rig: Open) -> None:
     opened = rig()
     reply = post(opened, "/api/embed", {"model": "vectors", "input": ["a", "b"], "truncate": True}).json
     old = post(opened, "/api/embeddings", {"model": "vectors", "prompt": "b"}).json
-    assert len(reply["embeddings"]) == 2
-    assert reply["embeddings"][1] == old["embedding"]
+    assert (len(reply["embeddings"]), reply["embeddings"][1]) == (2, old["embedding"])
 
 
 def test_the_list_of_models_has_the_declared_ones(rig: Open) -> None:

@@ -112,8 +112,7 @@ def test_responses_say_the_same_as_chats(rig: Open) -> None:
         reply = client.responses.create(
             model="small", instructions="Be brief.", input="Drone CI?", max_output_tokens=9, store=False
         )
-    assert reply.output_text == "Yes."
-    assert reply.status == "completed"
+    assert (reply.output_text, reply.status) == ("Yes.", "completed")
     assert reply.usage is not None and reply.usage.input_tokens > 0
     assert opened.calls[0].request.body == {
         "model": "small",

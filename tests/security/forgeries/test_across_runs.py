@@ -47,7 +47,7 @@ def marks_of(row: BoardRow) -> list[MarkName]:
     return [mark.name for mark in row.marks]
 
 
-def renamed(original: RunFolder, results: Path, change: Callable[[Json], None] = lambda _row: None) -> RunFolder:
+def renamed(original: RunFolder, results: Path, change: Callable[[Json], object] = lambda _row: None) -> RunFolder:
     """Forge a run of 'acme' from another system's run, as if started a minute later, and change its responses."""
     forger = Forger.of(original, results)
     started = datetime.fromisoformat(forger.head["timing"]["started"]) + timedelta(minutes=1)
@@ -66,18 +66,16 @@ def later(row: Json, seconds: float = 3600.0) -> None:
     row["timings"]["started"] = started.isoformat(timespec="milliseconds")
 
 
-def scale(row: Json, factor: float) -> None:
+def scale(row: Json, factor: Callable[[], float] | float) -> None:
     for name, value in row["timings"].items():
         if name.endswith("_seconds") and isinstance(value, float):
-            row["timings"][name] = value * factor
+            row["timings"][name] = value * (factor if isinstance(factor, float) else factor())
 
 
 def new_durations(row: Json) -> None:
     """Give a response durations that nothing gave away before."""
     dice = random.Random(row["question_id"])
-    for name, value in row["timings"].items():
-        if name.endswith("_seconds") and isinstance(value, float):
-            row["timings"][name] = value * dice.uniform(0.8, 1.2)
+    scale(row, lambda: dice.uniform(0.8, 1.2))
 
 
 # -- another system's answers ------------------------------------------------------------------------------------
@@ -106,55 +104,40 @@ def test_nobody_loses_a_rank_by_being_copied_with_an_earlier_clock(tmp_path: Pat
     assert marks_of(row_of(board, forged)) == [MarkName.COPIED_RESPONSES]
 
 
-def test_better_answers_in_a_part_of_a_copy_leave_it_a_copy(tmp_path: Path, original: RunFolder) -> None:
-    def improve(row: Json) -> None:
-        new_durations(row)
-        if zlib.crc32(row["question_id"].encode()) % 3 == 0:
-            row["items"] = row["items"][:1]
-
-    row = row_of(board_of(tmp_path, original, forged := renamed(original, tmp_path, improve)), forged)
-    assert marks_of(row) == [MarkName.COPIED_RESPONSES]
+def rescored(row: Json, change: float) -> None:
+    for item in row["items"]:
+        item["score"] = (item["score"] or 0.0) + change
 
 
-def test_other_answers_with_the_durations_of_another_run_are_a_copy(tmp_path: Path, original: RunFolder) -> None:
-    def replace(row: Json) -> None:
-        row["items"] = row["items"][::-1]
-
-    forged = renamed(original, tmp_path, replace)
-    assert marks_of(row_of(board_of(tmp_path, original, forged), forged)) == [MarkName.COPIED_RESPONSES]
+def improved_in_part(row: Json) -> None:
+    new_durations(row)
+    if zlib.crc32(row["question_id"].encode()) % 3 == 0:
+        row["items"] = row["items"][:1]
 
 
-def test_changed_scores_and_made_up_clocks_leave_a_mark_and_the_rank(tmp_path: Path, original: RunFolder) -> None:
-    def disguise(row: Json) -> None:
-        new_durations(row)
-        for item in row["items"]:
-            item["score"] = (item["score"] or 0.0) + 0.001
-
-    row = row_of(board_of(tmp_path, original, forged := renamed(original, tmp_path, disguise)), forged)
-    assert marks_of(row) == [MarkName.ALIKE]
-    assert row.standing is RankStatus.RANKED, "two honest systems with one embedding model look like this"
+COPY = MarkName.COPIED_RESPONSES, RankStatus.UNREVIEWED
 
 
-def test_a_copy_with_scores_changed_in_the_last_digits_and_scaled_clocks_has_no_rank(
-    tmp_path: Path, original: RunFolder
+@pytest.mark.parametrize(
+    ("disguise", "found"),
+    [
+        pytest.param((improved_in_part,), COPY, id="better answers in a part"),
+        pytest.param((lambda row: row["items"].reverse(),), COPY, id="other answers with the durations of another run"),
+        pytest.param((lambda row: scale(row, 1.7), lambda row: rescored(row, 1e-9)), COPY, id="last digits of scores"),
+        pytest.param((lambda row: scale(row, 1.7), lambda row: rescored(row, 0.01)), COPY, id="scores, scaled clocks"),
+        # Two honest systems with one embedding model look like this.
+        pytest.param((new_durations, lambda row: rescored(row, 0.001)), (MarkName.ALIKE, RankStatus.RANKED), id="both"),
+    ],
+)
+def test_a_copy_has_no_rank_unless_its_scores_and_its_clocks_were_made_up(
+    tmp_path: Path,
+    original: RunFolder,
+    disguise: tuple[Callable[[Json], None], ...],
+    found: tuple[MarkName, RankStatus],
 ) -> None:
-    def disguise(row: Json) -> None:
-        scale(row, 1.7)
-        for item in row["items"]:
-            item["score"] = (item["score"] or 0.0) + 1e-9
-
-    row = row_of(board_of(tmp_path, original, forged := renamed(original, tmp_path, disguise)), forged)
-    assert (marks_of(row), row.standing) == ([MarkName.COPIED_RESPONSES], RankStatus.UNREVIEWED)
-
-
-def test_a_copy_with_other_scores_and_scaled_clocks_has_no_rank(tmp_path: Path, original: RunFolder) -> None:
-    def disguise(row: Json) -> None:
-        scale(row, 1.7)
-        for item in row["items"]:
-            item["score"] = (item["score"] or 0.0) + 0.01
-
-    row = row_of(board_of(tmp_path, original, forged := renamed(original, tmp_path, disguise)), forged)
-    assert (marks_of(row), row.standing) == ([MarkName.COPIED_RESPONSES], RankStatus.UNREVIEWED)
+    forged = renamed(original, tmp_path, lambda row: [change(row) for change in disguise])
+    row = row_of(board_of(tmp_path, original, forged), forged)
+    assert (marks_of(row), row.standing) == ([found[0]], found[1])
 
 
 @pytest.mark.parametrize(("name", "protocol"), [("beliefs/bm25", "judge"), ("lifecycle/bm25", "search")])

@@ -55,18 +55,18 @@ def test_a_stored_control_gives_its_answers_again(run: str, sessions: Sessions) 
     assert check(stored_run(run), sessions).status is CheckStatus.OK
 
 
-def test_a_submission_with_the_whole_identity_of_no_memory_is_found(sessions: Sessions, tmp_path: Path) -> None:
-    folder = relabelled("beliefs/notebook", NO_MEMORY, tmp_path)
+@pytest.mark.parametrize(
+    ("run", "control", "name"),
+    [("beliefs/notebook", NO_MEMORY, "no-memory"), ("beliefs/oracle", "beliefs/full-context", "full-context")],
+)
+def test_a_run_with_the_whole_identity_of_a_control_is_found(
+    run: str, control: str, name: str, sessions: Sessions, tmp_path: Path
+) -> None:
+    folder = relabelled(run, control, tmp_path)
     assert check_system(folder).status is CheckStatus.OK
-    (found,) = check(folder, sessions).findings
-    assert found.where.startswith(f"{folder.file('responses.jsonl')}:")
-    assert "is not that of the control no-memory." in found.problem
-
-
-def test_the_oracle_with_the_whole_identity_of_full_context_is_found(sessions: Sessions, tmp_path: Path) -> None:
-    folder = relabelled("beliefs/oracle", "beliefs/full-context", tmp_path)
-    assert check_system(folder).status is CheckStatus.OK
-    assert check(folder, sessions).status is CheckStatus.FAILED
+    finding = check(folder, sessions).findings[0]
+    assert finding.where.startswith(f"{folder.file('responses.jsonl')}:")
+    assert f"is not that of the control {name}." in finding.problem
 
 
 def test_a_lower_baseline_is_found(sessions: Sessions, tmp_path: Path) -> None:

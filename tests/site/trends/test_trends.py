@@ -87,7 +87,9 @@ def test_a_board_of_one_version_each_says_that_lines_show_no_progress(
 ) -> None:
     for day, version in enumerate(versions, start=1):
         make_run(tmp_path, "acme", {"kept": 30 + day}, started=started(day), version=version)
-    assert ("Every system here has one version so far: the lines below" in text(body(tmp_path))) is is_said
+    assert (
+        "No system has run in two versions with the same settings so far: the lines below" in text(body(tmp_path))
+    ) is is_said
 
 
 def test_a_break_has_its_reason_in_the_table(tmp_path: Path) -> None:

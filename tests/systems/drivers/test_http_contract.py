@@ -16,19 +16,18 @@ import openapi_spec_validator
 import pytest
 from jsonschema import Draft202012Validator
 
-from memeval.systems import (
+from memeval.systems.child import Launch
+from memeval.systems.drivers import serving
+from memeval.systems.errors import (
     AdapterMisbehaved,
     AdapterRaised,
-    FoundItem,
-    Launch,
     NoAdapter,
     SystemDied,
     SystemFailure,
-    SystemProcess,
     SystemTimedOut,
 )
-from memeval.systems.drivers import serving
-from memeval.systems.messages import CALLS
+from memeval.systems.messages import CALLS, FoundItem
+from memeval.systems.process import SystemProcess
 from memeval.systems.worker import DISPOSITIONS, OPTIONAL, TEXTS_TOGETHER
 from tests.systems.helpers import PATIENT, gone, sessions
 
@@ -100,7 +99,6 @@ def test_the_published_file_is_openapi() -> None:
 
 def test_a_server_is_run_from_start_to_end_and_all_that_is_said_is_as_published(served: Served) -> None:
     process = served.process()
-    assert process.hello is not None
     assert process.hello.packages["server"] == "0.2.0"
     assert process.hello.can("export_memories") and process.hello.can("texts_together")
     process.ingest(sessions(2, "Ünïted by Drone."), afresh=True)
@@ -111,20 +109,13 @@ def test_a_server_is_run_from_start_to_end_and_all_that_is_said_is_as_published(
     assert min(process.search("Drone?", 1).seconds for _ in range(10)) < 0.03, "an acknowledgement was held back"
     about: dict[str, str | float] = {"heard": "twice", "sure": True}
     process.retain(
-        "Likes tea.",
-        bank="b",
-        timestamp="2025-01-02",
-        tags=["t"],
-        source_id="r1",
-        fact_type="world",
-        metadata=about,
+        "Likes tea.", bank="b", timestamp="2025-01-02", tags=["t"], source_id="r1", fact_type="world", metadata=about
     )
     recalled = process.recall("tea", 1, bank="b", tags=["t"], since="2025-01-01", until="2025-02-01")
     assert recalled.items == (FoundItem("Likes tea.", ("r1",), 0.5),)
     assert process.hello.can(DISPOSITIONS)
     assert process.reflect("What tea.", bank="b", dispositions={"skepticism": 5}).answer == "Likes tea."
-    assert len(process.export()) == 3
-    assert process.forget(ids=["r1"]) == 1
+    assert (len(process.export()), process.forget(ids=["r1"])) == (3, 1)
     assert process.usage().prompt_tokens == 3
     process.close()
     said = served.said()
@@ -143,10 +134,8 @@ def test_a_server_is_run_from_start_to_end_and_all_that_is_said_is_as_published(
 
 def test_what_a_server_does_not_list_is_not_asked_of_it(served: Served) -> None:
     process = served.process("few")
-    assert process.hello is not None
     assert process.hello.capabilities == ("close", "ingest_session", "query")
     other = served.process("plain")
-    assert other.hello is not None
     assert other.hello.can("reflect") and not other.hello.can(DISPOSITIONS)
     assert process.settle() is None
     process.close()
@@ -215,8 +204,7 @@ def test_a_server_that_never_gets_ready_is_named_with_what_was_seen_last(served:
 
 
 def test_a_port_that_another_took_meanwhile_is_not_the_end(served: Served) -> None:
-    process = served.process("taken")
-    assert process.hello is not None
+    served.process("taken")
     assert any("Address already in use" in line for line in served.log)
 
 

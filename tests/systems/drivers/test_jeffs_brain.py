@@ -8,11 +8,10 @@ import re
 import shutil
 import signal
 import sys
-import threading
 import tomllib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +24,14 @@ from memeval.benchmarks.qa import QaSmokeBenchmark
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.records.response import Outcome
-from memeval.systems import AdapterRaised, FoundItem, Launch, SystemDied, SystemProcess
+from memeval.systems.child import Launch
 from memeval.systems.drivers import serving
 from memeval.systems.drivers.brain import parts_of, place_of, without_front_matter
+from memeval.systems.errors import AdapterRaised, SystemDied
+from memeval.systems.messages import FoundItem
+from memeval.systems.process import SystemProcess
 from memeval.systems.source import folder_source
+from tests.support import http_server
 from tests.support.model_server import ModelServer
 from tests.support.products import product
 from tests.systems.helpers import PATIENT, gone, session, sessions
@@ -127,7 +130,7 @@ class TestTheDaemonFromNpm:
         (best,) = process.search("What is the name of the parrot?", 1).items or ()
         assert best.source_ids == ("s002",)
         assert best.text == "[2025-01-02] user: Her parrot is called Kiwi."
-        assert process.hello is not None and not process.hello.can("query")
+        assert not process.hello.can("query")
 
         process.reset()
         facts_of_another = session(7, "The parrot talks.")
@@ -144,15 +147,13 @@ class TestTheDaemonFromNpm:
         def found(**what: Any) -> list[tuple[str, ...]]:
             return sorted(item.source_ids for item in process.recall("What does Kim like?", 9, **what).items or ())
 
-        assert found(bank="one") == [("a",), ("b",)]
-        assert found(bank="one", tags=["stone"]) == [("b",)]
+        assert (found(bank="one"), found(bank="one", tags=["stone"])) == ([("a",), ("b",)], [("b",)])
         assert found(bank="one", until="2025-02-01") == [("a",)]
         assert found(bank="one", since="2025-02-01") == [("b",)]
         assert process.forget(bank="one", ids=["a"]) == 1
         assert found(bank="one") == [("b",)]
         assert process.forget(bank="one") == 1
-        assert found(bank="one") == []
-        assert found(bank="two") == [("c",)]
+        assert (found(bank="one"), found(bank="two")) == ([], [("c",)])
 
     def test_without_a_model_an_answer_is_an_error_and_a_daemon_that_died_is_named(
         self, start: Start, programs: Path, log: list[str]
@@ -172,14 +173,14 @@ class TestTheDaemonFromNpm:
         assert gone(daemon)
 
     def test_it_answers_through_a_model_at_the_address_that_memeval_gives(self, start: Start, programs: Path) -> None:
-        with Models() as models:
-            given = {"OPENAI_BASE_URL": f"{models.origin}/v1", "OPENAI_API_KEY": "placeholder"}
+        with models() as (origin, requests):
+            given = {"OPENAI_BASE_URL": f"{origin}/v1", "OPENAI_API_KEY": "placeholder"}
             process = real(start, programs, scenario="ask", environment={**given, "JB_LLM_MODEL": "tiny"})
             facts(process)
             reply = process.ask("What is the name of the parrot?")
         assert reply.answer == "Kiwi, I think."
         assert reply.context is not None and "Her parrot is called Kiwi." in reply.context
-        (asked,) = models.asked
+        (asked,) = requests
         assert asked["path"] == "/v1/chat/completions" and asked["key"] == "Bearer placeholder"
         assert asked["body"]["model"] == "tiny"
         assert "Her parrot is called Kiwi." in json.dumps(asked["body"]["messages"])
@@ -188,8 +189,7 @@ class TestTheDaemonFromNpm:
         before = sorted(SUBMISSION.rglob("*"))
         process = real(start, programs, folder=SUBMISSION)
         facts(process)
-        assert process.child is not None
-        assert list(process.child.folder.rglob("s001.md"))
+        assert process.child is not None and list(process.child.folder.rglob("s001.md"))
         assert sorted(SUBMISSION.rglob("*")) == before
 
 
@@ -260,39 +260,21 @@ def serving_at(port: int) -> int:
     raise AssertionError("nothing listens there")
 
 
-class Models:
-    """A model's endpoint that streams one answer, and remembers what it was asked."""
+@contextmanager
+def models() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Serve a model's endpoint that streams one answer; yield its origin, and what it is asked."""
+    asked: list[dict[str, Any]] = []
 
-    def __enter__(self) -> Models:
-        self.asked: list[dict[str, Any]] = []
-        asked = self.asked
+    def stream(call: http_server.Call) -> None:
+        asked.append({"path": call.path, "key": call.headers["Authorization"], "body": json.loads(call.body())})
+        chunks = [{"index": 0, "delta": {"content": part}} for part in ("Kiwi, ", "I think.")]
+        chunks.append({"index": 0, "delta": {}, "finish_reason": "stop"})
+        events = [*(json.dumps({"choices": [chunk]}) for chunk in chunks), "[DONE]"]
+        text = "".join(f"data: {event}\n\n" for event in events)
+        call.reply(200, text.encode(), {"Content-Type": "text/event-stream"})
 
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, *_: Any) -> None:
-                pass
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                asked.append({"path": self.path, "key": self.headers["Authorization"], "body": body})
-                self.send_response(200)
-                self.send_header("Content-Type", "text/event-stream")
-                self.end_headers()
-                for part in ("Kiwi, ", "I think."):
-                    chunk = {"choices": [{"index": 0, "delta": {"content": part}}]}
-                    self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
-                end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
-                self.wfile.write(f"data: {json.dumps(end)}\n\ndata: [DONE]\n\n".encode())
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever)
-        self._thread.start()
-        self.origin = f"http://127.0.0.1:{self._server.server_address[1]}"
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+    with http_server.serving(stream) as url:
+        yield url, asked
 
 
 @pytest.mark.parametrize("dialect", ["plain", "token", "ids", "lines", "answer", "unknown"])
@@ -421,7 +403,6 @@ def test_the_key_is_presented(fake: Start) -> None:
 
 
 def test_a_daemon_that_tells_its_version_has_it_in_the_run(answering: SystemProcess) -> None:
-    assert answering.hello is not None
     assert answering.hello.packages["jeffs-brain-daemon"] == "9.9"
 
 

@@ -12,41 +12,32 @@ def events(*chunks: bytes, **limits: int) -> list[tuple[str, str]]:
     return [(event.name, event.data) for chunk in chunks for event in parser.feed(chunk)]
 
 
-def test_an_event_has_a_name_and_data() -> None:
-    assert events(b"event: answer_delta\nid: 2\ndata: one\n\n") == [("answer_delta", "one")]
-
-
-def test_an_event_without_a_name_is_a_message() -> None:
-    assert events(b"data:one\n\ndata: two\n\n") == [("message", "one"), ("message", "two")]
-
-
-def test_a_name_does_not_outlive_its_event() -> None:
-    assert events(b"event: a\n\ndata: one\n\n") == [("message", "one")]
-
-
-def test_data_of_several_lines_is_joined_by_line_breaks() -> None:
-    assert events(b"data: one\ndata:\ndata:  two\n\n") == [("message", "one\n\n two")]
+@pytest.mark.parametrize(
+    ("stream", "expected"),
+    [
+        pytest.param(b"event: a_delta\nid: 2\ndata: one\n\n", [("a_delta", "one")], id="an event has a name and data"),
+        pytest.param(
+            b"data:one\n\ndata: two\n\n", [("message", "one"), ("message", "two")], id="without a name it is a message"
+        ),
+        pytest.param(b"event: a\n\ndata: one\n\n", [("message", "one")], id="a name does not outlive its event"),
+        pytest.param(b"data: one\ndata:\ndata:  two\n\n", [("message", "one\n\n two")], id="lines of data are joined"),
+        pytest.param(
+            b": ping\nretry: 10\ncolour: red\ndata\ndata: one\n\n",
+            [("message", "\none")],
+            id="comments, retry times and unknown fields are passed over",
+        ),
+        pytest.param(b"\xef\xbb\xbfdata: one\n\n", [("message", "one")], id="a byte order mark is no part of a field"),
+        pytest.param(b"data: one\n\ndata: two\n", [("message", "one")], id="no event without a blank line"),
+        pytest.param(b"data: \xff!\n\n", [("message", "\ufffd!")], id="what is no UTF-8 is replaced"),
+    ],
+)
+def test_a_stream_is_read_as_the_standard_says(stream: bytes, expected: list[tuple[str, str]]) -> None:
+    assert events(stream) == expected
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
 def test_every_line_end_of_the_standard_ends_a_line(end: bytes) -> None:
     assert events(end.join([b"event: a", b"data: one", b"data: two", b"", b""])) == [("a", "one\ntwo")]
-
-
-def test_comments_retry_times_and_unknown_fields_are_passed_over() -> None:
-    assert events(b": ping\nretry: 10\ncolour: red\ndata\ndata: one\n\n") == [("message", "\none")]
-
-
-def test_a_byte_order_mark_is_no_part_of_the_first_field() -> None:
-    assert events(b"\xef\xbb\xbfdata: one\n\n") == [("message", "one")]
-
-
-def test_an_event_that_no_blank_line_ends_is_none() -> None:
-    assert events(b"data: one\n\ndata: two\n") == [("message", "one")]
-
-
-def test_bytes_that_are_no_utf8_are_replaced() -> None:
-    assert events(b"data: \xff!\n\n") == [("message", "\ufffd!")]
 
 
 def test_a_line_of_more_than_a_mebibyte_is_taken() -> None:

@@ -33,8 +33,7 @@ def built(installer: Installer, tmp_path_factory: pytest.TempPathFactory) -> Env
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(install, "find_python_installer", lambda: installer)
         environment = environment_for(wanted, None, cache=folder / "cache", note=lambda _line: None)
-    assert environment is not None
-    assert environment.identity.tool == str(installer)
+    assert environment is not None and environment.identity.tool == str(installer)
     return environment
 
 
@@ -83,8 +82,7 @@ def test_a_file_without_a_lock_gets_one_chosen_and_kept(tmp_path: Path) -> None:
     notes: list[str] = []
     for _ in range(2):
         environment = environment_for(wanted, wanted / "adapter.py", cache=tmp_path, note=notes.append)
-        assert environment is not None
-        assert not environment.identity.locked
+        assert environment is not None and not environment.identity.locked
         assert ran(environment, "import iniconfig; print(iniconfig.__name__)") == "iniconfig"
     assert len(notes) == 2
     assert DIGEST in next(tmp_path.glob("resolved/*.lock")).read_text("utf-8")

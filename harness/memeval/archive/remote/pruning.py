@@ -38,17 +38,12 @@ class PrunePlan:
 def plan_pruning(store: ObjectStore, results: Path, days: int, now: datetime | None = None) -> PrunePlan:
     """Return what can be deleted: runs that the ledger ended, and rows without a run.
 
-    A run stays if a release names it, here or in the archive, or if the results folder has its ``run.json`` without
-    its rows.
+    A run stays if a release names it, here or in the archive, or if the results folder has its ``run.json`` without its
+    rows.
 
-    Args:
-        days: the age from which something is deleted: of the ledger's entry, or of a row file.
-        now: the current time; ``None`` for the clock.
-
-    Raises:
-        BadStore: the archive does not answer.
-        BadInput: the ledger or a release cannot be read.
-        CheckFailed: a ``run.json`` in the archive is damaged or none is listed, so what needs the rows is unknown.
+    ``days``: the age from which something is deleted: of the ledger's entry, or of a row file. ``now``: the current
+    time; ``None`` for the clock. Raises BadStore: the archive does not answer. BadInput: the ledger or a release cannot
+    be read. CheckFailed: a ``run.json`` in the archive is damaged or none is listed, so what needs the rows is unknown.
     """
     before = (now or datetime.now(UTC)) - timedelta(days=days)
     rows = [each for each in store.list(ROWS) if parse_row_key(each.key) is not None]
@@ -148,9 +143,8 @@ def thin(folder: RunFolder, store: ObjectStore) -> int:
 
     Before, all rows are downloaded from the archive into the cache, and checked.
 
-    Raises:
-        BadStore: the archive does not answer.
-        BadInput: the archive lacks rows, or has damaged ones; the folder stays as it is.
+    Raises BadStore: the archive does not answer. BadInput: the archive lacks rows, or has damaged ones; the folder
+    stays as it is.
     """
     size = local_bytes(folder)
     for fetched in fetch_rows(list(folder.run.files.values()), store):

@@ -94,12 +94,8 @@ def runs_of(release: Release) -> dict[str, Digest]:
 def pull_runs(wanted: Sequence[HeadKey], store: ObjectStore, results: Path) -> Iterator[Pulled]:
     """Pull runs into a results folder, and yield the outcome of each. A run that is there receives nothing.
 
-    Args:
-        wanted: names of archived runs.
-
-    Raises:
-        BadStore: the archive does not answer.
-        BadInput: the results folder cannot be written.
+    ``wanted``: names of archived runs. Raises BadStore: the archive does not answer. BadInput: the results folder
+    cannot be written.
     """
     counted: dict[str, int] = {}
     for key in wanted:
@@ -189,12 +185,8 @@ def missing_rows(folders: Iterable[RunFolder]) -> list[FileDigest]:
 def fetch_rows(digests: Iterable[FileDigest], store: ObjectStore) -> Iterator[Fetched]:
     """Download rows into the cache, and yield the outcome of each in their order.
 
-    Args:
-        digests: the rows, from ``run.json``.
-
-    Raises:
-        BadStore: the archive does not answer.
-        BadInput: the cache cannot be written.
+    ``digests``: the rows, from ``run.json``. Raises BadStore: the archive does not answer. BadInput: the cache cannot
+    be written.
     """
     yield from in_threads(lambda stated: _fetch(stated, store), digests)
 
@@ -234,10 +226,8 @@ class RowsRefused(BadInput):
 def download_rows(stated: FileDigest, store: ObjectStore, path: Path) -> None:
     """Download rows into a file, and check them.
 
-    Raises:
-        BadStore: the archive does not answer.
-        RowsRefused: the archive lacks the rows, or has others under their name.
-        BadInput: the file cannot be written.
+    Raises BadStore: the archive does not answer. RowsRefused: the archive lacks the rows, or has others under their
+    name. BadInput: the file cannot be written.
     """
     key = row_key(stated.digest)
     where = f"{store.url}/{key}"

@@ -1,7 +1,5 @@
 """A suite: its records, and reading it from YAML, with all problems and their lines in one error."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -130,12 +128,9 @@ RESULTS = 10
 def read(path: Path, data: bytes | None = None, categories: Collection[str] | None = None) -> Suite:
     """Return a suite.
 
-    Raises ``BadInput``: the file is unreadable or invalid. Lists all problems of its entries.
-
-    Args:
-        path: the file; its stem is the default name of the suite.
-        data: the bytes of the file; ``None`` to read them.
-        categories: the allowed categories, one of which each search must have; ``None`` for any.
+    Raises ``BadInput``: the file is unreadable or invalid. Lists all problems of its entries. ``path``: the file; its
+    stem is the default name of the suite. ``categories``: the allowed categories, one of which each search must have;
+    ``None`` for any.
     """
     if path.suffix not in ENDINGS:
         raise BadInput(f"not a YAML file: expected the suffix {' or '.join(ENDINGS)}.", where=path)

@@ -1,7 +1,5 @@
 """Reads the released file and reports what is wrong with a copy."""
 
-from __future__ import annotations
-
 import difflib
 import io
 import json

@@ -1,7 +1,5 @@
 """Reads question sets in JSON Lines and reports all errors of a file at once."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import re

@@ -1,7 +1,5 @@
 """Export of a run: all files are written, or none."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 
@@ -20,15 +18,10 @@ def export_run(
 
     The files are written to a temporary folder and moved when all are complete.
 
-    Args:
-        to: the file, or the folder if the format has several files. Some formats add files next to it.
-        data: a local copy of the benchmark's data; ``None`` for the stored or generated one.
-
-    Returns:
-        The new files; first the one at ``to`` or the first one below it.
-
-    Raises:
-        BadInput: the format does not support the run, its data is not available, or a file exists.
+    ``to``: the file, or the folder if the format has several files. Some formats add files next to it. ``data``: a
+    local copy of the benchmark's data; ``None`` for the stored or generated one. Returns the new files; first the one
+    at ``to`` or the first one below it. Raises ``BadInput`` if the format does not support the run, its data is not
+    available, or a file exists.
     """
     name = run.run.track.benchmark
     if form.benchmarks and name not in form.benchmarks:

@@ -1,7 +1,5 @@
 """Import of answers made elsewhere: match them to a benchmark, grade them by its protocol, and seal a run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -25,7 +23,7 @@ from memeval.evaluation.run.verdicts import check_key, judgment_rows, judgments
 from memeval.evaluation.withhold.rows import Rows
 from memeval.exchange.formats import read_answers
 from memeval.execution.journal import Journal, utc_now
-from memeval.execution.progress import Progress, Silent
+from memeval.execution.progress import Progress
 from memeval.execution.secrets import redact
 from memeval.gateway.record import CallRecord
 from memeval.keys import ItemKey
@@ -96,14 +94,11 @@ def import_file(
 
     Answers to unknown questions are dropped and listed. Questions without answers make the run partial.
 
-    Returns:
-        The sealed run; the stored one if the same judge already graded the same file.
-
-    Raises:
-        BadInput: the file is invalid, or contains no answer to a question of the benchmark.
-        GatewayStopped: the judge's endpoint, its key or a budget stopped the import; the same call resumes it.
+    Returns the sealed run; the stored one if the same judge already graded the same file. Raises ``BadInput`` if the
+    file is invalid, or contains no answer to a question of the benchmark. Raises ``GatewayStopped`` if the judge's
+    endpoint, its key or a budget stopped the import; the same call resumes it.
     """
-    progress = progress or Silent()
+    progress = progress or Progress()
     answers = _matched(read_answers(form, file, benchmark_session), benchmark_session, options.origin)
     _refuse_taken(answers, options.results)
     inputs = _inputs(answers, benchmark_session, judge, form)
@@ -188,8 +183,7 @@ def _matched(answers: ImportedAnswers, benchmark_session: BenchmarkSession, orig
 def _refuse_taken(answers: ImportedAnswers, results: Path) -> None:
     """Refuse a slug under which another system has runs, of any benchmark: boards and trends know systems by slug.
 
-    Raises:
-        BadInput: the slug belongs to a system of another name.
+    Raises ``BadInput`` if the slug belongs to a system of another name.
     """
     name = _name(answers)
     for folder in sorted(results.glob(f"*/{answers.slug}")):

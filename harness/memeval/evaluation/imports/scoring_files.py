@@ -1,7 +1,5 @@
 """Scores a file of answers or rankings, without an adapter and without storing a run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -49,9 +47,8 @@ class FileScore:
 def score_answers(answers: ImportedAnswers, session: BenchmarkSession) -> FileScore:
     """Score answers or rankings.
 
-    Raises:
-        BadInput: no entry belongs to a planned question, or the file has rankings for a protocol of answers, or the
-            other way round.
+    Raises ``BadInput`` if no entry belongs to a planned question, or the file has rankings for a protocol of answers,
+    or the other way round.
     """
     given = {answer.question_id: answer for answer in answers.answers}
     layout = [plan for plan in session.benchmark.plan(session.keys, session.protocol, session.tier) if plan.weight]

@@ -1,7 +1,5 @@
 """Grades responses: a pure function of responses and keys."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -77,12 +75,8 @@ def grade_items(
 ) -> list[Grade]:
     """Grade the items that have all their responses.
 
-    Args:
-        contexts: the contexts of the run; only graders that look at contexts read them.
-        reader: the reader of the run's track.
-
-    Returns:
-        One grade for each item, in plan order.
+    ``contexts``: the contexts of the run; only graders that look at contexts read them. ``reader``: the reader of the
+    run's track. Returns one grade for each item, in plan order.
     """
     last = _graded_answers(responses)
     done = [item for item in items if is_done(item, last)]
@@ -113,8 +107,7 @@ def _graded(
 ) -> Grade:
     """Grade an item, and a second time with its corrected key if the errata name it.
 
-    Args:
-        delivered: returns the contexts of responses; ``None`` for a grader that does not look at contexts.
+    ``delivered``: returns the contexts of responses; ``None`` for a grader that does not look at contexts.
     """
     grader, corrections = benchmark_session.graders[item.category], benchmark_session.corrections()
 

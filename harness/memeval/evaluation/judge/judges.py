@@ -1,7 +1,5 @@
 """Chooses the judge from its name or from a track, and creates judges that use recorded judgments."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -44,8 +42,7 @@ class ChosenJudge:
     def on(self, track: Track) -> Track:
         """Return a copy of a track with this judge.
 
-        Raises:
-            BadInput: the caller's prompts have none for the track's benchmark.
+        Raises ``BadInput`` if the caller's prompts have none for the track's benchmark.
         """
         if self.model is not None and not self.model.brings(find(track.benchmark).prompts):
             raise BadInput(
@@ -110,8 +107,7 @@ def choose_judge(named: str, label: str | None = None, prompts: Path | None = No
 def judge_of(track: Track, prompts: Iterable[Prompt]) -> ChosenJudge:
     """Return the judge of a track, with its stored prompts.
 
-    Raises:
-        BadInput: this memeval does not have the judge, or a stored prompt has no ``{answer}``.
+    Raises ``BadInput`` if this memeval does not have the judge, or a stored prompt has no ``{answer}``.
     """
     if track.judge_endpoint is None:
         return choose_judge(track.judge)

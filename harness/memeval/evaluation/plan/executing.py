@@ -12,7 +12,7 @@ from memeval.benchmarks import all_benchmarks, find
 from memeval.benchmarks.base import Benchmark, Parameters
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import run_system
-from memeval.execution.progress import Progress, Silent
+from memeval.execution.progress import Progress
 from memeval.options import RunOptions
 from memeval.records.benchmark import BenchmarkInfo
 from memeval.records.errors import CheckFailed, MemevalError, NotApplicable
@@ -26,8 +26,7 @@ CONTROLS, ALL_SUBMISSIONS = "controls", "submissions"
 def offline_submissions(submissions: Path = SUBMISSIONS) -> list[SystemSource]:
     """Return the submissions that declare no model and no host: they need no key and no network.
 
-    Raises:
-        BadInput: a submission is not valid.
+    Raises ``BadInput`` if a submission is not valid.
     """
     found = [folder_source(manifest.parent) for manifest in sorted(submissions.glob(f"*/{MANIFEST}"))]
     return [each for each in found if each.submission and not (each.declared_models or each.submission.hosts)]
@@ -36,8 +35,7 @@ def offline_submissions(submissions: Path = SUBMISSIONS) -> list[SystemSource]:
 def systems_named(name: str, info: BenchmarkInfo, submissions: Path = SUBMISSIONS) -> list[SystemSource]:
     """Return the systems of a group for a benchmark, or the one system with the name.
 
-    Raises:
-        BadInput: there is no such system, or it is invalid.
+    Raises ``BadInput`` if there is no such system, or it is invalid.
     """
     if name == CONTROLS:
         return [find_system(slug) for slug in controls_of(info.id)]
@@ -165,7 +163,7 @@ def execute(
     Raises:
         KeyboardInterrupt: interrupted. The same call resumes.
     """
-    progress, opened = progress or Silent(), _Opened(options)
+    progress, opened = progress or Progress(), _Opened(options)
     for number, planned in enumerate(plan, 1):
         if len(plan) > 1:
             progress.note(f"{number}/{len(plan)} {planned}")
@@ -212,8 +210,7 @@ class _Opened:
     def session(self, planned: PlannedRun) -> BenchmarkSession:
         """Return the benchmark of a run with its data open.
 
-        Raises:
-            BadInput: the data is missing or damaged, or the benchmark, protocol or tier does not exist.
+        Raises ``BadInput`` if the data is missing or damaged, or the benchmark, protocol or tier does not exist.
         """
         key = (planned.track, planned.data, planned.parameters)
         if self._found is None or key != self._key:

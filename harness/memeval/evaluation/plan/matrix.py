@@ -1,7 +1,5 @@
 """Runs a matrix: every cell is an ordinary run, and the stored matrix is computed from the runs."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,12 +57,9 @@ def run_matrix(plan: MatrixPlan, options: RunOptions, progress: Progress | None 
 
     Every cell is an ordinary run, and is reused or resumed like one. A cell that fails does not stop the others.
 
-    Args:
-        options: run options; readers and judge of the plan take precedence.
-
-    Raises:
-        BadInput: a system does not exist, a benchmark does not accept its parameters, or the results are not writable.
-        KeyboardInterrupt: interrupted; the same call resumes.
+    ``options``: run options; readers and judge of the plan take precedence. Raises ``BadInput`` if a system does not
+    exist, a benchmark does not accept its parameters, or the results are not writable. Raises ``KeyboardInterrupt`` if
+    interrupted; the same call resumes.
     """
     sources = sources_of(plan)
     _check_parameters(plan)
@@ -93,8 +88,7 @@ def _check_parameters(plan: MatrixPlan) -> None:
 
     Missing data is not an error here: its cells fail later, and the other cells run.
 
-    Raises:
-        BadInput: a benchmark does not accept its parameters.
+    Raises ``BadInput`` if a benchmark does not accept its parameters.
     """
     for benchmark in plan.benchmarks:
         definition, file = find(benchmark.id), None if benchmark.file is None else Path(benchmark.file)
@@ -107,8 +101,7 @@ def _check_parameters(plan: MatrixPlan) -> None:
 def matrix_of(plan: MatrixPlan, outcomes: Sequence[CellOutcome], results: Path) -> Matrix:
     """Return a matrix from its runs.
 
-    Raises:
-        BadInput: a run is not readable, or runs of one track have different items.
+    Raises ``BadInput`` if a run is not readable, or runs of one track have different items.
     """
     metrics = {benchmark.id: metrics_of(benchmark.id) for benchmark in plan.benchmarks}
     cells = tuple(_cell(outcome, results, metrics[plan.benchmarks[outcome.benchmark].id]) for outcome in outcomes)

@@ -44,9 +44,8 @@ EXAMPLE = "To print an example, run memeval matrix --example NAME."
 def planned_runs(path: Path, submissions: Path = SUBMISSIONS) -> list[PlannedRun]:
     """Return the runs of a file's groups, in their order.
 
-    Raises:
-        BadInput: the file is not valid; or a benchmark, protocol, tier or system is unknown; or a run occurs twice. The
-            error has one line for each problem.
+    Raises ``BadInput`` if the file is not valid; or a benchmark, protocol, tier or system is unknown; or a run occurs
+    twice. The error has one line for each problem.
     """
     file = _File.read(path)
     runs: dict[tuple[object, ...], PlannedRun] = {}
@@ -82,8 +81,7 @@ def _planned(
 def matrix_files(path: Path) -> list[Path]:
     """Return the files of the matrices that a plan names.
 
-    Raises:
-        BadInput: the file is not valid, or one of them does not exist.
+    Raises ``BadInput`` if the file is not valid, or one of them does not exist.
     """
     file = _File.read(path)
     found = [path.parent / name for name in file.plan.matrices]
@@ -97,8 +95,7 @@ def matrix_files(path: Path) -> list[Path]:
 def read_matrix(path: Path) -> MatrixPlan:
     """Return the plan of a file as a matrix: all its systems on all its benchmarks.
 
-    Raises:
-        BadInput: the file is not valid. The error has one line for each problem.
+    Raises ``BadInput`` if the file is not valid. The error has one line for each problem.
     """
     file = _File.read(path)
     plan = file.plan
@@ -128,8 +125,7 @@ def read_matrix(path: Path) -> MatrixPlan:
 def sources_of(plan: MatrixPlan) -> list[SystemSource]:
     """Return the systems of a matrix, in its order.
 
-    Raises:
-        BadInput: a system does not exist, or accepts no parameters.
+    Raises ``BadInput`` if a system does not exist, or accepts no parameters.
     """
     return [_source(system) for system in plan.systems]
 

@@ -1,7 +1,5 @@
 """Checks before a run: whether a system follows the adapter contract, and keeps scenarios apart."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -43,9 +41,8 @@ def check_conformance(
 
     Its model calls go through the gateway with the caller's budgets, and belong to no run.
 
-    Raises:
-        BadInput: the system does not install or load.
-        GatewayStopped: a model's endpoint or key failed, or a budget is spent.
+    Raises ``BadInput`` if the system does not install or load. Raises ``GatewayStopped`` if a model's endpoint or key
+    failed, or a budget is spent.
     """
     prepared = prepare(source, setup or SystemSetup(), progress.note)
     report = _checked(prepared, results, progress, models or ModelOptions(), limits or Limits())
@@ -63,8 +60,7 @@ def require_conformance(
 ) -> None:
     """Check the conformance of a system before a paid run, from the stored report if there is one.
 
-    Raises:
-        BadInput: the system fails a required check.
+    Raises ``BadInput`` if the system fails a required check.
     """
     source = prepared.source
     digest = prepared.environment_digest(hello)
@@ -131,11 +127,8 @@ def require_isolation(
 ) -> None:
     """Probe a system before a run. One that can cost money is not probed, since its conformance check covers the same.
 
-    Args:
-        note: receives a sentence if the probe came to no result.
-
-    Raises:
-        BadInput: the system recalled the text of another scenario.
+    ``note``: receives a sentence if the probe came to no result. Raises ``BadInput`` if the system recalled the text of
+    another scenario.
     """
     source = prepared.source
     if prepared.pays:
@@ -151,15 +144,9 @@ def probe_isolation(
 ) -> str:
     """Ingest a text, and ask for it after ``reset`` and in another instance.
 
-    Args:
-        seed: seed of the text, so that no system knows it in advance.
-        seconds: time limit; the instances are then killed.
-
-    Returns:
-        A sentence why the probe came to no result; blank if the system recalled nothing.
-
-    Raises:
-        BadInput: the system recalled the text of another scenario.
+    ``seed``: seed of the text, so that no system knows it in advance. ``seconds``: time limit; the instances are then
+    killed. Returns a sentence why the probe came to no result; blank if the system recalled nothing. Raises
+    ``BadInput`` if the system recalled the text of another scenario.
     """
     subject = CheckedSystem(new_instance, f"isolation-probe/{seed}", deterministic=True, log=lambda line: None)
     subject.begin("isolation")

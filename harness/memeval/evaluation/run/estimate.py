@@ -1,7 +1,5 @@
 """Estimates the model calls, tokens, dollars and hours of a run, without a model call."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -89,8 +87,7 @@ def estimate_run(source: SystemSource, benchmark_session: BenchmarkSession, opti
     Calls and tokens are upper bounds, with two exceptions. If the system has no stored run on the benchmark, an answer
     counts as a hundred tokens. The rare second request after an unparsable judge reply is not included.
 
-    Raises:
-        BadInput: an option names nothing that exists.
+    Raises ``BadInput`` if an option names nothing that exists.
     """
     options = replace(options, models=decoded_options(options.models, benchmark_session))
     judge = judge_for(options)
@@ -203,12 +200,7 @@ def _beginning(scenario: Scenario, tokens: int) -> str:
 
 
 def _part(
-    phase: Phase,
-    model: str,
-    fresh: list[ModelRequest],
-    calls: int,
-    concurrency: int,
-    earlier: RunFolder | None,
+    phase: Phase, model: str, fresh: list[ModelRequest], calls: int, concurrency: int, earlier: RunFolder | None
 ) -> EstimatePart:
     """Return the estimate for calls; ``fresh`` are the requests that are not recorded yet."""
     prompt_tokens = sum(count_tokens(canonical_json(request.body)) + WRAPPING_TOKENS for request in fresh)

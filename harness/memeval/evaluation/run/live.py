@@ -1,7 +1,5 @@
 """Runs a suite on a live object with the runner of ordinary runs: retain, settle, recall, reflect, forget."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -20,7 +18,7 @@ from memeval.evaluation.run.readers import choose_reader
 from memeval.evaluation.run.verdicts import check_key, judgments
 from memeval.execution.contexts import TurnTexts
 from memeval.execution.journal import utc_now
-from memeval.execution.progress import Progress, Silent
+from memeval.execution.progress import Progress
 from memeval.execution.readers import NATIVE
 from memeval.execution.runner import ScenarioRunner
 from memeval.execution.secrets import REDACTED, redact
@@ -91,7 +89,7 @@ def run_suite(
     progress: Progress | None = None,
 ) -> EvalResult:
     """Run a suite on a live object; see :func:`memeval.api.run_suite`."""
-    options, progress = options or SuiteOptions(), progress or Silent()
+    options, progress = options or SuiteOptions(), progress or Progress()
     if options.provider_tier not in TIERS:
         raise BadInput(
             f"there is no provider tier '{visible(options.provider_tier)}'.", remedy="Use storage or engine."
@@ -146,8 +144,7 @@ def _no_reader(name: str) -> Reader:
 def _benchmark_session(suite: str | Path, live: LiveSystem, protocol: str | None) -> BenchmarkSession:
     """Open a suite by its name or its file, by default with the fullest protocol that the object supports.
 
-    Raises:
-        BadInput: the suite does not exist.
+    Raises ``BadInput`` if the suite does not exist.
     """
     path = Path(suite)
     suites = [each for each in all_benchmarks() if each.info.suite is not None]
@@ -173,8 +170,7 @@ def _benchmark_session(suite: str | Path, live: LiveSystem, protocol: str | None
 class _Banks:
     """The banks of a suite; their names begin with the bank that the caller names.
 
-    Args:
-        base: the bank of texts and questions without a bank.
+    ``base``: the bank of texts and questions without a bank.
     """
 
     def __init__(self, live: LiveSystem, base: str) -> None:
@@ -195,8 +191,7 @@ class _Banks:
     def check(self, scenarios: Iterable[Scenario]) -> None:
         """Check that the object has banks, and that the suite's banks are empty.
 
-        Raises:
-            BadInput: a method accepts no bank, or a bank is not empty.
+        Raises ``BadInput`` if a method accepts no bank, or a bank is not empty.
         """
         info = self._live.start()
         for method in ("retain", "recall", "reflect"):
@@ -212,8 +207,7 @@ class _Banks:
         for bank in self._first_texts:
             if self._is_not_empty(bank):
                 raise BadInput(
-                    f"the bank '{bank}' is not empty.",
-                    remedy="Choose another bank_id, or forget the bank first.",
+                    f"the bank '{bank}' is not empty.", remedy="Choose another bank_id, or forget the bank first."
                 )
 
     def _is_not_empty(self, bank: str) -> bool:

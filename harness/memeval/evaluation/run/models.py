@@ -1,7 +1,5 @@
 """Model calls of a run: the caller's limits and budgets, the gateway, and the records of calls."""
 
-from __future__ import annotations
-
 import signal
 import sys
 import threading
@@ -36,8 +34,7 @@ CALLS = "calls.jsonl"
 def decoded_options(options: ModelOptions, benchmark_session: BenchmarkSession) -> ModelOptions:
     """Return the options with the replayed run decoded.
 
-    Raises:
-        BadInput: the replayed run used other data, and its text is withheld.
+    Raises ``BadInput`` if the replayed run used other data, and its text is withheld.
     """
     return (
         options if options.replay is None else replace(options, replay=decoded_run(options.replay, benchmark_session))
@@ -65,8 +62,7 @@ class Models:
     def endpoint(self, caller: Caller) -> Endpoint:
         """Return the endpoint of a caller's models; a replay uses the recorded URL, and needs no key.
 
-        Raises:
-            BadInput: the base URL in the environment is not a URL.
+        Raises ``BadInput`` if the base URL in the environment is not a URL.
         """
         if self.replay is None:
             return endpoint_for(caller, needs_key=False)
@@ -76,8 +72,7 @@ class Models:
     def check_keys(self, callers: Iterable[Caller]) -> None:
         """Check the keys of callers before the first call.
 
-        Raises:
-            BadInput: a caller's endpoint needs a key that is missing.
+        Raises ``BadInput`` if a caller's endpoint needs a key that is missing.
         """
         for caller in callers:
             if self.replay is None:
@@ -90,8 +85,7 @@ class Models:
     def open_run(self, run_id: str, own: CallRecord) -> None:
         """Assign all later calls to this run, and count what it spent before an interruption.
 
-        Args:
-            own: the record of its system's calls and of failed calls.
+        ``own``: the record of its system's calls and of failed calls.
         """
         self.budget.resume(chain(own.rows(), self.shared.rows_of(run_id)))
         self.gateway.open_run(run_id, own)
@@ -103,12 +97,9 @@ def models_for(
 ) -> Iterator[Models]:
     """Open the gateway of a run, and close it at the end.
 
-    Args:
-        note: receives messages for the user; ``None`` for standard error.
-        on_disk: whether the run may call models, so that it needs the shared record.
-
-    Raises:
-        BadInput: an option is invalid, or the record is not readable or writable.
+    ``note``: receives messages for the user; ``None`` for standard error. ``on_disk``: whether the run may call models,
+    so that it needs the shared record. Raises ``BadInput`` if an option is invalid, or the record is not readable or
+    writable.
     """
     options.check()
     with ExitStack() as stack:

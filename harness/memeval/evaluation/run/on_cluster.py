@@ -1,7 +1,5 @@
 """Connects a run to the machines of a Dask cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -43,8 +41,7 @@ class RunOnNodes:
 def cluster_of(address: str | None, prepared: PreparedSystem) -> Iterator[Cluster | None]:
     """Connect to the cluster of a run; ``None`` without an address.
 
-    Raises:
-        BadInput: the system declares hosts, the scheduler does not answer, or versions differ.
+    Raises ``BadInput`` if the system declares hosts, the scheduler does not answer, or versions differ.
     """
     if address is None:
         yield None
@@ -66,11 +63,8 @@ def cluster_executor(
 ) -> Executor:
     """Return the executor of a run on a cluster.
 
-    Args:
-        readings: how many questions a reader with a model answers at the same time.
-
-    Raises:
-        BadInput: the reader belongs to a benchmark.
+    ``readings``: how many questions a reader with a model answers at the same time. Raises ``BadInput`` if the reader
+    belongs to a benchmark.
     """
     from memeval.execution.cluster.calls import RunModels
     from memeval.execution.cluster.executor import DaskExecutor
@@ -104,13 +98,7 @@ def cluster_executor(
     )
     calls = RunModels(models.gateway, allowed) if allowed else None
     return DaskExecutor(
-        cluster,
-        parcel,
-        run.concurrency,
-        note,
-        check=models.gateway.check,
-        divides=_divides(run),
-        models=calls,
+        cluster, parcel, run.concurrency, note, check=models.gateway.check, divides=_divides(run), models=calls
     )
 
 

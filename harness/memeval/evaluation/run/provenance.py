@@ -1,7 +1,5 @@
 """Version, commit, platform and arguments of the running memeval."""
 
-from __future__ import annotations
-
 import platform
 import subprocess
 import sys
@@ -22,8 +20,7 @@ OID = "# branch.oid "
 def harness(benchmark: str | None = None) -> Harness:
     """Return the identity of the running memeval.
 
-    Args:
-        benchmark: id of the benchmark of a run; its package is listed too, unless the benchmark is memeval's own.
+    ``benchmark``: id of the benchmark of a run; its package is listed too, unless the benchmark is memeval's own.
     """
     commit, dirty = _checkout()
     origin = registry.origin(benchmark) if benchmark in known_ids() else None
@@ -53,8 +50,7 @@ def memeval_version() -> str:
 def _version_of(package: str) -> str:
     """Return the version of an installed package; read once, because its whole description is parsed for it.
 
-    Raises:
-        PackageNotFoundError: it is not installed.
+    Raises ``PackageNotFoundError`` if it is not installed.
     """
     return version(package)
 

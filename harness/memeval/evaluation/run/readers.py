@@ -1,7 +1,5 @@
 """Chooses the reader of a run: those for every benchmark, those of single benchmarks, and model readers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from memeval.benchmarks import all_benchmarks
@@ -49,13 +47,9 @@ def choose_reader(
 ) -> Reader | None:
     """Return the reader; ``None`` if the system answers.
 
-    Args:
-        asked: ``native`` or a reader's name; ``None`` for the default: native if the system has ``query``.
-        protocol: the protocol, which may require a reader and methods.
-
-    Raises:
-        BadInput: the reader does not exist, or the protocol requires another one.
-        NotApplicable: the system lacks a method.
+    ``asked``: ``native`` or a reader's name; ``None`` for the default: native if the system has ``query``.
+    ``protocol``: the protocol, which may require a reader and methods. Raises ``BadInput`` if the reader does not
+    exist, or the protocol requires another one. Raises ``NotApplicable`` if the system lacks a method.
     """
     fixed = protocol.reader if protocol else None
     offline = protocol.offline_reader if protocol and protocol.offline_reader else OFFLINE

@@ -1,7 +1,5 @@
 """Grades stored answers with another judge: a new run on another track, with the same responses."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from memeval.evaluation.run.verdicts import check_key, judgment_rows, judgments
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.evaluation.withhold.rows import Rows
 from memeval.execution.journal import Journal, utc_now
-from memeval.execution.progress import Progress, Silent
+from memeval.execution.progress import Progress
 from memeval.gateway.record import CallRecord
 from memeval.judging.prompting import is_judges
 from memeval.options import RegradeOptions
@@ -34,14 +32,11 @@ def regrade_run(
 ) -> RunFolder:
     """Grade a run's stored responses with another judge.
 
-    Returns:
-        The new run, or an existing run with the same responses and judge, which can be the source.
-
-    Raises:
-        BadInput: the run or its data is not readable, or the data has another digest than the run's.
-        GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
+    Returns the new run, or an existing run with the same responses and judge, which can be the source. Raises
+    ``BadInput`` if the run or its data is not readable, or the data has another digest than the run's. Raises
+    ``GatewayStopped`` if the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
-    progress = progress or Silent()
+    progress = progress or Progress()
     run = source.run
     inputs = _inputs(run, judge)
     system_folder = options.results / run.track.benchmark.partition("@")[0] / run.system.slug

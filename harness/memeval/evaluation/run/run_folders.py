@@ -1,7 +1,5 @@
 """Finds the folder of a run: a finished run to reuse, an unfinished run to resume, or a new folder."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,15 +33,10 @@ def find_run_folder(
 ) -> tuple[Path | None, RunFolder | None]:
     """Find the run to reuse, resume or retry.
 
-    Args:
-        replayed: whether all model calls come from a record; such a run never reuses the run that it repeats.
-
-    Returns:
-        The folder of the finished run to reuse or the unfinished run to resume, ``None`` to start a new run; and the
-        finished run whose failed items are retried, if any.
-
-    Raises:
-        BadInput: an unfinished run was started with other inputs.
+    ``replayed``: whether all model calls come from a record; such a run never reuses the run that it repeats. Returns
+    the folder of the finished run to reuse or the unfinished run to resume, ``None`` to start a new run; and the
+    finished run whose failed items are retried, if any. Raises ``BadInput`` if an unfinished run was started with other
+    inputs.
     """
     plans = {
         folder: plan
@@ -87,11 +80,8 @@ def start(system_folder: Path, plan: Plan) -> Path:
     a run of another system: the ledger, the site and the archive name a run by its id alone, and two controls in one
     file have the same inputs.
 
-    Args:
-        plan: the plan of the run; this function fills in its id and its start.
-
-    Raises:
-        BadInput: the folder cannot be created.
+    ``plan``: the plan of the run; this function fills in its id and its start. Raises ``BadInput`` if the folder cannot
+    be created.
     """
     while True:
         now = datetime.now(UTC)

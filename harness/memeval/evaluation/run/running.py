@@ -1,7 +1,5 @@
 """Runs a system on a benchmark: resume, reuse or start; execute; judge; seal."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -27,7 +25,7 @@ from memeval.execution.journal import Journal, utc_now
 from memeval.execution.local import LocalExecutor
 from memeval.execution.model_reader import PREFIX, SEED, ModelReader
 from memeval.execution.preparation import PreparedSystem, prepare, with_python
-from memeval.execution.progress import Progress, Silent
+from memeval.execution.progress import Progress
 from memeval.execution.readers import NATIVE
 from memeval.execution.steps import FinishedItems, SystemInstance
 from memeval.gateway.record import CallRecord
@@ -61,7 +59,7 @@ def run_system(
         GatewayStopped: a model's endpoint or key failed, or a budget is spent. The same call resumes.
         KeyboardInterrupt: interrupted. Finished items are on disk, and the same call resumes.
     """
-    progress = progress or Silent()
+    progress = progress or Progress()
     source = with_python(source, options.setup)
     options = replace(options, models=decoded_options(options.models, benchmark_session))
     judge = judge_for(options)
@@ -115,8 +113,7 @@ class _Setting:
 def judge_for(options: RunOptions) -> ChosenJudge:
     """Check the numbers of the options, and return the judge.
 
-    Raises:
-        BadInput: a number is too small, or the judge does not exist.
+    Raises ``BadInput`` if a number is too small, or the judge does not exist.
     """
     options.check()
     replay = options.models.replay
@@ -237,13 +234,7 @@ def _executor(
     return cluster_executor(
         setting.cluster,
         RunOnNodes(
-            setting.given_source,
-            setting.prepared,
-            hello,
-            options.limits,
-            reader,
-            search_items,
-            options.concurrency,
+            setting.given_source, setting.prepared, hello, options.limits, reader, search_items, options.concurrency
         ),
         setting.progress.note,
         setting.models,
@@ -356,8 +347,7 @@ def _judged(
 def _carry_over(source: RunFolder, journal: Journal) -> frozenset[tuple[str, int]]:
     """Copy the missing rows of a finished run into the journal of the run that retries it.
 
-    Returns:
-        Question id and attempt of all rows of the finished run.
+    Returns question id and attempt of all rows of the finished run.
     """
     rows = {(row.question_id, row.attempt): row for row in source.responses()}
     missing = tuple(row for key, row in rows.items() if key not in journal.responses)
@@ -372,8 +362,7 @@ def _open_items(
 ) -> tuple[list[ItemKey], dict[str, int]]:
     """Return the items that still need to run, and the attempt number of each.
 
-    Args:
-        retryable: question id and attempt of the rows that are retried if they failed.
+    ``retryable``: question id and attempt of the rows that are retried if they failed.
     """
     last = last_attempts(journal.responses.values())
     open_items, attempts = [], {}

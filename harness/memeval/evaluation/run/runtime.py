@@ -1,7 +1,5 @@
 """Serves models and hosts to the instances of a system on this machine."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import threading
@@ -48,11 +46,8 @@ def system_instances(
 ) -> Iterator[NewInstance]:
     """Serve models and hosts to a system, and yield a function that creates its instances.
 
-    Args:
-        traffic: receives every exchange with a host, from another thread.
-
-    Raises:
-        BadInput: the system declares models, and their key is missing.
+    ``traffic``: receives every exchange with a host, from another thread. Raises ``BadInput`` if the system declares
+    models, and their key is missing.
     """
     source = prepared.source
     if not prepared.pays:
@@ -92,9 +87,8 @@ def system_instances(
 def disk_space_warning(history_bytes: Sequence[int] | None, concurrency: int) -> str | None:
     """Return a warning if a system that stores its histories may run out of disk space; ``None`` otherwise.
 
-    Args:
-        history_bytes: size of each history in bytes; ``None`` if they are short.
-        concurrency: number of histories that are ingested at the same time.
+    ``history_bytes``: size of each history in bytes; ``None`` if they are short. ``concurrency``: number of histories
+    that are ingested at the same time.
     """
     longest = sorted(history_bytes or (), reverse=True)[:concurrency]
     folder = tempfile.gettempdir()

@@ -1,7 +1,5 @@
 """Seals a run: writes rows in plan order, digests and scores, and the head last."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,11 +34,7 @@ def seal(
 
     The head, ``run.json``, is written last: without it the run is unfinished, and its journal is complete.
 
-    Args:
-        concurrency: number of scenarios that ran at the same time.
-
-    Raises:
-        BadInput: the folder cannot be written.
+    ``concurrency``: number of scenarios that ran at the same time. Raises ``BadInput`` if the folder cannot be written.
     """
     stored, lines = rows, log
     if plan.redistribution is Redistribution.IDS:
@@ -101,8 +95,7 @@ def coverage(limit: int | None, planned: int, responses: Iterable[Response], gra
 def cost(system: SystemIdentity, usage: Mapping[Phase, PhaseUsage]) -> Cost:
     """Return the cost of a run's model calls; unknown, with a reason, if memeval cannot observe all calls.
 
-    Args:
-        system: the system; shipped controls call no model themselves.
+    ``system``: the system; shipped controls call no model themselves.
     """
     unpriced = sum(phase.unpriced for phase in usage.values())
     if unpriced:

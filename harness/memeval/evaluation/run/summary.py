@@ -1,7 +1,5 @@
 """Sums over a run's rows: time by phase, tokens, usage. They are pure functions, so ``verify`` can recompute them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from math import ceil, fsum
@@ -51,8 +49,7 @@ def usage(
 
     A system's self-reported usage counts only if none of its calls came through the gateway.
 
-    Args:
-        run_id: the run; calls of other runs were answered from the record.
+    ``run_id``: the run; calls of other runs were answered from the record.
     """
     by_phase: dict[Phase, list[Call]] = {phase: [] for phase in Phase}
     has_system_calls = False

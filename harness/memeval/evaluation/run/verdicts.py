@@ -1,7 +1,5 @@
 """Sends answers to a model judge, and collects the model calls of a run for sealing."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
@@ -29,8 +27,7 @@ R = TypeVar("R", Call, Traffic)
 def check_key(judge: ChosenJudge, cases: Iterable[Case], models: Models, recorded: Iterable[Call] = ()) -> None:
     """Check that the judge's key is set if a judgment is not recorded yet.
 
-    Raises:
-        BadInput: the key is missing.
+    Raises ``BadInput`` if the key is missing.
     """
     if judge.model is None:
         return
@@ -45,11 +42,8 @@ def judgments(
 ) -> dict[Digest, Call]:
     """Return the judgments of some answers; ask the judge for those that are not recorded yet.
 
-    Args:
-        models: the gateway; may be ``None`` for the rule set.
-
-    Raises:
-        GatewayStopped: the endpoint or key failed, or a budget is spent. Finished judgments are recorded.
+    ``models``: the gateway; may be ``None`` for the rule set. Raises ``GatewayStopped`` if the endpoint or key failed,
+    or a budget is spent. Finished judgments are recorded.
     """
     if judge.model is None or models is None or not cases:
         return {}
@@ -73,8 +67,7 @@ def judgments(
 def judgment_rows(judge: Judge, own: CallRecord | None) -> list[Call]:
     """Return the judgments of a run in sealed order: by key, failed calls before the successful call.
 
-    Args:
-        own: the record of the run's failed calls.
+    ``own``: the record of the run's failed calls.
     """
     used = list(judge.used.values()) if isinstance(judge, RecordedJudge) else []
     failed = [] if own is None else [call for call in own.rows() if call.caller is Caller.JUDGE]
@@ -94,8 +87,7 @@ def call_rows(
     First the reader's calls, by key, with failed calls. Then the system's calls, by scenario in the benchmark's order,
     and by time in a scenario.
 
-    Args:
-        retried: the finished run that this run retries; ``None`` for none.
+    ``retried``: the finished run that this run retries; ``None`` for none.
     """
     run_calls = [*(() if retried is None else retried.calls()), *own.rows()]
     reader_calls = [call for call in run_calls if call.caller is Caller.READER]
@@ -141,8 +133,7 @@ class EarlyJudging:
     ) -> tuple[dict[Digest, Call], list[ItemKey]]:
         """Return the calls about items that were asked about, failed calls included, and the items that were not.
 
-        Raises:
-            GatewayStopped: the endpoint or key failed, or a budget is spent.
+        Raises ``GatewayStopped`` if the endpoint or key failed, or a budget is spent.
         """
         calls: dict[Digest, Call] = {}
         asked = [future for futures in self._asked.values() for future in futures]

@@ -1,7 +1,5 @@
 """What a pull request may change in the results folder, and the comment made of reports of untrusted code."""
 
-from __future__ import annotations
-
 import filecmp
 import os
 import stat
@@ -31,14 +29,8 @@ def check_proposed(base: Path, proposed: Path) -> tuple[list[str], list[Finding]
 
     Nothing of either folder is executed, and no link is followed.
 
-    Args:
-        proposed: the results folder of the pull request, merged into the base branch.
-
-    Returns:
-        The folders of the new runs, relative to ``proposed``; and the problems, by path.
-
-    Raises:
-        BadInput: one of them is no folder.
+    ``proposed``: the results folder of the pull request, merged into the base branch. Returns the folders of the new
+    runs, relative to ``proposed``; and the problems, by path. Raises ``BadInput`` if one of them is no folder.
     """
     for folder in (base, proposed):
         if folder.is_symlink() or not folder.is_dir():

@@ -1,7 +1,5 @@
 """Creates a submission with sample code that works."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -95,11 +93,8 @@ def slug_of(name: str) -> str:
 def scaffold(answers: ScaffoldAnswers, submissions: Path, templates: Path, shown: Path | None = None) -> Path:
     """Create a submission that passes the check, and return its folder.
 
-    Args:
-        shown: the parent folder as its README names it; ``None`` for ``submissions``.
-
-    Raises:
-        BadInput: the folder exists, or an answer is invalid. In both cases nothing is written.
+    ``shown``: the parent folder as its README names it; ``None`` for ``submissions``. Raises ``BadInput`` if the folder
+    exists, or an answer is invalid. In both cases nothing is written.
     """
     slug = slug_of(answers.name)
     folder = submissions / slug

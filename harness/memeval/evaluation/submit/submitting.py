@@ -1,7 +1,5 @@
 """Checks a submission: its files, its installation, its conformance, and a few items of a benchmark."""
 
-from __future__ import annotations
-
 import logging
 import os
 import tempfile
@@ -22,7 +20,7 @@ from memeval.evaluation.run.running import run_system
 from memeval.evaluation.run.runtime import system_instances
 from memeval.execution.journal import utc_now
 from memeval.execution.preparation import PreparedSystem, prepare
-from memeval.execution.progress import Silent
+from memeval.execution.progress import Progress
 from memeval.execution.secrets import redact
 from memeval.gateway.endpoints import endpoint_for
 from memeval.options import CheckOptions, ModelOptions, RunOptions
@@ -64,8 +62,7 @@ def check_submission(
 ) -> SubmissionCheck:
     """Check a submission; a step that cannot run is skipped, with the reason.
 
-    Returns:
-        The report: all steps, and every problem with file, line and remedy.
+    Returns the report: all steps, and every problem with file, line and remedy.
     """
     options = options or CheckOptions()
     check = _Check(folder, options, note)
@@ -96,7 +93,7 @@ class _Skipped(Exception):
     """A step cannot run; the text says why."""
 
 
-class _Notes(Silent):
+class _Notes(Progress):
     """Passes messages on, and no progress."""
 
     def __init__(self, note: Callable[[str], None]) -> None:
@@ -327,9 +324,8 @@ REVOKE = "Remove it, and revoke it if it was pushed. Use [[hosts]] or declared_m
 def secrets_in(files: Mapping[str, Path]) -> Iterator[Problem]:
     """Yield possible secrets by file and line, without the secret itself.
 
-    Args:
-        files: the files of a submission by relative path. Lock files contain digests, so they are only scanned for keys
-            with a known form.
+    ``files``: the files of a submission by relative path. Lock files contain digests, so they are only scanned for keys
+    with a known form.
     """
     from detect_secrets.core.scan import scan_file
     from detect_secrets.settings import transient_settings

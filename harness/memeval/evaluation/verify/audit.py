@@ -1,7 +1,5 @@
 """Audits a judge: measures its error rates on calibration answers made from a benchmark's keys."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +13,7 @@ from memeval.evaluation.run.provenance import harness
 from memeval.evaluation.run.verdicts import check_key, judgment_rows, judgments
 from memeval.evaluation.verify.findings import Finding
 from memeval.evaluation.withhold.encoding import has_verdict, requests_of, withheld_audit
-from memeval.execution.progress import Progress, Silent
+from memeval.execution.progress import Progress
 from memeval.gateway.record import CallRecord
 from memeval.gateway.replies import is_usable, text_of
 from memeval.grading.audit import audit_lines
@@ -37,11 +35,10 @@ def audit_judge(
 
     A stored audit with a failed judgment is not reused, since the call may succeed now.
 
-    Raises:
-        BadInput: the benchmark has no judged items, or an option is invalid.
-        GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
+    Raises ``BadInput`` if the benchmark has no judged items, or an option is invalid. Raises ``GatewayStopped`` if the
+    judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
-    progress = progress or Silent()
+    progress = progress or Progress()
     if options.items < 1:
         raise BadInput(f"--items is {options.items}.", remedy="Give a number of at least 1.")
     answers = trials(benchmark_session.keys, benchmark_session.scenarios, options.items)

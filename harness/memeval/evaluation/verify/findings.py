@@ -1,7 +1,5 @@
 """Results of a check of stored files."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """Checks and regrades many stored runs, in several processes, a few runs on the same data at a time."""
 
-from __future__ import annotations
-
 import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -133,11 +131,8 @@ class CheckedRun:
 def checked_runs(folders: Sequence[RunFolder], reader: RowsReader | None = None, jobs: int = 1) -> list[list[Check]]:
     """Check stored runs; see :func:`checks_of_run`.
 
-    Returns:
-        The checks of each run, in the order of the runs, whatever the number of processes.
-
-    Raises:
-        CheckFailed: a process was killed.
+    Returns the checks of each run, in the order of the runs, whatever the number of processes. Raises ``CheckFailed``
+    if a process was killed.
     """
     shares = shares_of(batches_of(folders), jobs)
     work = partial(_checked, read=None if reader is None else type(reader).read)
@@ -182,9 +177,8 @@ def reproduced_runs(
 
     Runs on the same data are regraded one after another, so a result may wait for those before it.
 
-    Raises:
-        BadInput: a run cannot be read, or its data is missing; the runs before it have been yielded.
-        CheckFailed: a process was killed.
+    Raises ``BadInput`` if a run cannot be read, or its data is missing; the runs before it have been yielded. Raises
+    ``CheckFailed`` if a process was killed.
     """
     batches = batches_of(folders)
     first: dict[str, int] = {}

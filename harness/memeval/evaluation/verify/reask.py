@@ -4,8 +4,6 @@ Grading a run again proves that its grades follow from the recorded replies, not
 fifty finds replies that were changed in more than about one judgment of ten.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +20,7 @@ from memeval.evaluation.judge.judges import judge_of
 from memeval.evaluation.run.models import Models, interruptible, models_for
 from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.evaluation.withhold.decoding import decoded_run
-from memeval.execution.progress import Progress, Silent
+from memeval.execution.progress import Progress
 from memeval.gateway.endpoints import endpoint_for
 from memeval.gateway.replies import text_of
 from memeval.gateway.stops import RESUME, GatewayStopped
@@ -68,7 +66,7 @@ def reask(
     """
     refuse_few(items)
     endpoint = _endpoint(folder)
-    progress = progress or Silent()
+    progress = progress or Progress()
     drawn = draw(_decisive(folder, data), items, folder.digest)
     title = f"asking the judge of {folder.run.run_id} again"
     with (
@@ -107,9 +105,7 @@ def draw(population: Mapping[str, _T], items: int, digest: Digest) -> list[_T]:
 
     Nobody can choose the sample: another ``run.json`` draws another one.
 
-    Args:
-        population: the members, by a key.
-        items: number of drawn members; all if there are fewer.
+    ``population``: the members, by a key. ``items``: number of drawn members; all if there are fewer.
     """
     return [population[key] for key in sorted(population, key=lambda key: _ticket(digest, key))[:items]]
 

@@ -3,8 +3,6 @@
 A model reader is not asked again: its answers are compared with its recorded replies.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -54,11 +52,8 @@ class Reproduction:
 def reproduce_run(folder: RunFolder, data: Path | None = None, errata: Path | None = None) -> Reproduction:
     """Run a run's offline reader again, regrade its stored responses, and compare.
 
-    Args:
-        errata: the errata of its corrected scores, if they are not memeval's own.
-
-    Raises:
-        BadInput: the run is not readable, or the data is missing or has another digest than the run's.
+    ``errata``: the errata of its corrected scores, if they are not memeval's own. Raises ``BadInput`` if the run is not
+    readable, or the data is missing or has another digest than the run's.
     """
     run = folder.run
     benchmark_session = session_of_run(run, data, errata)
@@ -187,11 +182,8 @@ def failures_of_run(
 ) -> list[Failure]:
     """Return the failure analysis of a stored run, computed now if the run has none.
 
-    Args:
-        benchmark_session: opens the data of the run; ``None`` for memeval's own copy.
-
-    Raises:
-        BadInput: the run is not readable; or it has no analysis, and its data is missing or has another digest.
+    ``benchmark_session``: opens the data of the run; ``None`` for memeval's own copy. Raises ``BadInput`` if the run is
+    not readable; or it has no analysis, and its data is missing or has another digest.
     """
     if FAILURES in folder.run.files:
         return list(folder.failures())
@@ -213,8 +205,7 @@ KNOWN_CHARACTERS = 2_000
 def offline_reader(name: str) -> Reader | None:
     """Return the reader of a track if it needs no model; ``None`` if a system or a model answers.
 
-    Raises:
-        LookupError: this memeval has no such reader.
+    Raises ``LookupError`` if this memeval has no such reader.
     """
     if name == NATIVE or name.startswith(PREFIX):
         return None
@@ -229,8 +220,7 @@ def reread(
 ) -> Iterator[Finding]:
     """Yield a finding for each stored answer that an offline reader does not give again.
 
-    Args:
-        responses: its responses with their full text, in plan order.
+    ``responses``: its responses with their full text, in plan order.
     """
     try:
         reader = offline_reader(folder.run.track.reader)

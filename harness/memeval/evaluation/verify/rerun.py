@@ -1,7 +1,5 @@
 """Runs a deterministic system again on drawn items, to test the answers that its run stored."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -103,11 +101,8 @@ def rerun(
 def source_of_run(run: Run, results: Path, named: str | None = None) -> SystemSource:
     """Return the system of a run, with the same files.
 
-    Args:
-        named: the system, as for ``memeval run``; ``None`` to find it by its slug, or its stored source by its digest.
-
-    Raises:
-        BadInput: the system is not here, or its files differ from those of the run.
+    ``named``: the system, as for ``memeval run``; ``None`` to find it by its slug, or its stored source by its digest.
+    Raises ``BadInput`` if the system is not here, or its files differ from those of the run.
     """
     digest = run.system.submission_digest
     stored = stored_sources(results, digest)

@@ -1,7 +1,5 @@
 """Verifies all that a results folder stores: runs, audits, reports, matrices, sources and the ledger."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,12 +25,8 @@ def checks_of_results(path: Path, reader: RowsReader | None = None, jobs: int = 
 
     A run that the ledger names must exist with unchanged bytes.
 
-    Returns:
-        One result for each check of each run, audit, report and matrix, and one for the ledger.
-
-    Raises:
-        BadInput: the folder has no run, audit or ledger.
-        CheckFailed: a process was killed.
+    Returns one result for each check of each run, audit, report and matrix, and one for the ledger. Raises ``BadInput``
+    if the folder has no run, audit or ledger. Raises ``CheckFailed`` if a process was killed.
     """
     folders, audits, ledger = runs_under(path), stored_audits(path), Ledger(path)
     if not folders and not audits and not ledger.path.exists():

@@ -1,7 +1,5 @@
 """Verifies a stored run: what can be computed here is computed again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import cast
@@ -9,16 +7,7 @@ from typing import cast
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.registry import Extension, extensions
 from memeval.benchmarks.session import refuse_removed
-from memeval.evaluation.verify.checks import (
-    calls,
-    clocks,
-    contexts,
-    controls,
-    files,
-    rows,
-    systems,
-    track,
-)
+from memeval.evaluation.verify.checks import calls, clocks, contexts, controls, files, rows, systems, track
 from memeval.evaluation.verify.checks.subject import Sessions, Subject
 from memeval.evaluation.verify.findings import REMEDY, Check, Finding
 from memeval.records.errors import BadInput, MemevalError
@@ -54,12 +43,9 @@ MOST = 20
 def checks_of_run(folder: RunFolder, sessions: Sessions | None = None, on_read: OnRead | None = None) -> list[Check]:
     """Check a stored run, without network; with the benchmark's data where that is here.
 
-    Args:
-        sessions: benchmarks that are open already; ``None`` to open them.
-        on_read: called with the run and its responses, for those who need them too.
-
-    Returns:
-        One result a check, always in the same order. A check that was not made says why.
+    ``sessions``: benchmarks that are open already; ``None`` to open them. ``on_read``: called with the run and its
+    responses, for those who need them too. Returns one result a check, always in the same order. A check that was not
+    made says why.
     """
     try:
         head = folder.run

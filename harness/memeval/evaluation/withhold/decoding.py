@@ -1,7 +1,5 @@
 """Restores the full text in the rows of a run whose benchmark text is withheld."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,14 +15,7 @@ from memeval.evaluation.withhold.encoding import (
     scenarios_of_reader_calls,
 )
 from memeval.evaluation.withhold.marks import unquoted
-from memeval.evaluation.withhold.rows import (
-    Change,
-    call_with,
-    context_with,
-    grade_with,
-    response_with,
-    traffic_with,
-)
+from memeval.evaluation.withhold.rows import Change, call_with, context_with, grade_with, response_with, traffic_with
 from memeval.records.base import Digest, Stored
 from memeval.records.call import Call, Traffic
 from memeval.records.errors import BadInput
@@ -40,16 +31,10 @@ def decoded_run(
 ) -> RunFolder:
     """Return a run whose rows have their full text, even if its stored rows withhold the benchmark's text.
 
-    Args:
-        benchmark_session: the benchmark, opened on the data of the run (see ``session_of_run``).
-        read: its stored responses, contexts and grades that were read already, by file name.
-
-    Returns:
-        The run itself if its rows have their full text. Otherwise a run with the same methods, which restores the text
-        from the data while reading. Its files, head and digests are those of the stored run.
-
-    Raises:
-        BadInput: the run used other data.
+    ``benchmark_session``: the benchmark, opened on the data of the run (see ``session_of_run``). ``read``: its stored
+    responses, contexts and grades that were read already, by file name. Returns the run itself if its rows have their
+    full text. Otherwise a run with the same methods, which restores the text from the data while reading. Its files,
+    head and digests are those of the stored run. Raises ``BadInput`` if the run used other data.
     """
     run = folder.run
     if run.redistribution is Redistribution.FULL:

@@ -5,8 +5,6 @@ scenarios of the run. Judge requests are stored with the model only: data and re
 proves it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -103,11 +101,8 @@ def requests_in_run(
 ) -> Requests:
     """Return all possible requests to the judge of a run.
 
-    Args:
-        responses: the run's responses with their full text.
-
-    Raises:
-        BadInput: this memeval does not have the judge.
+    ``responses``: the run's responses with their full text. Raises ``BadInput`` if this memeval does not have the
+    judge.
     """
     judge = judge_of(track, prompts)
     if judge.model is None:
@@ -131,8 +126,7 @@ def scenario_of_call(call: Call, reader_scenarios: Mapping[Digest, str]) -> str 
 def has_verdict(reply: str | None, verdict: bool | None, redistribution: Redistribution) -> bool:
     """Return whether a judge's reply gives a verdict; a reply with withheld text counts as yes.
 
-    Args:
-        redistribution: whether text may be withheld from the reply.
+    ``redistribution``: whether text may be withheld from the reply.
     """
     has_marks = redistribution is Redistribution.IDS and "⟦" in (reply or "")
     return has_marks or parse_strict(reply or "") is verdict
@@ -215,9 +209,8 @@ class _RowsByScenario:
     ) -> list[T]:
         """Return a list of the rows, which :meth:`fill` quotes.
 
-        Args:
-            item_of: returns the item id of a row, or ``None``. Its question and key are always quoted, even if short.
-            wholes: whether to quote a short text that is a complete field.
+        ``item_of``: returns the item id of a row, or ``None``. Its question and key are always quoted, even if short.
+        ``wholes``: whether to quote a short text that is a complete field.
         """
         changed = list(rows)
         for index, row in enumerate(changed):

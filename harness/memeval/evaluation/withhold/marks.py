@@ -1,7 +1,5 @@
 """Quoting of texts with marks, also in the string literals of JSON, and restoring of quoted texts."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -37,9 +35,8 @@ def is_json(text: str) -> bool:
 def change_literals(text: str, change: Callable[[str, str, bool], str]) -> str:
     """Return a JSON text with every string literal replaced.
 
-    Args:
-        change: returns the new literal, with quotes. Its arguments are the old literal, its value, and whether it is
-            the name of a value.
+    ``change``: returns the new literal, with quotes. Its arguments are the old literal, its value, and whether it is
+    the name of a value.
     """
 
     def changed(found: re.Match[str]) -> str:
@@ -55,11 +52,7 @@ def style_of(literal: str, value: str) -> int:
 
 
 def written(value: str, style: int) -> str:
-    """Return a string as a JSON literal.
-
-    Args:
-        style: an index in ``STYLES``; other numbers mean the simplest style.
-    """
+    """Return a string as a JSON literal. ``style``: an index in ``STYLES``; other numbers mean the simplest style."""
     literal = json.dumps(value, ensure_ascii=False)
     for option in STYLES[style] if style < len(STYLES) else ():
         literal = _ESCAPING[option](literal)

@@ -32,8 +32,7 @@ _CASES: Mapping[str, Callable[[str], str]] = {"": str, "lower": str.lower, "uppe
 class Quoter:
     """Quotes the text of a scenario, and restores it.
 
-    Args:
-        keys: the answer keys of all its items, so that marks do not depend on the questions of a run.
+    ``keys``: the answer keys of all its items, so that marks do not depend on the questions of a run.
     """
 
     def __init__(self, scenario: Scenario, keys: Iterable[ItemKey] = ()) -> None:
@@ -67,8 +66,7 @@ class Quoter:
     def spell(self, mark: str) -> str:
         """Return the text of a mark.
 
-        Raises:
-            BadInput: the mark is invalid, or refers to nothing in this scenario.
+        Raises ``BadInput`` if the mark is invalid, or refers to nothing in this scenario.
         """
         found = _MARK_GRAMMAR.fullmatch(mark)
         text = None
@@ -87,8 +85,7 @@ class Quoter:
     def decode(self, text: str, *, keep: frozenset[str] = frozenset()) -> str:
         """Restore a text that :meth:`encode` returned.
 
-        Raises:
-            BadInput: a mark is invalid, or refers to nothing in this scenario.
+        Raises ``BadInput`` if a mark is invalid, or refers to nothing in this scenario.
         """
         return unquoted(text, self.spell, keep)
 
@@ -115,9 +112,8 @@ class Quoter:
     def encode_every_word(self, text: str, *, keep: frozenset[str] = frozenset()) -> str:
         """Quote every word that occurs in the source, for a text whose parts form a stretch together.
 
-        Args:
-            text: any text; in a JSON object or array the strings and field names are quoted.
-            keep: JSON strings that stay unchanged.
+        ``text``: any text; in a JSON object or array the strings and field names are quoted. ``keep``: JSON strings
+        that stay unchanged.
         """
         return quoted(text, lambda part: self._stretches(part, None, every=True), self.spell, keep, names=True)
 

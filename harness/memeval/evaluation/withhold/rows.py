@@ -1,7 +1,5 @@
 """The rows of a run, and their copies with other text; all other fields stay unchanged."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -82,8 +80,7 @@ def grade_with(row: Grade, change: Change) -> Grade:
 def call_with(row: Call, change: Change, request: ModelRequest | None = None) -> Call:
     """Return a call with changed request, reply and error; model names and the end of the reply stay.
 
-    Args:
-        request: the new request; ``None`` changes the call's.
+    ``request``: the new request; ``None`` changes the call's.
     """
     if request is None:
         body = {name: value if name == "model" else _nested(value, change) for name, value in row.request.body.items()}

@@ -1,7 +1,5 @@
 """An index of the words of source texts, to find common stretches in another text."""
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,11 +38,7 @@ class CommonWords(NamedTuple):
 
 
 class SourceWords:
-    """The indexed words of a source.
-
-    Args:
-        texts: its texts by address; a stretch never crosses texts.
-    """
+    """The indexed words of a source. ``texts``: its texts by address; a stretch never crosses texts."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._numbers: dict[str, int] = {}
@@ -81,9 +75,8 @@ class SourceWords:
     def stretches(self, words: Sequence[int], whole: Iterable[str] = (), *, every: bool = False) -> list[CommonWords]:
         """Return the common stretches of a text and the source, in order and without overlaps.
 
-        Args:
-            whole: addresses of source texts that are found as a whole, regardless of length.
-            every: whether a single word of the source counts as a stretch.
+        ``whole``: addresses of source texts that are found as a whole, regardless of length. ``every``: whether a
+        single word of the source counts as a stretch.
         """
         candidates = self._candidates(words)
         short = [stretch for address in whole for stretch in self._occurrences(words, address)]

@@ -62,11 +62,8 @@ def connected(address: str) -> Iterator[Client]:
 
     Certificates for ``tls://`` are those of Dask's own configuration.
 
-    Args:
-        address: such as ``tcp://10.0.0.1:8786``.
-
-    Raises:
-        BadInput: Dask is not installed, the scheduler does not answer, or versions differ.
+    ``address``: such as ``tcp://10.0.0.1:8786``. Raises BadInput: Dask is not installed, the scheduler does not answer,
+    or versions differ.
     """
     if find_spec("distributed") is None:
         raise BadInput(
@@ -320,11 +317,7 @@ class DaskExecutor:
         self._submit(index, given)
 
     def _wait_for_a_worker(self) -> None:
-        """Wait until the cluster has a worker.
-
-        Raises:
-            BadInput: no worker joined in time.
-        """
+        """Wait until the cluster has a worker. Raises BadInput: no worker joined in time."""
         deadline = time.monotonic() + NO_WORKER_SECONDS
         is_noted = False
         while not self._client.nthreads() and not self._stopped.is_set():
@@ -356,8 +349,7 @@ class DaskExecutor:
 def _while_workers_end(call: Callable[[], T]) -> T:
     """Call all workers, again if one of them ends meanwhile.
 
-    Raises:
-        OSError: the scheduler does not answer, or workers end all the time.
+    Raises OSError: the scheduler does not answer, or workers end all the time.
     """
     for _ in range(MOST_LOSSES):
         with contextlib.suppress(OSError):

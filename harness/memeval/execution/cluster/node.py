@@ -61,8 +61,7 @@ class _Instance:
 class _Sender:
     """Sends the rows of a scenario while the system goes on; use it as a context manager, which sends the rest.
 
-    Args:
-        lines: lines of the log, sent with the rows: of the instance, and of its worker.
+    ``lines``: lines of the log, sent with the rows: of the instance, and of its worker.
     """
 
     def __init__(self, index: int, lines: Sequence[SimpleQueue[LogLine]], put: Callable[[str], None]) -> None:
@@ -107,8 +106,7 @@ def _waiting(queue: SimpleQueue[T]) -> list[T]:
 class Node(WorkerPlugin):
     """One run on one worker, also on workers that join later.
 
-    Args:
-        name: the name of the run on the cluster: of this plugin and of the queue of its rows.
+    ``name``: the name of the run on the cluster: of this plugin and of the queue of its rows.
     """
 
     def __init__(self, name: str, parcel: str) -> None:
@@ -253,8 +251,7 @@ class Node(WorkerPlugin):
 def run_scenario(name: str, key: str, assignment: str) -> str:
     """Run a scenario on this worker; the task that Dask schedules.
 
-    Returns:
-        How it ended, as JSON of :class:`TaskEnd`. The rows go through the queue of the run.
+    Returns: How it ended, as JSON of :class:`TaskEnd`. The rows go through the queue of the run.
     """
     node: Node = get_worker().plugins[name]
     return node.run(key, Assignment.model_validate_json(assignment)).model_dump_json()

@@ -37,9 +37,8 @@ class RemoteGateway:
     Budget, rate limits, retries and records are those of that machine. The time in which a call travels counts as time
     that the system waited, since only the seconds of the call itself are the model's.
 
-    Args:
-        worker: the address of this worker, to which replies are sent.
-        send: sends a message to that machine, and returns once it has left.
+    ``worker``: the address of this worker, to which replies are sent. ``send``: sends a message to that machine, and
+    returns once it has left.
     """
 
     def __init__(self, worker: str, send: Callable[[str], None]) -> None:
@@ -66,11 +65,7 @@ class RemoteGateway:
         await self._sent(FromWorker(refused=call))
 
     def check(self) -> None:
-        """Raise what stopped the run, if a call has failed for it.
-
-        Raises:
-            MemevalError: no further call can succeed.
-        """
+        """Raise what stopped the run, if a call has failed for it. Raises MemevalError: no further call can succeed."""
         if self._stopped is not None:
             raise self._stopped
 
@@ -132,8 +127,7 @@ class RemoteGateway:
 class NodeModels:
     """The models of a run on one worker, for the system and for the reader.
 
-    Args:
-        send: sends a message to the machine that started the run.
+    ``send``: sends a message to the machine that started the run.
     """
 
     def __init__(

@@ -187,8 +187,7 @@ class Delivery(Record):
 
         A scenario runs twice if its worker was lost, so items can arrive twice. The first rows count.
 
-        Raises:
-            BadInput: the rows are not those of the items.
+        Raises BadInput: the rows are not those of the items.
         """
         rows: dict[str, list[Response]] = {}
         for row in self.responses:
@@ -289,11 +288,7 @@ def own_versions() -> dict[str, str]:
 def check_versions(here: Mapping[str, str], there: Mapping[str, str], where: str) -> None:
     """Refuse a machine with other versions.
 
-    Args:
-        there: the versions of the other machine, at least those that it can tell.
-
-    Raises:
-        BadInput: a version differs.
+    ``there``: the versions of the other machine, at least those that it can tell. Raises BadInput: a version differs.
     """
     differing = [name for name in here if name in there and there[name] != here[name]]
     if differing:

@@ -47,9 +47,8 @@ def sliced(works: Sequence[ScenarioWork], tasks: int, at_once: int, running: int
     Each slice ingests the history again, so nothing is divided that does not end the run earlier. What a task takes is
     estimated by its rounds: how many questions it asks one after the other.
 
-    Args:
-        works: scenarios, no more than ``tasks``.
-        running: the rounds that are left of the longest task that runs already.
+    ``works``: scenarios, no more than ``tasks``. ``running``: the rounds that are left of the longest task that runs
+    already.
     """
     are_divisible = [is_divisible(work) for work in works]
     rounds = [

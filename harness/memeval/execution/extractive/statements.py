@@ -122,9 +122,8 @@ def stems(text: str) -> frozenset[str]:
 def statements(contexts: Sequence[str], until: str | None) -> list[Statement]:
     """Return the statements of contexts, in order, without repeated lines and lines dated after a time.
 
-    Args:
-        contexts: texts with dated lines, ``[date] speaker: text``; other lines continue the dated line before them.
-        until: ISO 8601 time; ``None`` for all lines.
+    ``contexts``: texts with dated lines, ``[date] speaker: text``; other lines continue the dated line before them.
+    ``until``: ISO 8601 time; ``None`` for all lines.
     """
     limit = (until or "9999")[:10]
     distinct = dict.fromkeys(each for context in contexts for each in _heads_and_texts(context))

@@ -116,8 +116,7 @@ class Exchange(ABC):
 
     The constructor parses the request.
 
-    Raises:
-        Refusal: a part of the request is not supported.
+    Raises Refusal: a part of the request is not supported.
     """
 
     api: ClassVar[Api] = Api.CHAT

@@ -17,11 +17,7 @@ class Refusal(Exception):
 
 
 class Fields:
-    """The fields of a JSON object, each read once; ``null`` counts as absent.
-
-    Raises:
-        Refusal: it is not an object.
-    """
+    """The fields of a JSON object, each read once; ``null`` counts as absent. Raises Refusal: it is not an object."""
 
     def __init__(self, data: Any, path: str = "") -> None:
         if not isinstance(data, dict):
@@ -78,11 +74,8 @@ class Fields:
 def text_of(fields: Fields, name: str, kinds: tuple[str, ...] = ("text",)) -> str | list[dict[str, str]] | None:
     """Return a message's content: text, or a list of text parts.
 
-    Returns:
-        One text, or several parts in the form of the OpenAI API; ``None`` if absent.
-
-    Raises:
-        Refusal: a part is not text: an image, audio, a file.
+    Returns: One text, or several parts in the form of the OpenAI API; ``None`` if absent. Raises Refusal: a part is not
+    text: an image, audio, a file.
     """
     value = fields.any(name)
     if value is None or isinstance(value, str):

@@ -64,8 +64,7 @@ class _NotPublic(OSError):
 class _PublicNames(aiohttp.ThreadedResolver):
     """Resolves names, and refuses addresses of this machine and its network, such as cloud metadata services.
 
-    Args:
-        own: names from the caller's overrides, which may resolve to any address.
+    ``own``: names from the caller's overrides, which may resolve to any address.
     """
 
     def __init__(self, own: Set[str]) -> None:
@@ -160,11 +159,8 @@ class Forwarder:
     ) -> web.StreamResponse:
         """Forward a request, and return the reply; both are streamed.
 
-        Args:
-            endpoint: the system's endpoint, whose token is the placeholder for the key.
-
-        Raises:
-            Refusal: the request was not forwarded, or no reply came.
+        ``endpoint``: the system's endpoint, whose token is the placeholder for the key. Raises Refusal: the request was
+        not forwarded, or no reply came.
         """
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         exchange = _HostExchange(route, request, path, endpoint, counts, phase, at, time.monotonic())

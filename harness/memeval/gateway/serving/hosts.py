@@ -45,9 +45,8 @@ def host_routes(
 ) -> dict[str, HostRoute]:
     """Return the routes to all declared hosts, by name.
 
-    Args:
-        hosts: as ``submission.toml`` declares them.
-        overrides: base URLs that replace hosts, by the host's name; only these may be plain HTTP.
+    ``hosts``: as ``submission.toml`` declares them. ``overrides``: base URLs that replace hosts, by the host's name;
+    only these may be plain HTTP.
     """
     routes: dict[str, HostRoute] = {}
     names: set[str] = set()
@@ -139,8 +138,7 @@ def _key(host: Host, environment: Mapping[str, str]) -> str:
 class Redaction:
     """Replaces the key with the placeholder, in one body that arrives in pieces.
 
-    Args:
-        key: the key to remove; ``None`` if absent.
+    ``key``: the key to remove; ``None`` if absent.
     """
 
     def __init__(self, key: str | None, placeholder: str) -> None:

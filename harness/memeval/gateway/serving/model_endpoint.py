@@ -42,8 +42,7 @@ class PassCounts:
 class ModelEndpoint:
     """The model endpoint of one system process, made by :meth:`ModelServer.endpoint`.
 
-    Attributes:
-        token: the placeholder key that the system sends. It is valid at this endpoint only.
+    ``token``: the placeholder key that the system sends. It is valid at this endpoint only.
     """
 
     def __init__(self, origin: str, on_pass_end: Callable[[PassCounts], None], hosts: Iterable[HostRoute] = ()) -> None:
@@ -62,8 +61,7 @@ class ModelEndpoint:
     def waiting(self) -> Iterator[list[Call]]:
         """Count the time of a call, without its service time, as waiting time of the system.
 
-        Yields:
-            A list; append the call to it when it is made.
+        Yields: A list; append the call to it when it is made.
         """
         made: list[Call] = []
         with self._guard:

@@ -49,6 +49,7 @@ from memeval.records.track import Redistribution, Track
 from memeval.site.model.benchmark_data import BenchmarkData, data_of
 from memeval.site.model.files import assets_root
 from memeval.site.model.labels import reader_label, reader_meaning, told_apart
+from memeval.site.model.products import Products, products_of
 from memeval.site.model.reports import read_reports
 from memeval.site.model.text import count
 from memeval.statistics.ranks import RankRange
@@ -277,6 +278,10 @@ class SiteModel:
         if url is None:
             return None
         return f"{url.rstrip('/')}/" + (f"{self.version}/" if self.version else "")
+
+    @cached_property
+    def products(self) -> Products:
+        return products_of((row.run.system for row in self.board.runs), self.submissions)
 
     @cached_property
     def latest(self) -> str | None:

@@ -235,13 +235,13 @@ def told_apart(board: Board) -> Board:
     """
     slugs: dict[str, set[str]] = defaultdict(set)
     for row in board.runs:
-        slugs[_key(row.run.system.name)].add(row.run.system.slug)
+        slugs[name_key(row.run.system.name)].add(row.run.system.slug)
     shared = {name for name, found in slugs.items() if len(found) > 1}
     if not shared:
         return board
 
     def named(run: Run) -> Run:
-        if _key(run.system.name) not in shared:
+        if name_key(run.system.name) not in shared:
             return run
         name = f"{run.system.name} ({run.system.slug})"
         return run.model_copy(update={"system": run.system.model_copy(update={"name": name})})
@@ -260,5 +260,6 @@ def told_apart(board: Board) -> Board:
     return replace(board, tables=tables, runs=tuple(renamed(row) for row in board.runs))
 
 
-def _key(name: str) -> str:
+def name_key(name: str) -> str:
+    """Return what two names share that differ only in case, spaces or compatible characters."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())

@@ -137,11 +137,7 @@ class StreamedAnswer:
         self._done = False
 
     def take(self, name: str, data: str) -> bool:
-        """Process one event; return whether it was the last.
-
-        Raises:
-            DaemonFailed: its data is invalid.
-        """
+        """Process one event; return whether it was the last. Raises DaemonFailed: its data is invalid."""
         if name in DELTA_EVENTS:
             fields = _object(name, data)
             self._parts += [next((fields[key] for key in DELTA_KEYS if isinstance(fields.get(key), str)), "")]
@@ -229,11 +225,7 @@ CHOICES = {
 
 
 def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters, with defaults for missing ones.
-
-    Raises:
-        DaemonFailed: one is unknown or invalid.
-    """
+    """Return the parameters, with defaults for missing ones. Raises DaemonFailed: one is unknown or invalid."""
     if unknown := sorted(set(parameters) - set(DEFAULTS)):
         raise DaemonFailed(f"Unknown parameter {unknown[0]!r}. Known are {', '.join(DEFAULTS)}.")
     for name, value in parameters.items():

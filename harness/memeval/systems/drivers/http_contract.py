@@ -201,9 +201,7 @@ class HttpContract:
     def _call(self, call: str, body: dict[str, Any]) -> Any:
         """Make one call, and return its value; ``None`` values in ``body`` are left out.
 
-        Raises:
-            HttpError: there is no answer, or it is an error.
-            ServerDied: the server has ended.
+        Raises HttpError: there is no answer, or it is an error. ServerDied: the server has ended.
         """
         payload = json.dumps({name: value for name, value in body.items() if value is not None}).encode("ascii")
         if _has_been_closed(self._connection):
@@ -249,8 +247,7 @@ class HttpContract:
     def _broken(self, call: str, error: Exception, printed: int) -> DriverFailed:
         """Return the error for a connection that closed during a call.
 
-        Args:
-            printed: how many lines the server had printed before the call.
+        ``printed``: how many lines the server had printed before the call.
         """
         died = self._server.died(f"POST /{call}") if self._server is not None else None
         if died is not None:

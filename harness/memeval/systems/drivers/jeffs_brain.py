@@ -188,8 +188,7 @@ class JeffsBrain:
     def forget(self, ids: Sequence[str] | None = None, bank: str | None = None, query: str | None = None) -> int:
         """Delete the documents with some ids, or all of a bank; return how many were deleted.
 
-        Raises:
-            DaemonFailed: a query is given.
+        Raises DaemonFailed: a query is given.
         """
         if query is not None:
             raise DaemonFailed("The daemon cannot forget by a query. It deletes documents by their ids.")
@@ -340,8 +339,7 @@ class JeffsBrain:
     def _send(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> HttpReply:
         """Send a request, repeatedly if that is safe, and return the reply with any status.
 
-        Raises:
-            DaemonFailed: there is no reply.
+        Raises DaemonFailed: there is no reply.
         """
         tries = 1 if method == "POST" else TRIES
         for number in range(tries):

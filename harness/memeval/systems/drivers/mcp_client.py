@@ -40,11 +40,7 @@ class ToolFailed(McpFailed):
 
 
 class ToolResult:
-    """The result of a tool call.
-
-    Args:
-        data: its structured result; ``None`` if it has none.
-    """
+    """The result of a tool call. ``data``: its structured result; ``None`` if it has none."""
 
     def __init__(self, texts: list[str], data: Any) -> None:
         self.texts = texts
@@ -54,8 +50,7 @@ class ToolResult:
 class McpClient:
     """A session with a server, initialized once the constructor returns.
 
-    Raises:
-        McpFailed: the server does not follow the protocol.
+    Raises McpFailed: the server does not follow the protocol.
     """
 
     def __init__(self, wire: StdioTransport | HttpTransport) -> None:
@@ -91,11 +86,7 @@ class McpClient:
         return found
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """Call a tool.
-
-        Raises:
-            ToolFailed: it reports an error.
-        """
+        """Call a tool. Raises ToolFailed: it reports an error."""
         printed = self._wire.printed.count if self._wire.printed is not None else 0
         try:
             reply = self._request("tools/call", {"name": tool, "arguments": dict(arguments)})
@@ -121,8 +112,7 @@ class McpClient:
     def _failed(self, problem: str, text: str, printed: int) -> ToolFailed:
         """Return the error of a tool call, with the server's own file and line if it printed a stack.
 
-        Args:
-            printed: how many lines the server had printed before the call.
+        ``printed``: how many lines the server had printed before the call.
         """
         cause = self._wire.printed.error_since(printed) if self._wire.printed is not None else ""
         if cause.startswith(text):

@@ -179,8 +179,7 @@ class McpServer:
     def forget(self, ids: Sequence[str] | None = None, bank: str | None = None, query: str | None = None) -> None:
         """Delete texts: one call per id, if there are ids. A text with ids of the product is deleted by these.
 
-        Raises:
-            McpFailed: the tool has no argument for what selects the texts.
+        Raises McpFailed: the tool has no argument for what selects the texts.
         """
         named = self._named("forget")
         for placeholder, given in (("id", ids), ("bank", bank), ("query", query)):
@@ -266,8 +265,7 @@ class McpServer:
     def _at(self, call: str, field: str, path: str | None, result: ToolResult) -> Any:
         """Return the value at a path in a result: keys and places in lists, separated by dots; ``None`` for all of it.
 
-        Raises:
-            McpFailed: there is no such path.
+        Raises McpFailed: there is no such path.
         """
         value = result.data
         if value is None and len(result.texts) == 1:
@@ -306,11 +304,7 @@ class McpServer:
 
 
 def check_mapping(tools: Mapping[str, Mapping[str, Any]], *, restarts: bool) -> None:
-    """Check that the mapping makes an adapter.
-
-    Args:
-        restarts: whether the server can be restarted.
-    """
+    """Check that the mapping makes an adapter. ``restarts``: whether the server can be restarted."""
     for call, tool in tools.items():
         if call not in CALLS:
             raise McpFailed(
@@ -334,8 +328,7 @@ def check_mapping(tools: Mapping[str, Mapping[str, Any]], *, restarts: bool) -> 
 def check_tools(tools: Mapping[str, Mapping[str, Any]], offered: Mapping[str, Mapping[str, Any]]) -> None:
     """Check that the server has the tools, and that they take the arguments.
 
-    Args:
-        offered: the schema of the arguments of each tool of the server.
+    ``offered``: the schema of the arguments of each tool of the server.
     """
     for call, tool in tools.items():
         name, arguments = tool["name"], tool.get("arguments", {})
@@ -398,8 +391,7 @@ def shape_of(result: ToolResult) -> str:
 def as_item(found: Any, ours: Mapping[str, str] = {}) -> dict[str, Any]:
     """Return a search result as an item, with its text, sources and score if it has them.
 
-    Args:
-        ours: the id that memeval knows a text by, by the id that the product gave to it.
+    ``ours``: the id that memeval knows a text by, by the id that the product gave to it.
     """
     if not isinstance(found, dict):
         return {"text": found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)}

@@ -49,8 +49,7 @@ class McpFailed(DriverFailed):
 class StdioTransport:
     """A server that is started here, over its standard streams, with one JSON message per line.
 
-    Raises:
-        McpFailed: it cannot be started.
+    Raises McpFailed: it cannot be started.
     """
 
     def __init__(self, command: Sequence[str], folder: str, start_seconds: float) -> None:
@@ -160,8 +159,7 @@ class StdioTransport:
 class HttpTransport:
     """A server over HTTP, with one POST per message; it replies with JSON or an event stream.
 
-    Args:
-        path: the path of its endpoint, after the base of ``web``.
+    ``path``: the path of its endpoint, after the base of ``web``.
     """
 
     def __init__(self, web: HttpServer, path: str, server: ServerProcess | None) -> None:

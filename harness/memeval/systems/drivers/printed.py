@@ -49,9 +49,7 @@ REMEDIES = (
 class PrintedLines:
     """The last lines that a server has printed.
 
-    Attributes:
-        folders: the folders of its files, absolute.
-        count: how many lines it has printed; blank lines do not count.
+    ``folders``: the folders of its files, absolute. ``count``: how many lines it has printed; blank lines do not count.
     """
 
     def __init__(self, *folders: str) -> None:
@@ -100,11 +98,8 @@ def error_at(lines: Sequence[str]) -> int | None:
 def cause_in(lines: Sequence[str], folders: Sequence[str]) -> str:
     """Return the last error in printed lines, with the program's own file and line if its stack is printed.
 
-    Args:
-        folders: the folders of the program's files, absolute; none to name no position.
-
-    Returns:
-        Such as ``KeyError: 'index' (server.py:41)``; blank if no line looks like an error.
+    ``folders``: the folders of the program's files, absolute; none to name no position. Returns: Such as ``KeyError:
+    'index' (server.py:41)``; blank if no line looks like an error.
     """
     index = error_at(lines)
     if index is None:
@@ -166,8 +161,7 @@ LAST_LINES = 3
 class DriverFailed(Exception):
     """A driver cannot make a call; the text is sentences.
 
-    Attributes:
-        memeval_kind: how the worker reports it: its text goes on record as it is, without the name of an exception.
+    ``memeval_kind``: how the worker reports it: its text goes on record as it is, without the name of an exception.
     """
 
     memeval_kind = "failed"
@@ -182,8 +176,7 @@ class ServerDied(DriverFailed):
 def ended(code: int, when: str, printed: PrintedLines) -> str:
     """Return how a server ended, with its last output and the remedy for a known error.
 
-    Args:
-        when: when it ended, such as ``during POST /ask``.
+    ``when``: when it ended, such as ``during POST /ask``.
     """
     how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
     return f"The server {how} {when}.{last_output(printed)}"

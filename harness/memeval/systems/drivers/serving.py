@@ -98,8 +98,7 @@ class ServerProcess:
     def died(self, call: str) -> ServerDied | None:
         """Wait a moment for a server whose connection broke off to end; return that it did, ``None`` if it runs.
 
-        Args:
-            call: the call during which the connection broke off, such as ``POST /ask``.
+        ``call``: the call during which the connection broke off, such as ``POST /ask``.
         """
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(LAST_OUTPUT_SECONDS)
@@ -284,8 +283,7 @@ def free_port() -> int:
 def base_url(server: ServerProcess | None, endpoint_variable: str | None, endpoint_path: str) -> str:
     """Return the base URL of a server, without a trailing slash.
 
-    Args:
-        endpoint_variable: the variable with the URL of one that already runs.
+    ``endpoint_variable``: the variable with the URL of one that already runs.
     """
     origin = server.origin if server is not None else os.environ.get(endpoint_variable or "", "")
     if not origin:

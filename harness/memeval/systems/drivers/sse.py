@@ -50,8 +50,7 @@ class EventParser:
     def feed(self, chunk: bytes) -> Iterator[ServerSentEvent]:
         """Add bytes, and yield the events that they complete.
 
-        Raises:
-            StreamTooLong: a limit is exceeded; the events before it were yielded.
+        Raises StreamTooLong: a limit is exceeded; the events before it were yielded.
         """
         allowed, self._left = chunk[: self._left], self._left - len(chunk)
         start = 1 if self._after_return and allowed.startswith(b"\n") else 0

@@ -52,11 +52,7 @@ class HttpReply:
         self.body = body
 
     def json(self) -> Any:
-        """Return the body as JSON.
-
-        Raises:
-            WebFailed: it is not JSON.
-        """
+        """Return the body as JSON. Raises WebFailed: it is not JSON."""
         try:
             return json.loads(self.body.decode("utf-8"))
         except (ValueError, RecursionError):
@@ -66,11 +62,8 @@ class HttpReply:
 class HttpServer:
     """A server.
 
-    Args:
-        seconds: the time limit of a request, from the first byte to the last.
-
-    Raises:
-        WebFailed: ``base`` is not an HTTP URL.
+    ``seconds``: the time limit of a request, from the first byte to the last. Raises WebFailed: ``base`` is not an HTTP
+    URL.
     """
 
     def __init__(self, base: str, headers: Mapping[str, str], seconds: float) -> None:
@@ -130,12 +123,8 @@ class HttpServer:
     def whole(self, response: HTTPResponse, limit: int = REPLY_BYTES) -> HttpReply:
         """Read a reply to its end.
 
-        Args:
-            limit: the most bytes its body may have.
-
-        Raises:
-            HttpReplyTooLarge: it exceeds the limit.
-            WebFailed: it is not complete, or took too long.
+        ``limit``: the most bytes its body may have. Raises HttpReplyTooLarge: it exceeds the limit. WebFailed: it is
+        not complete, or took too long.
         """
         parts, size = [], 0
         for piece in self.pieces(response):

@@ -105,9 +105,8 @@ NPM_OFFLINE = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ETIMEDOUT", "ECONNRESE
 def python_refusal(failure: ToolFailed, tool: Installer, first: str, location: Callable[[str], object]) -> BadInput:
     """Return the error for a failure of uv or pip.
 
-    Args:
-        first: the first package of the lock, which is named if the output names none.
-        location: returns the file and line of a package by its name.
+    ``first``: the first package of the lock, which is named if the output names none. ``location``: returns the file
+    and line of a package by its name.
     """
     output = failure.output
     if "No space left on device" in output:
@@ -200,11 +199,7 @@ class Node:
 def install_python(folder: Path, python: Python, note: Callable[[str], None]) -> str:
     """Build a virtual environment with the packages of a lock, and return the installer with its version.
 
-    Args:
-        folder: the empty folder of the environment.
-
-    Raises:
-        BadInput: a package of the lock cannot be installed.
+    ``folder``: the empty folder of the environment. Raises BadInput: a package of the lock cannot be installed.
     """
     tool = find_python_installer()
     target = folder / PYTHON
@@ -232,8 +227,7 @@ def install_python(folder: Path, python: Python, note: Callable[[str], None]) ->
 def resolve(script: Script, entry: Path, folder: Path, note: Callable[[str], None]) -> Python:
     """Return the locked packages for the inline dependencies of a file, resolved once per Python and platform.
 
-    Raises:
-        BadInput: a dependency cannot be installed.
+    Raises BadInput: a dependency cannot be installed.
     """
     wanted = sorted(map(str, script.dependencies))
     if not wanted:
@@ -296,8 +290,7 @@ def _compile(target: Path) -> None:
 def install_node(folder: Path, node: Node, note: Callable[[str], None]) -> str:
     """Install the packages of a ``package-lock.json``, and return the installer with its version.
 
-    Raises:
-        BadInput: a package of the lock cannot be installed.
+    Raises BadInput: a package of the lock cannot be installed.
     """
     npm = find_npm()
     target = folder / NODE

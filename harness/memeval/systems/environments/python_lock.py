@@ -88,8 +88,7 @@ class Script:
 def read_pins(text: str, where: Path) -> tuple[Pin, ...]:
     """Read a ``requirements.lock``: each line is one package with its version and digests.
 
-    Raises:
-        BadInput: the first wrong line, with the numbers of the others.
+    Raises BadInput: the first wrong line, with the numbers of the others.
     """
     pins: list[Pin] = []
     wrong: list[tuple[int, BadInput]] = []
@@ -149,8 +148,7 @@ def read_script(text: str, where: Path) -> Script | None:
 def check_covered(script: Script, pins: Iterable[Pin], where: Path, lock: Path) -> None:
     """Refuse a lock that does not pin the dependencies of the script beside it.
 
-    Raises:
-        BadInput: a dependency is missing from the lock, or pinned at another version.
+    Raises BadInput: a dependency is missing from the lock, or pinned at another version.
     """
     pinned: dict[str, list[Version]] = {}
     for pin in pins:

@@ -65,11 +65,7 @@ def find_pip() -> Installer | None:
 
 
 def find_python_installer() -> Installer:
-    """Return uv, or pip if there is no uv.
-
-    Raises:
-        BadInput: there is neither.
-    """
+    """Return uv, or pip if there is no uv. Raises BadInput: there is neither."""
     if tool := find_uv() or find_pip():
         return tool
     raise BadInput(
@@ -99,8 +95,7 @@ def _of_node(name: str) -> Installer:
 def run_tool(command: Sequence[str | Path], folder: Path, environment: Mapping[str, str] = {}) -> str:
     """Run an installer in a folder, and return its standard output.
 
-    Raises:
-        ToolFailed: it failed, took too long, or cannot be started.
+    Raises ToolFailed: it failed, took too long, or cannot be started.
     """
     inherited = {name: value for name, value in os.environ.items() if not MISLEADING.fullmatch(name)}
     try:
@@ -134,11 +129,7 @@ def run_tool(command: Sequence[str | Path], folder: Path, environment: Mapping[s
 def uv_settings(pip: Installer | None) -> dict[str, str]:
     """Return variables that give uv the indexes of pip's configuration, which uv does not read.
 
-    Args:
-        pip: the pip; ``None`` if absent.
-
-    Returns:
-        The variables; empty if variables of uv name an index.
+    ``pip``: the pip; ``None`` if absent. Returns: The variables; empty if variables of uv name an index.
     """
     if pip is None or any(
         re.fullmatch(r"UV_(DEFAULT_INDEX|INDEX.*|EXTRA_INDEX_URL|FIND_LINKS)", n) for n in os.environ

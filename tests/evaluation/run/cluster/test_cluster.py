@@ -19,7 +19,7 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run import on_cluster
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.execution.preparation import SystemSetup
-from memeval.execution.progress import Silent
+from memeval.execution.progress import Progress
 from memeval.records.errors import BadInput
 from memeval.records.response import Outcome
 from memeval.records.track import Limits
@@ -128,7 +128,7 @@ def run(
     source: SystemSource,
     results: Path,
     scheduler: str | None = None,
-    progress: Silent | None = None,
+    progress: Progress | None = None,
     benchmark: TinyBenchmark | None = None,
     **more: Any,
 ) -> RunFolder:
@@ -154,14 +154,14 @@ def test_a_cluster_gives_the_rows_of_this_machine(cluster: Any, tmp_path: Path) 
     assert logged(there).count("ingested") >= SCENARIOS
 
 
-class Stops(Silent):
+class Stops(Progress):
     """Interrupts the run when an item is stored."""
 
     def advance(self, items: int, failed: int) -> None:
         raise KeyboardInterrupt
 
 
-class Notes(Silent):
+class Notes(Progress):
     """Keeps what the user is told."""
 
     def __init__(self) -> None:

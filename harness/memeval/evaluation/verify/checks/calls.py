@@ -1,7 +1,5 @@
 """Checks the recorded model calls of a run: keys, replies, prices, who paid for them, and a judge's verdicts."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -93,11 +91,7 @@ def _readings(subject: Subject) -> Iterator[Finding]:
 
 
 def _payers(subject: Subject) -> tuple[list[Finding], list[str]]:
-    """Check that the calls of other runs are stored there.
-
-    Returns:
-        The problems, and why calls were not checked.
-    """
+    """Check that the calls of other runs are stored there. Returns the problems, and why calls were not checked."""
     run, findings, absent = subject.run, list[Finding](), list[str]()
     by_payer: dict[str | None, list[tuple[str, Call]]] = defaultdict(list)
     for name, calls in (("judgments.jsonl", subject.judgments), ("calls.jsonl", subject.calls)):
@@ -130,8 +124,7 @@ def _paid(call: Call) -> tuple[object, ...]:
 def wrong_keys(folder: RunFolder, name: str, calls: Iterable[Call]) -> Iterator[Finding]:
     """Yield a finding for each model call whose key does not match its request.
 
-    Args:
-        calls: its rows, with their full text.
+    ``calls``: its rows, with their full text.
     """
     for number, call in enumerate(calls, start=1):
         if call.key != _key_of(call):

@@ -1,7 +1,5 @@
 """Checks that the clocks of a run are consistent: the stamp of its id, its start, its rows, its end, and today."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 

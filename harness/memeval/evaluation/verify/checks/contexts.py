@@ -1,7 +1,5 @@
 """Checks the stored contexts: their text, their tokens, and that a reader's answer has one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from memeval.benchmarks.session import BenchmarkSession

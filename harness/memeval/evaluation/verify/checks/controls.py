@@ -47,8 +47,7 @@ def check_control(subject: Subject, items: int = DRAWN) -> Check | None:
 
     The control runs in this process. The digest of ``run.json`` draws the items, so that nobody can choose them.
 
-    Returns:
-        ``None`` for a run of another system.
+    Returns ``None`` for a run of another system.
     """
     run, folder, session = subject.run, subject.folder, subject.session
     control = all_controls().get(run.system.slug)
@@ -199,8 +198,7 @@ def _run_together(reruns: Sequence[_Rerun], session: BenchmarkSession, known: Co
 
     An answer that another one than the first does not give is asked for again in the check of its own run.
 
-    Raises:
-        MemevalError: the first control fails.
+    Raises ``MemevalError`` if the first control fails.
     """
     by_history: dict[str, list[tuple[_Rerun, ScenarioWork]]] = defaultdict(list)
     for each in reruns:

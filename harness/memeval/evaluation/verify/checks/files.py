@@ -1,7 +1,5 @@
 """Checks the files of a run: schema, digests, ids and the folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from memeval.archive.rows import inner_digest
@@ -17,11 +15,8 @@ NAME = "digests"
 def check_files(folder: RunFolder, digests: Mapping[str, FileDigest] | None = None) -> Check:
     """Check the ids in the head of a run, its folder, and the digests of its files.
 
-    Args:
-        digests: what was found in files that were read just now, by name; other files are read.
-
-    Raises:
-        MemevalError: the head cannot be read.
+    ``digests``: what was found in files that were read just now, by name; other files are read. Raises ``MemevalError``
+    if the head cannot be read.
     """
     head = str(folder.path / "run.json")
     return Check(NAME, (*_identity(folder, folder.run, head), *_files(folder, folder.run, head, digests or {})))

@@ -1,7 +1,5 @@
 """Checks stored conformance reports and judge audits: what follows from their own rows, and from the code here."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path

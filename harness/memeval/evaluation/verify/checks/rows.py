@@ -1,7 +1,5 @@
 """Checks responses, grades and failures against the benchmark, and computes what follows from them again."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -178,10 +176,7 @@ def _sums(subject: Subject) -> Iterator[Finding]:
     usage = summary.usage(run.run_id, responses, subject.calls, judgments)
     recomputed: dict[str, tuple[object, object]] = {
         "scores": (run.scores, scores),
-        "coverage": (
-            run.coverage,
-            coverage(run.coverage.limit, run.track.planned, responses, grades),
-        ),
+        "coverage": (run.coverage, coverage(run.coverage.limit, run.track.planned, responses, grades)),
         "tokens": (run.tokens, summary.tokens(responses)),
         "timing.phases": (run.timing.phases, summary.phases(responses, judgments)),
         "usage": (run.usage, usage),

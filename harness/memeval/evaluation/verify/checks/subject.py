@@ -232,8 +232,7 @@ class Subject:
 
         Several checks need the text, so it is restored once for each session.
 
-        Raises:
-            MemevalError: a row names text that the data does not have.
+        Raises ``MemevalError`` if a row names text that the data does not have.
         """
         if self.run.redistribution is Redistribution.FULL:
             return self

@@ -1,7 +1,5 @@
 """Checks which system a stored run is of: the shipped control, or the submission whose files are here by digest."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

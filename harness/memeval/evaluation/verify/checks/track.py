@@ -1,7 +1,5 @@
 """Builds the track of a run again from the benchmark's code and data, and compares every part."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from importlib.resources import files
 

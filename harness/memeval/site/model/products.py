@@ -1,0 +1,121 @@
+"""Which systems are configurations of one product, and what a reader calls it: product, library, reference system.
+
+The systems whose products have one name share a page. What stands in brackets at the end of a name is left out: “mem0”
+and “Mem0 (cloud)” are one product. A system without a product has a page of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, cached_property
+from pathlib import Path
+
+from memeval.records.run import SystemIdentity, SystemKind
+from memeval.records.submission import Configuration, Product, Submission
+from memeval.site.model.labels import name_key
+from memeval.site.model.urls import segment, system_url
+from memeval.toml import parse_toml
+
+FILE = Path(__file__).with_name("products.toml")
+
+REFERENCE = "reference system"
+"""How the caveat begins with which a configuration says that it is nobody's product."""
+
+
+class ProductKind(StrEnum):
+    PRODUCT = "product"
+    LIBRARY = "library"
+    """Something to build a memory with, such as a search index."""
+    REFERENCE = "reference system"
+    """Written for comparison, by memeval's authors or after a paper."""
+    CONTROL = "control"
+
+
+@dataclass(frozen=True)
+class ProductGroup:
+    """A product, with all systems that are configurations of it."""
+
+    slug: str
+    """The shortest slug of its systems, so that its address is that of the plainest configuration."""
+    name: str
+    """Untrusted text."""
+    kind: ProductKind
+    systems: tuple[str, ...]
+    """Slugs, the product's own first, also of submissions without a run."""
+
+    @property
+    def url(self) -> str:
+        return system_url(self.slug)
+
+
+@dataclass(frozen=True)
+class Products:
+    groups: tuple[ProductGroup, ...]
+    """In the order of their names."""
+
+    @cached_property
+    def by_slug(self) -> Mapping[str, ProductGroup]:
+        """The product of each system, by the slug of the system."""
+        return {slug: group for group in self.groups for slug in group.systems}
+
+    @cached_property
+    def _moved(self) -> Mapping[str, str]:
+        pairs = ((slug, group) for slug, group in self.by_slug.items() if slug != group.slug)
+        return {system_url(slug): f"{group.url}#{segment(slug)}" for slug, group in pairs}
+
+    def address(self, url: str) -> str:
+        """Return an address of the site; for that of a system, the place on the page of its product."""
+        return self._moved.get(url, url)
+
+
+def products_of(systems: Iterable[SystemIdentity], submissions: Mapping[str, Submission]) -> Products:
+    """Return the products.
+
+    Args:
+        systems: the system of each run, newest first.
+        submissions: the submissions at hand, by slug. Those that name a product belong to it even without a run.
+    """
+    found: dict[str, tuple[str, Product | None, ProductKind]] = {}
+    for system in systems:
+        kind = _kind(system.kind, system.product, system.configuration)
+        found.setdefault(system.slug, (system.name, system.product, kind))
+    for slug, each in _unrun(submissions, found):
+        found[slug] = (each.name, each.product, _kind(SystemKind.SUBMISSION, each.product, each.configuration))
+    members: dict[tuple[bool, str], list[str]] = defaultdict(list)
+    for slug, (_name, product, _kind_of) in found.items():
+        members[(True, name_key(_plain(product.name))) if product else (False, slug)].append(slug)
+    groups = []
+    for slugs in members.values():
+        slugs.sort(key=lambda slug: (len(slug), slug))
+        name, product, kind = found[slugs[0]]
+        groups.append(ProductGroup(slugs[0], _plain(product.name) if product else name, kind, tuple(slugs)))
+    return Products(tuple(sorted(groups, key=lambda group: (name_key(group.name), group.slug))))
+
+
+def _unrun(submissions: Mapping[str, Submission], ran: Iterable[str]) -> Iterator[tuple[str, Submission]]:
+    variants = {slug for each in submissions.values() for slug, name in each.slugs.items() if name is not None}
+    for slug, each in submissions.items():
+        if each.product is not None and slug not in variants and slug not in ran:
+            yield slug, each
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\s*\([^()]*\)$", "", name.strip()) or name
+
+
+def _kind(kind: SystemKind, product: Product | None, configuration: Configuration | None) -> ProductKind:
+    if kind is SystemKind.CONTROL:
+        return ProductKind.CONTROL
+    if product is not None:
+        return ProductKind.LIBRARY if product.package in _libraries() else ProductKind.PRODUCT
+    caveats = configuration.caveats if configuration else ()
+    return ProductKind.REFERENCE if any(each.startswith(REFERENCE) for each in caveats) else ProductKind.PRODUCT
+
+
+@cache
+def _libraries() -> frozenset[str]:
+    return frozenset(parse_toml(FILE.read_bytes(), FILE).data["libraries"])
