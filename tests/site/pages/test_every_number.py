@@ -253,11 +253,6 @@ def _rows(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence
 # -- a benchmark and its tables --------------------------------------------------------------------------------------
 
 
-@rule(r"Reset(\d+) rows?$")
-def _table_rows(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
-    return (len(stored.table(sentence).rows),)
-
-
 @rule(r"^Items: (\d+): Belief update (\d+) \((\d+) %, \); Noise resistance (\d+) \((\d+) %, \)$")
 def _plan(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
     track = stored.table(sentence).track
@@ -730,8 +725,10 @@ def _classes(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequen
     return found[1], numbers[found[1]]
 
 
-@rule(r"^Reset(\d+) rows$")
+@rule(r"Reset(\d+) rows?$")
 def _published(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
+    if not sentence.page.startswith("published/"):
+        return (len(stored.table(sentence).rows),)
     named = {name for one in stored.findings.findings if one.claim.recount for name in one.claim.recount.files}
     return (len(stored.findings.findings) + len(stored.files.keys() - named) + 1,)
 
