@@ -247,7 +247,7 @@ function texts(title, table, runs, name, note = null) {
     const cells = runs.map((run) => make("td", { class: name === "facts" ? "mv-num" : null }, run[name][place][0], run[name][place][1] ? make("span", { class: "mv-note" }, run[name][place][1]) : null));
     return make("tr", {}, make("th", { scope: "row", title: fact.help }, fact.title), cells);
   });
-  return make("section", {}, make("h2", {}, title), plainTable(title, ["", ...runs.map((run) => make("bdi", {}, run.name))], make("tbody", {}, rows), "mv-compare mv-texts"), note);
+  return fold(title, [plainTable(title, ["", ...runs.map((run) => make("bdi", {}, run.name))], make("tbody", {}, rows), "mv-compare mv-texts"), note], { kind: "mv-fold" });
 }
 
 function costs(table, runs) {

@@ -145,10 +145,6 @@ def kind_colour() -> Any:
     return altair().Color("kind:N", legend=None).scale(domain=list(kinds), range=list(kinds.values()))
 
 
-def kind_of(is_control: bool) -> str:
-    return "control" if is_control else "system"
-
-
 def intervals(name: str, title: str, points: Sequence[Point]) -> Chart:
     """Chart values with their intervals, one line each."""
     rows = [vars(point) | {"label": visible(point.label)} for point in points]

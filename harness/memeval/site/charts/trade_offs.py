@@ -9,7 +9,6 @@ from memeval.records.run import SystemKind
 from memeval.site.charts.charts import Chart
 from memeval.site.charts.scatter import Level, Plot, PlotSpot, scatter, score_range
 from memeval.site.table.columns import Column, ColumnGroup
-from memeval.site.table.spending import TOKENS
 from memeval.site.table.tables import TableView
 
 COSTS = {
@@ -150,10 +149,3 @@ def draw_trade_off(view: TableView, shown: TradeOff) -> DrawnTradeOff:
         seconds=column.group is ColumnGroup.TIME,
     )
     return DrawnTradeOff(shown, scatter(plot), tuple(spot for spot in shown.spots if not scores.holds(spot.score)))
-
-
-def board_trade_off(view: TableView) -> DrawnTradeOff | None:
-    """Return the trade-off that stands below a table: tokens, or the first other one with a chart."""
-    differing = [each for each in trade_offs(view) if each.same_cost is None]
-    found = min(differing, key=lambda each: each.column is not TOKENS, default=None)
-    return None if found is None else draw_trade_off(view, found)

@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from markupsafe import Markup
 
@@ -16,7 +17,7 @@ from memeval.records.base import digest_of
 from memeval.records.scenario import Question, Scenario
 from memeval.records.track import Redistribution
 from memeval.site.charts.studies import studies
-from memeval.site.charts.trade_offs import MARGIN, board_trade_off
+from memeval.site.charts.trade_offs import trade_offs
 from memeval.site.model.benchmark_data import BenchmarkData
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
@@ -47,9 +48,10 @@ class BenchmarkPages(Publisher):
         boards = [(each, board_views(site, each, front)) for each in site.benchmarks.values()]
         yield Page(
             url="tracks/",
-            title="Tracks",
+            title="All tables",
             description="The exact settings of every table. Scores of different tables are not comparable.",
             body=render("pages/tracks.html", "tracks/", site=site, boards=boards),
+            wide=True,
         )
         for benchmark, views in boards:
             yield from download_files(views)
@@ -70,8 +72,7 @@ class BenchmarkPages(Publisher):
                 site=site,
                 view=view,
                 others=[each for each in views if each is not view],
-                traded=board_trade_off(view),
-                margin=MARGIN,
+                traded=any(trade_offs(view)),
             ),
             searchable=False,
             wide=True,
@@ -92,7 +93,7 @@ class BenchmarkPages(Publisher):
         for folder_path, found_files in files.items():
             yield from (Asset(path, folder_path / name) for name, path in found_files.items())
         shown = studies(site, benchmark)
-        yield from (study.figure.asset() for study in shown)
+        yield from (study.figure.asset() for study in shown if study.figure is not None)
         yield Page(
             url=url,
             title=benchmark.title,
@@ -103,8 +104,7 @@ class BenchmarkPages(Publisher):
                 site=site,
                 benchmark=benchmark,
                 views=views,
-                traded=board_trade_off(views[0]) if views else None,
-                margin=MARGIN,
+                traded=any(chain.from_iterable(map(trade_offs, views[:1]))),
                 catalogue=catalogue,
                 powers=tier_powers(info, benchmark.tables) if info else (),
                 tested=[table for table in benchmark.tables if table.tests is not None],
@@ -118,27 +118,8 @@ class BenchmarkPages(Publisher):
                 prompts_id=prompts_id,
                 downloads=lambda folder: files[folder.path].items(),
             ),
-            headings=tuple(
-                Heading(name, title)
-                for name, title in HEADINGS.items()
-                if (name != "others" or len(views) > 1) and (name != "studies" or shown)
-            ),
             wide=True,
         )
-
-
-HEADINGS = {
-    "others": "Other ways to run it",
-    "categories": "What it tests",
-    "studies": "Further results",
-    "data": "Data",
-    "protocols": "How it asks and grades",
-    "tiers": "Sizes and detectable differences",
-    "judges": "Grader audits",
-    "controls": "Controls",
-    "defects": "Known problems",
-}
-"""Headings of a benchmark's page, by anchor."""
 
 
 def _files(url: str, folder: AuditFolder, words: bool) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ from memeval.site.model import text
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.files import Asset
 from memeval.site.model.urls import benchmark_url, table_url
-from memeval.site.table.columns import Column, ColumnGroup, TableCell, spans
+from memeval.site.table.columns import Column, TableCell
 from memeval.site.table.downloads import as_csv, as_json
 from memeval.site.table.flags import marks
 from memeval.site.table.judges import JudgeNote, judge_note
@@ -141,10 +141,6 @@ class TableView:
     @property
     def ceiling(self) -> Markup | None:
         return reader_ceiling(self.table)
-
-    @property
-    def spans(self) -> list[tuple[ColumnGroup, int]]:
-        return spans(self.columns)
 
     @property
     def download(self) -> str:

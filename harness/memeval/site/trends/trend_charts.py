@@ -112,35 +112,16 @@ def trend_view(title: str, trends: Sequence[SeriesTrend], names: Sequence[str]) 
 
 
 def numbered_breaks(trends: Sequence[Trend], place: Place) -> tuple[NumberedBreak, ...]:
-    """Return the breaks of some trends, in order of time. Lines that can break at one time for one reason share one."""
-    by_reason: dict[tuple[str, ...], list[tuple[float, float, str, int]]] = defaultdict(list)
+    """Return the breaks of some trends, in order of time; those of several lines at one time for one reason are one."""
+    found: dict[tuple[float, str, tuple[str, ...]], list[int]] = defaultdict(list)
     for line, trend in enumerate(trends):
         for each in trend.breaks:
             before, after = trend.points[each.index - 1], trend.points[each.index]
-            reasons = each.changes
-            by_reason[reasons].append((place(before), place(after), after.at, line))
-    found: list[tuple[float, str, tuple[str, ...], tuple[int, ...]]] = []
-    for reasons, places in by_reason.items():
-        for group in _overlapping(sorted(places, key=lambda place: (place[1], place[3]))):
-            x = (max(place[0] for place in group) + min(place[1] for place in group)) / 2
-            lines = tuple(sorted({place[3] for place in group}))
-            found.append((x, min(place[2] for place in group), reasons, lines))
-    found.sort(key=lambda each: (each[0], each[2]))
-    return tuple(NumberedBreak(number, at, x, why, on) for number, (x, at, why, on) in enumerate(found, start=1))
-
-
-def _overlapping(
-    places: Sequence[tuple[float, float, str, int]],
-) -> Iterable[list[tuple[float, float, str, int]]]:
-    """Yield groups of gaps that have a time in common, given the gaps in order of their ends."""
-    group: list[tuple[float, float, str, int]] = []
-    for place in places:
-        if group and place[0] >= min(other[1] for other in group):
-            yield group
-            group = []
-        group.append(place)
-    if group:
-        yield group
+            found[(place(before) + place(after)) / 2, after.at, each.changes].append(line)
+    return tuple(
+        NumberedBreak(number, at, x, reasons, tuple(lines))
+        for number, ((x, at, reasons), lines) in enumerate(sorted(found.items()), start=1)
+    )
 
 
 def _ends(reading: MeasuredValue) -> list[float]:
