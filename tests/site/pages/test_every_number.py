@@ -547,8 +547,6 @@ def _difference(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Seq
     return ("no such difference",)
 
 
-
-
 # -- graders and findings --------------------------------------------------------------------------------------------
 
 

@@ -32,7 +32,6 @@ from memeval.leaderboard.board_settings import (
 )
 from memeval.leaderboard.releases import releases as stored_releases
 from memeval.leaderboard.traces import Traces
-from memeval.leaderboard.trends import SeriesTrend
 from memeval.records.base import Digest, digest_of
 from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
 from memeval.records.conformance import Conformance
@@ -268,8 +267,6 @@ class SiteModel:
     own_scores: Mapping[Path, Composite] = field(default_factory=dict)
     """Composites with the board's own weights, by the folder of the run; empty for benchmarks without such weights."""
     failure_cache: FailureCache = field(default_factory=FailureCache, compare=False, repr=False)
-    trend_cache: dict[object, SeriesTrend] = field(default_factory=dict, compare=False, repr=False)
-    """Trends computed so far, by the identities of their runs and by measure."""
 
     @property
     def address(self) -> str | None:

@@ -18,6 +18,8 @@ from memeval.site.pages.rendering import render
 LARGEST_FALSE_ACCEPT = 0.02
 """If the interval of the false accepts ends here or below, the share that a grader calls right is a lower bound."""
 
+GRADERS = {"judge": "LLM judges", "rules": "the rules"}
+
 ORDERS = {"labels": "labels", "judge": "judges", "rules": "rules"}
 
 
@@ -109,13 +111,11 @@ def verdict(reports: Sequence[LabelReport], readers: str) -> list[str]:
         if grader in errors and (sentence := _worth(name, errors[grader], readers, shares)) is not None
     ]
     taus = {order.second: order.tau for order in report.orders if order.first == "labels" and order.tau is not None}
-    if {"judge", "rules"} <= taus.keys():
-        first = "rules" if taus["rules"] >= taus["judge"] else "judge"
-        other = "judge" if first == "rules" else "rules"
-        names = {"rules": "the rules", "judge": "LLM judges"}
+    if len(set(taus.values())) == 2:
+        (low, worse), (high, better) = sorted((tau, GRADERS[name]) for name, tau in taus.items())
         said.append(
-            f"For the order of systems, trust {names[first]} rather than {names[other]} (Kendall’s τ with the readers "
-            f"is {number(taus[first])} against {number(taus[other])}); for exact scores and small differences, neither."
+            f"For the order of systems, trust {better} rather than {worse} (Kendall’s τ with the readers is "
+            f"{number(high)} against {number(low)}); for exact scores and small differences, neither."
         )
     return said
 

@@ -85,7 +85,6 @@ class TableView:
     judge: JudgeNote
     own_weights: str | None
     """The board's own weights, as text; ``None`` without."""
-    headline: bool
     url: str
     """Address of the page that has the table."""
     withdrawn: tuple[BoardRow, ...]
@@ -106,10 +105,6 @@ class TableView:
     @cached_property
     def systems(self) -> tuple[TableLine, ...]:
         return tuple(line for line in self.lines if not line.control)
-
-    @property
-    def controls(self) -> tuple[TableLine, ...]:
-        return tuple(line for line in self.lines if line.control)
 
     @property
     def idle_chips(self) -> list[str]:
@@ -169,7 +164,6 @@ def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None =
         same=tuple(same.values()),
         judge=judge_note(site, table.track),
         own_weights=weights,
-        headline=track_id in site.headline,
         url=table_url(track_id),
         withdrawn=tuple(r for r in site.board.runs if r.run.track_id == track_id and r.standing in gone),
     )
@@ -194,7 +188,7 @@ def board_views(site: SiteModel, benchmark: BenchmarkView, front: Collection[str
     views = [view(site, table) for table in benchmark.tables]
 
     def order(shown: TableView) -> tuple[bool, bool, int, int]:
-        return not shown.headline, shown.id not in front, -shown.table.ranked, -len(shown.lines)
+        return shown.id not in site.headline, shown.id not in front, -shown.table.ranked, -len(shown.lines)
 
     ordered = sorted(views, key=order)
     return [replace(each, url=benchmark_url(benchmark.id)) for each in ordered[:1]] + ordered[1:]
