@@ -25,9 +25,6 @@ _OPEN = re.compile(
     r"\b(mit|apache|[al]?gplv?|gnu|bsd|mpl|mozilla|isc|epl|eclipse|eupl|unlicense|zlib|psf|python|postgresql|cc0)\b",
     re.IGNORECASE,
 )
-CHIPS = ("local", "keyless", "open")
-"""Properties of systems that a reader can filter by."""
-
 ALWAYS = ("rank", "system", "composite", "run")
 """Columns that a table has even if no two systems differ in them."""
 
@@ -109,7 +106,11 @@ class TableView:
     @property
     def idle_chips(self) -> list[str]:
         """Properties in which no two systems differ."""
-        return [name for name in CHIPS if len({getattr(line.needs, name) for line in self.systems}) < 2]
+        return [
+            name
+            for name in ("local", "keyless", "open")
+            if len({getattr(line.needs, name) for line in self.systems}) < 2
+        ]
 
     @property
     def best(self) -> TableLine | None:
