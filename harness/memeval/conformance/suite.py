@@ -10,8 +10,6 @@ The other checks are shown beside the scores. A system that loses dates, speaker
 scores are its own. The limit of ``search`` is not mandatory, because a run cuts additional items.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

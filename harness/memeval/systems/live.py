@@ -1,7 +1,5 @@
 """Runs an object of the caller instead of a process, with the same calls and the same checks of replies."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -1,7 +1,5 @@
 """Remedies for failures of a system: what its author can do, as a sentence."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable

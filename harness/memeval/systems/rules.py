@@ -1,7 +1,5 @@
 """Rules for the fields of a submission, beyond their types."""
 
-from __future__ import annotations
-
 import datetime
 import keyword
 import re
