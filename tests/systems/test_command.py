@@ -1,7 +1,5 @@
 """Programs in any language that speak the lines: the example, the published conversation, and those that misspeak."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
