@@ -1,7 +1,5 @@
 """What benchmarks say of themselves, as data."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """A mapping says where the answers are in a file: every row is read as it was written, or refused in a sentence."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -39,9 +39,8 @@ def kinds(site: Built) -> dict[str, int]:
         "trade-offs/": 1,
         "compare/": 1,
         "trends/": 2,
-        "imported/": 2,
-        "imported/mirix/zep/": 1,
-        "findings/": 2,
+        "published/mirix/zep/": 1,
+        "published/": 2,
         "judges/": 1,
         f"runs/{shown(site, 'elsewhere')}/": 1,
         "tracks/": 1,
@@ -593,3 +592,15 @@ def test_the_first_column_stays_while_a_phone_scrolls_a_table(wide: Visit) -> No
     box.evaluate("element => element.scrollTo(600, 0)")
     cell = board(page).locator("tbody th").first.bounding_box()
     assert cell is not None and 0 <= cell["x"] < 60
+
+
+def test_published_scores_are_filtered_by_the_lists_and_by_the_address(wide: Visit) -> None:
+    page = wide.go("published/?product=Zep&verdict=wrong")
+    rows = page.locator("table.mv-findings tbody tr:visible")
+    expect(rows).to_have_count(2)
+    expect(page.locator("[data-overview-tools] output")).to_contain_text("does not have: verdict “wrong”.")
+    page.get_by_label("Verdict").select_option("named file absent")
+    expect(rows).to_have_count(1)
+    page.get_by_role("button", name="Reset").click()
+    page.get_by_label("Find system").fill("mem0")
+    expect(rows).to_have_count(1)

@@ -157,3 +157,43 @@ class TestNotebook:
 
     def test_it_says_that_it_does_not_know(self, notebook: SystemProcess) -> None:
         assert "don't know" in notebook.ask("Where is the violin?").answer
+
+
+@contextmanager
+def banks(slug: str) -> Iterator[SystemProcess]:
+    """A control that keeps five texts in two banks."""
+    with SystemProcess(find_system(slug).launch, PATIENT, print) as process:
+        process.reset()
+        for number, (bank, tags, day) in enumerate(
+            [
+                ("ann", ["a"], "2026-01-01"),
+                ("ann", ["b"], "2026-01-02"),
+                ("ann", None, ""),
+                ("bob", ["a"], "2026-01-01"),
+            ]
+        ):
+            words = " and ".join(["tea"] * (number + 1))
+            process.retain(f"text {number} has {words}", bank=bank, tags=tags, timestamp=day, source_id=f"s00{number}")
+        process.retain("rain in Oslo", bank="ann", source_id="s009")
+        yield process
+
+
+@pytest.mark.parametrize(
+    ("filters", "names"),
+    [
+        ({"bank": "ann"}, ["s002", "s001", "s000"]),
+        ({"bank": "ann", "tags": ["a"]}, ["s000"]),
+        ({"bank": "ann", "tags": ["a", "b"]}, ["s001", "s000"]),
+        ({"bank": "ann", "since": "2026-01-02"}, ["s001"]),
+        ({"bank": "ann", "until": "2026-01-02T00:00:00+00:00"}, ["s000"]),
+        ({"bank": "bob"}, ["s003"]),
+        ({"bank": "eve"}, []),
+        ({"bank": "ann", "query": "snow"}, []),
+    ],
+)
+def test_texts_of_a_bank_are_ranked_by_bm25_and_filtered(filters: dict[str, Any], names: list[str]) -> None:
+    with banks("bm25-texts") as every, banks("top-1") as best:
+        asked = {"query": "tea?", "k": 3, **filters}
+        assert [item.source_ids for item in every.recall(**asked).items or ()] == [(name,) for name in names]
+        assert [item.source_ids for item in best.recall(**asked).items or ()] == [(name,) for name in names[:1]]
+        assert len(every.recall(**{**asked, "k": 2}).items or ()) == min(2, len(names))

@@ -81,12 +81,8 @@ def tables_of(
 def refuse_parameters(benchmark_id: str, parameters: Parameters | None, known: str = "") -> None:
     """Refuse parameters that a benchmark does not have.
 
-    Args:
-        parameters: those that no code has used.
-        known: the parameters that it has, for the message; blank for none.
-
-    Raises:
-        BadInput: there is one.
+    ``parameters``: those that no code has used. ``known``: the parameters that it has, for the message; blank for none.
+    Raises ``BadInput``: there is one.
     """
     for name in parameters or ():
         remedy = f"It has: {known}." if known else "Leave it out."
@@ -129,8 +125,7 @@ class Dataset(ABC):
     def scenario(self, scenario_id: str) -> Scenario:
         """Return one scenario. Thread-safe. Datasets too large for memory load the scenario here.
 
-        Raises:
-            KeyError: no scenario has that id.
+        Raises ``KeyError``: no scenario has that id.
         """
         return self._by_id[scenario_id]
 
@@ -141,8 +136,7 @@ class Dataset(ABC):
     def ordinals(self, scenario_id: str) -> Mapping[str, str]:
         """Map the session and turn ids of the source (``D1:3``) to their ordinals (``s001:t03``).
 
-        Raises:
-            KeyError: no scenario has that id.
+        Raises ``KeyError``: no scenario has that id.
         """
         steps = self.scenario(scenario_id).steps
         return {step.source_id: step.session.session_id for step in steps if isinstance(step, Ingest | Retain)}
@@ -150,11 +144,8 @@ class Dataset(ABC):
     def corrected(self, key: ItemKey, erratum: Erratum) -> ItemKey:
         """Return a key with the correction of an erratum applied.
 
-        Args:
-            erratum: an entry whose action is ``replace``.
-
-        Raises:
-            BadInput: the entry has no correction, or not in a form that this benchmark accepts.
+        ``erratum``: an entry whose action is ``replace``. Raises ``BadInput``: the entry has no correction, or not in a
+        form that this benchmark accepts.
         """
         raise BadInput(
             f"{key.item_id}: errata cannot replace answers of this benchmark.", remedy="Use the action 'exclude'."
@@ -197,12 +188,9 @@ class Benchmark:
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:
         """Open the data of the default protocol and tier.
 
-        Args:
-            path: a local copy of the released file; ``None`` for the copy of ``memeval data pull``.
-            parameters: seed and size of a generated benchmark, or the name of a file; ``None`` for the defaults.
-
-        Raises:
-            BadInput: the data is missing or invalid, or a parameter is unknown or invalid.
+        ``path``: a local copy of the released file; ``None`` for the copy of ``memeval data pull``. ``parameters``:
+        seed and size of a generated benchmark, or the name of a file; ``None`` for the defaults. Raises ``BadInput``:
+        the data is missing or invalid, or a parameter is unknown or invalid.
         """
         return self.opened(path, parameters, self.info.protocols[0].name, self.info.tiers[0].name)
 
@@ -217,8 +205,7 @@ class Benchmark:
     def pull(self) -> Path | None:
         """Fetch data that is no file of the catalogue, such as a public random seed. Return its path, or ``None``.
 
-        Raises:
-            BadInput: the data is not available, or not yet.
+        Raises ``BadInput``: the data is not available, or not yet.
         """
         return None
 
@@ -243,8 +230,7 @@ class Benchmark:
     def sampled(self, keys: Sequence[ItemKey], tier: str) -> tuple[ItemKey, ...]:
         """Return the items of a tier, in the order of the run.
 
-        Args:
-            keys: the items of the protocol, in the order of the benchmark.
+        ``keys``: the items of the protocol, in the order of the benchmark.
         """
         return tuple(keys)
 

@@ -1,7 +1,5 @@
 """The catalogue: facts about each benchmark, as a data file beside its code, and checks of the charts it declares."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Checks that the items of a benchmark fit its table, its counts and its judge prompts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -26,12 +26,9 @@ def data_folder() -> Path:
 def locate(info: BenchmarkInfo, path: Path | None = None, name: str | None = None) -> Path:
     """Return where a benchmark's data file is, or would be.
 
-    Raises ``BadInput``: the benchmark has no data file, or none with that name.
-
-    Args:
-        path: the file itself, or a folder with the file in it or in a folder of the benchmark's name; ``None`` for
-            memeval's own data folder.
-        name: name of one of the benchmark's files; ``None`` for the first.
+    Raises ``BadInput``: the benchmark has no data file, or none with that name. ``path``: the file itself, or a folder
+    with the file in it or in a folder of the benchmark's name; ``None`` for memeval's own data folder. ``name``: name
+    of one of the benchmark's files; ``None`` for the first.
     """
     if not info.sources:
         raise BadInput(f"{info.id} has no data file: memeval generates it.")
@@ -54,15 +51,7 @@ def pull(source: Source, folder: Path, progress: Progress | None = None) -> Path
 
     The bytes go into a ``.part`` file, which gets its final name once size and digest match. Raises ``BadInput``: the
     file does not exist, the connection was cut, the disk is full, or the digest does not match. Only a resumable
-    ``.part`` file stays.
-
-    Args:
-        source: the file, with its size and digest.
-        folder: where it goes; created if missing.
-        progress: receives the progress of the download.
-
-    Returns:
-        The file.
+    ``.part`` file stays. ``folder``: where it goes; created if missing. Returns: The file.
     """
     # Imported here because most runs only read data, and HTTP and locks take long to import.
     from memeval.benchmarks.download import download
@@ -73,11 +62,8 @@ def pull(source: Source, folder: Path, progress: Progress | None = None) -> Path
 def file_bytes(path: Path, largest: int, remedy: str) -> bytes:
     """Return the bytes of a file that a user named or changed.
 
-    Raises ``BadInput``: the file is missing, no file, unreadable or too large.
-
-    Args:
-        largest: largest accepted size, in bytes.
-        remedy: what to do about a file that is not usable, as a sentence.
+    Raises ``BadInput``: the file is missing, no file, unreadable or too large. ``largest``: largest accepted size, in
+    bytes. ``remedy``: what to do about a file that is not usable, as a sentence.
     """
     try:
         if path.exists() and not path.is_file():

@@ -5,8 +5,6 @@ other dependencies could change or disappear. Other features of urllib are disab
 also after a redirect, and never ``http`` after ``https``.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Reading errata: a file of the user, or the one in a benchmark's folder."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from importlib import resources
@@ -25,8 +23,8 @@ def shipped_errata(package: str, data_digest: Digest) -> Errata:
 def read_errata(path: Path, data_digest: Digest) -> Errata:
     """Read a file of errata.
 
-    Raises:
-        BadInput: the file cannot be read or is invalid, lists an item twice, lacks a correction, or is for other data.
+    Raises ``BadInput``: the file cannot be read or is invalid, lists an item twice, lacks a correction, or is for other
+    data.
     """
     text = file_bytes(path, LARGEST, "Name a file of errata.")
     try:

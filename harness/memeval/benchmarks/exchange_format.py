@@ -1,7 +1,5 @@
 """The type of import and export formats, and the parts of a run that a format can contain."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum

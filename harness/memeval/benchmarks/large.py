@@ -5,8 +5,6 @@ in the data folder: the position and a summary of each element, and the digest o
 size, times and inode of the file stay the same. If the data folder is not writable, the file is read again every time.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -89,13 +87,9 @@ def indexed(path: Path, head: Head, *, kind: str, remedy: str) -> Indexed:
     """Return the elements of a file, from its stored index or after one pass.
 
     Raises ``BadInput``: the file is missing, empty or truncated, is not a JSON array of objects in UTF-8, has an
-    element over 256 MB, or changed during the pass; or ``head`` refused an element.
-
-    Args:
-        path: the file: a JSON array of objects.
-        head: returns the summary of an element; always the same function for the same ``kind``.
-        kind: name and version of ``head``. Each kind has its own index.
-        remedy: how to fix an invalid file, as a sentence.
+    element over 256 MB, or changed during the pass; or ``head`` refused an element. ``head``: returns the summary of an
+    element; always the same function for the same ``kind``. ``kind``: name and version of ``head``. Each kind has its
+    own index.
     """
     try:
         with path.open("rb", buffering=0) as file:

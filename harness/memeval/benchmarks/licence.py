@@ -1,7 +1,5 @@
 """The licence of a benchmark's data: shown before the first download, accepted once."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -73,15 +73,9 @@ class BenchmarkSession:
         """Open a benchmark's data.
 
         Raises ``BadInput``: the data is missing or has a wrong digest, the protocol or tier does not exist, or the
-        errata are for other data.
-
-        Args:
-            path: see :meth:`Benchmark.open`.
-            parameters: see :meth:`Benchmark.open`.
-            protocol: the protocol; ``None`` for the benchmark's default.
-            tier: the tier of the data; ``None`` for the benchmark's default.
-            errata: errata, or a file of errata; ``None`` for memeval's own.
-            shipped_errata: whether to use memeval's own errata if ``errata`` is ``None``.
+        errata are for other data. ``protocol``: the protocol; ``None`` for the benchmark's default. ``tier``: the tier
+        of the data; ``None`` for the benchmark's default. ``errata``: errata, or a file of errata; ``None`` for
+        memeval's own. ``shipped_errata``: whether to use memeval's own errata if ``errata`` is ``None``.
         """
         info = benchmark.info
         protocol = _one_of("protocol", protocol, [each.name for each in info.protocols], info.id)
@@ -160,9 +154,8 @@ class BenchmarkSession:
     def track(self, *, reader: Reader | None, limits: Limits) -> Track:
         """Return the track of a run on this data with the rule-set judge; see :meth:`ChosenJudge.on` for other judges.
 
-        Args:
-            reader: the reader; ``None`` if the system answers.
-            limits: limits of one call to the system; a protocol may raise ``search_items``.
+        ``reader``: the reader; ``None`` if the system answers. ``limits``: limits of one call to the system; a protocol
+        may raise ``search_items``.
         """
         items = self.protocol_info.search_items
         return Track(
@@ -196,12 +189,8 @@ class BenchmarkSession:
     def works(self, items: Iterable[ItemKey], view: View, attempts: dict[str, int]) -> Sequence[ScenarioWork]:
         """Return the passes over scenarios that the items need, without their keys; first those with most items.
 
-        With a view of the evidence, each item has its own pass with its own sessions or turns.
-
-        Args:
-            items: the open items, in plan order.
-            view: which sessions the system receives.
-            attempts: attempt number by item id; 1 if missing.
+        With a view of the evidence, each item has its own pass with its own sessions or turns. ``items``: the open
+        items, in plan order. ``attempts``: attempt number by item id; 1 if missing.
         """
         passes: dict[tuple[str, int, str], list[ItemKey]] = defaultdict(list)
         for key in items:
@@ -228,13 +217,8 @@ def session_of_run(
     """Open the data of a run, with its protocol, tier and errata.
 
     Raises ``BadInput``: the run is of an edition that was removed, its data is missing, or the data or the errata have
-    another digest than the run's.
-
-    Args:
-        run: the head of the run.
-        data: your own copy of the benchmark's data; ``None`` for memeval's copy.
-        errata: the errata of its corrected scores, if they are not memeval's own.
-        with_errata: whether the errata are needed. A failure analysis does not depend on them.
+    another digest than the run's. ``errata``: the errata of its corrected scores, if they are not memeval's own.
+    ``with_errata``: whether the errata are needed. A failure analysis does not depend on them.
     """
     track = run.track
     refuse_removed(track)

@@ -5,7 +5,6 @@ The type of a scalar follows from its spelling, as always in YAML: neither ``yes
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Callable, Collection, Iterator
@@ -13,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memeval.records.errors import BadInput
+from memeval.records.errors import BadInput, did_you_mean
 from memeval.systems.channel import visible
 
 if TYPE_CHECKING:
@@ -93,10 +92,6 @@ def check_size(path: Path, size: int) -> None:
     """Refuse a file that is too large.
 
     Raises ``BadInput``: the file is too large.
-
-    Args:
-        path: the file, for the error message.
-        size: its size in bytes.
     """
     if size > BYTES:
         raise BadInput(
@@ -123,11 +118,7 @@ def _check_events(path: Path, events: Iterator[Any]) -> None:
 class Entry:
     """A mapping of the file, read key by key. Invalid values are added to the problems and count as absent.
 
-    Args:
-        node: the node that should be a mapping.
-        what: its name in error messages, such as ``recall``.
-        known: the allowed keys.
-        problems: collects the problems.
+    ``what``: its name in error messages, such as ``recall``.
     """
 
     def __init__(self, node: yaml.Node, what: str, known: Collection[str], problems: Problems) -> None:
@@ -140,8 +131,7 @@ class Entry:
             if name in known:
                 self._nodes[name] = value
                 continue
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"Did you mean '{near[0]}'?" if near else f"Choose one of: {', '.join(known)}."
+            hint = did_you_mean(name, known, f"Choose one of: {', '.join(known)}.")
             problems.add(line_of(key), f"{what}: unknown key '{visible(name[:QUOTED])}'. {hint}")
 
     def __contains__(self, key: str) -> bool:

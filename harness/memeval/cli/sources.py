@@ -234,7 +234,7 @@ def _print_findings(report: FindingsReport) -> None:
 
 
 def _finding_line(finding: RecountedClaim) -> list[str]:
-    from memeval.site.pages.findings import claimed_text, counted_text
+    from memeval.site.pages.published import claimed_text, counted_text
 
     rows = str(sum(each.rows for each in finding.recount.files)) if finding.recount else "–"
     return [finding.claim.id, claimed_text(finding.claim), counted_text(finding), rows, finding.verdict.value]

@@ -1,7 +1,5 @@
 """A judge's errors on calibration answers: counts, shares, intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """The grader protocol, from an item's responses and key to its grade; and the parts of a grade that all share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -46,13 +44,9 @@ class Grader(Protocol):
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item.
 
-        Args:
-            scenario: the complete scenario of its questions, not the reduced view of a control.
-            responses: the last attempt at each of the item's questions, in the key's order.
-            judge: the judge; graders without cases do not use it.
-
-        Returns:
-            The grade. An item takes the first outcome among its responses that is not ``ok``.
+        ``scenario``: the complete scenario of its questions, not the reduced view of a control. ``responses``: the last
+        attempt at each of the item's questions, in the key's order. ``judge``: the judge; graders without cases do not
+        use it. Returns: The grade. An item takes the first outcome among its responses that is not ``ok``.
         """
 
 

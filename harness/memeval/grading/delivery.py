@@ -5,8 +5,6 @@ count only as far as they consist of ingested text that was not sent before, and
 asked for counts as the whole history.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from memeval.grading.base import CORRECTED, DeliveredContexts, RuleGrader, first_failure
@@ -46,11 +44,9 @@ class DeliveredDelta(RuleGrader):
     ) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.ContextGrader`.
 
-        An item with a failed question has no verdict. A blank answer is wrong under the gated rule only.
-
-        Raises:
-            TypeError: the item's key is not a delta-efficiency key.
-            ValueError: the numbers of questions and responses differ.
+        An item with a failed question has no verdict. A blank answer is wrong under the gated rule only. Raises
+        ``TypeError``: the item's key is not a delta-efficiency key. Raises ``ValueError``: the numbers of questions and
+        responses differ.
         """
         key = delta_key(item, responses, self.name)
         series, flags = token_series(responses)

@@ -4,8 +4,6 @@ Formulas: DeepMemEval, delta-efficiency as its evaluation code computes it (namb
 memeval's gate, which also reads the answers. :mod:`memeval.grading.delivery` has the grader.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -101,9 +99,7 @@ def coverage(answers: Sequence[str], facts_by_turn: Sequence[tuple[Fact, ...]]) 
 def delta_key(item: ItemKey, responses: Sequence[Response], grader: str) -> DeltaKey:
     """Return the key of a delta-efficiency item.
 
-    Raises:
-        TypeError: it is another key.
-        ValueError: the numbers of questions and responses differ.
+    Raises ``TypeError``: it is another key. Raises ``ValueError``: the numbers of questions and responses differ.
     """
     if not isinstance(item.key, DeltaKey):
         raise TypeError(f"{item.item_id}: {grader} cannot grade keys of kind {item.key.kind!r}")

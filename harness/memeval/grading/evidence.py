@@ -1,7 +1,5 @@
 """Retrieved sessions and turns of a question, measured against the key's evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -20,15 +18,10 @@ DEPTHS = (1, 5, 10, 25, 50)
 def measures(ranking: Sequence[str], relevant: AbstractSet[str], depths: Sequence[int] = DEPTHS) -> dict[str, float]:
     """Return recall, all-evidence recall, hit, precision and nDCG at each depth, and the reciprocal rank.
 
-    With ``rel_i`` 1 for a relevant rank i and 0 otherwise, ``DCG@k = Σ_{i≤k} rel_i / log2(i + 1)``; nDCG divides it
-    by the ideal DCG, in which the first ``min(|relevant|, k)`` ranks are relevant.
-
-    Args:
-        ranking: the retrieved ids, best first, without duplicates.
-        relevant: the relevant ids; not empty.
-
-    Raises:
-        ValueError: ``relevant`` is empty, or ``ranking`` has duplicates.
+    With ``rel_i`` 1 for a relevant rank i and 0 otherwise, ``DCG@k = Σ_{i≤k} rel_i / log2(i + 1)``; nDCG divides it by
+    the ideal DCG, in which the first ``min(|relevant|, k)`` ranks are relevant. ``ranking``: the retrieved ids, best
+    first, without duplicates. ``relevant``: the relevant ids; not empty. Raises ``ValueError``: ``relevant`` is empty,
+    or ``ranking`` has duplicates.
     """
     if not relevant or len(set(ranking)) != len(ranking):
         raise ValueError("a ranking needs relevant ids and no duplicates")

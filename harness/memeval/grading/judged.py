@@ -1,7 +1,5 @@
 """The graders that ask a judge for a verdict on one answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from memeval.grading.base import CORRECTED, first_failure, only, row

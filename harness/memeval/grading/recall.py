@@ -3,8 +3,6 @@
 The formulas are those of :mod:`memeval.grading.evidence`; precision is over the returned texts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
@@ -97,8 +95,7 @@ class TextIndexes:
 class Hits:
     """The hits of a search.
 
-    Args:
-        key: its key; hits below its ``min_score`` are dropped.
+    ``key``: its key; hits below its ``min_score`` are dropped.
     """
 
     def __init__(self, index: TextIndex, asked: Recall, key: RecallKey, items: Iterable[RetrievedItem]) -> None:
@@ -176,10 +173,8 @@ class Recalled(RuleGrader):
         """Grade one search; see :class:`memeval.grading.base.Grader`.
 
         The credit is nDCG at the requested number of items; it is 0 if a hit has another bank, tag or time than
-        requested. A search without relevant texts gets 1 if it returns nothing, else 0.
-
-        Raises:
-            ValueError: the item is not a search with an expected result.
+        requested. A search without relevant texts gets 1 if it returns nothing, else 0. Raises ``ValueError``: the item
+        is not a search with an expected result.
         """
         response, key = only(item, responses, self.name), item.key
         if not isinstance(key, RecallKey) or not key.graded or not (key.absent or item.evidence):

@@ -1,7 +1,5 @@
 """The grader of reflections: a judge decides on every expected point and every forbidden claim."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from memeval.grading.base import first_failure, only, row
@@ -24,10 +22,8 @@ class Reflected:
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
         """Return a case for each point, then one for each forbidden claim; none if the answer is blank or an error.
 
-        Their history is the content of the requested bank.
-
-        Raises:
-            ValueError: the item is not a reflection with an expected result.
+        Their history is the content of the requested bank. Raises ``ValueError``: the item is not a reflection with an
+        expected result.
         """
         response, key = only(item, responses, self.name), item.key
         if not isinstance(key, ReflectKey) or not (key.points or key.forbidden):

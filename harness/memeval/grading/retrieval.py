@@ -1,7 +1,5 @@
 """The grader of retrieval, independent of the answer: the share of evidence among the first sessions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from memeval.grading.base import RuleGrader, first_failure, only, row
@@ -72,7 +70,6 @@ class Retrieval(RuleGrader):
     def upstream(self, item: ItemKey, history: TurnIndex, retrieved: Retrieved | None) -> Mapping[str, float | None]:
         """Return the metrics of the benchmark's own code; subclasses override it.
 
-        Args:
-            retrieved: the retrieved sources; ``None`` if the system returned no items.
+        ``retrieved``: the retrieved sources; ``None`` if the system returned no items.
         """
         return {}

@@ -1,7 +1,5 @@
 """From grades to scores: a pure function of plan and rows, so that scores are reproducible."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,10 +21,8 @@ def layout_of(plan: Sequence[CategoryPlan], clusters: Mapping[str, Sequence[str]
     """Return weights and clusters of the categories that count, in plan order.
 
     A category with a shared weight is weighted by its share of the given items. These can be fewer than planned: two
-    runs are compared over their common items.
-
-    Args:
-        clusters: the cluster of every item, by category; categories without weight may be missing.
+    runs are compared over their common items. ``clusters``: the cluster of every item, by category; categories without
+    weight may be missing.
     """
     counted = counting(plan)
     shared_items = sum(len(clusters[category.name]) for category in counted if category.shared)
@@ -48,13 +44,11 @@ _JUDGE_FAILED = frozenset({GradeState.UNPARSED, GradeState.JUDGE_ERROR})
 def score(plan: Sequence[CategoryPlan], grades: Sequence[Grade]) -> Scores:
     """Return the scores of a run.
 
-    The denominator is the plan's: an item that is missing, failed or blank counts as wrong. The composite is
-    ``Σ weight · correct / planned``. It is absent, with a reason, if a category has no items or lacks a grade. Slices
-    count only items with a grade, because a plan does not contain the slices of skipped items. The order of the grades
-    does not matter.
-
-    Raises:
-        ValueError: an item has two grades or no planned category, or a category has more items than planned.
+    The denominator is the plan's: an item that is missing, failed or blank counts as wrong. The composite is ``Σ weight
+    · correct / planned``. It is absent, with a reason, if a category has no items or lacks a grade. Slices count only
+    items with a grade, because a plan does not contain the slices of skipped items. The order of the grades does not
+    matter. Raises ``ValueError``: an item has two grades or no planned category, or a category has more items than
+    planned.
     """
     by_category = _by_category(plan, grades)
     names = sorted({name for grade in grades for name in grade.alternates})

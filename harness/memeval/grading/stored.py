@@ -29,8 +29,6 @@ Phrases cannot show whose value a memory states, or whether it reports a daydrea
 ``LONGEST`` characters of a store are read.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -52,8 +50,7 @@ T = TypeVar("T")
 class Mentions(Generic[T]):
     """Finds phrases in a text: consecutive whole words, in any case, with any separators.
 
-    Args:
-        phrases: each phrase with its value; a phrase without words is never found.
+    ``phrases``: each phrase with its value; a phrase without words is never found.
     """
 
     def __init__(self, phrases: Iterable[tuple[str, T]]) -> None:
@@ -151,9 +148,8 @@ class SelectedFacts(RuleGrader):
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
 
-        Raises:
-            TypeError: the item's key is not a store key.
-            ValueError: the item is not one question with one response.
+        Raises ``TypeError``: the item's key is not a store key. Raises ``ValueError``: the item is not one question
+        with one response.
         """
         response = only(item, responses, self.name)
         if not isinstance(item.key, StoreKey):

@@ -1,7 +1,5 @@
 """The interface of judges, and parsing of a yes or no. Any other reply is not a verdict."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

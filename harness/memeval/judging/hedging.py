@@ -1,7 +1,5 @@
 """Detects doubt in an answer (caveats, guesses, admitted ignorance, questions back), and abstentions."""
 
-from __future__ import annotations
-
 import re
 from functools import cache, lru_cache
 
@@ -142,8 +140,7 @@ def withholds(answer: str) -> bool:
 def abstains(answer: str, question: str) -> bool:
     """Return whether an answer says that it does not know, or that the information is missing.
 
-    Args:
-        question: the question; repeating it is not an abstention.
+    ``question``: the question; repeating it is not an abstention.
     """
     own = without_echo(without_thinking(answer), question)
     simple = plain(own)

@@ -1,7 +1,5 @@
 """The ways of hedging in English that the rule set knows, from ``lexicon.toml``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

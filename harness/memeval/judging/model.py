@@ -4,8 +4,6 @@ Asking and judging are separate. :func:`ask_all` collects the replies; :class:`R
 them, so the same record always gives the same verdicts.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re
@@ -62,11 +60,8 @@ _SPEC = re.compile(r"openai:(?P<model>[^\s@][^\s]*?)(?:@(?P<version>\d{1,3}))?")
 def judge_spec(spec: str) -> str:
     """Return the model in a judge's name.
 
-    Args:
-        spec: ``openai:MODEL``, with or without the version of the judge: ``openai:gpt-4o@1``.
-
-    Raises:
-        BadInput: the name has another form, or an unknown version.
+    ``spec``: ``openai:MODEL``, with or without the version of the judge: ``openai:gpt-4o@1``. Raises ``BadInput``: the
+    name has another form, or an unknown version.
     """
     found = _SPEC.fullmatch(spec)
     if found is None:
@@ -79,13 +74,9 @@ def judge_spec(spec: str) -> str:
 class ModelJudge:
     """The requests to a language model with pinned settings.
 
-    Args:
-        model: the model; an alias selects its dated model.
-        prompts: the user's prompts, by name in a track; ``None`` for memeval's.
-        settings: settings of the requests; ``None`` for those of the model's family.
-
-    Raises:
-        BadInput: a prompt of the user has no ``{answer}``, or the user's file of settings cannot be used.
+    ``model``: the model; an alias selects its dated model. ``prompts``: the user's prompts, by name in a track;
+    ``None`` for memeval's. ``settings``: settings of the requests; ``None`` for those of the model's family. Raises
+    ``BadInput``: a prompt of the user has no ``{answer}``, or the user's file of settings cannot be used.
     """
 
     def __init__(
@@ -152,12 +143,9 @@ class RecordedJudge:
         """Judge one answer.
 
         The first reply decides. If it is neither yes nor no, the reply to the reminder decides. The rule set sets the
-        flags, which do not affect the verdict.
-
-        Raises:
-            NotRecorded: the call is not in the record.
-            BadInput: the record has another request under the call's key.
-            TypeError: keys of this kind are not judged.
+        flags, which do not affect the verdict. Raises ``NotRecorded``: the call is not in the record. Raises
+        ``BadInput``: the record has another request under the call's key. Raises ``TypeError``: keys of this kind are
+        not judged.
         """
         call = self._recorded(case, self._judge.request(case))
         reply = text_of(call)

@@ -1,7 +1,5 @@
 """Phrasings of calibration answers for all benchmarks, with a deterministic choice among them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from memeval.judging.prompting import fence

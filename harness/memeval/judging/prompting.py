@@ -5,8 +5,6 @@ A prompt is a file in the folder ``prompts`` of the package that its key names, 
 user's prompt may have the placeholders of the prompt that it replaces.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Mapping
@@ -36,11 +34,8 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 class Prompts:
     """The prompts in use. Each is read on first use.
 
-    Args:
-        brought: the user's prompts, by name in a track; they replace memeval's.
-
-    Raises:
-        BadInput: a prompt of the user has no ``{answer}``.
+    ``brought``: the user's prompts, by name in a track; they replace memeval's. Raises ``BadInput``: a prompt of the
+    user has no ``{answer}``.
     """
 
     def __init__(self, brought: Mapping[str, str] | None = None) -> None:
@@ -62,9 +57,8 @@ class Prompts:
     def asking(self, case: Case) -> str:
         """Return the text of the request about a case.
 
-        Raises:
-            TypeError: keys of this kind are not judged.
-            BadInput: the prompt has an unknown placeholder.
+        Raises ``TypeError``: keys of this kind are not judged. Raises ``BadInput``: the prompt has an unknown
+        placeholder.
         """
         mark = _mark(case)
         values = {
@@ -150,8 +144,7 @@ def _read(package: str, name: str, set_name: str = "") -> str:
 def prompt_names(package: str, set_name: str = "") -> tuple[str, ...]:
     """Return the names of the prompts in the folder ``prompts`` of a package, in order; without the reminder.
 
-    Args:
-        set_name: name of a further set of prompts, a folder in that folder; blank for the usual prompts.
+    ``set_name``: name of a further set of prompts, a folder in that folder; blank for the usual prompts.
     """
     folder = resources.files(package) / "prompts" / set_name
     files = folder.iterdir() if folder.is_dir() else ()
@@ -161,11 +154,8 @@ def prompt_names(package: str, set_name: str = "") -> tuple[str, ...]:
 def prompts_in(folder: Path, packages: Iterable[str]) -> dict[str, str]:
     """Return the prompts in a user's folder, or of a set that a benchmark has, by name in a track.
 
-    Args:
-        folder: a folder of ``.txt`` files named like memeval's; or the name of a set, if there is no such folder.
-
-    Raises:
-        BadInput: there are no prompts, or one has an unknown name, an unknown placeholder, or no ``{answer}``.
+    ``folder``: a folder of ``.txt`` files named like memeval's; or the name of a set, if there is no such folder.
+    Raises ``BadInput``: there are no prompts, or one has an unknown name, an unknown placeholder, or no ``{answer}``.
     """
     packages = sorted({SHARED, *packages})
     if folder.name == str(folder) and not folder.exists():

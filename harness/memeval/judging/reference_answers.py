@@ -5,8 +5,6 @@ answers are another item's reference of the same form, another time, or a part o
 contestable: right answers to preferences, whose reference is a rubric, and vague text for unanswerable questions.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
@@ -40,8 +38,7 @@ _MONTHS = tuple(f"{date(2000, month, 1):%B}" for month in range(1, 13))
 def answers(item: ItemKey, key: ReferenceKey, judged: Sequence[ItemKey]) -> Iterator[Answer]:
     """Yield the answers for one item: kind, text, and whether it is right.
 
-    Args:
-        judged: all judged items; wrong answers come from other items.
+    ``judged``: all judged items; wrong answers come from other items.
     """
     yield from (_unanswerable if key.unanswerable else _answerable)(item, key, judged)
 
@@ -141,8 +138,7 @@ def _written(day: date | None) -> str | None:
 def _other_reference(item: ItemKey, reference: str, judged: Sequence[ItemKey]) -> str | None:
     """Return a different reference of the same category and form from another cluster; ``None`` if absent.
 
-    Args:
-        reference: the item's reference, or its trap; blank if it has neither.
+    ``reference``: the item's reference, or its trap; blank if it has neither.
     """
     own, form, pole = _marks(reference), _form(reference), polarity(reference)
     others = [each for each in judged if each.category == item.category and each.cluster != item.cluster]

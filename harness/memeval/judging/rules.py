@@ -4,8 +4,6 @@ It needs no model and no network, so controls, demonstrations and continuous int
 everywhere. It matches phrases, not meaning, so its tracks are separate from a model judge's.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import replace
@@ -45,9 +43,7 @@ class RulesJudge:
 
         An answer that contains most of the history is always wrong: the user would have to find the answer in it. Of an
         answer or a reference in a script that the rules do not read, they say ``unparsed``, unless it is surely right.
-
-        Raises:
-            TypeError: keys of this kind are not judged.
+        Raises ``TypeError``: keys of this kind are not judged.
         """
         case = replace(case, answer=without_thinking(case.answer))
         if not case.answer.strip():

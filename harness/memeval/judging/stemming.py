@@ -5,8 +5,6 @@
 all of it.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 import threading

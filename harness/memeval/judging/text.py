@@ -4,8 +4,6 @@ Text is compared in one normal form: Unicode NFKC, casefolded, without invisible
 and spaces. So ``Ｃ＃`` equals ``C#``, and a zero-width space cannot hide a stale answer.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter
@@ -201,11 +199,9 @@ def _spans(text: str, form: str) -> Iterator[tuple[int, int]]:
 def stated(text: str, *groups: Phrases) -> tuple[bool, ...]:
     """Return, for each group of phrases, whether the text states one of them.
 
-    Phrases match as whole words in any case. Of two overlapping phrases the longer one counts: the answer
-    ``Redis Cluster`` states ``Redis Cluster`` and not ``Redis``, if one call contains both.
-
-    Args:
-        groups: groups of equivalent phrases, such as a fact's key phrase and its aliases.
+    Phrases match as whole words in any case. Of two overlapping phrases the longer one counts: the answer ``Redis
+    Cluster`` states ``Redis Cluster`` and not ``Redis``, if one call contains both. ``groups``: groups of equivalent
+    phrases, such as a fact's key phrase and its aliases.
     """
     flat, owners = _flat(text), _owners(groups)
     # From left to right, the longest first of those with one start; a phrase that overlaps an earlier one is skipped.
@@ -249,10 +245,8 @@ def without_framed(text: str, phrases: Phrases) -> str:
 def covered(answer: Counter[str], history: Iterable[str], within: float) -> tuple[int, int] | None:
     """Return how many of the history's words the answer covers, counted with repetitions, and the history's total.
 
-    Args:
-        answer: the answer's words with their counts.
-        history: the raw texts of the history.
-        within: maximum words of the history; for a longer history the result is ``None``.
+    ``answer``: the answer's words with their counts. ``history``: the raw texts of the history. ``within``: maximum
+    words of the history; for a longer history the result is ``None``.
     """
     counts: Counter[str] = Counter()
     total = 0

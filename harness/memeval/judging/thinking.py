@@ -1,7 +1,5 @@
 """Thinking in an answer: what a model wrote for itself before it answered. It is no part of the answer."""
 
-from __future__ import annotations
-
 import re
 
 _NAMES = (

@@ -1,7 +1,5 @@
 """The base of all answer keys, and the key of an item."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar, TypeVar
 
@@ -71,8 +69,7 @@ class ItemKey(Stored):
     def key_as(self, kind: type[K], needed_by: str) -> K:
         """Return the answer key, which must be of a kind that a grader or a format needs.
 
-        Raises:
-            TypeError: it is of another kind.
+        Raises ``TypeError``: it is of another kind.
         """
         if not isinstance(self.key, kind):
             raise TypeError(f"{self.item_id}: {needed_by} cannot use keys of kind {self.key.kind!r}")

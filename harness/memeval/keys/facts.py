@@ -1,7 +1,5 @@
 """Keys of facts: what a right answer states, and what it must not state."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping
 from itertools import chain
@@ -83,7 +81,6 @@ class BeliefKey(FactsKey):
 
     @property
     def right(self) -> Fact:
-        """The current fact."""
         return self.current
 
     @property
@@ -110,7 +107,6 @@ class NoiseKey(FactsKey):
 
     @property
     def right(self) -> Fact:
-        """The requested fact."""
         return self.reference
 
     @property
@@ -137,7 +133,6 @@ class TemporalKey(FactsKey):
 
     @property
     def right(self) -> Fact:
-        """The fact at the requested time."""
         return self.reference
 
     @property

@@ -1,7 +1,5 @@
 """The shapes of keys other than facts: reference answers, stances, searches, reflections and memory stores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import ClassVar, Literal

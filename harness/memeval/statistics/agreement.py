@@ -1,7 +1,5 @@
 """Agreement of two raters beyond chance, and of two orders."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The composite of a run with its interval; items of one cluster are not independent."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Shares estimated from a stratified sample, and shares corrected for the errors of a grader."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ observed one (Canay, Romano and Shaikh 2017, "Randomization tests under an appro
 Econometrica 85; valid for few clusters).
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -91,15 +89,10 @@ def family_tests(
     Multiple Testing, algorithm 4.1; Romano and Wolf 2005, "Exact and approximate stepdown methods for multiple
     hypothesis testing", Journal of the American Statistical Association 100). In every pattern, a cluster changes its
     sign in all differences together, so that dependent differences cost less than their number. The ``T`` of all but
-    the main value counts times 0.8. The chance of any wrong rejection is at most the level.
-
-    Args:
-        differences: for each difference, the parts of the clusters, by name. Their sum is the difference.
-        groups: for each difference, the name of the value, such as ``composite`` or a category.
-        main: the group whose tests keep the most power.
-
-    Returns:
-        Arrays with one value per difference.
+    the main value counts times 0.8. The chance of any wrong rejection is at most the level. ``differences``: for each
+    difference, the parts of the clusters, by name. Their sum is the difference. ``groups``: for each difference, the
+    name of the value, such as ``composite`` or a category. ``main``: the group whose tests keep the most power.
+    Returns: Arrays with one value per difference.
     """
     names = tuple(sorted({name for parts in differences for name in parts})) or ("",)
     place = {name: number for number, name in enumerate(names)}
@@ -125,17 +118,12 @@ def pair_tests(
 ) -> PValues:
     """Return the p-values of the differences between pairs of rows, in several values at once, as one family.
 
-    Equal to :func:`family_tests` of all differences with a group per value, the first of them the main one. It does
-    not sum each difference for each pattern: a difference of sums is a sum of differences.
-
-    Args:
-        parts: parts of each value, shape (rows, values, clusters). A value is the sum of its parts.
-        first: index of the first row of each pair, shape (pairs,).
-        second: index of the second row of each pair, shape (pairs,).
-        patterns: use at most the first patterns: a simulation with fewer is faster, and the test still exact.
-
-    Returns:
-        Arrays of shape (values, pairs).
+    Equal to :func:`family_tests` of all differences with a group per value, the first of them the main one. It does not
+    sum each difference for each pattern: a difference of sums is a sum of differences. ``parts``: parts of each value,
+    shape (rows, values, clusters). A value is the sum of its parts. ``first``: index of the first row of each pair,
+    shape (pairs,). ``second``: index of the second row of each pair, shape (pairs,). ``patterns``: use at most the
+    first patterns: a simulation with fewer is faster, and the test still exact. Returns: Arrays of shape (values,
+    pairs).
     """
     rows, values, _clusters = parts.shape
     flat = parts.reshape(rows * values, len(clusters))

@@ -1,7 +1,5 @@
 """Wilson's score interval of a share, and Student's t distribution, without SciPy."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Item statistics: how hard the items of a track are, and how well each one tells systems apart."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

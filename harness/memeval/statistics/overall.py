@@ -3,8 +3,6 @@
 All draws come from SHAKE-256 (FIPS 202), so that a program in another language gets the same numbers.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Sequence
@@ -105,16 +103,12 @@ def index_tests(
 
     A sum of squares without the deviation from the mean would not do here. It bounds ``T`` by the square root of the
     number of clusters that differ. Ten conversations of one benchmark could then never be significant beside the
-    hundreds of clusters of another one. The variance also keeps the test valid if two equal indexes are made of
-    unequal scores (Janssen 1997, "Studentized permutation tests for non-i.i.d. hypotheses and the generalized
-    Behrens-Fisher problem", Statistics & Probability Letters 36).
-
-    Args:
-        scores: the runs on each benchmark, times its factor in the index.
-        clusters: the names of the clusters of all benchmarks, in order.
-        first: index of the first run of each pair, shape (pairs,).
-        second: index of the second run of each pair.
-        patterns: use at most the first patterns, as in :func:`memeval.statistics.flips.pair_tests`.
+    hundreds of clusters of another one. The variance also keeps the test valid if two equal indexes are made of unequal
+    scores (Janssen 1997, "Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher
+    problem", Statistics & Probability Letters 36). ``scores``: the runs on each benchmark, times its factor in the
+    index. ``clusters``: the names of the clusters of all benchmarks, in order. ``first``: index of the first run of
+    each pair, shape (pairs,). ``second``: index of the second run of each pair. ``patterns``: use at most the first
+    patterns, as in :func:`memeval.statistics.flips.pair_tests`.
     """
     gaps = [(each.parts[first] - each.parts[second]).sum(axis=1) for each in scores]
     squares = [(gap**2).sum(axis=1) for gap in gaps]

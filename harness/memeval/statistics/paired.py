@@ -1,7 +1,5 @@
 """Differences between two rows of a track, over their common items."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,17 +40,11 @@ def paired_means(
 ) -> PairedDifference:
     """Return the difference of two means over the same items, with an interval.
 
-    Like :func:`paired_difference`, for values outside [0, 1].
-
-    Args:
-        first: the first row's values.
-        second: the second row's values.
-        root: whether to compare the square roots of the means, for example of squared errors. By the delta method, the
-            standard error of a root is that of the mean divided by twice the root. A difference of roots is the
-            difference of the means divided by the sum of the roots.
-
-    Raises:
-        ValueError: there are no items, or the rows differ in length.
+    Like :func:`paired_difference`, for values outside [0, 1]. ``first``: the first row's values. ``second``: the second
+    row's values. ``root``: whether to compare the square roots of the means, for example of squared errors. By the
+    delta method, the standard error of a root is that of the mean divided by twice the root. A difference of roots is
+    the difference of the means divided by the sum of the roots. Raises ``ValueError``: there are no items, or the rows
+    differ in length.
     """
     if not clusters or not len(clusters) == len(first) == len(second):
         raise ValueError("both rows need one value per item")

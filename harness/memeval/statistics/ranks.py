@@ -1,7 +1,5 @@
 """Rank ranges: the possible ranks of a row, given the uncertainty of its score."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

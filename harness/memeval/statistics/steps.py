@@ -1,7 +1,5 @@
 """Steps in a series: places where its mean changes for good."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -47,8 +47,7 @@ export function boards(page) {
 
   function passes(row, data) {
     if (data.has("controls") && row.dataset.control === "yes") return false;
-    if (!hasAll(row, data)) return false;
-    return ["grades", "answers"].every((name) => !data.get(name) || row.dataset[name] === data.get(name));
+    return hasAll(row, data);
   }
 
   function parts() {

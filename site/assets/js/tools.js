@@ -1,9 +1,9 @@
 // The tools above tables: a form that the server wrote. Its fields have the names that keep their values in the address.
 import { inVain, query, told, write } from "./state.js";
 
-/** Whether a row has every property that the chips ask for. */
+/** Whether a row has every property that the chips ask for, and every value that the lists do. */
 export function hasAll(row, data) {
-  return data.getAll("only").every((name) => row.dataset[name] === "1");
+  return [...data].every(([name, value]) => (name === "only" ? row.dataset[value] === "1" : !value || (row.dataset[name] ?? value) === value));
 }
 
 /**

@@ -1,7 +1,5 @@
 """The texts of the suites that memeval ships: their counts, and what makes each of their questions fair."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from datetime import datetime

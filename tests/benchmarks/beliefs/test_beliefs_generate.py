@@ -1,7 +1,5 @@
 """The generated data of beliefs@2: counts, equal bytes, and keys that follow from the sessions."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The graders of beliefs@2: what a search earns, and what it cannot buy."""
 
-from __future__ import annotations
-
 from statistics import mean
 from typing import Any
 

@@ -1,7 +1,5 @@
 """beliefs@2 in histories of a given length: the same lives and questions, with more or less between them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import datetime
 from itertools import pairwise

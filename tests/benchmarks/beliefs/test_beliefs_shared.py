@@ -1,7 +1,5 @@
 """All people of beliefs@2 in one memory: the same questions, and keys that stay right in company."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """What is known of long histories without going through them, and writing them to files."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

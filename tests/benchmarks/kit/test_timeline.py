@@ -1,7 +1,5 @@
 """What follows from a timeline."""
 
-from __future__ import annotations
-
 from datetime import date
 from functools import partial
 from pathlib import Path

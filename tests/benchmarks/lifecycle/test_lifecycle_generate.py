@@ -1,7 +1,5 @@
 """The generated data: its counts, its rules, equal bytes, and probes that an empty memory cannot pass."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

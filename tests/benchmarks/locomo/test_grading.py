@@ -1,7 +1,5 @@
 """LoCoMo's own scoring, and its grading by a judge."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

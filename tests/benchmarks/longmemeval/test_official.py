@@ -1,7 +1,5 @@
 """LongMemEval's own retrieval metrics, by the values of its code, and its graders. All histories are synthetic."""
 
-from __future__ import annotations
-
 import pytest
 
 from memeval.benchmarks import find

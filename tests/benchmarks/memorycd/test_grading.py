@@ -1,7 +1,5 @@
 """The graders of MemoryCD's four tasks: strict credit, and the released code's credit as an alternate."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Reading ratings and rankings out of answers: the released code's rules to the digit, and the strict ones."""
 
-from __future__ import annotations
-
 import math
 import re
 import time

@@ -1,7 +1,5 @@
 """The habits reader: ratings, titles, reviews and rankings by rules, from reviews as they are rendered."""
 
-from __future__ import annotations
-
 import random
 import re
 import subprocess

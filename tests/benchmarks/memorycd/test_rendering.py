@@ -1,7 +1,5 @@
 """What systems are shown, and what they are asked to search for."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """The file of users: what is read, what is skipped and noted, and what is refused."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -190,9 +188,7 @@ def _truncated(data: bytes) -> bytes:
         ("a.jsonl", lambda _data: b"\x89PNG\r\n\x1a\n" + bytes(100), "none of its"),
     ],
 )
-def test_a_bad_file_is_refused_with_a_sentence(
-    tmp_path: Path, name: str, change: Callable[[bytes], bytes], sentence: str
-) -> None:
+def test_a_bad_file_gets_a_sentence(tmp_path: Path, name: str, change: Callable[[bytes], bytes], sentence: str) -> None:
     path = write_lines(tmp_path / name, users(4))
     path.write_bytes(change(path.read_bytes()))
     with pytest.raises(BadInput, match=sentence) as caught:

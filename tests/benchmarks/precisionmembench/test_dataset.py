@@ -88,9 +88,9 @@ def test_a_relation_adds_only_what_the_search_may_see() -> None:
 def test_categories_say_what_a_result_is_worth() -> None:
     found = {name: each.category for name, each in items().items()}
     assert found == {
-        "find-roses": "match",
-        "find-both": "match",
-        "find-relation": "match",
+        "find-roses": "match-one",
+        "find-both": "match-two",
+        "find-relation": "match-two",
         "nothing": "no-match",
         "small-budget": "always-passed",
         "new-user": "always-passed",
@@ -222,12 +222,14 @@ def graded(name: str, *sources: str, outcome: Outcome = Outcome.OK) -> Grade:
     [
         ("find-roses", (), 0.0),
         ("find-roses", ("s001",), 1.0),
-        ("find-roses", ("s001", "s002"), 0.5),
+        ("find-roses", ("s001", "s002"), 5 / 6),
         ("find-roses", ("s001", "s001", "s003"), 1.0),
-        ("find-roses", ("s001", "s999"), 0.5),
+        ("find-roses", ("s001", "s999"), 5 / 6),
         ("nothing", ("s999",), 0.0),
-        ("find-both", ("s001",), 1.0),
-        ("find-relation", ("s006", "s001"), 2 / 3),
+        ("find-both", ("s001",), 5 / 9),
+        ("find-both", ("s002", "s001"), 1.0),
+        ("find-both", ("s005",), 0.0),
+        ("find-relation", ("s006", "s001"), 10 / 11),
         ("nothing", (), 1.0),
         ("nothing", ("s003",), 1.0),
         ("nothing", ("s002",), 0.0),
@@ -263,7 +265,8 @@ def test_an_unknown_result_counts_against_a_system_except_as_published() -> None
 def test_published_precision_leaves_out_empty_results_that_are_right() -> None:
     assert graded("nothing").metrics["precision"] is None
     assert graded("nothing", "s002").metrics["precision"] == 0.0
-    assert graded("find-roses").metrics["precision"] == 0.0
+    assert graded("find-roses").metrics["precision"] == graded("find-roses").metrics["precision_43"] == 0.0
+    assert graded("nothing", "s002").metrics["precision_43"] is None
     assert graded("nothing").metrics["recall"] is None
 
 

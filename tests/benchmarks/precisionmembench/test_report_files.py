@@ -22,7 +22,7 @@ from memeval.options import ImportOptions
 from memeval.records.errors import BadInput
 from memeval.records.grade import GradeState
 from memeval.records.scores import Scores
-from memeval.systems.source import file_source
+from memeval.systems.source import find_system
 from tests.benchmarks.precisionmembench.made import Invented
 from tests.support.data import test_data
 from tests.support.http_server import serving_folder
@@ -46,12 +46,12 @@ class Store:
 '''
 
 
-def scores(folder: Path, benchmark: PrecisionBenchmark, data: Path | None = None) -> Scores:
-    """Return the scores of the store above."""
+def scores(folder: Path, benchmark: PrecisionBenchmark, data: Path | None = None, system: str | None = None) -> Scores:
+    """Return the scores of a system; without a name, of the store above."""
     adapter = folder / "store.py"
     adapter.write_text(STORE, encoding="utf-8")
     session = BenchmarkSession.open(benchmark, data)
-    return run_system(file_source(adapter), session, RunOptions(results=folder / "results")).run.scores
+    return run_system(find_system(system or str(adapter)), session, RunOptions(results=folder / "results")).run.scores
 
 
 def metric(found: Scores, name: str) -> Mapping[str, float | None]:
@@ -59,11 +59,13 @@ def metric(found: Scores, name: str) -> Mapping[str, float | None]:
     return {each.name: each.metrics[name] for each in found.categories if name in each.metrics}
 
 
-def test_the_score_is_the_precision_of_searches_with_a_match(tmp_path: Path) -> None:
+def test_the_score_counts_searches_for_one_and_for_two_beliefs_alike(tmp_path: Path) -> None:
     found = scores(tmp_path, Invented())
     # The tag finds six texts, of which one is pinned: 1, 2 and 2 of the other five are expected.
-    assert found.composite.value == pytest.approx((1 / 5 + 2 / 5 + 2 / 5) / 3)
-    assert {each.name: each.weight for each in found.categories if each.weight} == {"match": 1.0}
+    assert {each.name: each.tally.accuracy for each in found.categories if each.weight and each.tally.planned} == {
+        "match-one": pytest.approx(5 / 9),
+        "match-two": pytest.approx(10 / 13),
+    }
     assert set(metric(found, "user_leaks").values()) == {0.0}
 
 
@@ -75,11 +77,28 @@ def test_a_real_process_that_returns_a_scope_has_the_golden_scores(tmp_path: Pat
     passed = sum(each.alternates["published"].correct for each in found.categories if each.name != "conversation")
     assert passed == 11 - 5, "five of 77 cases pass without being sent"
     assert tallies["conversation"].correct == 0
-    recall = metric(found, "recall")["match"]
+    sizes = {"match-one": 32, "match-two": 8, "match-many": 3}
+    recall, precision = (
+        sum(size * (metric(found, name)[each] or 0.0) for each, size in sizes.items()) / 43
+        for name in ("recall", "precision_43")
+    )
     drift = metric(found, "drift_published")["conversation"]
-    assert recall is not None and drift is not None
+    assert drift is not None
     assert (round(recall, 4), round(drift, 4)) == (0.9419, 0.9259)
-    assert found.composite.value == pytest.approx(0.0619 * 67 / 43, abs=1e-4)
+    assert precision == pytest.approx(0.0619 * 67 / 43, abs=1e-4)
+    assert found.composite.value == pytest.approx(0.4480, abs=1e-4)
+
+
+@pytest.mark.data
+def test_neither_one_text_for_every_search_nor_all_texts_lead(tmp_path: Path) -> None:
+    data = test_data("precisionmembench/fixtures/beliefs.seed.json").parent
+    found = {name: scores(tmp_path, PrecisionBenchmark(), data, name) for name in ("bm25-texts", "top-1", None)}
+    bm25, one, all_texts = (each.composite.value or 0.0 for each in found.values())
+    assert all_texts < one < bm25
+    precision = {name: metric(each, "precision_43")["match-one"] or 0.0 for name, each in found.items()}
+    assert precision["top-1"] > 2 * precision["bm25-texts"] > 2 * precision[None], (
+        "as the authors count, one text leads"
+    )
 
 
 @pytest.fixture
@@ -152,7 +171,7 @@ def test_a_report_is_graded_by_the_ids_it_names(tmp_path: Path) -> None:
     run = imported(written(tmp_path, cases), BenchmarkSession.open(Invented()), tmp_path)
     grades = {grade.item_id: grade for grade in run.grades()}
     assert {name: (grade.state, grade.credit) for name, grade in grades.items()} == {
-        "find-roses": (GradeState.GRADED, 0.5),
+        "find-roses": (GradeState.GRADED, pytest.approx(5 / 6)),
         "nothing": (GradeState.GRADED, 1.0),
         "isolated": (GradeState.GRADED, 1.0),
     }

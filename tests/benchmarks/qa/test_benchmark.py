@@ -1,7 +1,5 @@
 """The question sets as benchmarks: what systems are shown, what a track says, and the controls."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

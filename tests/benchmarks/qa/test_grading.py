@@ -1,7 +1,5 @@
 """Answers to question sets: needles, alternate rules, and a judge's cases."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -64,9 +64,9 @@ def test_a_page_of_the_guide_has_the_guide_beside_it_and_others_have_not(tmp_pat
 @pytest.mark.parametrize(
     ("url", "section"),
     [
-        ("", "Leaderboard"),
-        ("systems/acme/", "Systems"),
-        ("judges/", "Findings"),
+        ("", "Board"),
+        ("systems/acme/", "Products"),
+        ("published/mirix/zep/", "Published scores"),
         ("reference/cli/", "Guide"),
         ("runs/x/", ""),
     ],

@@ -52,7 +52,7 @@ CASES = {
     ),
     "signs of a broken run": (
         DIFFERS.replace("97.31", "57.74").replace("zankhaus", "brokenware") + RECOUNT.replace("mem0", "zep"),
-        ["brokenware", "57.74", "imported/mirix/zep"],
+        ["brokenware", "57.74", "published/mirix/zep"],
     ),
 }
 """The claims of a board, and the words and numbers of their finding."""
@@ -101,7 +101,7 @@ def test_no_file_of_a_published_site_has_a_word_or_number_of_it_before_its_day(p
     claims, words = CASES[case]
     site = published(claims, "2026-12-25")
     assert not any(places(site, words).values())
-    assert "78.05" in (site / "findings/index.html").read_text(), "what holds is published"
+    assert "78.05" in (site / "published/index.html").read_text(), "what holds is published"
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -116,7 +116,7 @@ def test_it_is_published_on_the_fourteenth_day_after_the_notice_and_not_before(
         shutil.rmtree(tmp_path / folder)
     site = published(told, day.isoformat())
     assert all(places(site, words[:2]).values())
-    assert ">notice not sent</span>" not in (site / "findings/index.html").read_text()
+    assert ">notice not sent</span>" not in (site / "published/index.html").read_text()
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -125,15 +125,15 @@ def test_a_site_of_this_machine_shows_it_with_a_mark(published: BuildSite, case:
     site = published(claims, None)
     assert all(places(site, words[:2]).values())
     marked = [path for path, text in contents(site).items() if 'mv-badge-warning">notice not sent<' in text]
-    assert "findings/index.html" in marked and "systems/mem0/index.html" in marked
-    assert "imported/index.html" in marked or case == "named file absent"
+    assert "published/index.html" in marked and "systems/mem0/index.html" in marked
+    assert "published/index.html" in marked or case == "named file absent"
     front = text_of((site / "index.html").read_text())
     assert "This board is not published. It shows files whose authors were not notified in time" in front
 
 
 def test_a_mark_names_the_day_when_a_notice_was_sent(published: BuildSite) -> None:
     site = published(f'{DIFFERS}{RECOUNT}[claim.notice]\nsent = "{SENT}"\n', None)
-    assert 'mv-badge-warning">public from 2026-12-15<' in (site / "findings/index.html").read_text()
+    assert 'mv-badge-warning">public from 2026-12-15<' in (site / "published/index.html").read_text()
 
 
 def test_a_release_of_an_unknown_day_publishes_nothing_that_waits(tmp_path: Path) -> None:

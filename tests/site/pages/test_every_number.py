@@ -35,7 +35,7 @@ from tests.site.factory import FakeBenchmark
 ROOT = Path(__file__).parents[3]
 PAGES = (
     *("index.html", "benchmarks/fake@1/index.html", "runs/*/index.html", "systems/*/index.html", "systems/index.html"),
-    *("compare/index.html", "graders/index.html", "findings/index.html", "judges/index.html", "imported/index.html"),
+    *("compare/index.html", "graders/index.html", "published/index.html", "judges/index.html"),
     *("trade-offs/index.html", "trade-offs/*/index.html", "releases/index.html", "ledger/index.html"),
 )
 BLOCKS = frozenset(
@@ -432,7 +432,7 @@ def _tokens(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequen
 
 @rule(r"^(?:Total cost|Cost): \$([\d.]+)")
 def _cost(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
-    run = stored.run(sentence.page).run
+    run = imported_run(stored) if sentence.page == "published/index.html" else stored.run(sentence.page).run
     known = [run.cost.usd, run.imported.cost_usd if run.imported else None]
     written = {f"{usd:.2g}" if 0 < usd < 1 else f"{usd:.2f}" for usd in known if usd is not None}
     return (found[1] if found[1] in written else written,)
@@ -670,46 +670,76 @@ def labels_of(stored: Stored, sentence: Sentence) -> dict[str, dict[str, str]]:
     return found
 
 
-@rule(r"^(holds|differs|named file absent|not attributable to this claim) (\d+)$")
+@rule(r"^Counted again from published answers: (holds) (\d+), (differs) (\d+), (named .+) (\d+), (not .+) (\d+)$")
 def _verdicts(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
-    return found[1], sum(finding.verdict.value == found[1] for finding in stored.findings.findings)
+    counts = Counter(finding.verdict.value for finding in stored.findings.findings)
+    return [part for verdict in found.groups()[::2] for part in (verdict, counts[verdict])]
 
 
-@rule(rf"^({THIN}|[\d.]+ %)$")
-def _alone(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
-    """A number alone: the rows of a file behind a finding, or the published score of a file."""
-    if sentence.page == "findings/index.html":
-        (finding,) = (one for one in stored.findings.findings if one.claim.id == sentence.section)
-        known = {str(stored.files[name]["counts"]["rows"]) for name in finding.claim.recount.files}
-    else:
-        assert sentence.page == "imported/index.html", sentence
-        known = {f"{one.claim.claimed} %" for one in stored.findings.findings}
-    return (found[1] if plain(found[1]) in set(map(plain, known)) else known,)
+@rule(r"^(Stated by|Counted again|Graded again|Products that)[\w ]+: (\d+)$")
+def _classes(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
+    cells = [row.split("<td") for row in published_rows(stored, sentence)]
+    numbers = {
+        "Stated by": sum(">–<" not in row[1] for row in cells),
+        "Counted again": sum(finding.recount is not None for finding in stored.findings.findings),
+        "Graded again": sum(">–<" not in row[3] for row in cells),
+        "Products that": 0,
+    }
+    return found[1], numbers[found[1]]
 
 
-@rule(r"^([\d.]+)accuracy, (\d+) questions, judge: ")
-def _other_claim(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
-    """The published score of an imported run by another judge."""
-    runs = [row.run.imported for row in stored.rows.values() if row.run.imported]
-    known = {(percent(claim.score), str(claim.items)) for run in runs for claim in run.claims}
+@rule(r"^Reset(\d+) rows$")
+def _published(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
+    named = {name for one in stored.findings.findings if one.claim.recount for name in one.claim.recount.files}
+    return (len(stored.findings.findings) + len(stored.files.keys() - named) + 1,)
+
+
+@rule(r"^(RAG of (\d+) tokens)$")
+def _product(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
+    """The name of a product in the list of the filter: the first part of a system's name."""
+    return found.groups() if any(found[1] in row for row in published_rows(stored, sentence)) else (None, None)
+
+
+@rule(rf"^Counted from: (\S+), ({THIN}) rows(?:, ({THIN}) counted)?")
+def _counted_from(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
+    (finding,) = (one for one in stored.findings.findings if one.claim.id == sentence.section)
+    (file,) = (file for file in finding.recount.files if file.name == found[1])
+    return file.name, stored.files[file.name]["counts"]["rows"], file.counted if file.counted != file.rows else None
+
+
+@rule(r"^Published score: ([\d.]+) %: accuracy, (\d+) questions, judge: ")
+def _published_score(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
+    known = {(percent(claim.score), str(claim.items)) for claim in imported_run(stored).imported.claims}
     return found.groups() if found.groups() in known else (known, None)
 
 
-@rule(r"^(\d+) missing$")
-def _without_answer(stored: Stored, _sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
-    (run,) = (row.run.imported for row in stored.rows.values() if row.run.imported)
-    return (len(run.missing),)
+@rule(r"^(All planned|Answered) questions(?: only)?: ([\d.]+) %, ([\d.]+)–([\d.]+), (\d+) of (\d+)$")
+def _imported_share(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
+    tally = imported_run(stored).scores.overall
+    items = tally.planned if found[1] == "All planned" else tally.done
+    low, high = wilson(tally.correct, items)
+    return found[1], percent(tally.correct / items), percent(low), percent(high), tally.correct, items
 
 
-@rule(r"^([\d.]+?\.\d)([\d.]+)–([\d.]+\.\d)(\D.*)$")
-def _file_share(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
-    """What a judge in a published file calls right, with its interval."""
-    for file in stored.files.values():
-        for share in file["figures"]["judges"].values():
-            counted = percent(share["share"]), percent(share["interval"]["low"]), percent(share["interval"]["high"])
-            if counted == found.groups()[:3]:
-                return found.groups()
-    return ("no file has this share", None, None, None)
+@rule(r"^Answered: (\d+)/(\d+), (\d+) missing, (\d+) errors$")
+def _answered(stored: Stored, _sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
+    run = imported_run(stored)
+    return run.coverage.done, run.coverage.planned, len(run.imported.missing), run.scores.overall.errors
+
+
+@rule(r"^(\d+) errors that this project published, newest first$")
+def _corrections(stored: Stored, _sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
+    return (len(stored.findings.corrections),)
+
+
+def imported_run(stored: Stored) -> Any:
+    (run,) = (row.run for row in stored.rows.values() if row.run.imported)
+    return run
+
+
+def published_rows(stored: Stored, sentence: Sentence) -> list[str]:
+    page = page_of(stored, sentence)
+    return re.findall(r"<tr[^>]* data-product=.*?</tr>", page, re.S)
 
 
 @rule(r"^(\d+) of (\d+) answers \(([\d.]+) %\) did not get the same verdict")
@@ -880,8 +910,8 @@ def test_every_number_in_a_sentence_is_that_of_the_stored_files(stored: Stored) 
     ("page", "text"),
     [
         ("index.html", "4 systems · 1 benchmark · 15 runs · 871 graded items · last updated 2026-11-27"),
-        ("findings/index.html", "holds 3"),
-        ("findings/index.html", "41 of our findings are wrong"),
+        ("published/index.html", "Counted again from published answers: 3"),
+        ("published/index.html", "41 of our findings are wrong"),
     ],
 )
 def test_a_number_that_is_not_stored_is_found(stored: Stored, page: str, text: str) -> None:

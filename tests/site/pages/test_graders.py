@@ -11,14 +11,13 @@ import pytest
 from memeval.archive.rows import pack
 from memeval.labels.store import sample_rows, stored_samples, write_reading
 from memeval.records.label import AnswerLabel, LabelReason, ReaderKind, Reading, ReadLabel, SampleRow, SampleShare
-from memeval.site.pages.findings import FindingsPages
 from memeval.site.pages.graders import GradersPage, is_lower_bound
-from memeval.site.pages.imported import ImportedPage
+from memeval.site.pages.published import PublishedPages
 from tests.site.conftest import draw
 from tests.site.items.test_failure_tables import text_of
 
 ROOT = Path(__file__).parents[3]
-PAGES = GradersPage(), ImportedPage(), FindingsPages()
+PAGES = GradersPage(), PublishedPages()
 
 RIGHT, VAGUE, WRONG = (
     (AnswerLabel.RIGHT, LabelReason.SAME),
@@ -121,7 +120,7 @@ def test_scores_are_shown_beside_labels_and_orders_are_compared(site: Path) -> N
     page = said(site, "graders")
     assert "trust the labels" in page and "By labels and by rules: τ = " in page
     raw = (site / "graders/index.html").read_text()
-    assert 'href="../imported/mirix/mem0/"' in raw
+    assert 'href="../published/mirix/mem0/"' in raw
 
 
 def test_vague_answers_are_labelled_on_the_page_of_judges(site: Path) -> None:
@@ -143,7 +142,7 @@ def test_rules_that_reject_one_system_more_often_do_not_rank(tmp_path: Path) -> 
     page = said(tmp_path / "site", "graders")
     assert "Rules (rules@1), false rejects: they differ between systems (p = 0.000). It does not rank these" in page
     assert "model-read" not in page and "a person" in page
-    assert "The rules do not rank the systems of locomo-answers" in said(tmp_path / "site", "imported")
+    assert "The rules do not rank the systems of locomo-answers" in said(tmp_path / "site", "published")
 
 
 def test_only_a_small_upper_limit_makes_a_lower_bound() -> None:
@@ -156,4 +155,4 @@ def test_a_board_without_labels_says_so(tmp_path: Path) -> None:
     draw(board(tmp_path), tmp_path / "site", *PAGES)
     assert "This board has no labels." in said(tmp_path / "site", "graders")
     assert not (tmp_path / "site/graders.json").exists()
-    assert "what the graders are worth" not in said(tmp_path / "site", "imported")
+    assert "what the graders are worth" not in said(tmp_path / "site", "published")

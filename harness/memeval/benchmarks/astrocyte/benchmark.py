@@ -1,7 +1,5 @@
 """The suites as benchmarks: their catalogues, files, graders and protocols."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import resources

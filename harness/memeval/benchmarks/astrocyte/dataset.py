@@ -1,7 +1,5 @@
 """Makes one scenario, which systems see, and answer keys, which they do not, from a suite."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from memeval.benchmarks.astrocyte.reading import RecallCase, ReflectCase, Suite
@@ -24,10 +22,9 @@ RECALL, FILTERED, NEGATIVE = "recall", "filtered", "negative"
 class SuiteDataset(Dataset):
     """A suite as one scenario: first all texts to retain, then all searches, then all questions to reflect on.
 
-    Args:
-        parameters: parameters of the track, beside the digest of the file.
-        dispositions: traits for reflections; empty for those of the system.
-        own: whether the categories of the suite are those of the benchmark; otherwise they are a slice.
+    ``parameters``: parameters of the track, beside the digest of the file. ``dispositions``: traits for reflections;
+    empty for those of the system. ``own``: whether the categories of the suite are those of the benchmark; otherwise
+    they are a slice.
     """
 
     def __init__(

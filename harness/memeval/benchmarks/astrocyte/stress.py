@@ -4,8 +4,6 @@ All banks are filled in turn. Searches run when each has 10, 25, 50 and 100 % of
 concurrently. Banks share most things, with different values, so only a separation of banks gives correct results.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -183,12 +181,8 @@ class _Asks:
     def ask(self, kind: str, turn: int, size: int, in_flight: int, number: int) -> tuple[Recall, ItemKey]:
         """Return a search and its key.
 
-        Args:
-            kind: one of :data:`SHARES`.
-            turn: number of earlier searches of its kind; determines the bank.
-            size: number of texts in a bank so far.
-            in_flight: number of concurrent searches.
-            number: number of the search.
+        ``kind``: one of :data:`SHARES`. ``turn``: number of earlier searches of its kind; determines the bank.
+        ``size``: number of texts in a bank so far.
         """
         bank = turn % len(self._held)
         name = f"{kind}-{number:04}"

@@ -1,7 +1,5 @@
 """beliefs@2 as a benchmark: catalogue, graders and generated data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -104,12 +102,8 @@ class BeliefsBenchmark(Benchmark):
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
         """Generate the data of a protocol and a tier.
 
-        Args:
-            path: must be ``None``; there is no file to read.
-            parameters: ``seed`` (default 42) and ``size`` (people, default 260), whole numbers.
-
-        Raises:
-            BadInput: a path was given, a parameter is unknown or out of range, or a pack of the tier is still withheld.
+        ``parameters``: ``seed`` (default 42) and ``size`` (people, default 260), whole numbers. Raises ``BadInput``: a
+        path was given, a parameter is unknown or out of range, or a pack of the tier is still withheld.
         """
         if tier in SIZES:
             return self._long(path, parameters, protocol, tier)

@@ -1,7 +1,5 @@
 """Generates the scenarios and answer keys of an edition, and checks their rules. A broken rule is an error."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta

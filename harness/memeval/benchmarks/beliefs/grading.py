@@ -1,7 +1,5 @@
 """Graders of retrieval: whether what is true at the asked time is found, early, in few tokens, and not misled."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Questions about a life with their keys: the right answer, and the turns that it follows from."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -64,8 +64,7 @@ class EvidenceKey(AnswerKey):
     def moved(self, ordinals: Mapping[str, str]) -> EvidenceKey:
         """Return the key with other ordinals of sessions.
 
-        Args:
-            ordinals: for each session, its ordinal in the other history.
+        ``ordinals``: for each session, its ordinal in the other history.
         """
 
         def turns(value: StatedValue) -> tuple[str, ...]:
@@ -86,7 +85,6 @@ class EvidenceKey(AnswerKey):
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The right answer."""
         return (self.reference,)
 
     @property

@@ -1,7 +1,5 @@
 """Generates lives: the planned items of each person with their traits, and a timeline with a topic for every item."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ are those of the separate histories, word for word, in order of days. Each quest
 sessions of that day. Keys name the same turns. ``stored``: the history of a person, then an export of all memories.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence, Set
 from datetime import date

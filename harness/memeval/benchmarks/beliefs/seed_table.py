@@ -3,8 +3,6 @@
 ``python -m memeval.benchmarks.beliefs.seed_table`` writes it again after a change of the public packs.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 

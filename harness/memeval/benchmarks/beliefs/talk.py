@@ -1,7 +1,5 @@
 """Writes the sessions of a life, those that state events and those of small talk, and puts them in order of days."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -148,10 +146,8 @@ class Talker:
     def _small_talk(self, room: int, turns: int = 4) -> list[DraftTurn]:
         """Return request, reply, addition and closing reply; the assistant says *your* for *my*.
 
-        Args:
-            room: characters that the session has left; the closest of some versions is taken, so that the length of a
-                session says nothing about its event.
-            turns: 2 for request and reply alone.
+        ``room``: characters that the session has left; the closest of some versions is taken, so that the length of a
+        session says nothing about its event. ``turns``: 2 for request and reply alone.
         """
         theme = self.words.themes[self.hand.draw(range(len(self.words.themes)))]
         versions = [self._version(theme)[:turns] for _ in range(VERSIONS)]

@@ -1,7 +1,5 @@
 """DeepMemEval as a benchmark: catalogue, graders, formats and data."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters, refuse_parameters

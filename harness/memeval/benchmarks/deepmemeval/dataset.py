@@ -1,7 +1,5 @@
 """Makes scenarios, which systems see, and answer keys, which they do not, from the released rows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Reads the released file and reports what is wrong with a copy."""
 
-from __future__ import annotations
-
 import json
 from codecs import BOM_UTF8
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Field names and order: nambok/DeepMemEval, ``run_deepmemeval.py`` and ``evaluate
 answers all questions of a scenario, and the claimed score weights the categories.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from math import fsum

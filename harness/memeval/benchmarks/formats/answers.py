@@ -1,7 +1,5 @@
 """Imported answers: the common type that every import format produces."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Reads files of answers by mappings that are data: ``answers.toml`` in the folder of a benchmark."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Sequence

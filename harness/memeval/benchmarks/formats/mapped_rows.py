@@ -1,7 +1,5 @@
 """Reads the rows of a file made elsewhere by a mapping that is data."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

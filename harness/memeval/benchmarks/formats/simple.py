@@ -5,8 +5,6 @@ are read strictly, each fault with its line: Python's own reader limits a field'
 the line ends of old Macs, and takes the rows after an unclosed quote for text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -27,11 +25,9 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 def table_rows(data: bytes, where: object, needed: str) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the rows of a table by the names in its first line, each with its location.
 
-    Raises ``BadInput``: a quote is not closed, or a row has more or fewer fields than the first line.
-
-    Args:
-        data: the bytes of the file: UTF-8, with commas, tabs or semicolons between fields, and any line ends.
-        needed: a name that the first line must have. The character that separates it from the others separates fields.
+    Raises ``BadInput``: a quote is not closed, or a row has more or fewer fields than the first line. ``data``: the
+    bytes of the file: UTF-8, with commas, tabs or semicolons between fields, and any line ends. ``needed``: a name that
+    the first line must have. The character that separates it from the others separates fields.
     """
     text = decoded(data, where)
     if "\0" in text:
@@ -112,10 +108,7 @@ def read(file: AnswerFile, benchmark_session: BenchmarkSession) -> ImportedAnswe
     """Read answers or rankings; see :data:`memeval.exchange.formats.Reader`.
 
     Raises ``BadInput``: the file has another shape, two entries of one question, or both answers and rankings.
-
-    Args:
-        file: a JSON object, JSON lines, or a table with comma-separated values, whose lists of ids have spaces.
-        benchmark_session: the benchmark, for the ids of its questions.
+    ``file``: a JSON object, JSON lines, or a table with comma-separated values, whose lists of ids have spaces.
     """
     entries = [
         (where, _id(question, where), _plain(value)) for where, question, value in _entries(file, benchmark_session)

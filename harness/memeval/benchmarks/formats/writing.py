@@ -4,8 +4,6 @@ For a benchmark whose text may not be published, text is included only if its da
 Without the data, items contain ids, numbers and states only.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -69,11 +67,9 @@ class RunItem:
 class RunItems:
     """The graded items of a run, in plan order.
 
-    Raises ``BadInput``: while iterating, the rows cannot be read.
-
-    Args:
-        folder: the run, with the full text of its rows if the data is available.
-        benchmark_session: the benchmark, opened on its data; ``None`` if the data is not available.
+    Raises ``BadInput``: while iterating, the rows cannot be read. ``folder``: the run, with the full text of its rows
+    if the data is available. ``benchmark_session``: the benchmark, opened on its data; ``None`` if the data is not
+    available.
     """
 
     def __init__(self, folder: RunFolder, benchmark_session: BenchmarkSession | None) -> None:

@@ -1,7 +1,5 @@
 """What every check of generated data needs. A broken rule is an error, not a warning."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

@@ -5,8 +5,6 @@ the rest; a file that does not match it is not used. The data is as secret as th
 shows the folder.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -67,10 +65,8 @@ def generated(
 ) -> Generated:
     """Return the data that an earlier process kept, or generate and keep it.
 
-    Args:
-        name: what is generated, as part of a file name.
-        parameters: those of the generator.
-        generate: generates the data; equal parameters give equal data.
+    ``name``: what is generated, as part of a file name. ``generate``: generates the data; equal parameters give equal
+    data.
     """
     names = f"{name}-{digest_of(dict(parameters))[7:15]}-"
     path = cache_home() / "benchmarks" / f"{names}{code_digest()[:16]}.jsonl"

@@ -1,7 +1,5 @@
 """Parameters of generated benchmarks, and what a tier cannot be opened with."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +18,8 @@ class SeedAndSize:
     def chosen(self, benchmark: str, path: Path | None, parameters: Parameters | None) -> tuple[int, int]:
         """Return the requested seed and size.
 
-        Raises ``BadInput``: a path was given, or a parameter that is unknown or out of range.
-
-        Args:
-            benchmark: id of the benchmark, for messages.
-            path: must be ``None``; there is no file to read.
-            parameters: ``seed`` and ``size``, whole numbers.
+        Raises ``BadInput``: a path was given, or a parameter that is unknown or out of range. ``path``: must be
+        ``None``; there is no file to read.
         """
         if path is not None:
             raise BadInput(

@@ -1,7 +1,5 @@
 """Who talks, and whom they talk about."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from memeval.benchmarks.kit.streams import stream

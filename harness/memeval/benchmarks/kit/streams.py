@@ -1,7 +1,5 @@
 """Reproducible randomness: a named random stream for every purpose, and shuffled decks with exact shares."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from typing import TypeVar

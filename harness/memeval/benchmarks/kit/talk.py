@@ -1,7 +1,5 @@
 """Turns and sessions before they have ids, what their sentences need, and several people in one memory."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -95,9 +95,7 @@ class ValuePeriod:
 class Timeline:
     """The events of one life in order of days.
 
-    Args:
-        events: the events; no two share a day.
-        rests_on: for each dependent topic, the topic that it depends on.
+    ``events``: the events; no two share a day. ``rests_on``: for each dependent topic, the topic that it depends on.
     """
 
     def __init__(self, events: tuple[TimelineEvent, ...], rests_on: Mapping[str, str]) -> None:

@@ -1,7 +1,5 @@
 """LifeBench as a benchmark: protocols with their graders and items, tiers, and data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -43,12 +41,9 @@ class LifeBenchBenchmark(Benchmark):
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> LifeBenchDataset:
         """Open the data of a tier. Under ``choice``, questions show their options.
 
-        Raises ``BadInput``: the data is missing or invalid, or there are parameters.
-
-        Args:
-            path: a folder with one folder per user, a folder above it, or a copy of the upstream repository; ``None``
-                for memeval's data folder.
-            tier: ``quick`` reads only its user.
+        Raises ``BadInput``: the data is missing or invalid, or there are parameters. ``path``: a folder with one folder
+        per user, a folder above it, or a copy of the upstream repository; ``None`` for memeval's data folder. ``tier``:
+        ``quick`` reads only its user.
         """
         refuse_parameters(INFO.id, parameters)
         folder = folder_of_users(path)

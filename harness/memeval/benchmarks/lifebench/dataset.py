@@ -1,7 +1,5 @@
 """Makes scenarios, which systems see, and answer keys, which they do not, from the files of users."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """LifeBench's graders: retrieval by day and by record, options, abstention, and rubrics."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from math import fsum
@@ -169,11 +167,7 @@ def _failed(
 ) -> Grade:
     """Return the grade of a blank answer, which is wrong, or of an error.
 
-    Args:
-        grader: name of the grader.
-        failure: state and reason.
-        credit: the credit of a blank answer; ``None`` for a grader without credits.
-        **rest: further fields of the grade.
+    ``credit``: the credit of a blank answer; ``None`` for a grader without credits.
     """
     state, reason = failure
     blank = state is GradeState.EMPTY

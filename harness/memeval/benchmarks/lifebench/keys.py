@@ -1,7 +1,5 @@
 """LifeBench's answer keys."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Literal
@@ -43,22 +41,18 @@ class PointKey(ReferenceKey):
 
     @property
     def prompt(self) -> str:
-        """The prompt about a criterion."""
         return self.kind
 
     @property
     def shown(self) -> Mapping[str, str]:
-        """The criterion and the reference answer."""
         return {"criterion": self.criterion, "reference": self.answer}
 
     @property
     def expected(self) -> str:
-        """The criterion."""
         return self.criterion
 
     @property
     def is_rubric(self) -> bool:
-        """Always true."""
         return True
 
 
@@ -91,12 +85,10 @@ class LifeBenchKey(ReferenceKey):
 
     @property
     def expected(self) -> str:
-        """The reference answer."""
         return self.answer
 
     @property
     def is_rubric(self) -> bool:
-        """Whether criteria decide."""
         return bool(self.rubric)
 
     @property
@@ -106,11 +98,9 @@ class LifeBenchKey(ReferenceKey):
 
     @property
     def relevant_turns(self) -> tuple[str, ...]:
-        """The turns of the evidence."""
         return self.record_turns
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The correct options with their letters, or the reference answer."""
         lettered = zip("ABCDEFGH", self.options, strict=False)
         return tuple(f"{letter}: {text}" for letter, text in lettered if letter in self.letters) or (self.answer,)

@@ -1,7 +1,5 @@
 """Reads the questions of a user: text, options, rubric, and references to evidence."""
 
-from __future__ import annotations
-
 import re
 from calendar import monthrange
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The options reader: chooses the option that the context supports best, by rules, without a model."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Finds and reads the released files of users, plain or gzip, and compares them with the release."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import zlib

@@ -1,7 +1,5 @@
 """Texts for systems: records as turns, without ids of the source and without personal numbers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -52,11 +50,7 @@ def turns_of(source: str, record: Mapping[str, Any], person: str) -> tuple[TurnT
     """Return a record as turns: a chat as its messages, any other record as one turn.
 
     A turn is one line, because a context is a list of lines: so stored contexts name turns instead of quoting them.
-
-    Args:
-        source: name of the record list.
-        record: the record; unknown fields are kept.
-        person: the name of the phone's owner.
+    ``record``: the record; unknown fields are kept. ``person``: the name of the phone's owner.
     """
     if source == CHAT:
         return tuple(

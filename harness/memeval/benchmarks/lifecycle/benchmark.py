@@ -1,7 +1,5 @@
 """lifecycle@1 as a benchmark: catalogue, graders and generated data."""
 
-from __future__ import annotations
-
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -44,11 +42,8 @@ class LifecycleBenchmark(Benchmark):
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> Dataset:
         """Generate the data of a protocol.
 
-        Raises ``BadInput``: a path was given, or a parameter that is unknown or out of range.
-
-        Args:
-            path: must be ``None``; there is no file to read.
-            parameters: ``seed`` (default 42) and ``size`` (default 14), whole numbers.
+        Raises ``BadInput``: a path was given, or a parameter that is unknown or out of range. ``parameters``: ``seed``
+        (default 42) and ``size`` (default 14), whole numbers.
         """
         seed, size = PARAMETERS.chosen(self.info.id, path, parameters)
         return GeneratedDataset({"seed": seed, "size": size}, _generation(seed, size, protocol))

@@ -1,7 +1,5 @@
 """Parts about whose fact it is: forget texts, a user or a topic; keep users apart; write for two users at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from memeval.benchmarks.lifecycle.keys import ProbeRule, ProbeStage, ProbeStatement

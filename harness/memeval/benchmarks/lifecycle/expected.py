@@ -1,7 +1,5 @@
 """Where each control is expected to differ from the careful one; see ``expected.toml``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from memeval.toml import read_words

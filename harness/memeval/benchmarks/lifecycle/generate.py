@@ -1,7 +1,5 @@
 """Generates the scenarios of a protocol from a seed, and checks their rules. A broken rule is an error."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -107,11 +105,8 @@ PROTOCOLS: dict[str, tuple[Mode, tuple[str, ...]]] = {
 def generate(seed: int, size: int, protocol: str) -> tuple[Written, ...]:
     """Return the scenarios of a protocol, part by part.
 
-    Raises ``BrokenRule``: a scenario breaks a rule.
-
-    Args:
-        size: number of scenarios of most parts; the others in proportion.
-        protocol: one of :data:`PROTOCOLS`.
+    Raises ``BrokenRule``: a scenario breaks a rule. ``size``: number of scenarios of most parts; the others in
+    proportion. ``protocol``: one of :data:`PROTOCOLS`.
     """
     mode, parts = PROTOCOLS[protocol]
     made = tuple(written for part in parts for written in _part(seed, size, mode, part))

@@ -1,7 +1,5 @@
 """Graders of probes: of what a search returns, and of answers in words. Neither needs a judge."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf

@@ -1,7 +1,5 @@
 """Keys of the probes: what must be found, what must not, and where it was said."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Literal
 
@@ -71,5 +69,4 @@ class ProbeKey(AnswerKey):
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The right result."""
         return (self.reference,)

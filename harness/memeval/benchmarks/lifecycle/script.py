@@ -1,7 +1,5 @@
 """Writes a scenario: what users say, what is forgotten and what is asked, as sessions or as texts in banks."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -70,10 +68,9 @@ class Script:
     def say(self, user: User, text: str, *, request: str = "", replies: str = "said", in_flight: int = 1) -> str:
         """Add what a user says or files. Return the ordinal of the turn with the text.
 
-        Args:
-            request: what the user asks for, if the text comes from a tool; blank if the user says the text.
-            replies: the kind of reply of the assistant.
-            in_flight: number of texts that are written to banks at the same time.
+        ``request``: what the user asks for, if the text comes from a tool; blank if the user says the text.
+        ``replies``: the kind of reply of the assistant. ``in_flight``: number of texts that are written to banks at the
+        same time.
         """
         self.later(1, self.gap)
         self._sessions += 1
@@ -145,12 +142,8 @@ class Script:
     ) -> None:
         """Add an item.
 
-        Args:
-            probe: what it tests, the slice ``probe``.
-            stages: its questions with what their responses must contain.
-            reference: the right result, for readers.
-            cluster: its cluster; blank for the scenario.
-            slices: other slices.
+        ``probe``: what it tests, the slice ``probe``. ``stages``: its questions with what their responses must contain.
+        ``reference``: the right result, for readers. ``cluster``: its cluster; blank for the scenario.
         """
         evidence = {turn.partition(":")[0] for _, stage in stages for part in stage.expected for turn in part.turns}
         self._items.append(

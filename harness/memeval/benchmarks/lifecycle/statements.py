@@ -1,7 +1,5 @@
 """Parts about what is true: corrections, claims of others, sources, and facts hidden in unrelated talk."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 
@@ -170,10 +168,8 @@ def _sourced(
 def growth(script: Script, size: int, cluster: str) -> None:
     """Write two facts, hidden in unrelated talk, and ask for both.
 
-    Args:
-        script: the scenario; its random stream is the same at each size.
-        size: one of :data:`SIZES`.
-        cluster: the cluster of the probes, the same at each size.
+    ``script``: the scenario; its random stream is the same at each size. ``size``: one of :data:`SIZES`. ``cluster``:
+    the cluster of the probes, the same at each size.
     """
     rng, script.gap = script.rng, 1
     (user,) = users(rng, 1)
@@ -204,9 +200,7 @@ def growth(script: Script, size: int, cluster: str) -> None:
 def _named(rng: random.Random, topics: list[Topic], values: list[str]) -> Iterator[tuple[str, Topic, str]]:
     """Yield facts of other people, each of a different person or topic: first of the asked topics, the last one first.
 
-    Args:
-        topics: the asked topics.
-        values: the user's values of them, which nobody else has.
+    ``topics``: the asked topics. ``values``: the user's values of them, which nobody else has.
     """
     pairs = [(relation, topic) for topic in TOPICS for relation in PEOPLE.relations]
     rng.shuffle(pairs)

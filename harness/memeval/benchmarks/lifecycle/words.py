@@ -1,7 +1,5 @@
 """Reads the words of the benchmark: topics, people, frames and talk."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """LoCoMo as a benchmark: graders by protocol, items by protocol and tier, and data."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Makes scenarios, which systems see, and answer keys, which they do not, from the released conversations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -3,8 +3,6 @@
 Formulas: snap-research/locomo, ``task_eval/evaluation.py``.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections import Counter
@@ -144,11 +142,9 @@ def recall_upstream(evidence: Sequence[str], retrieved: Sequence[str] | None) ->
     """Return the recall of LoCoMo's code over all retrieved items.
 
     Without evidence or retrieved items it is 1. If the first id is a session's, session numbers are compared; otherwise
-    the evidence ids are compared literally. For an empty list, on which LoCoMo's code fails, it is 0.
-
-    Args:
-        evidence: as in the file, including malformed and repeated entries.
-        retrieved: LoCoMo's ids of the retrieved items, best first; ``None`` if the system returned no items.
+    the evidence ids are compared literally. For an empty list, on which LoCoMo's code fails, it is 0. ``evidence``: as
+    in the file, including malformed and repeated entries. ``retrieved``: LoCoMo's ids of the retrieved items, best
+    first; ``None`` if the system returned no items.
     """
     if retrieved is None or not evidence:
         return 1.0
@@ -164,11 +160,9 @@ class LocomoF1(RuleGrader):
     def grade(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response], judge: Judge) -> Grade:
         """Grade one item; see :class:`memeval.grading.base.Grader`. The judge is not used.
 
-        The credit is the rounded score. ``unrounded`` and ``without-adversarial`` are the alternates.
-
-        Raises:
-            TypeError: the item's key is not LoCoMo's.
-            ValueError: the item is not one question with one response, or its key has no answer to compare with.
+        The credit is the rounded score. ``unrounded`` and ``without-adversarial`` are the alternates. Raises
+        ``TypeError``: the item's key is not LoCoMo's. Raises ``ValueError``: the item is not one question with one
+        response, or its key has no answer to compare with.
         """
         response, key = only(item, responses, self.name), item.key_as(LocomoKey, self.name)
         score = official_f1(key, response.answer)

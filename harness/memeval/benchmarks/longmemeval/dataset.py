@@ -1,7 +1,5 @@
 """Makes scenarios, which systems see, and answer keys, which they do not, from the released questions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
@@ -81,11 +79,7 @@ def abstains(question_id: str) -> bool:
 def item_key(question_id: str, scenario_id: str, key: LongMemEvalKey, evidence: Sequence[str]) -> ItemKey:
     """Return the item key of a question.
 
-    Args:
-        question_id: the id of the question and of the item.
-        scenario_id: the id of its history.
-        key: the answer key.
-        evidence: ordinals of the evidence sessions; empty if unknown.
+    ``evidence``: ordinals of the evidence sessions; empty if unknown.
     """
     return ItemKey(
         item_id=question_id,

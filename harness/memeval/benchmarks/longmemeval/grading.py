@@ -4,8 +4,6 @@ Those (xiaowu0162/LongMemEval, ``src/retrieval/eval_utils.py``) use user turns o
 source's ids, and use the older discount of ranks. memeval's own measures are in :mod:`memeval.grading.evidence`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """LongMemEval's answer key."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Literal
@@ -52,7 +50,6 @@ class LongMemEvalKey(ReferenceKey):
 
     @property
     def prompt(self) -> str:
-        """The prompt of the question type, or of unanswerable questions."""
         return "longmemeval-abstention" if self.abstention else _PROMPTS.get(self.question_type, "longmemeval-answer")
 
     @property
@@ -62,17 +59,14 @@ class LongMemEvalKey(ReferenceKey):
 
     @property
     def expected(self) -> str:
-        """The reference answer."""
         return self.answer
 
     @property
     def relevant_turns(self) -> tuple[str, ...]:
-        """The evidence turns."""
         return self.evidence_turns
 
     @property
     def unanswerable(self) -> bool:
-        """Whether the question is unanswerable."""
         return self.abstention
 
     @property

@@ -4,8 +4,6 @@ The mapping reads the rows. Code reads what no path names: the version of a stra
 in its score, which leaves out those with errors, and the scores of other judges, whose names are parts of field names.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -5,8 +5,6 @@ questions in its result files, without history. A file of keys has all questions
 history: it grades answers, and no system can run on it. None is the released data, so runs on them are never ranked.
 """
 
-from __future__ import annotations
-
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -121,9 +119,7 @@ _LONGEST_LINE = 1_000_000
 class ElsewhereDataset(Dataset):
     """Questions in the format of another project, all in memory.
 
-    Args:
-        turn_ids: per scenario, further turn ids of the source, with their ordinals.
-        runnable: whether the histories are there.
+    ``turn_ids``: per scenario, further turn ids of the source, with their ordinals.
     """
 
     released = False

@@ -1,7 +1,5 @@
 """Reads the released files strictly, keeps a summary of every question in memory, and makes steps from sessions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -193,10 +191,7 @@ def read(path: Path, sources: tuple[Source, ...], wanted: str | None) -> LongMem
 
     Raises ``BadInput``: the file is missing, truncated, invalid, repeats an id, is the older release, or is not the
     expected file; or in a local copy, the evidence of a question is not among its sessions, or a time cannot be read.
-
-    Args:
-        sources: the released files.
-        wanted: name of the expected file, or ``local``; ``None`` for any.
+    ``wanted``: name of the expected file, or ``local``; ``None`` for any.
     """
     index = indexed(path, QuestionHeads(path), kind=KIND, remedy=PULL)
     file = _file(index, sources, wanted)

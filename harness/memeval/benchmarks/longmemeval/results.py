@@ -3,8 +3,6 @@
 Field names and order: xiaowu0162/LongMemEval, ``src/evaluation/evaluate_qa.py`` and ``src/retrieval/run_retrieval.py``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path

@@ -3,8 +3,6 @@
 The algorithm is that of jeffs-brain/memory (``go/eval/lme/dataset.go``), to the bit.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
@@ -19,13 +17,9 @@ INCREMENT = 1442695040888963407
 def sampled(items: Sequence[T], group: Callable[[T], str], size: int, seed: int) -> tuple[T, ...]:
     """Return a stratified sample, group by group in the order of their names.
 
-    A group that is taken completely keeps its order; other groups are shuffled and cut.
-
-    Args:
-        items: all items, in the order of the file.
-        group: returns the group of an item.
-        size: sample size; if there are no more items, all are returned in the order of the file.
-        seed: seed of the shuffle; each group starts with the same seed.
+    A group that is taken completely keeps its order; other groups are shuffled and cut. ``size``: sample size; if there
+    are no more items, all are returned in the order of the file. ``seed``: seed of the shuffle; each group starts with
+    the same seed.
     """
     if size <= 0 or size >= len(items):
         return tuple(items)
@@ -57,12 +51,7 @@ def allocations(sizes: Mapping[str, int], size: int) -> dict[str, int]:
 
 
 def shuffled(count: int, seed: int) -> list[int]:
-    """Return the numbers below ``count`` in shuffled order (Fisher and Yates, from the end).
-
-    Args:
-        count: how many numbers.
-        seed: first state of the generator.
-    """
+    """Return the numbers below ``count`` in shuffled order (Fisher and Yates, from the end)."""
     order = list(range(count))
     state = seed
     for last in range(count - 1, 0, -1):

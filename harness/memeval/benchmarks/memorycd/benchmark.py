@@ -1,7 +1,5 @@
 """MemoryCD as a benchmark: where its files are, eight protocols, and their graders."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -118,15 +116,11 @@ class MemoryCDBenchmark(Benchmark):
     def opened(self, path: Path | None, parameters: Parameters | None, protocol: str, tier: str) -> MemoryCDDataset:
         """Open the data of a protocol.
 
-        Raises ``BadInput``: the data is missing or invalid, or a parameter is unknown or invalid.
-
-        Args:
-            path: the user file, or a folder with it and the metadata, in the documented or the released layout;
-                ``None`` for the data folder of memeval.
-            parameters: ``form``: ``released`` (default), or ``clean`` without hints to the answers; ``tests``: number
-                of last reviews of a user that are asked for; ``users``: number of users per domain, 0 for all;
-                ``sources``: domains of the memory in cross-domain protocols, joined by ``+``.
-            protocol: the task and the setting.
+        Raises ``BadInput``: the data is missing or invalid, or a parameter is unknown or invalid. ``path``: the user
+        file, or a folder with it and the metadata, in the documented or the released layout; ``None`` for the data
+        folder of memeval. ``parameters``: ``form``: ``released`` (default), or ``clean`` without hints to the answers;
+        ``tests``: number of last reviews of a user that are asked for; ``users``: number of users per domain, 0 for
+        all; ``sources``: domains of the memory in cross-domain protocols, joined by ``+``.
         """
         chosen = _checked(parameters or {})
         file = users_file(path)

@@ -1,7 +1,5 @@
 """Makes scenarios, which systems see, and answer keys, which they do not, from reviews."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

@@ -4,8 +4,6 @@ Rules: AgentMemoryWorld/MemoryCD, ``eval_core.py``. The released rules always gi
 number, and the prompt's order for missing ids. The strict rules report both cases and give no credit.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import defaultdict
@@ -144,8 +142,7 @@ def parse_rates(responses: Sequence[Response], state: ParseState) -> dict[str, f
 def macro_average(values: Iterable[tuple[str, float]]) -> float | None:
     """Return the mean of the people's means, so that each person has the same weight.
 
-    Returns:
-        The average; ``None`` if there are no values.
+    Returns: The average; ``None`` if there are no values.
     """
     by_person: dict[str, list[float]] = defaultdict(list)
     for person, value in values:

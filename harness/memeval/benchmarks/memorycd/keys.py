@@ -1,7 +1,5 @@
 """MemoryCD's key: a person's rating, text or choice; and the released domains."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Literal
 
@@ -40,5 +38,4 @@ class MemoryCDKey(AnswerKey):
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The rating, the text or the chosen item."""
         return (next(str(value) for value in (self.rating, self.text, self.chosen, "") if value is not None),)

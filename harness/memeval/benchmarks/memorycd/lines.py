@@ -1,7 +1,5 @@
 """Reads files of JSON lines as a stream, plain or gzip by their first bytes, and notes skipped lines."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json
@@ -177,13 +175,8 @@ class Index:
 def index_of(path: Path, kind: str, reading: FillTables, remedy: str) -> Index:
     """Return the index of a file; create it if absent.
 
-    Raises ``BadInput``: the file is missing or invalid; see :meth:`JsonLines.objects`.
-
-    Args:
-        path: the file: JSON lines, plain or gzip.
-        kind: name and version of ``reading``. Each kind has its own index.
-        reading: creates and fills the tables.
-        remedy: how to fix an invalid file, as a sentence.
+    Raises ``BadInput``: the file is missing or invalid; see :meth:`JsonLines.objects`. ``kind``: name and version of
+    ``reading``. Each kind has its own index.
     """
     try:
         with path.open("rb") as file:

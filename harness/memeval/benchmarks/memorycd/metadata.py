@@ -1,7 +1,5 @@
 """Metadata of products: one file per domain, with lookup by product id."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -52,10 +50,6 @@ def read_metadata(path: Path, remedy: str) -> Index:
 
     If a product has several lines, the last one wins. Skips invalid lines and notes them. Raises ``BadInput``: the file
     is empty, truncated or invalid.
-
-    Args:
-        path: the file, plain or gzip.
-        remedy: how to fix an invalid file, as a sentence.
     """
     return index_of(path, KIND, _read, remedy)
 

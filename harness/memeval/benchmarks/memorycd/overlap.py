@@ -6,8 +6,6 @@ section 3. ROUGE-1 and ROUGE-L: Lin, "ROUGE: a package for automatic evaluation 
 The packages are not used, because their import loads all of NLTK. Tests check that the values are equal.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The habits reader: solves MemoryCD's tasks from the reviews in the context, by rules, without a model."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Texts for systems: reviews and products in the format of MemoryCD, tasks in memeval's own words."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 
@@ -66,12 +64,8 @@ def work(
 ) -> str:
     """Return the text of a task: instruction and target.
 
-    Args:
-        task: the kind of task.
-        item: the review to predict.
-        product: the metadata of its product, or ``None``.
-        shown: for a ranking, the candidates in the shown order, each with its metadata or ``None``.
-        clean: whether a rating task leaves out the title of the review.
+    ``shown``: for a ranking, the candidates in the shown order, each with its metadata or ``None``. ``clean``: whether
+    a rating task leaves out the title of the review.
     """
     title = item.title if task is MemoryCDTask.RATING and not clean else ""
     rating = "" if item.rating is None else f"{item.rating}/5"
@@ -96,12 +90,7 @@ def query(
 ) -> str:
     """Return the search query for the memory: that of the released code, or the domain if it is empty.
 
-    Args:
-        task: the kind of task.
-        item: the review to predict.
-        product: the metadata of its product, or ``None``.
-        shown: for a ranking, the candidates in the shown order, each with its metadata or ``None``.
-        clean: whether to leave out the title of the review and, for a ranking, search for all candidates.
+    ``clean``: whether to leave out the title of the review and, for a ranking, search for all candidates.
     """
     if clean and task is MemoryCDTask.RANKING:
         words = [text for _id, known in shown if known is not None for text in known.words]
@@ -115,9 +104,7 @@ def query(
 def candidates(user_id: str, item: Interaction, *, once: bool) -> tuple[str, ...]:
     """Return the ids to rank in the shown order, by ``sha256("seed:user:target:id")``.
 
-    Args:
-        item: the review of the chosen product.
-        once: whether to remove repeated ids.
+    ``once``: whether to remove repeated ids.
     """
     ids = [item.item, *item.negatives]
     keyed = sorted((hashlib.sha256(f"{SEED}:{user_id}:{item.domain}:{each}".encode()).digest(), each) for each in ids)

@@ -315,12 +315,7 @@ def _meta(item: str, product: Product) -> Row:
 
 
 def _name(run: Run, data: MemoryCDDataset, domain: str, retrieves: bool) -> RunName:
-    """Return the run's name in the released code's form; the reader is its model.
-
-    Args:
-        domain: the domain of the questions.
-        retrieves: whether the run has retrieved items.
-    """
+    """Return the run's name in the released code's form; the reader is its model."""
     setting = data.setting
     started = datetime.fromisoformat(run.timing.started)
     users = int(run.track.parameters.get("users", 0))

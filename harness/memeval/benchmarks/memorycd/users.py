@@ -1,7 +1,5 @@
 """Users and their reviews, from the released file by its index, and their split into memory and tests."""
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3
@@ -90,10 +88,6 @@ def read_users(path: Path, remedy: str) -> Users:
     Skips lines that are invalid or have no user. A rating outside 1 to 5 counts as missing. Both give a note. Other
     domains than the four are ignored. Raises ``BadInput``: the file is missing, empty, truncated or invalid, or a user
     appears twice.
-
-    Args:
-        path: the file, plain or gzip.
-        remedy: how to fix an invalid file, as a sentence.
     """
     index = index_of(path, KIND, _read, remedy)
     return Users(index, tuple(row[0] for row in index.rows("SELECT user_id FROM users ORDER BY place")))
@@ -232,9 +226,7 @@ class Split:
 def split(histories: Mapping[str, History], target: str, setting: SplitSetting) -> Split | None:
     """Return the split of a user for a domain; ``None`` if the memory is empty.
 
-    Args:
-        histories: the reviews of the user, by domain.
-        target: the tested domain, with enough reviews; see :meth:`SplitSetting.takes`.
+    ``target``: the tested domain, with enough reviews; see :meth:`SplitSetting.takes`.
     """
     own = histories[target]
     tests = own[-setting.tests :]

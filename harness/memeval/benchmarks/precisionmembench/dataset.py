@@ -23,7 +23,10 @@ from memeval.records.scenario import Recall, Retain, Scenario, Step
 SEARCHES, TURNS = "searches", "conversations"
 """The scenarios: all cases over one store, and all conversations over another."""
 
-MATCH, NO_MATCH, ALWAYS_PASSED, CONVERSATION = "match", "no-match", "always-passed", "conversation"
+MATCHES = "match-one", "match-two", "match-many"
+"""The categories of searches with matching beliefs, by their number."""
+
+NO_MATCH, ALWAYS_PASSED, CONVERSATION = "no-match", "always-passed", "conversation"
 
 _NEW_USER = "Cross-user isolation", "Cold start behavior"
 """Categories of the file in which separate users are enough to pass."""
@@ -137,7 +140,7 @@ class PrecisionDataset(Dataset):
 
     def verify(self) -> str:
         counts = Counter(key.category for key in self.answer_keys())
-        return f"the three released files; {counts[MATCH]} searches have a matching belief"
+        return f"the three released files; {sum(counts[each] for each in MATCHES)} searches have a matching belief"
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -161,7 +164,7 @@ def ordinal(number: int) -> str:
 
 def _category(case: Case, key: BeliefSearchKey) -> str:
     if key.expected:
-        return MATCH
+        return MATCHES[min(len(key.expected), len(MATCHES)) - 1]
     return ALWAYS_PASSED if key.room == 0 or case.category in _NEW_USER else NO_MATCH
 
 

@@ -15,13 +15,13 @@ from memeval.records.scenario import Scenario
 
 
 class BeliefSearch(RuleGrader):
-    """Grades the result of a search by precision, or if no belief matches, by its emptiness; without a judge.
+    """Grades the result of a search by F2, or if no belief matches, by its emptiness; without a judge.
 
     A search of a conversation is right if the authors' rule accepts it. Results that are no text of the scenario count
     as not expected; the authors' code leaves them out, and so do the rule and the metrics that are called published.
     """
 
-    name = "belief-search@1"
+    name = "belief-search@2"
 
     def __init__(self) -> None:
         self._indexes = TextIndexes()
@@ -58,9 +58,9 @@ class BeliefSearch(RuleGrader):
 
 
 def _credit(result: Result) -> float:
-    """Return precision if a belief matches, else whether the authors' rule accepts the result."""
+    """Return F2 if a belief matches, else whether the authors' rule accepts the result."""
     if result.key.expected and not result.key.of_turn:
-        return result.precision or 0.0
+        return result.f2
     return float(result.passed)
 
 
@@ -70,6 +70,7 @@ def _of_case(own: Result, published: Result) -> dict[str, float | None]:
     return {
         "passed": float(published.passed),
         "exact": float(own.is_exact) if reachable else None,
+        "precision_43": own.precision if key.expected else None,
         "precision": published.precision,
         "recall": own.recall,
     }

@@ -80,6 +80,12 @@ class Result:
         return self.hits / len(self.key.expected) if self.key.expected else None
 
     @property
+    def f2(self) -> float:
+        """The weighted harmonic mean ``5 P R / (4 P + R)`` of precision and recall (van Rijsbergen 1979, chapter 7)."""
+        precision, recall = self.precision or 0.0, self.recall or 0.0
+        return 5 * precision * recall / (4 * precision + recall) if recall else 0.0
+
+    @property
     def drift(self) -> float | None:
         """Share of the result that is not expected; ``None`` if the result is empty.
 

@@ -1,7 +1,5 @@
 """The question sets as benchmarks: catalogue, graders and data."""
 
-from __future__ import annotations
-
 import re
 from abc import abstractmethod
 from importlib import resources

@@ -1,7 +1,5 @@
 """Makes a scenario and keys from the rows of a question set, and a table of the texts that pass without being right."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Fields and their order: jeffs-brain/memory, ``eval/runner.py``. The mapping read
 each names a document by one of two fields, as a path, an ordinal or an id, and only the data tells which.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Graders of question sets: by needles, or by a judge."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from memeval.benchmarks.qa.keys import QaKey, holds, holds_anywhere

@@ -4,8 +4,6 @@ The rules are for question sets in JSON Lines (jeffs-brain/memory, ``eval/``). T
 ``W`` in every answer with a w.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Literal

@@ -75,8 +75,7 @@ _END = Token("", "", 0)
 def by_meaning(case: Case, key: ReferenceKey) -> Verdict | str:
     """Judge an answer to a question with a reference answer.
 
-    Returns:
-        The verdict and its reason; only a reason if the rules cannot tell.
+    Returns: The verdict and its reason; only a reason if the rules cannot tell.
     """
     if key.is_rubric:
         return False, "The reference is a rubric, which rules cannot read."
@@ -143,8 +142,7 @@ def _polar(answer: str, question: str, wanted: bool) -> Verdict:
 class _Compared:
     """An answer and its question, to be compared with references.
 
-    Args:
-        off: allowed differences of a number.
+    ``off``: allowed differences of a number.
     """
 
     def __init__(self, answer: str, question: str, expected: str, off: Sequence[int]) -> None:

@@ -1,7 +1,5 @@
 """Words of English from ``lexical.toml``: those without a meaning of their own, irregular forms, words for the same."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache

@@ -136,8 +136,7 @@ def _pattern() -> regex.Pattern[str]:
 def periods(text: str, year: int | None = None) -> list[Period]:
     """Return the periods of a text in order.
 
-    Args:
-        year: the year of dates that name none; ``None`` if it is not known.
+    ``year``: the year of dates that name none; ``None`` if it is not known.
     """
     found: list[Period] = []
     if _HINT.search(text) is None:

@@ -1,7 +1,5 @@
 """The answers that a reference accepts, and whether an answer to a yes-or-no question says yes or no."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
@@ -32,9 +30,7 @@ def alternatives(reference: str, loose: bool) -> Iterator[str]:
     """Yield the answers that a reference accepts.
 
     It also accepts answers that it calls acceptable, and answers in brackets after "or"; other brackets are asides.
-
-    Args:
-        loose: whether reasons after the answer are ignored, and whether "or" separates alternative answers.
+    ``loose``: whether reasons after the answer are ignored, and whether "or" separates alternative answers.
     """
     sentences = _STOP.split(reference)
     also = [_ACCEPTED.sub("", sentence) for sentence in sentences if _ACCEPTED.search(sentence)]

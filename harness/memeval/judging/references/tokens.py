@@ -1,7 +1,5 @@
 """What a text says, as tokens that can be compared: stems of words, numbers, and lengths of time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -99,10 +97,8 @@ def _phrases() -> regex.Pattern[str]:
 def read(text: str, year: int | None = None, *, lengths: bool = False) -> ReadText:
     """Read a text.
 
-    Args:
-        text: the text, in the form of :func:`simplified`.
-        year: the year of dates that name none.
-        lengths: whether the "two weeks" of "two weeks before 5 May" are tokens of their own as well.
+    ``year``: the year of dates that name none. ``lengths``: whether the "two weeks" of "two weeks before 5 May" are
+    tokens of their own as well.
     """
     found = tuple(periods(text, year))
     tokens: list[Token] = []

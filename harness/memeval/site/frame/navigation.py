@@ -26,22 +26,19 @@ class Entry:
 
 
 BOARD = (
-    Entry("Leaderboard", ""),
-    Entry("Systems", "systems/"),
+    Entry("Board", ""),
+    Entry("Products", "systems/"),
     Entry("Benchmarks", "benchmarks/"),
     Entry("Compare", "compare/"),
-)
-FINDINGS = (
-    Entry("Findings", "findings/"),
-    Entry("Published answers, graded again", "imported/"),
-    Entry("Judges on trial", "judges/"),
-    Entry("What the graders are worth", "graders/"),
+    Entry("Published scores", "published/"),
 )
 MORE = (
     Entry("Overall index", "overall/"),
     Entry("Trade-offs", "trade-offs/"),
     Entry("Trends", "trends/"),
     Entry("Matrices", "matrices/"),
+    Entry("What the graders are worth", "graders/"),
+    Entry("Judges on trial", "judges/"),
     Entry("Tracks", "tracks/"),
     Entry("Releases", "releases/"),
     Entry("Ledger", "ledger/"),
@@ -73,10 +70,8 @@ def guide(own: bool) -> Entry:
 
 def navigation(own: bool) -> tuple[Entry, ...]:
     brought = tuple(Entry(page.publisher.title, f"{page.name}/") for page in brought_pages() if page.publisher.title)
-    findings, more = (
-        Entry(title, pages[0].url, pages) for title, pages in (("Findings", FINDINGS), ("More results", MORE + brought))
-    )
-    return *BOARD, findings, guide(own), more
+    more = MORE + brought
+    return *BOARD, guide(own), Entry("More results", more[0].url, more)
 
 
 def _pages(lines: list[dict[str, Any]]) -> Iterator[Entry]:

@@ -18,9 +18,9 @@ from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.model.labels import INTERFACES, label
 from memeval.site.model.urls import segment, system_url
-from memeval.site.pages.findings import BADGES, claimed_text, counted_text
 from memeval.site.pages.kept_files import kept_files, row_inputs
 from memeval.site.pages.pictures import badge_of
+from memeval.site.pages.published import BADGES, claimed_text, counted_text
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
 from memeval.site.table.columns import TableCell

@@ -31,7 +31,7 @@ class Control:
     filename: str
     class_name: str
     readers: tuple[str, ...]
-    """The readers it runs under; the first is its default."""
+    """The readers it runs under; the first is its default. None for a control that only searches banks of texts."""
     gains_in: str
     view: View = View.ALL
     folder: Path = HERE
@@ -94,6 +94,26 @@ _TABLE = (
         "BM25",
         (EXTRACTIVE,),
         "Questions that share words with what was said, however much noise lies around it.",
+    ),
+    Control(
+        "bm25-texts",
+        "BM25, texts",
+        "Retrieves single texts of a bank by word matching, as BM25 does with turns. A memory system should do better.",
+        "bm25_texts.py",
+        "BM25Texts",
+        (),
+        "Searches that share words with a text; it keeps to the bank, tags and time that are asked for.",
+        reads=("bm25.py",),
+    ),
+    Control(
+        "top-1",
+        "Best text alone",
+        "Returns one text for every search, the best of BM25. It shows what a metric gives for leaving out the rest.",
+        "top_one.py",
+        "TopOne",
+        (),
+        "Searches that expect one text; not those that expect several or none.",
+        reads=("bm25_texts.py", "bm25.py"),
     ),
     Control(
         "oracle",

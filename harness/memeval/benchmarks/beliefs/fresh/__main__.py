@@ -1,7 +1,5 @@
 """The maintainer's command for fresh editions: ``python -m memeval.benchmarks.beliefs.fresh``."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence
@@ -58,14 +56,8 @@ def announce(at: str, names: Sequence[str], file: Path, packs: Path, now: dateti
     """Add an edition to the file of the editions, and return it.
 
     Raises ``BadInput``: the time is invalid or not to come; an edition of that month is announced; a pack is unknown,
-    named twice, public, or may be published before the draw.
-
-    Args:
-        at: time of the draw of its seed, UTC, to the second.
-        names: names of its wording packs; empty for the public wording.
-        file: the file of the editions.
-        packs: the folder of the packs, with their digests.
-        now: the time of the announcement.
+    named twice, public, or may be published before the draw. ``at``: time of the draw of its seed, UTC, to the second.
+    ``names``: names of its wording packs; empty for the public wording.
     """
     try:
         moment = datetime.strptime(at, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)

@@ -1,7 +1,5 @@
 """A fresh edition as a benchmark: beliefs@2 with the seed of a beacon, and perhaps with withheld wording packs."""
 
-from __future__ import annotations
-
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
@@ -20,12 +18,9 @@ from memeval.toml import parse_toml
 class FreshBeliefsBenchmark(BeliefsBenchmark):
     """beliefs@2 with a seed that nobody could know when the edition was announced.
 
-    Raises ``BadInput``: the edition is unknown.
-
-    Args:
-        edition_id: id of an edition of memeval, or another edition.
-        beacon: the source of its seed; ``None`` for the beacon of memeval's editions.
-        packs: the folder with the packs and their digests; ``None`` for memeval's own.
+    Raises ``BadInput``: the edition is unknown. ``edition_id``: id of an edition of memeval, or another edition.
+    ``beacon``: the source of its seed; ``None`` for the beacon of memeval's editions. ``packs``: the folder with the
+    packs and their digests; ``None`` for memeval's own.
     """
 
     def __init__(
@@ -40,11 +35,8 @@ class FreshBeliefsBenchmark(BeliefsBenchmark):
         """Generate the data from the seed and the packs of the edition.
 
         Raises ``BadInput``: the value is missing or of another edition; a pack is withheld or differs from its digest;
-        or a parameter is unknown or invalid.
-
-        Args:
-            path: the stored value of the beacon; ``None`` for the copy of ``memeval data pull``.
-            parameters: ``size`` (people, default 260), a whole number.
+        or a parameter is unknown or invalid. ``path``: the stored value of the beacon; ``None`` for the copy of
+        ``memeval data pull``. ``parameters``: ``size`` (people, default 260), a whole number.
         """
         dataset = super().opened(path, parameters, protocol, tier)
         dataset.released = is_official(self.value(path), self.beacon)

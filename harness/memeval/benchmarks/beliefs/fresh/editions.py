@@ -1,7 +1,5 @@
 """The editions and the source of their seeds."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from functools import cache
 from importlib import resources

@@ -5,8 +5,6 @@ does not check that the signature is that of the beacon, which needs pairings of
 parameters of every run, so anyone can compare it with the beacon.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -69,11 +67,8 @@ def fetch(edition: Edition, beacon: Beacon, target: Path) -> Path:
     """Fetch the value of an edition and store it. A valid stored value stays as it is.
 
     Raises ``BadInput``: the value is not drawn yet, by the clock of this machine; the beacon cannot be reached or sent
-    another value; or the file cannot be written. The file is never half-written.
-
-    Args:
-        beacon: the source of its seed.
-        target: the file to write; its folder is created if missing.
+    another value; or the file cannot be written. The file is never half-written. ``beacon``: the source of its seed.
+    ``target``: the file to write; its folder is created if missing.
     """
     if target.is_file():
         try:

@@ -5,8 +5,6 @@ people have other values of the topics that are asked about, and the user's own 
 those that are asked, so that neither topic nor sentence tells filler from the rest.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta

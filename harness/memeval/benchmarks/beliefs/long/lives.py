@@ -1,7 +1,5 @@
 """Ten lives with their sessions and questions, the same at every size, in talk that hardly ever repeats anything."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The maintainer's command for wording packs: ``python -m memeval.benchmarks.beliefs.wording``."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence
@@ -81,9 +79,8 @@ def _read(file: Path) -> WordingPack:
 def _check(file: Path, others: Sequence[Path]) -> None:
     """Check a pack by itself and beside others.
 
-    Raises:
-        BadInput: a file is not a pack.
-        CheckFailed: the pack breaks a rule, or shares words with another pack.
+    Raises ``BadInput``: a file is not a pack. Raises ``CheckFailed``: the pack breaks a rule, or shares words with
+    another pack.
     """
     pack = _read(file)
     found = [

@@ -1,7 +1,5 @@
 """The wording of each tier: the packs it mixes. A withheld pack is published as a digest first (commit and reveal)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date

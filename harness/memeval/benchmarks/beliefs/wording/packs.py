@@ -1,7 +1,5 @@
 """The content of a wording pack, and the rules that every pack must satisfy."""
 
-from __future__ import annotations
-
 import re
 import string
 import tomllib
@@ -66,10 +64,7 @@ class WordedTopic(Record):
     def clause(self, value: TopicValue, form: Form, my: str) -> str:
         """Return the verb phrase with a value in it.
 
-        Args:
-            value: what fills it.
-            form: the form of its verb.
-            my: the possessive of whoever does it: ``my``, ``your``, ``her``.
+        ``form``: the form of its verb. ``my``: the possessive of whoever does it: ``my``, ``your``, ``her``.
         """
         verb = self.verb[list(Form).index(form)]
         return f"{verb} {self.rest}".format(v=value.text, my=my)

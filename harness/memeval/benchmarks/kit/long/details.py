@@ -3,8 +3,6 @@
 Names are made of syllables. There are some hundred thousand, so that new words occur in a history of any length.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A history of a given length, with random access to its sessions, and what it is generated from."""
 
-from __future__ import annotations
-
 import zlib
 from abc import ABC, abstractmethod
 from bisect import bisect_left

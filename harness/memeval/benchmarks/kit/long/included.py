@@ -3,8 +3,6 @@
 ``python -m memeval.benchmarks.kit.long.included`` writes them again, after a change of the code or the words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

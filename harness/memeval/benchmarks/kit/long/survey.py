@@ -5,8 +5,6 @@ the digest of the code that generates the histories. memeval includes the result
 tokens; see :mod:`memeval.benchmarks.kit.long.included`. ``memeval data verify`` repeats the pass.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
