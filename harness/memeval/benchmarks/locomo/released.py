@@ -222,8 +222,7 @@ def _sessions(conversation: Mapping[str, Any], label: str, path: Path) -> Iterat
             moment = datetime.strptime(date, _DATE_FORM)
         except (TypeError, ValueError):
             raise _wrong(
-                path,
-                f"{label}: '{key}_date_time' is {str(date)[:64]!r}, not a time such as '1:56 pm on 8 May, 2023'.",
+                path, f"{label}: '{key}_date_time' is {str(date)[:64]!r}, not a time such as '1:56 pm on 8 May, 2023'."
             ) from None
         yield LocomoSession(number, f"{moment.isoformat()}Z", turns)
 
