@@ -368,9 +368,7 @@ def test_nothing_outlives_memeval_however_it_ends(tmp_path: Path, end: str) -> N
 
 
 @pytest.mark.parametrize("temporary", ["last", "precious"])
-def test_a_reply_that_nobody_reads_any_more_leaves_only_what_is_not_the_systems(
-    tmp_path: Path, temporary: str
-) -> None:
+def test_a_reply_that_nobody_reads_any_more_leaves_only_what_is_not_the_systems(tmp_path: Path, temporary: str) -> None:
     precious = tmp_path / "precious"
     precious.mkdir()
     body = """
