@@ -119,18 +119,12 @@ SECONDS = 600.0
 """Default time limit for all checks together."""
 
 
-def _ignore(_value: object) -> None:
-    pass
-
-
 def check_system(
     new_instance: Callable[[Log], SystemInstance],
     *,
     seed: str,
     deterministic: bool,
     seconds: float = SECONDS,
-    log: Log = _ignore,
-    on_check: Callable[[ConformanceCheck], None] = _ignore,
     stop: Callable[[], None] = lambda: None,
 ) -> tuple[ConformanceCheck, ...]:
     """Check with planted facts whether a system fulfils the adapter contract.
@@ -138,18 +132,17 @@ def check_system(
     After a failed check, a crash or a timeout, the next check gets a new instance.
 
     Args:
-        new_instance: makes an instance that is not started; its argument receives the printed lines.
+        new_instance: makes an instance that is not started; its argument is given the printed lines, which none reads.
         seed: the seed of the planted facts: the submission's digest, so that no adapter knows them in advance.
         deterministic: whether the submission declares that identical runs give equal answers.
         seconds: time limit for all checks together; the system is then killed.
-        log: receives each line that the system prints, from other threads.
         stop: called after each check, before its result is used. It raises an exception to stop the suite, for
             example when a budget is spent: the system then failed because its model calls were refused.
 
     Returns:
         All checks, in the order of :data:`CHECKS`.
     """
-    subject = CheckedSystem(new_instance, f"{SUITE}/{seed}", deterministic=deterministic, log=log)
+    subject = CheckedSystem(new_instance, f"{SUITE}/{seed}", deterministic=deterministic)
     results: dict[str, ConformanceCheck] = {}
     timer = threading.Timer(seconds, subject.kill)
     timer.daemon = True
@@ -160,7 +153,6 @@ def check_system(
             stop()
             if result.outcome is CheckOutcome.FAILED:
                 subject.close_shared()
-            on_check(result)
     finally:
         timer.cancel()
         timer.join()
