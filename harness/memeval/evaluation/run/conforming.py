@@ -39,10 +39,9 @@ def check_conformance(
 ) -> Conformance:
     """Run the conformance checks on a system, and store the report.
 
-    Its model calls go through the gateway with the caller's budgets, and belong to no run.
-
-    Raises ``BadInput`` if the system does not install or load. Raises ``GatewayStopped`` if a model's endpoint or key
-    failed, or a budget is spent.
+    Its model calls go through the gateway with the caller's budgets, and belong to no run. Raises ``BadInput`` if the
+    system does not install or load. Raises ``GatewayStopped`` if a model's endpoint or key failed, or a budget is
+    spent.
     """
     prepared = prepare(source, setup or SystemSetup(), progress.note)
     report = _checked(prepared, results, progress, models or ModelOptions(), limits or Limits())

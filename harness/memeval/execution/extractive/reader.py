@@ -80,10 +80,10 @@ class ExtractiveReader:
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
         found = statements(contexts, timestamp)
-        return ReaderAnswer(_Reading(question, found).answer() if found else "")
+        return ReaderAnswer(_AskedContext(question, found).answer() if found else "")
 
 
-class _Reading:
+class _AskedContext:
     """One question over the statements of a context, at least one."""
 
     def __init__(self, question: str, found: Sequence[Statement]) -> None:
