@@ -4,7 +4,6 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from markupsafe import Markup
 
@@ -17,7 +16,7 @@ from memeval.records.base import digest_of
 from memeval.records.scenario import Question, Scenario
 from memeval.records.track import Redistribution
 from memeval.site.charts.studies import studies
-from memeval.site.charts.trade_offs import trade_offs
+from memeval.site.charts.trade_offs import MARGIN, board_trade_off
 from memeval.site.model.benchmark_data import BenchmarkData
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
@@ -72,7 +71,8 @@ class BenchmarkPages(Publisher):
                 site=site,
                 view=view,
                 others=[each for each in views if each is not view],
-                traded=any(trade_offs(view)),
+                traded=board_trade_off(view),
+                margin=MARGIN,
             ),
             searchable=False,
             wide=True,
@@ -104,7 +104,8 @@ class BenchmarkPages(Publisher):
                 site=site,
                 benchmark=benchmark,
                 views=views,
-                traded=any(chain.from_iterable(map(trade_offs, views[:1]))),
+                traded=board_trade_off(views[0]) if views else None,
+                margin=MARGIN,
                 catalogue=catalogue,
                 powers=tier_powers(info, benchmark.tables) if info else (),
                 tested=[table for table in benchmark.tables if table.tests is not None],
