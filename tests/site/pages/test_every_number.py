@@ -232,10 +232,10 @@ def _news(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> Sequence
     return found[1], found[2], len(lines), spelled(stored.rows[lines[0]["run_id"]].run.system.name)
 
 
-@rule(r"Reset(\d+) rows$")
+@rule(r"Reset(\d+) rows?$")
 def _rows_of_the_first(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
     page = page_of(stored, sentence)
-    return (page[page.index("<tbody>") : page.index("</tbody>")].count("<tr"),)
+    return (page[page.index("<tbody>") : page.index("</table>")].partition("<tfoot")[0].count("<tr"),)
 
 
 @rule(r"(\d+) rows in (\d+) tables?$")
@@ -682,10 +682,10 @@ def _classes(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequen
     return found[1], numbers[found[1]]
 
 
-@rule(r"Reset(\d+) rows?$")
-def _published(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
+@rule(r"^Reset(\d+) rows$")
+def _published(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
     if not sentence.page.startswith("published/"):
-        return (len(stored.table(sentence).rows),)
+        return _rows_of_the_first(stored, sentence, found)
     named = {name for one in stored.findings.findings if one.claim.recount for name in one.claim.recount.files}
     return (len(stored.findings.findings) + len(stored.files.keys() - named) + 1,)
 
