@@ -68,6 +68,18 @@ def test_a_context_without_items_is_an_error_if_items_are_graded(tmp_path: Path)
     assert response.error == "The reply has a context but no items. Return items: the benchmark grades them."
 
 
+def test_a_system_that_says_it_is_not_ready_fails_all_questions_as_not_ready(tmp_path: Path) -> None:
+    rows = answers(native(tmp_path, more="    def settle(self, timeout): return False"), work(questions=2, items=2))
+    assert [row.outcome for row in rows] == [Outcome.NOT_READY] * 2
+    assert rows[0].error == "settle returned False: the system is not ready."
+
+
+def test_items_without_a_context_are_read_one_a_line(tmp_path: Path) -> None:
+    source, reader = SEARCHING.replace("return self.told[:k]", "return ['first of all', 'second']"), Reads()
+    answers(system(tmp_path, source), work(), reader)
+    assert reader.seen == [("first of all\nsecond",)]
+
+
 def test_the_time_of_a_search_is_kept_apart_from_that_of_a_query(tmp_path: Path) -> None:
     (searched,) = answers(searching(tmp_path), work(), Reads())
     assert searched.timings.search_seconds is not None
