@@ -182,6 +182,18 @@ def test_a_question_that_always_crashes_uses_up_no_other_questions_repeat(tmp_pa
     assert [row.outcome for row in rows] == [Outcome.ADAPTER_ERROR, *[Outcome.OK] * 3]
 
 
+def test_an_item_that_crashes_late_keeps_its_earlier_answers(tmp_path: Path) -> None:
+    rows = answers(native(tmp_path, "if self.asked == 2: os._exit(3)"), work(questions=3))
+    assert [row.outcome for row in rows] == [Outcome.OK, Outcome.ADAPTER_ERROR, Outcome.ADAPTER_ERROR]
+    assert rows[0].answer and not rows[1].answer
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_the_ingestion_of_a_later_slice_is_not_counted_again(tmp_path: Path, counts: bool) -> None:
+    (row,) = answers(native(tmp_path), replace(work(), counts_ingestion=counts))
+    assert (row.timings.take_in_seconds is not None, row.timings.take_in_sessions > 0) == (counts, counts)
+
+
 def test_a_search_is_a_separate_phase_at_the_endpoint(tmp_path: Path) -> None:
     endpoint = RecordingEndpoint()
     with searching(tmp_path) as system:
