@@ -240,7 +240,8 @@ def test_what_of_a_product_ran_stands_on_its_pages_in_comparisons_and_in_the_api
     assert system["configured"] == wanted["configured"] and system["product"]["licence"] == wanted["licence"]
     assert system["configuration"]["caveats"] == [wanted["caveats"]] and system["adapter_licence"] is None
     first = next(row for each in overviews(site) for row in each.rows)
-    assert first.summary == wanted["configured"], "the front page has the full name"
+    named = wanted["configured"].replace(" · ", f" ({first.slug}) · ")
+    assert " · ".join((first.name, first.settings or "")) == named, "the front page has the full name"
 
 
 def test_only_a_mock_is_said_to_replace_a_part_of_the_product(tmp_path: Path, run: RunFolder) -> None:
@@ -258,7 +259,7 @@ def test_crashes_stand_where_scores_are_read(tmp_path: Path) -> None:
     (table,) = site.board.tables
     for publisher in (RunPages, SystemPages):
         pages = {file.title: file for file in whole(publisher().publish(site)) if isinstance(file, Page)}
-        said = {name: text(str(file.body)) for name, file in pages.items() if name != "Systems"}
+        said = {name: text(str(file.body)) for name, file in pages.items() if name != "Products"}
         assert {"crashed 2 times" in words for name, words in said.items() if name.startswith("Acme")} == {True}
         assert not any("crashed" in words for name, words in said.items() if not name.startswith("Acme"))
     errors = next(column for column in view(site, table).columns if column.name == "error_rate")

@@ -15,7 +15,6 @@ from memeval.records.scores import Tally
 from memeval.site.items.failure_tables import run_failures
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.labels import label
-from memeval.site.model.text import counted
 from memeval.site.table.columns import TableCell
 from memeval.site.table.overview import Overview
 from memeval.site.table.spending import SPENDING
@@ -34,18 +33,6 @@ class CategoryDifference:
 
 
 @dataclass(frozen=True)
-class EvidenceCounts:
-    """How many items were answered correctly, by whether their evidence was found."""
-
-    right: int
-    wrong: int
-    some: int
-    none: int
-    unknown: int
-    """Items without known evidence, or of a system that does not say what it retrieved."""
-
-
-@dataclass(frozen=True)
 class SystemResult:
     """A system's run on the headline track of a benchmark."""
 
@@ -56,8 +43,9 @@ class SystemResult:
     worse: tuple[CategoryDifference, ...]
     untested: str | None
     """Why it was not compared with a baseline; ``None`` if it was."""
-    evidence: EvidenceCounts | None
-    """``None`` if the rows are not on this machine, or say nothing about evidence."""
+    evidence: tuple[tuple[str, str, int], ...]
+    """How many items had all, some, none or unknown evidence, with the filters of evidence and verdict that open them;
+    empty if the rows are not on this machine, or say nothing about evidence."""
 
     @property
     def spent(self) -> tuple[TableCell, ...]:
@@ -84,7 +72,7 @@ METHODS = frozenset({"bm25", "full", "last", "persona", "rag", "reflection", "ve
 
 
 def headline_tables(overviews: Iterable[Overview]) -> list[BoardTable]:
-    found = {column.table.track.id: column.table for overview in overviews for column in overview.columns}
+    found = {table.track.id: table for overview in overviews for table in overview.headlines}
     return list(found.values())
 
 
@@ -135,23 +123,14 @@ def _apart(benchmark: BenchmarkView, table: BoardTable, row: BoardRow) -> list[C
     return sorted((each for each in found if each.test.apart), key=lambda each: -abs(each.test.difference))
 
 
-def _evidence(site: SiteModel, row: BoardRow) -> EvidenceCounts | None:
+def _evidence(site: SiteModel, row: BoardRow) -> tuple[tuple[str, str, int], ...]:
     failures = run_failures(site, row)
-    if failures is None:
-        return None
-    lines = {line.found: line for line in failures.summary.found}
-
-    def items(found: EvidenceFound) -> int:
-        return lines[found].right + lines[found].wrong if found in lines else 0
-
-    counts = EvidenceCounts(
-        right=lines[EvidenceFound.ALL].right if EvidenceFound.ALL in lines else 0,
-        wrong=lines[EvidenceFound.ALL].wrong if EvidenceFound.ALL in lines else 0,
-        some=items(EvidenceFound.SOME),
-        none=items(EvidenceFound.NONE),
-        unknown=items(EvidenceFound.UNKNOWN),
-    )
-    return counts if counts.right + counts.wrong + counts.some + counts.none else None
+    lines = {line.found: (line.right, line.wrong) for line in failures.summary.found} if failures else {}
+    right, wrong = lines.pop(EvidenceFound.ALL, (0, 0))
+    counts = [("all", "right", right), ("all", "missed", wrong)]
+    for found in (EvidenceFound.SOME, EvidenceFound.NONE, EvidenceFound.UNKNOWN):
+        counts.append((found.value, "", sum(lines.get(found, ()))))
+    return tuple(counts) if any(number for _evidence, _verdict, number in counts[:-1]) else ()
 
 
 @dataclass(frozen=True)
@@ -194,23 +173,23 @@ def _with_risk(info: BenchmarkInfo) -> Iterator[CategoryInfo]:
 
 def verdict_of(results: Sequence[SystemResult], probes: Sequence[Probe], caveats: Iterable[str]) -> str:
     """Return what the runs of a product say, in two sentences, good or bad."""
+    if any(each.row.standing is RankStatus.MOCK for each in results):
+        return "A stand-in replaced a part that the product needs, so its scores say nothing about the product."
     return f"{_against_keywords(results)} {_promises(probes, caveats)}"
 
 
 def _against_keywords(results: Sequence[SystemResult]) -> str:
     tested = [each for each in results if each.against is not None]
     if not tested:
-        if any(each.row.standing is RankStatus.MOCK for each in results):
-            return "A stand-in replaced a part that the product needs, so its scores say nothing about the product."
         return "Not compared with plain keyword search yet." if results else "Not measured on a headline track yet."
     keywords = [each for each in tested if each.row.baseline == KEYWORDS]
     base = "plain keyword search" if keywords else "the best simple baseline"
     tested = keywords or tested
     count = Counter(each.against for each in tested)
-    of = f"of {counted(len(tested), 'benchmark')}"
+    of = "benchmark" if len(tested) == 1 else f"of {len(tested)} benchmarks"
     found = [f"{word} {{}} on {count[how]}" for word, how in _MORE if count[how]]
     if not found:
-        return f"Is not told apart from {base} on any {of}."
+        return f"Is not told apart from {base} on {'1' if len(tested) == 1 else 'any'} {of}."
     first, *rest = found
     said = ", ".join([f"Finds {first.format(f'than {base}')} {of}", *(each.format("than it") for each in rest)])
     even = count["not better"]
@@ -230,24 +209,13 @@ def _promises(probes: Sequence[Probe], caveats: Iterable[str]) -> str:
     return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
-@dataclass(frozen=True)
-class VersionLine:
-    """The scores of several versions of a product on one track, the oldest first."""
-
-    title: str
-    rows: tuple[BoardRow, ...]
-
-
-def versions_of(site: SiteModel, rows: Iterable[BoardRow]) -> list[VersionLine]:
+def versions_of(rows: Iterable[BoardRow]) -> list[list[BoardRow]]:
+    """Return the newest run of each version of a product, for each track with at least two; the oldest first."""
     tracks: dict[tuple[str, str], dict[str, BoardRow]] = defaultdict(dict)
     for row in sorted(rows, key=lambda row: row.run.timing.started):
         if row.standing is not RankStatus.INVALIDATED and row.run.coverage.full:
             tracks[row.run.system.slug, row.run.track_id][row.run.system.version] = row
-    return [
-        VersionLine(site.benchmark_of(line[0].run.track).track_title(line[0].run.track), tuple(line))
-        for line in (list(found.values()) for found in tracks.values())
-        if len(line) > 1
-    ]
+    return [list(found.values()) for found in tracks.values() if len(found) > 1]
 
 
 def claims_about(site: SiteModel, name: str) -> list[RecountedClaim]:
