@@ -238,14 +238,6 @@ def _rows_of_the_first(stored: Stored, sentence: Sentence, _found: re.Match[str]
     return (page[page.index("<tbody>") : page.index("</table>")].partition("<tfoot")[0].count("<tr"),)
 
 
-@rule(r"(\d+) rows in (\d+) tables?$")
-def _rows(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
-    lists = re.findall(
-        r'<table[^>]*class="mv-(?:board|overview)[^>]*>.*?<tbody>(.*?)</tbody>', page_of(stored, sentence), re.S
-    )
-    return sum(each.count("<tr") for each in lists), len(lists)
-
-
 @rule(r"^All (\d+) benchmarks?, (\d+) tracks? and (\d+) runs?$")
 def _of_product(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
     slug = sentence.page.split("/")[1]
