@@ -147,7 +147,7 @@ def probe_isolation(
     killed. Returns a sentence why the probe came to no result; blank if the system recalled nothing. Raises
     ``BadInput`` if the system recalled the text of another scenario.
     """
-    subject = CheckedSystem(new_instance, f"isolation-probe/{seed}", deterministic=True, log=lambda line: None)
+    subject = CheckedSystem(new_instance, f"isolation-probe/{seed}", deterministic=True)
     subject.begin("isolation")
     timer = threading.Timer(seconds, subject.kill)
     timer.daemon = True

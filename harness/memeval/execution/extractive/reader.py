@@ -1,7 +1,5 @@
 """The offline reader: it prefers what is true at the asked time, and doubts facts whose basis changed."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
