@@ -113,21 +113,13 @@ def audit(
 def _score_by_judge(results: Path, benchmarks: set[str]) -> list[dict[str, Any]]:
     """Return composites by judge, for stored responses that several judges graded."""
     from memeval.site.model.content import read_site
-    from memeval.site.table.judges import matrices_of
+    from memeval.site.table.judges import scores_by_judge
 
     site = read_site(results)
     return [
-        {
-            "benchmark": benchmark,
-            "system": row.slug,
-            "composites": {
-                judge.name: None if cell is None else cell.run.scores.composite.value
-                for judge, cell in zip(matrix.judges, row.rows, strict=True)
-            },
-        }
+        {"benchmark": benchmark, "system": slug, "composites": composites}
         for benchmark in sorted(benchmarks)
-        for matrix in matrices_of(site, benchmark)
-        for row in matrix.sets
+        for slug, composites in scores_by_judge(site, benchmark)
     ]
 
 
