@@ -478,11 +478,11 @@ def test_evidence_counts_of_a_system_open_as_many_questions(wide: Visit, site: B
 
 def test_items_are_filtered_and_the_filter_survives_in_the_address(wide: Visit, site: Built) -> None:
     page = wide.go(f"items/?run={shown(site, 'shaky')}")
-    page.get_by_label("Verdict").select_option("failed")
+    page.get_by_label("Result").select_option("failed")
     expect(page.locator(".mv-list li")).to_have_count(4)
     page.reload()
     expect(page.locator(".mv-list li")).to_have_count(4)
-    page.get_by_label("Verdict").select_option("")
+    page.get_by_label("Result").select_option("")
     page.get_by_label("Find text").fill("noise-resistance-1")
     expect(page.locator(".mv-list li")).to_have_count(10)
 
