@@ -364,6 +364,8 @@ def test_a_deep_link_opens_its_item_with_everything_about_it(wide: Visit, site: 
     expect(item).to_contain_text("zebrafinch of my own")
     item.locator("summary", has_text="Retrieved").click()
     expect(item).to_contain_text("zebrafinch rewritten")
+    item.locator("summary", has_text="Properties and measurements").click()
+    expect(item.locator("details .mv-key")).to_contain_text("difficultyhard")
 
 
 def test_items_are_walked_by_keys_and_buttons_and_the_address_follows(wide: Visit, site: Built) -> None:
@@ -523,7 +525,7 @@ def test_a_judges_hostile_reply_is_shown_as_text_with_what_was_read_from_it(wide
     page = wide.go(f"items/?run={judged(site)}#q=belief-update-03")
     item = page.locator(".mv-item")
     reply = visible(HOSTILE_REPLY)
-    expect(item.locator(".mv-said").nth(0)).to_have_text(reply)
+    expect(item.locator(".mv-said", has_text=reply).first).to_be_visible()
     expect(item.locator(".mv-badge", has_text="unclear: neither yes nor no")).to_have_count(2)
     expect(item).to_contain_text("Second request.")
     item.locator("summary", has_text="Judge prompt").nth(1).click()

@@ -55,8 +55,9 @@ def test_a_long_table_is_left_out_but_for_its_head_its_title_and_the_names_of_it
 
 
 def test_after_the_start_of_a_section_each_word_is_kept_once_and_no_number() -> None:
-    text = found(f"<p>{'word ' * (SHOWN // 5)}word Later 12.5 later --to-file word</p>")[0][2]
-    assert text.removeprefix("word " * (SHOWN // 5)) == "Later --to-file"
+    page = Page("runs/", "Runs", Markup(f"<p>{'word ' * (SHOWN // 5)}word later 12.5 later --to-file word</p>"), "All")
+    (section,) = entries(page)
+    assert section["text"] == ("word " * (SHOWN // 5)).strip() and section["more"] == "later --to-file"
 
 
 @pytest.fixture(scope="module")

@@ -62,7 +62,7 @@ def test_what_a_run_was_sealed_with_is_shown_even_where_the_data_is_not_here(tmp
     wrong = 60 - site.runs[0].run.scores.overall.correct
     assert f"Wrong in total {wrong} of 60" in text_of(page_of(site))
     assert "memeval failures" in page_of(site), "its rows are not published"
-    offered = built_of(tmp_path / "full", FakeBenchmark(), Made("acme", "Acme", failures=told))
+    offered = built_of(tmp_path / "full", FakeBenchmark(), Made("offered", "Offered", failures=told))
     assert 'download="failures.jsonl.gz">failures.jsonl.gz</a>' in page_of(offered).partition('id="outcomes"')[0]
     index = site.index_of(site.runs[0].run.run_id)
     assert {line.get("rank") for line in index["items"]} == {7, None}

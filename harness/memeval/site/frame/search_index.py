@@ -81,25 +81,29 @@ class SearchIndex:
 
 def entries(page: Page) -> list[dict[str, str]]:
     """Return the sections of a page, the page itself first, as the index has them."""
-    found = [
-        {
-            "location": page.url if section.id is None else f"{page.url}#{section.id}",
-            "title": visible(page.title) if section.id is None else _words(section.title),
-            "text": _shortened(_words(section.text)),
-        }
+    return [
+        _lean(
+            location=page.url if section.id is None else f"{page.url}#{section.id}",
+            title=visible(page.title) if section.id is None else _words(section.title),
+            words="" if section.id is not None else f"{WORDS.get(page.url, '')} {page.words}".strip(),
+            **_divided(_words(section.text)),
+        )
         for section in _sections(str(page.body))
     ]
-    if words := " ".join(filter(None, [WORDS.get(page.url), page.words])):
-        found[0]["words"] = words
-    return found
 
 
-def _shortened(text: str) -> str:
-    """Return the start of a text, then its further words, each once and without numbers."""
+def _lean(location: str, title: str, text: str, **others: str) -> dict[str, str]:
+    return {"location": location, "title": title, "text": text} | {
+        name: value for name, value in others.items() if value
+    }
+
+
+def _divided(text: str) -> dict[str, str]:
+    """Return the start of a text, and its further words: each once, and no numbers."""
     start = text[:SHOWN].rpartition(" ")[0] if len(text) > SHOWN else text
     known = set(start.casefold().split())
-    later = {word.casefold(): word for word in reversed(_LATER_WORD.findall(text[len(start) :]))}
-    return " ".join([start, *(word for key, word in reversed(later.items()) if key not in known)])
+    later = {word.casefold(): word for word in _LATER_WORD.findall(text[len(start) :])}
+    return {"text": start, "more": " ".join(word for key, word in later.items() if key not in known)}
 
 
 def _sections(html: str) -> list[Section]:
