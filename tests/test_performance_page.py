@@ -63,8 +63,7 @@ def test_short_times_are_shown_in_milliseconds(seconds: float, shown: str) -> No
 def test_a_limit_is_shown_where_it_is_known_and_not_the_reference() -> None:
     known, same = measured(1.2, limit_seconds=0.19), measured(1.2, limit_seconds=1.0)
     table = plain(newest_table(entry("a", known, same)))
-    assert "| 1.2 s (limit 0.19 s) | 1 s |" in table
-    assert "| 1.2 s | 1 s |" in table
+    assert "| 1.2 s (limit 0.19 s) | 1 s |" in table and "| 1.2 s | 1 s |" in table
 
 
 def test_only_what_became_slower_beyond_noise_is_bold() -> None:

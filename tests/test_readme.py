@@ -62,8 +62,7 @@ def test_the_readme_names_an_address_only_where_it_is_set() -> None:
 
 def test_nothing_is_printed_that_an_empty_setting_would_break() -> None:
     steps = Project().install_steps()
-    assert "git clone" not in steps and "pipx" not in steps
-    assert "In your clone of the repository" in steps
+    assert "git clone" not in steps and "pipx" not in steps and "In your clone of the repository" in steps
     assert ". .venv/bin/activate" in steps and ".venv/bin/memeval" in steps
     steps = Project("https://example.org/memeval.git", "memeval-leaderboard").install_steps()
     assert "$ git clone https://example.org/memeval.git memeval && cd memeval" in steps

@@ -24,8 +24,7 @@ def graded_by(grader: str) -> dict[str, Any]:
 
 def test_a_removed_edition_is_explained_with_its_reason_and_its_last_commit() -> None:
     sentence = why_removed("beliefs@1")
-    assert sentence is not None
-    assert sentence.startswith("beliefs@1 was removed: ")
+    assert sentence is not None and sentence.startswith("beliefs@1 was removed: ")
     assert sentence.endswith("The last commit with it is 1738e770.")
 
 

@@ -205,8 +205,7 @@ def test_the_first_half_takes_its_code_from_the_base_and_only_data_from_the_pull
         "data": "${{ github.event.pull_request.head.sha }}",
     }
     (installs,) = (step["run"] for step in steps(FIRST) if "pip install" in step.get("run", ""))
-    assert "./base" in installs
-    assert "data" not in installs
+    assert "./base" in installs and "data" not in installs
 
 
 def test_the_second_half_runs_after_the_first_on_the_default_branch_and_may_only_comment() -> None:
@@ -285,8 +284,7 @@ def test_the_check_of_results_has_no_right_but_to_read_and_no_token() -> None:
     (checkout,) = (step["with"] for step in steps(RESULTS) if step.get("uses", "").startswith("actions/checkout@"))
     assert (checkout["path"], checkout["persist-credentials"]) == ("data", False)
     (installs,) = (step["run"] for step in steps(RESULTS) if "pip install" in step.get("run", ""))
-    assert "./base" in installs
-    assert "data" not in installs
+    assert "./base" in installs and "data" not in installs
 
 
 def merged(tmp_path: Path) -> Path:

@@ -196,11 +196,8 @@ def load_run(run: str | Path, results: Path = Path("results")) -> RunFolder:
 def fetch_rows(named: str | Path, results: Path = Path("results")) -> list[str]:
     """Fetch rows that are only in the archive, for a run or all runs in a folder, into the cache.
 
-    Returns:
-        A warning for each board or file whose rows are still missing.
-
-    Raises:
-        BadInput: no such folder or run exists.
+    Returns a warning for each board or file whose rows are still missing. Raises ``BadInput`` if no such folder or run
+    exists.
     """
     from memeval.archive.remote.automatic import fetch_missing
 
@@ -225,11 +222,8 @@ def verify(path: str | Path, *, results: Path = Path("results"), signers: Path |
 
     Returns the problems only. What could not be checked is in :func:`verify_checks`.
 
-    Args:
-        signers: file of the keys that may sign the ledger and releases; ``None`` for memeval's own.
-
-    Raises:
-        BadInput: the path contains no run.
+    ``signers``: file of the keys that may sign the ledger and releases; ``None`` for memeval's own. Raises ``BadInput``
+    if the path contains no run.
     """
     checks = verify_checks(path, results=results, signers=signers)
     return [finding for check in checks for finding in check.findings]
@@ -240,15 +234,9 @@ def verify_checks(
 ) -> list[Check]:
     """Check every stored run in a folder and its subfolders; see :func:`verify`.
 
-    Args:
-        jobs: number of processes. With more than one, a script needs ``if __name__ == "__main__":`` around its calls.
-
-    Returns:
-        One result for each check of each run, and of what else is stored: ok, failed, or not checked with the reason.
-
-    Raises:
-        BadInput: the path contains no run.
-        CheckFailed: a process was killed.
+    ``jobs``: number of processes. With more than one, a script needs ``if __name__ == "__main__":`` around its calls.
+    Returns one result for each check of each run, and of what else is stored: ok, failed, or not checked with the
+    reason. Raises ``BadInput`` if the path contains no run. Raises ``CheckFailed`` if a process was killed.
     """
     from memeval.archive.published import is_published
     from memeval.archive.signatures import signers_of
@@ -295,13 +283,9 @@ def regrade(
 ) -> RunFolder:
     """Grade a stored run's answers with another judge: a new run on another track.
 
-    Args:
-        run: the run, by its folder or its id.
-        judge: ``rules`` or ``openai:MODEL``.
-
-    Raises:
-        BadInput: an argument names nothing that exists.
-        GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
+    ``run``: the run, by its folder or its id. ``judge``: ``rules`` or ``openai:MODEL``. Raises ``BadInput`` if an
+    argument names nothing that exists. Raises ``GatewayStopped`` if the judge's endpoint or key failed, or the budget
+    is spent. The same call resumes.
     """
     from memeval.evaluation.judge.judges import choose_judge
     from memeval.evaluation.run.regrade import regrade_run
@@ -324,14 +308,10 @@ def audit(
 ) -> list[AuditFolder]:
     """Measure a judge against calibration answers of benchmarks, and store its error rates.
 
-    Args:
-        benchmark: ids such as ``beliefs@2``; ``None`` for every benchmark whose data is on this machine.
-        label: who serves the judge model, if not its maker.
-        prompts: folder with other prompts for a judge model.
-
-    Raises:
-        BadInput: an argument names nothing that exists.
-        GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
+    ``benchmark``: ids such as ``beliefs@2``; ``None`` for every benchmark whose data is on this machine. ``label``: who
+    serves the judge model, if not its maker. ``prompts``: folder with other prompts for a judge model. Raises
+    ``BadInput`` if an argument names nothing that exists. Raises ``GatewayStopped`` if the judge's endpoint or key
+    failed, or the budget is spent. The same call resumes.
     """
     from memeval.evaluation.judge.judges import choose_judge
     from memeval.evaluation.verify.audit import audit_judge
@@ -383,13 +363,9 @@ def import_answers(
 ) -> RunFolder:
     """Grade answers that were made elsewhere, and store them as a run; see :func:`import_file`.
 
-    Args:
-        benchmark: its id; ``None`` for the format's own benchmark.
-        system: system in the file, if it holds several; otherwise the system's name.
-
-    Raises:
-        BadInput: an argument names nothing that exists, or the file is not valid.
-        GatewayStopped: the judge's endpoint or key failed, or the budget is spent. The same call resumes.
+    ``benchmark``: its id; ``None`` for the format's own benchmark. ``system``: system in the file, if it holds several;
+    otherwise the system's name. Raises ``BadInput`` if an argument names nothing that exists, or the file is not valid.
+    Raises ``GatewayStopped`` if the judge's endpoint or key failed, or the budget is spent. The same call resumes.
     """
     from memeval.benchmarks.formats.reading import AnswerFile
     from memeval.evaluation.imports.importing import import_file, open_benchmark_for
@@ -423,11 +399,8 @@ def export(
 def compare(runs: Sequence[str | Path | RunFolder], *, results: Path = Path("results")) -> Comparison:
     """Compare stored runs with the first of them, item by item; see :func:`compare_runs`.
 
-    Args:
-        runs: two or more runs, by folder or id: of one track, or with the same answers.
-
-    Raises:
-        BadInput: a run does not exist, or the runs are not comparable.
+    ``runs``: two or more runs, by folder or id: of one track, or with the same answers. Raises ``BadInput`` if a run
+    does not exist, or the runs are not comparable.
     """
     from memeval.analysis.comparing import compare_runs
 
@@ -441,12 +414,9 @@ def check(
 
     The thresholds are those of ``memeval.toml`` next to the results folder.
 
-    Args:
-        baseline: ``last-N`` for the last N accepted runs of the same system on the same track, or a run by its folder
-            or id; ``None`` for the setting.
-
-    Raises:
-        BadInput: the baseline does not exist or is on another track, or a run is damaged or lacks rows.
+    ``baseline``: ``last-N`` for the last N accepted runs of the same system on the same track, or a run by its folder
+    or id; ``None`` for the setting. Raises ``BadInput`` if the baseline does not exist or is on another track, or a run
+    is damaged or lacks rows.
     """
     from memeval.leaderboard.baselines import check_run
     from memeval.settings import read_settings
@@ -457,12 +427,8 @@ def check(
 def matrix(file: str | Path, *, options: RunOptions | None = None, progress: Progress | None = None) -> MatrixRun:
     """Run many systems on many benchmarks, from one file, and store the comparison.
 
-    Args:
-        file: a TOML file; see :func:`memeval.evaluation.plan.reading.read_matrix`.
-        options: run options; readers and judge of the file take precedence.
-
-    Raises:
-        BadInput: the file is not valid; the error lists every problem.
+    ``file``: a TOML file; see :func:`memeval.evaluation.plan.reading.read_matrix`. ``options``: run options; readers
+    and judge of the file take precedence. Raises ``BadInput`` if the file is not valid; the error lists every problem.
     """
     from memeval.evaluation.plan.matrix import run_matrix
     from memeval.evaluation.plan.reading import read_matrix
@@ -475,11 +441,8 @@ def failures(
 ) -> list[Failure]:
     """Return why a run's answers are wrong, and which evidence was retrieved.
 
-    Args:
-        data: your own copy of the benchmark's data; only needed if the run was sealed without the analysis.
-
-    Raises:
-        BadInput: the run does not exist; or it has no analysis, and its data is not on this machine.
+    ``data``: your own copy of the benchmark's data; only needed if the run was sealed without the analysis. Raises
+    ``BadInput`` if the run does not exist; or it has no analysis, and its data is not on this machine.
     """
     from memeval.benchmarks.session import session_of_run
     from memeval.evaluation.verify.reproduce import failures_of_run
@@ -491,11 +454,8 @@ def failures(
 def items(name: str | None = None, *, results: Path = Path("results")) -> list[ItemReport]:
     """Return the item statistics of each track that has ranked systems; see :func:`item_reports`.
 
-    Args:
-        name: a benchmark or the id of a track; ``None`` for all.
-
-    Raises:
-        BadInput: there is no such run, no system is ranked, or grades are missing or damaged.
+    ``name``: a benchmark or the id of a track; ``None`` for all. Raises ``BadInput`` if there is no such run, no system
+    is ranked, or grades are missing or damaged.
     """
     from memeval.leaderboard.item_report import item_reports
 
@@ -516,12 +476,9 @@ def board(results: Path = Path("results")) -> Board:
 def overall(suite: str, *, results: Path = Path("results"), suites: Path | None = None) -> Overall:
     """Return the overall index of all systems on a suite of benchmarks; see :mod:`memeval.leaderboard.overall`.
 
-    Args:
-        suite: name of the suite, such as ``retrieval@1``; without a version, the latest.
-        suites: your own file of suites; ``None`` for those of memeval.
-
-    Raises:
-        BadInput: there is no such suite, or the file of suites or a run cannot be read.
+    ``suite``: name of the suite, such as ``retrieval@1``; without a version, the latest. ``suites``: your own file of
+    suites; ``None`` for those of memeval. Raises ``BadInput`` if there is no such suite, or the file of suites or a run
+    cannot be read.
     """
     from memeval.leaderboard.overall import overall as overall_of
     from memeval.leaderboard.suites import FILE, find_suite, read_suites
@@ -542,11 +499,8 @@ def lead(table: Overall, first: str, second: str) -> Lead:
 def frames(results: str | Path = "results", *, rebuild: bool = False) -> Frames:
     """Return all sealed runs of a results folder as pandas data frames; see :class:`memeval.leaderboard.frames.Frames`.
 
-    Args:
-        rebuild: whether to read all runs again, instead of using the index.
-
-    Raises:
-        BadInput: there is no such folder.
+    ``rebuild``: whether to read all runs again, instead of using the index. Raises ``BadInput`` if there is no such
+    folder.
     """
     from memeval.leaderboard.frames import Frames
 

@@ -243,7 +243,7 @@ def test_a_credit_of_half_is_right() -> None:
         (None, EvidenceFound.UNKNOWN, None, Cause.UNKNOWN),
     ],
 )
-def test_sessions_are_found_by_the_names_that_items_give(
+def test_sessions_are_found_by_names(
     items: list[RetrievedItem] | None, found: EvidenceFound, rank: int | None, cause: Cause
 ) -> None:
     row = looked(HOW_MANY, "a few", items, evidence=("s001", "s003"))
@@ -357,7 +357,7 @@ def test_a_summary_counts_by_cause_by_category_and_by_what_was_found() -> None:
     st.sampled_from([HOW_MANY, WHEN, TRAPPED, BEES, COLOUR, AT_FIRST, DURATION, ABSENT, UPDATE, STANDS, DOUBTED]),
     st.none() | st.lists(st.sampled_from(["s001", "s003:t01", "s003:t02", "s2", "", "s003"]), max_size=6),
 )
-def test_any_answer_has_one_cause_and_a_rank_only_if_all_evidence_is_found(
+def test_any_answer_has_one_cause_and_a_rank_with_all_evidence(
     answer: str, key: AnswerKey, sources: list[str] | None
 ) -> None:
     row = looked(key, answer, None if sources is None else named(*sources))

@@ -140,7 +140,7 @@ def test_what_json_refuses_is_refused(tmp_path: Path, data: st.DataObject) -> No
         (b'[{"a": ' + b"[" * 500 + b"]" * 500 + b"}]", "element 1 is not valid JSON (recursion limit"),
     ],
 )
-def test_a_bad_file_is_refused_with_a_sentence(tmp_path: Path, data: bytes, sentence: str) -> None:
+def test_a_bad_file_gets_a_sentence(tmp_path: Path, data: bytes, sentence: str) -> None:
     assert refusal(written(tmp_path / "bad.json", data)).startswith(sentence)
 
 

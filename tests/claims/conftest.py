@@ -41,7 +41,6 @@ Grade = Callable[..., Regraded]
 
 
 def source_of(data: bytes, mapping: dict[str, Any], **fields: Any) -> PublishedSource:
-    """Return a source with one file of these bytes."""
     return PublishedSource.model_validate_json(
         json.dumps(
             {
@@ -78,7 +77,6 @@ def keys(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def graded(tmp_path: Path, keys: Path) -> Grade:
-    """Grades rows by a mapping."""
 
     def grade(rows: Sequence[Any] | bytes, mapping: dict[str, Any], **fields: Any) -> Regraded:
         data = rows if isinstance(rows, bytes) else json.dumps(rows).encode()

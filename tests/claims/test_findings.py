@@ -50,7 +50,6 @@ def counted(value: float) -> Recount:
 
 
 def board(folder: Path, claims: str) -> Path:
-    """Return the results folder of a board with these claims."""
     (folder / "sources/findings").mkdir(parents=True, exist_ok=True)
     (folder / "sources/findings/claims.toml").write_text(claims)
     (folder / "sources/findings/corrections.toml").write_text("")
@@ -73,7 +72,7 @@ def board(folder: Path, claims: str) -> Path:
         ("100.00", 1.0, LINKED, ClaimVerdict.HOLDS),
     ],
 )
-def test_a_claim_differs_only_with_the_whole_chain(
+def test_a_claim_differs_with_the_chain(
     claimed: str, value: float, fields: dict[str, Any], verdict: ClaimVerdict
 ) -> None:
     assert claim_verdict(claim_of(claimed=claimed, **fields), counted(value)) is verdict

@@ -60,7 +60,7 @@ def test_ranges_contain_the_place_by_score(files: list[str]) -> None:
         ({"answer_model": None}, set()),
     ],
 )
-def test_only_files_of_one_group_and_answer_model_are_ranked(
+def test_only_files_of_one_group_are_ranked(
     graded: Grade, tmp_path: Any, fields: dict[str, Any], ranked: set[str]
 ) -> None:
     first = graded(ROWS, BY_ID, group="g", answer_model="m")

@@ -118,9 +118,7 @@ def test_their_own_evidence_gives_their_own_recall(graded: Grade) -> None:
         (b'[{"id": "q1", "said": "x", "ok": 1, "s": "fast"}]', {**BY_ID, "seconds": "s"}, "'seconds' is not a number"),
     ],
 )
-def test_a_file_that_does_not_fit_is_refused_with_a_sentence(
-    graded: Grade, data: bytes, mapping: dict[str, Any], problem: str
-) -> None:
+def test_a_file_that_does_not_fit_is_refused(graded: Grade, data: bytes, mapping: dict[str, Any], problem: str) -> None:
     with pytest.raises(BadInput, match=problem.replace("[", r"\[")):
         graded(data, mapping)
 

@@ -189,7 +189,7 @@ def described(folder: Path, published: bytes) -> Path:
     return folder
 
 
-def test_verdicts_that_were_all_turned_are_found_with_the_published_file_and_named_without_it(
+def test_turned_verdicts_are_found_with_the_published_file_and_named_without(
     graded: Grade, keys: Path, tmp_path: Path
 ) -> None:
     honest = graded(ROWS, BY_ID)

@@ -21,8 +21,7 @@ def test_a_run_prints_its_folder_and_nothing_else_on_standard_output(call: Call,
     assert code == ExitCode.DONE
     (run,) = sealed_runs(tmp_path / "results")
     assert out == f"{run.path.relative_to(tmp_path)}\n"
-    assert "composite 0.0" in err
-    assert "12/12 items" in err
+    assert "composite 0.0" in err and "12/12 items" in err
 
 
 def test_what_a_run_leaves_can_be_verified_reproduced_and_entered_in_the_ledger(call: Call, tmp_path: Path) -> None:
@@ -90,14 +89,13 @@ def test_an_incomplete_last_line_of_the_ledger_is_named_and_stops_nothing(call: 
         ("https://host/x", "is neither a folder nor a bucket"),
     ],
 )
-def test_a_target_that_cannot_be_used_is_refused_before_anything_is_written(
+def test_an_unusable_target_is_refused_before_anything_is_written(
     call: Call, tmp_path: Path, to: str, said: str
 ) -> None:
     call("run", "always-hedge", *SMALL)
     before = sorted(tmp_path.rglob("*"))
     code, _, err = call("publish", "--to", to)
-    assert code == ExitCode.BAD_INPUT
-    assert said in err
+    assert code == ExitCode.BAD_INPUT and said in err
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -137,8 +135,7 @@ def test_an_edited_run_fails_verify_with_exit_code_1(call: Call, tmp_path: Path)
     head = run.path / "run.json"
     head.write_text(head.read_text().replace('"correct": 0', '"correct": 9'), encoding="utf-8")
     code, out, err = call("verify")
-    assert code == ExitCode.CHECK_FAILED
-    assert "run.json: scores." in out
+    assert code == ExitCode.CHECK_FAILED and "run.json: scores." in out
     assert "1 problem in 1 run" in err
     assert call("publish", "--to", "public")[0] == ExitCode.CHECK_FAILED
     assert not (tmp_path / "public").exists()
@@ -192,8 +189,7 @@ def test_an_edited_run_fails_verify_with_exit_code_1(call: Call, tmp_path: Path)
 def test_a_wrong_call_gets_a_sentence_and_exit_code_2(call: Call, words: tuple[str, ...], said: str) -> None:
     code, out, err = call(*words)
     assert said in err
-    assert code == ExitCode.BAD_INPUT
-    assert out == ""
+    assert code == ExitCode.BAD_INPUT and out == ""
     assert "Traceback" not in err
 
 
@@ -212,9 +208,7 @@ def test_a_refusal_of_several_lines_is_shown_in_lines_and_moves_no_terminal(call
 
 def test_a_results_folder_that_is_read_only_is_named(call: Call) -> None:
     code, out, err = call("run", "no-memory", *SMALL, "--results", "/proc/memeval")
-    assert (code, out) == (ExitCode.BAD_INPUT, "")
-    assert "cannot be written" in err
-    assert "--results" in err
+    assert (code, out) == (ExitCode.BAD_INPUT, "") and "cannot be written" in err and "--results" in err
 
 
 def test_a_run_written_by_a_later_memeval_is_named_and_left_alone(call: Call, tmp_path: Path) -> None:
@@ -233,8 +227,7 @@ def test_a_run_written_by_a_later_memeval_is_named_and_left_alone(call: Call, tm
 def test_a_system_that_fails_every_item_exits_1_and_a_control_does_not(call: Call, tmp_path: Path) -> None:
     adapter = str(plain_adapter(tmp_path, on_query="raise ValueError('no')"))
     code, out, err = call("run", adapter, *SMALL)
-    assert code == ExitCode.CHECK_FAILED
-    assert "not ranked: 12 of 12 items failed; composite 0.0" in err
+    assert code == ExitCode.CHECK_FAILED and "not ranked: 12 of 12 items failed; composite 0.0" in err
     assert "12 of 12 items failed (first: " in err
     assert "A run with more than 2 % errors is not ranked. Fix the system and run again." in err
     assert "raised ValueError: no" in err
@@ -274,12 +267,10 @@ def test_schemas_are_written_and_their_drift_is_caught(call: Call, tmp_path: Pat
 
 def test_generated_data_keeps_scenarios_and_keys_apart(call: Call, tmp_path: Path) -> None:
     code, out, _ = call("data", "generate", "beliefs@2", "--parameter", "size=1", "--to", "made")
-    assert code == 0
-    assert "12 items" in out
+    assert code == 0 and "12 items" in out
     scenarios = (tmp_path / "made" / "scenarios.jsonl").read_text()
     assert len(scenarios.splitlines()) == 1
-    assert '"phrases"' not in scenarios
-    assert '"category"' not in scenarios
+    assert '"phrases"' not in scenarios and '"category"' not in scenarios
     assert len((tmp_path / "made" / "keys.jsonl").read_text().splitlines()) == 12
 
 

@@ -18,7 +18,6 @@ def run(results: Path, system: str, size: int = 12) -> None:
 
 
 def tracks(*folders: Path) -> set[str]:
-    """Return the tables of the runs in results folders."""
     return {each.run.track_id for folder in folders for each in sealed_runs(folder)}
 
 

@@ -14,7 +14,7 @@ THREADS = "OPENBLAS_NUM_THREADS"
 
 
 @pytest.mark.parametrize(("given", "used"), [(None, "1"), ("3", "3")])
-def test_matrices_are_multiplied_on_one_thread_unless_the_user_says_otherwise(
+def test_matrices_are_multiplied_on_one_thread_by_default(
     monkeypatch: pytest.MonkeyPatch, given: str | None, used: str
 ) -> None:
     monkeypatch.setenv(THREADS, given or "")

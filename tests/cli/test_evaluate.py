@@ -88,9 +88,7 @@ def test_a_wrong_call_ends_with_2(tmp_path: Path, words: tuple[str, ...], messag
     assert (said.code, said.out) == (2, "") and said.err.startswith(message), said.err
 
 
-def test_groups_are_the_submissions_without_keys_and_the_baselines_with_each_reader(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_groups_are_submissions_without_keys_and_baselines_with_each_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     every = [run.slug for run in plan_of("all, notebook, all", ["beliefs@2"], RunOptions())]
     assert {"notebook", "bm25s"} <= {*every} and not {"zep", "mem0", "langmem", "letta"} & {*every}

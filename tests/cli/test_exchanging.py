@@ -56,8 +56,7 @@ def test_an_import_prints_the_run_s_folder_and_says_what_was_claimed(file: Path)
     assert "claimed: 50.0 % accuracy over 2 questions by gpt-4o" in said.err
     again = memeval("import", str(file), "--format", "lme-result", where=file.parent)
     assert again.folder == said.folder
-    assert "reused" in again.err
-    assert "Record the new origin with --fresh" in again.err
+    assert "reused" in again.err and "Record the new origin with --fresh" in again.err
 
 
 def test_what_is_missing_and_unknown_is_named(tmp_path: Path, file: Path) -> None:
@@ -123,9 +122,7 @@ def test_an_export_prints_its_files_and_leaves_what_is_there(tmp_path: Path, fil
     assert json.loads(forced.stdout) == [str(path) for path in written]
 
 
-def test_an_export_without_the_data_it_needs_is_refused(
-    tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_export_without_its_data_is_refused(tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMEVAL_DATA", str(tmp_path / "nothing"))
     assert imported(file).exit_code == 0
     (run,) = sealed_runs(tmp_path / "results")

@@ -29,7 +29,6 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 @pytest.fixture
 def call(call: Call, monkeypatch: pytest.MonkeyPatch) -> Call:
-    """Call ``memeval failures``."""
     monkeypatch.setattr(session, "find", lambda _name: benchmark_session().benchmark)
     return partial(call, "failures")
 
@@ -46,8 +45,7 @@ def test_causes_and_the_cross_table_are_printed(stored: RunFolder, call: Call) -
 def test_a_machine_is_given_every_item_and_the_counts(stored: RunFolder, call: Call) -> None:
     code, out, _ = call(stored.run.run_id, "--results", str(stored.path.parents[2]), "--json")
     said: dict[str, Any] = json.loads(out)
-    assert code == ExitCode.DONE
-    assert said["run_id"] == stored.run.run_id
+    assert code == ExitCode.DONE and said["run_id"] == stored.run.run_id
     assert [item["item_id"] for item in said["items"]] == [grade.item_id for grade in stored.grades()]
     assert said["summary"]["items"] == 4
     assert sum(said["summary"]["causes"].values()) == 4 - said["summary"]["right"]
@@ -76,9 +74,7 @@ class Memory:
 """
 
 
-def test_crashes_are_counted_in_the_run_its_line_its_failures_and_by_verify(
-    tmp_path: Path, call: Call, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_crashes_are_counted_everywhere(tmp_path: Path, call: Call, capsys: pytest.CaptureFixture[str]) -> None:
     adapter = tmp_path / "crashing.py"
     adapter.write_text(CRASHING.replace("FLAG", repr(str(tmp_path / "crashed"))), "utf-8")
     options = RunOptions(results=tmp_path / "results", concurrency=1, skip_conformance=True)

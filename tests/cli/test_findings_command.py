@@ -15,7 +15,6 @@ __all__ = ["graded", "keys"]
 
 @pytest.fixture
 def call(call: Call, tmp_path: Path) -> Call:
-    """Call ``memeval sources findings`` on a board."""
     return lambda *words: call("sources", "findings", *words, "--results", str(tmp_path / "results"))
 
 

@@ -36,7 +36,6 @@ SHOWN = frozenset(
 
 @pytest.fixture
 def call(call: Call) -> Call:
-    """Call ``memeval items``."""
     return partial(call, "items")
 
 
@@ -73,8 +72,7 @@ def test_text_that_a_spreadsheet_would_run_is_disarmed(call: Call, tmp_path: Pat
     plan = (CategoryPlan(name="=1+1", weight=1.0, items=10, grader="judged@1"),)
     make_run(tmp_path / "results", "acme", {"=1+1": 4}, track=make_track(categories=plan))
     code, out, _err = call("--format", "csv")
-    assert code == 0
-    assert {row["category"] for row in csv.DictReader(io.StringIO(out))} == {"'=1+1"}
+    assert code == 0 and {row["category"] for row in csv.DictReader(io.StringIO(out))} == {"'=1+1"}
 
 
 def test_json_is_a_list_of_reports(call: Call, tmp_path: Path) -> None:
@@ -88,9 +86,7 @@ def test_json_is_a_list_of_reports(call: Call, tmp_path: Path) -> None:
 def test_the_table_ends_where_it_is_told(call: Call, tmp_path: Path) -> None:
     three_systems(tmp_path / "results")
     code, out, _err = call("--top", "1")
-    assert code == 0
-    assert "2 decisive items:" in out
-    assert "and 1 more; --top 2 lists them." in out
+    assert code == 0 and "2 decisive items:" in out and "and 1 more; --top 2 lists them." in out
     assert "kept-0" not in call("--top", "0")[1]
 
 
@@ -104,5 +100,4 @@ def test_too_few_clusters_are_said_so(call: Call, tmp_path: Path) -> None:
 def test_a_wrong_call_is_refused_with_a_sentence(call: Call, tmp_path: Path, words: tuple[str, ...]) -> None:
     make_run(tmp_path / "results", "bm25", kind=SystemKind.CONTROL)
     code, out, err = call(*words)
-    assert (code, out) == (2, "")
-    assert "Traceback" not in err
+    assert (code, out) == (2, "") and "Traceback" not in err

@@ -12,6 +12,7 @@ import pytest
 from memeval.archive.runs import sealed_runs
 from memeval.cli.main import main
 from memeval.records.errors import ExitCode
+from tests.evaluation.asking import without_models
 from tests.support.calling import Call
 from tests.support.model_server import ModelServer
 
@@ -32,9 +33,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def no_endpoints(monkeypatch: pytest.MonkeyPatch) -> None:
-    for prefix in ("OPENAI", "MEMEVAL_JUDGE", "MEMEVAL_READER"):
-        for name in ("BASE_URL", "API_KEY"):
-            monkeypatch.delenv(f"{prefix}_{name}", raising=False)
+    without_models(monkeypatch)
 
 
 @pytest.fixture
@@ -48,11 +47,10 @@ def server(monkeypatch: pytest.MonkeyPatch, call: Call) -> Iterator[ModelServer]
 @pytest.mark.parametrize("command", [("run",), ("regrade",), ("judge", "audit")])
 def test_help_holds_a_call_to_copy(call: Call, command: tuple[str, ...]) -> None:
     code, out, _ = call(*command, "--help")
-    assert code == ExitCode.DONE
-    assert f"Example: memeval {' '.join(command)} " in out
+    assert code == ExitCode.DONE and f"Example: memeval {' '.join(command)} " in out
 
 
-def test_several_runs_are_judged_in_one_call_and_a_second_call_makes_nothing_new(
+def test_runs_are_judged_in_one_call_and_a_second_makes_nothing_new(
     call: Call, server: ModelServer, tmp_path: Path
 ) -> None:
     for control in ("always-hedge", "no-memory"):
@@ -80,7 +78,7 @@ def test_the_former_name_of_regrade_says_the_new_one(call: Call) -> None:
     assert call("rejudge", "out", "--judge", "rules") == (ExitCode.BAD_INPUT, "", said)
 
 
-def test_judging_again_by_the_rules_needs_no_network_and_gives_the_first_verdicts(
+def test_regrading_by_rules_needs_no_network_and_gives_equal_verdicts(
     call: Call, server: ModelServer, tmp_path: Path
 ) -> None:
     call("run", "always-hedge", *SMALL, "--judge", MODEL, *LABEL)
@@ -186,6 +184,5 @@ def test_a_wrong_call_gets_a_sentence_and_exit_code_2(
     shutil.copytree(judged, tmp_path / "results")
     code, out, err = call(*words)
     assert said in err
-    assert code == ExitCode.BAD_INPUT
-    assert out == ""
+    assert code == ExitCode.BAD_INPUT and out == ""
     assert "Traceback" not in err

@@ -27,7 +27,6 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def call(call: Call, stored: Path, tmp_path: Path) -> Call:
-    """Call ``memeval`` in a folder with these runs."""
     shutil.copytree(stored, tmp_path / "results")
     return call
 

@@ -35,7 +35,6 @@ def call(call: Call, monkeypatch: pytest.MonkeyPatch, where: Path) -> Call:
 
 @pytest.fixture
 def plan(where: Path) -> Callable[[str], str]:
-    """Return a function that writes a matrix with a gate."""
 
     def write(least: str) -> str:
         (where / "tiny.toml").write_text(PLAN.replace("LEAST", least))
@@ -64,8 +63,7 @@ def test_a_cell_that_fails_ends_with_its_code_after_all_others(call: Call, where
     on_tiny = 'groups = [{ benchmark = "tiny@1" }]'
     (where / "torn.toml").write_text(f'systems = [{{ id = "torn", system = "torn.py" }}, "always-hedge"]\n{on_tiny}')
     code, out, err = call("matrix", "torn.toml")
-    assert code == ExitCode.BAD_INPUT
-    assert "torn failed: " in out
+    assert code == ExitCode.BAD_INPUT and "torn failed: " in out
     assert "1 cell of 2 failed" in err
 
 

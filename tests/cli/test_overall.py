@@ -26,7 +26,6 @@ SUITE = '[[suites]]\nid = "mine@1"\ntitle = "Mine"\nsummary = "What I need."\n'
 
 @pytest.fixture
 def call(call: Call, tmp_path: Path) -> Call:
-    """Call ``memeval overall`` beside a suite."""
     (tmp_path / "mine.toml").write_text(
         SUITE
         + ENTRY
@@ -79,8 +78,7 @@ def test_json_has_what_the_table_has(call: Call, mine: tuple[str, ...]) -> None:
 def test_csv_has_a_line_for_each_system(call: Call, mine: tuple[str, ...]) -> None:
     code, out, _err = call("--csv", *mine)
     rows = list(csv.DictReader(io.StringIO(out)))
-    assert code == 0
-    assert [row["system"] for row in rows] == ["acme", "blue", "cyan"]
+    assert code == 0 and [row["system"] for row in rows] == ["acme", "blue", "cyan"]
     assert [float(row["beliefs@2"]) for row in rows] == pytest.approx([0.75, 0.25, 0.0375])
     assert [row["qa-smoke@1"] for row in rows] == ["0.4", "0.5", ""]
     assert rows[2]["index"] == "" and rows[2]["reason"] == "No ranked run on qa-smoke@1."
@@ -88,8 +86,7 @@ def test_csv_has_a_line_for_each_system(call: Call, mine: tuple[str, ...]) -> No
 
 def test_lead_says_how_often_one_system_is_ahead(call: Call, mine: tuple[str, ...]) -> None:
     code, out, _err = call("mine@1", "--lead", "acme", "blue", *mine)
-    assert code == 0
-    assert out.splitlines()[0] == "mine@1, 10,000 weightings:"
+    assert code == 0 and out.splitlines()[0] == "mine@1, 10,000 weightings:"
     assert "acme leads blue in 8" in out and "blue leads acme in 1" in out
     code, out, _err = call("mine@1", "--lead", "acme", "blue", "--json", *mine)
     shares = json.loads(out)["shares"]
@@ -99,8 +96,7 @@ def test_lead_says_how_often_one_system_is_ahead(call: Call, mine: tuple[str, ..
 
 def test_without_runs_every_shipped_suite_says_so(call: Call) -> None:
     code, out, err = call()
-    assert (code, err) == (0, "")
-    assert out.count("No system has a run on these benchmarks.") == 2
+    assert (code, err) == (0, "") and out.count("No system has a run on these benchmarks.") == 2
 
 
 @pytest.mark.parametrize(
@@ -117,5 +113,4 @@ def test_without_runs_every_shipped_suite_says_so(call: Call) -> None:
 )
 def test_a_wrong_call_exits_with_2(call: Call, mine: tuple[str, ...], words: tuple[str, ...], problem: str) -> None:
     code, out, err = call(*words, *(() if "--suites" in words else mine))
-    assert (code, out) == (2, "")
-    assert problem in err
+    assert (code, out) == (2, "") and problem in err

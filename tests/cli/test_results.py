@@ -17,7 +17,7 @@ from memeval.records.errors import ExitCode
 from memeval.records.ledger import LedgerEvent, Runner
 from tests.support.calling import Call
 from tests.support.registered import register
-from tests.support.tiny import TinyBenchmark
+from tests.support.tiny import Missing, TinyBenchmark
 
 SET = """
 schema_version = 1
@@ -39,21 +39,13 @@ class Broken:
 """
 
 
-class Absent(TinyBenchmark):
-    """A benchmark whose data is not here."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.info = self.info.model_copy(update={"id": "absent@1", "by_hand": "Ask its authors for the file."})
-
-    def available(self, path: Path | None = None) -> bool:
-        return False
-
-
 @pytest.fixture
 def call(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Call:
     """Call ``make results`` in an empty folder with a tiny benchmark."""
-    factories: dict[str, Callable[[], Benchmark]] = {"tiny@1": lambda: TinyBenchmark(30), "absent@1": Absent}
+    factories: dict[str, Callable[[], Benchmark]] = {
+        "tiny@1": lambda: TinyBenchmark(30),
+        "absent@1": partial(Missing, "absent@1"),
+    }
     register(monkeypatch, factories, only=True)
     (tmp_path / "results.toml").write_text(SET)
     return partial(call, program=results.main)
@@ -134,7 +126,7 @@ def test_a_benchmark_without_data_is_named_once_and_skipped(call: Call) -> None:
     Path("results.toml").write_text(SET + SET.replace("tiny@1", "absent@1").replace("schema_version = 1", ""))
     code, said, error = call()
     assert code == ExitCode.DONE
-    assert error.count("absent@1 skipped: its data is not on this machine. Ask its authors for the file.") == 1
+    assert error.count("absent@1 skipped: its data is not on this machine. Its seed comes on 1 December.") == 1
     assert "absent@1" not in said and "tiny@1, judge, full" in said
 
 

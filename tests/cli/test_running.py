@@ -8,44 +8,18 @@ from pathlib import Path
 import pytest
 
 from memeval.archive.runs import sealed_runs
-from memeval.benchmarks.base import Benchmark, Dataset, Parameters
+from memeval.benchmarks.base import Benchmark
 from memeval.execution.readers import NATIVE
 from memeval.records.benchmark import ProtocolInfo
-from memeval.records.errors import BadInput, ExitCode
+from memeval.records.errors import ExitCode
 from tests.support.adapters import plain_adapter
 from tests.support.calling import Call, Said
 from tests.support.registered import register
-from tests.support.tiny import TinyBenchmark
+from tests.support.tiny import Faulty, Missing, Named, TinyBenchmark, Torn
 
 RETAINING = ProtocolInfo(
     name="recall", title="Recall", summary="Retrieval.", headline="ndcg", reader=NATIVE, needs=("retain", "recall")
 )
-
-
-class Here(TinyBenchmark):
-    """A benchmark of two items under an id of its own; ``given`` are fields of what it says of itself."""
-
-    def __init__(self, name: str, **given: object) -> None:
-        super().__init__(2)
-        self.info = self.info.model_copy(update={"id": name, **given})
-
-
-class Missing(Here):
-    def available(self, path: Path | None = None) -> bool:
-        return False
-
-    def remedy(self) -> str:
-        return "Its seed comes on 1 December."
-
-
-class Broken(Here):
-    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:  # type: ignore[override]
-        raise BadInput("the data is torn.", remedy="Fetch it again.")
-
-
-class Faulty(Here):
-    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:  # type: ignore[override]
-        raise KeyError("a slip")
 
 
 @pytest.fixture
@@ -63,12 +37,12 @@ def call(call: Call, monkeypatch: pytest.MonkeyPatch) -> Call:
 
 def test_without_a_benchmark_all_supported_ones_run_and_the_others_are_listed(call: Call, tmp_path: Path) -> None:
     here: list[Benchmark] = [
-        Here("one@1"),
+        Named("one@1"),
         Missing("two@1"),
-        Here("three@1", by_name_only=True),
-        Here("four@1", brought=True),
-        Here("five@1", protocols=(RETAINING,)),
-        Here("six@1"),
+        Named("three@1", by_name_only=True),
+        Named("four@1", brought=True),
+        Named("five@1", protocols=(RETAINING,)),
+        Named("six@1"),
     ]
     code, out, err = call(here, "run", "no-memory")
     runs = {run.run.track.benchmark: run for run in sealed_runs(tmp_path / "results")}
@@ -88,20 +62,19 @@ def test_without_a_benchmark_all_supported_ones_run_and_the_others_are_listed(ca
 
 
 def test_a_protocol_that_the_system_could_take_is_named(call: Call) -> None:
-    usual = Here("x@1").info.protocols
-    code, _, err = call([Here("one@1", protocols=(RETAINING, *usual))], "run", "no-memory", "--benchmark", "one@1")
-    assert code == ExitCode.BAD_INPUT
-    assert "no-memory supports one@1 with --protocol judge." in err
+    usual = Named("x@1").info.protocols
+    code, _, err = call([Named("one@1", protocols=(RETAINING, *usual))], "run", "no-memory", "--benchmark", "one@1")
+    assert code == ExitCode.BAD_INPUT and "no-memory supports one@1 with --protocol judge." in err
 
 
 def test_a_skipped_benchmark_is_shown_with_the_protocol_that_would_run(call: Call) -> None:
-    usual = Here("x@1").info.protocols
-    _, _, err = call([Here("one@1", protocols=(RETAINING, *usual)), Here("two@1")], "run", "no-memory")
+    usual = Named("x@1").info.protocols
+    _, _, err = call([Named("one@1", protocols=(RETAINING, *usual)), Named("two@1")], "run", "no-memory")
     assert "which the protocol 'recall' needs (--benchmark one@1 --protocol judge)\n" in err
 
 
 def test_a_system_that_can_take_nothing_ends_with_2(call: Call, tmp_path: Path) -> None:
-    code, out, err = call([Here("one@1", protocols=(RETAINING,)), Missing("two@1")], "run", "no-memory")
+    code, out, err = call([Named("one@1", protocols=(RETAINING,)), Missing("two@1")], "run", "no-memory")
     assert (code, out) == (ExitCode.BAD_INPUT, "")
     assert "one@1                      no-memory has no 'retain' or 'recall'" in err
     assert not sealed_runs(tmp_path / "results")
@@ -110,46 +83,43 @@ def test_a_system_that_can_take_nothing_ends_with_2(call: Call, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("broken", "code", "sentence"),
     [
-        (Broken("bad@1"), ExitCode.BAD_INPUT, "bad@1                      the data is torn. Fetch it again."),
+        (Torn("bad@1"), ExitCode.BAD_INPUT, "bad@1                      the data is torn. Fetch it again."),
         (Faulty("bad@1"), ExitCode.CHECK_FAILED, "bad@1                      unexpected KeyError: 'a slip'."),
     ],
 )
-def test_what_goes_wrong_with_one_benchmark_keeps_no_other_from_being_run(
+def test_one_broken_benchmark_stops_no_other(
     call: Call, tmp_path: Path, broken: Benchmark, code: ExitCode, sentence: str
 ) -> None:
-    found, out, err = call([Here("one@1"), broken, Here("two@1")], "run", "no-memory")
+    found, out, err = call([Named("one@1"), broken, Named("two@1")], "run", "no-memory")
     assert (found, len(out.splitlines())) == (code, 2)
-    assert sentence in err
-    assert "1 problem (bad@1), listed above." in err
+    assert sentence in err and "1 problem (bad@1), listed above." in err
 
 
 def test_the_worst_exit_code_wins(call: Call, tmp_path: Path) -> None:
     broken = plain_adapter(tmp_path, on_query="raise ValueError")
-    code, out, err = call([Here("one@1"), Broken("bad@1")], "run", str(broken))
-    assert (code, len(out.splitlines())) == (ExitCode.BAD_INPUT, 1)
-    assert "2 problems" in err
+    code, out, err = call([Named("one@1"), Torn("bad@1")], "run", str(broken))
+    assert (code, len(out.splitlines())) == (ExitCode.BAD_INPUT, 1) and "2 problems" in err
 
 
 def test_a_tier_or_protocol_that_a_benchmark_lacks_leaves_it_out(call: Call) -> None:
     for option in ("--tier", "--protocol"):
-        code, out, err = call([Here("one@1")], "run", "no-memory", option, "quick")
+        code, out, err = call([Named("one@1")], "run", "no-memory", option, "quick")
         assert (code, out) == (ExitCode.BAD_INPUT, "")
         assert f"one@1                      no {option[2:]} 'quick'" in err
 
 
 def test_a_run_below_the_floor_ends_with_1(call: Call, tmp_path: Path) -> None:
     words = ("run", str(plain_adapter(tmp_path)), "--benchmark", "one@1", "--floor")
-    assert call([Here("one@1")], *words, "0.9")[0] == ExitCode.DONE
-    code, _, err = call([Here("one@1")], "run", "no-memory", "--benchmark", "one@1", "--floor", "0.9")
-    assert code == ExitCode.CHECK_FAILED
-    assert "FAIL: 0 < floor 0.9\n" in err
-    code, _, err = call([Here("one@1")], *words, "90")
+    assert call([Named("one@1")], *words, "0.9")[0] == ExitCode.DONE
+    code, _, err = call([Named("one@1")], "run", "no-memory", "--benchmark", "one@1", "--floor", "0.9")
+    assert code == ExitCode.CHECK_FAILED and "FAIL: 0 < floor 0.9\n" in err
+    code, _, err = call([Named("one@1")], *words, "90")
     assert (code, "invalid --floor 90. Give a share from 0 to 1, such as 0.9." in err) == (ExitCode.BAD_INPUT, True)
 
 
 def test_machines_are_told_what_came_of_each_benchmark(call: Call) -> None:
     code, out, _ = call(
-        [Here("one@1"), Missing("two@1"), Here("three@1", protocols=(RETAINING,))], "run", "bm25", "--json"
+        [Named("one@1"), Missing("two@1"), Named("three@1", protocols=(RETAINING,))], "run", "bm25", "--json"
     )
     told = {each["benchmark"]: each for each in json.loads(out)}
     assert code == ExitCode.DONE
@@ -174,11 +144,11 @@ class Memory:
 def test_a_limited_run_of_one_and_the_same_error_names_it_and_ends_with_1(call: Call, tmp_path: Path) -> None:
     (tmp_path / "failing.py").write_text(FAILING, "utf-8")
     words = ("run", "failing.py", "--benchmark", "one@1", "--limit", "1")
-    code, out, err = call([Here("one@1")], *words)
+    code, out, err = call([Named("one@1")], *words)
     assert (code, len(out.splitlines())) == (ExitCode.CHECK_FAILED, 1)
     assert "all items failed with the same error. First error: query raised KeyError: 'index'" in err
-    assert call([Here("one@1")], *words, "--keep-going")[0] == ExitCode.DONE
-    assert call([Here("one@1")], "run", "always-error", *words[2:])[0] == ExitCode.DONE
+    assert call([Named("one@1")], *words, "--keep-going")[0] == ExitCode.DONE
+    assert call([Named("one@1")], "run", "always-error", *words[2:])[0] == ExitCode.DONE
 
 
 def test_a_run_that_stops_early_ends_with_1_and_names_the_first_error(call: Call, tmp_path: Path) -> None:

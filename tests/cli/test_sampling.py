@@ -59,10 +59,8 @@ def test_a_judge_that_agrees_is_recorded_and_shown(call: Call, run: RunFolder, s
 def test_a_judge_that_disagrees_is_recorded_and_fails(call: Call, run: RunFolder, server: PickyServer) -> None:
     server.answer = lambda _body: "no"
     code, out, err = call("ledger", "re-ask", run.run.run_id, "--by", "Ada")
-    assert code == ExitCode.CHECK_FAILED
-    assert "4 of 32 verdicts equal" in out
-    assert "only 4 of 32 verdicts equal" in err
-    assert "memeval ledger review RUN" in err
+    assert code == ExitCode.CHECK_FAILED and "4 of 32 verdicts equal" in out
+    assert "only 4 of 32 verdicts equal" in err and "memeval ledger review RUN" in err
     made_up(run.run)
     row = row_of(run)
     assert (row.standing, row.trust.grades) == (RankStatus.UNREVIEWED, GradeTrust.CLAIMED)
@@ -72,18 +70,14 @@ def test_a_judge_that_disagrees_is_recorded_and_fails(call: Call, run: RunFolder
 
 def test_a_budget_leaves_no_line(call: Call, run: RunFolder, server: PickyServer) -> None:
     code, _out, err = call("ledger", "re-ask", run.run.run_id, "--budget", "judge.tokens=900")
-    assert code == ExitCode.BUDGET
-    assert "Run the same command again." in err
+    assert code == ExitCode.BUDGET and "Run the same command again." in err
     assert Ledger(Path("results")).entries() == []
 
 
-def test_a_system_that_answers_again_is_recorded(
-    call: Call, run: RunFolder, server: PickyServer, tmp_path: Path
-) -> None:
+def test_a_system_that_answers_again_is_kept(call: Call, run: RunFolder, server: PickyServer, tmp_path: Path) -> None:
     words = ("ledger", "rerun", run.run.run_id, "--n", "20", "--by", "Ada")
     code, _out, err = call(*words)
-    assert code == ExitCode.BAD_INPUT
-    assert "Name its folder or file: --system PATH." in err
+    assert code == ExitCode.BAD_INPUT and "Name its folder or file: --system PATH." in err
     system = plain_adapter(tmp_path, on_query="if 'Oslo' in self.told[0]: return 'Nowhere.'")
     code, out, _err = call(*words, "--system", str(system))
     assert (code, out.splitlines()[-1]) == (

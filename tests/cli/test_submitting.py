@@ -39,16 +39,14 @@ def test_new_asks_nothing_without_a_terminal_and_names_the_next_two_commands(mad
     assert source is not None
     assert faults == []
     again = new(made)
-    assert again.code == 2
-    assert "submissions/my-memory: already exists. Choose another name." in again.err
+    assert again.code == 2 and "submissions/my-memory: already exists. Choose another name." in again.err
     said = new(made, "--name", "Acme", "--kind", "command", "--licence", "MIT", "--model", "gpt-x", "--author", "A. B.")
     assert said.out.splitlines()[1:] == [
         "  memeval submit check submissions/acme",
         "  memeval run submissions/acme --benchmark beliefs@2",
     ]
     other, _ = examined_folder(made / "submissions" / "acme")
-    assert other is not None
-    assert other.submission is not None
+    assert other is not None and other.submission is not None
     assert (other.submission.kind, other.submission.licence, other.declared_models) == ("command", "MIT", ("gpt-x",))
     assert other.submission.authors == ("A. B.",)
 

@@ -27,7 +27,6 @@ HOSTILE = '</style><script>alert(1)</script>&"]]>'
 
 @pytest.fixture
 def call(call: Call) -> Call:
-    """Call ``memeval archive trajectory``."""
     return partial(call, "archive", "trajectory")
 
 
@@ -128,8 +127,7 @@ def test_runs_that_are_only_in_the_archive_are_read_with_from(call: Call, result
     assert archived.run.run_id not in call()[1]
     code, out, _err = call("--from", "archive", "--json")
     [series] = json.loads(out)
-    assert code == 0
-    assert archived.run.run_id in [point["run_id"] for point in series["points"]]
+    assert code == 0 and archived.run.run_id in [point["run_id"] for point in series["points"]]
     assert series["tests"][0]["reason"] == "The rows of a run are in the archive only."
     assert kept.run.run_id == series["points"][0]["run_id"]
 
@@ -169,8 +167,7 @@ def test_what_is_left_out_is_said(call: Call, results: Path) -> None:
 def test_a_wrong_call_is_refused(call: Call, results: Path, words: tuple[str, ...], said: str) -> None:
     edit_head(make_run(results, "acme"), cost={"usd": None, "reason": "no price is known"})
     code, out, err = call(*words)
-    assert (code, out) == (2, "")
-    assert said in err
+    assert (code, out) == (2, "") and said in err
 
 
 def test_an_empty_folder_is_refused(call: Call) -> None:
@@ -182,5 +179,4 @@ def test_a_damaged_head_is_named(call: Call, results: Path) -> None:
     run = make_run(results, "acme")
     (run.path / "run.json").write_text("{")
     code, _out, err = call()
-    assert code == 2
-    assert f"{run.path.relative_to(results.parent) / 'run.json'}" in err
+    assert code == 2 and f"{run.path.relative_to(results.parent) / 'run.json'}" in err

@@ -19,6 +19,7 @@ from memeval.evaluation.judge.judges import ChosenJudge, choose_judge
 from memeval.evaluation.run import models
 from memeval.evaluation.run.models import ModelOptions
 from memeval.evaluation.run.running import RunOptions, run_system
+from memeval.evaluation.verify.checks import subject
 from memeval.gateway.limits import GatewayOptions
 from memeval.options import RegradeOptions
 from memeval.records.call import Api, Call, Caller, ModelRequest, Phase
@@ -42,14 +43,12 @@ _FENCED = re.compile(
 
 
 def answer_in(body: Json) -> str:
-    """Return the answer in a judge request."""
     found = _FENCED.search(said_to(body))
     assert found, "no fenced answer"
     return found["answer"]
 
 
 def said_to(body: Json) -> str:
-    """Return the prompt of a request."""
     return str(body["messages"][-1]["content"])
 
 
@@ -62,10 +61,8 @@ def fair(body: Json) -> str:
 class PickyServer(ModelServer):
     """A model server that always fails some requests.
 
-    Args:
-        answer: the text of a reply, from the request's body.
-        fails_on: which requests fail.
-        fault: what goes wrong with them; ``400`` is not tried again, ``500`` is.
+    ``answer``: the text of a reply, from the request's body. ``fails_on``: which requests fail. ``fault``: what goes
+    wrong with them; ``400`` is not tried again, ``500`` is.
     """
 
     def __init__(
@@ -93,7 +90,6 @@ def benchmark_session() -> BenchmarkSession:
 
 
 def judge(named: str = JUDGE) -> ChosenJudge:
-    """Return the judge at the server of the environment."""
     return choose_judge(named, LABEL)
 
 
@@ -116,24 +112,35 @@ def regrading(folder: Path, *caps: str, fresh: bool = False, judge_concurrency: 
     return RegradeOptions(results=folder / "results", models=models, fresh=fresh)
 
 
+def without_models(patch: pytest.MonkeyPatch) -> None:
+    """Remove all keys and endpoints from the environment."""
+    for prefix in ("OPENAI", "MEMEVAL_JUDGE", "MEMEVAL_READER"):
+        for name in ("BASE_URL", "API_KEY"):
+            patch.delenv(f"{prefix}_{name}", raising=False)
+
+
+def with_the_tiny_benchmark(patch: pytest.MonkeyPatch, scenarios: int = 4, questions: int = 1) -> TinyBenchmark:
+    """Register the tiny benchmark for stored runs, and shorten the retries of failing calls."""
+    benchmark = TinyBenchmark(scenarios, questions)
+    for module in (session, subject, judges):
+        patch.setattr(module, "find", lambda _name: benchmark)
+
+    def hasty(*given: Any, **named: Any) -> GatewayOptions:
+        return replace(GatewayOptions(*given, **named), tries=2, first_wait_seconds=0.01, longest_wait_seconds=0.05)
+
+    patch.setattr(models, "GatewayOptions", hasty)
+    return benchmark
+
+
 @contextmanager
 def judged_run(folder: Path) -> Iterator[tuple[PickyServer, RunFolder]]:
     """Yield a judge server, and a run of 32 items that it judged; the ones about Oslo are wrong.
 
     Meanwhile the environment sends judges to the server, and the tiny benchmark is registered for stored runs.
     """
-
-    def hasty(*given: Any, **named: Any) -> GatewayOptions:
-        return replace(GatewayOptions(*given, **named), tries=2, first_wait_seconds=0.01, longest_wait_seconds=0.05)
-
-    benchmark = TinyBenchmark(8, questions=4)
     with PickyServer() as server, pytest.MonkeyPatch.context() as patch:
-        for module in (session, judges):
-            patch.setattr(module, "find", lambda _name: benchmark)
-        patch.setattr(models, "GatewayOptions", hasty)
-        for prefix in ("OPENAI", "MEMEVAL_JUDGE", "MEMEVAL_READER"):
-            for name in ("BASE_URL", "API_KEY"):
-                patch.delenv(f"{prefix}_{name}", raising=False)
+        benchmark = with_the_tiny_benchmark(patch, 8, questions=4)
+        without_models(patch)
         patch.setenv("OPENAI_BASE_URL", server.url)
         system = file_source(plain_adapter(folder, on_query="if 'Oslo' in self.told[0]: return 'Nowhere.'"))
         yield server, run_system(system, BenchmarkSession.open(benchmark), options(folder))
@@ -196,14 +203,12 @@ def searching_system(folder: Path, on_search: str = "pass") -> SystemSource:
 
 
 def rows_of(folder: RunFolder, name: str) -> list[Json]:
-    """Return a file of rows as plain data."""
     import gzip
 
     return [json.loads(line) for line in gzip.decompress(folder.file(name).read_bytes()).splitlines()]
 
 
 def files_under(folder: Path) -> Iterator[str]:
-    """Return the files of a folder and its subfolders, by relative path."""
     return (str(path.relative_to(folder)) for path in sorted(folder.rglob("*")) if path.is_file())
 
 

@@ -60,7 +60,7 @@ def results(found: Data) -> dict[str, Data]:
 
 
 @pytest.mark.products
-def test_its_own_validator_finds_neither_errors_nor_warnings(
+def test_its_own_validator_finds_nothing(
     mishaps: RunFolder, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     measured = measured_exam()

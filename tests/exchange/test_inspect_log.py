@@ -140,7 +140,7 @@ def test_blank_answers_and_failures_are_told_apart(said: dict[str, Said]) -> Non
     assert said["mishaps"]["head"]["results"]["completed_samples"] == 8
 
 
-def test_without_the_data_of_a_benchmark_that_keeps_its_words_there_are_none(
+def test_without_the_data_withheld_words_stay_out(
     said: dict[str, Said], runs: dict[str, RunFolder], tmp_path: Path
 ) -> None:
     (log,) = write(runs["ids"], None, tmp_path / "ids.eval")

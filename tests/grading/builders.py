@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from memeval.judging.base import Case, Ruling
 from memeval.keys import AnswerKey, DeltaKey, Fact, ItemKey
 from memeval.records.grade import Flag, Grade, GradeState
-from memeval.records.response import Outcome, Response, Timings
+from memeval.records.response import Outcome, Response, RetrievedItem, Timings
 from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 
 
@@ -43,6 +43,32 @@ def item(key: AnswerKey, questions: int = 1, category: str = "belief-update") ->
     )
 
 
+def reply(
+    item: ItemKey,
+    answer: str = "",
+    items: Sequence[RetrievedItem] | None = None,
+    outcome: Outcome | None = None,
+    *,
+    question: int = 0,
+    counted: int | None = None,
+    reported: float | None = None,
+) -> Response:
+    """Return a response to one of an item's questions; a blank one is empty unless said otherwise."""
+    outcome = outcome or (Outcome.OK if answer.strip() else Outcome.EMPTY)
+    return Response(
+        item_id=item.item_id,
+        scenario_id=item.scenario_id,
+        question_id=item.question_ids[question],
+        outcome=outcome,
+        answer=answer,
+        error="It broke." if outcome.is_error else None,
+        items=None if items is None else tuple(items),
+        context_tokens=counted,
+        reported_tokens=reported,
+        timings=Timings(started="2026-01-01T00:00:00Z"),
+    )
+
+
 def response(
     answer: str = "",
     outcome: Outcome = Outcome.OK,
@@ -51,17 +77,8 @@ def response(
     reported: float | None = None,
 ) -> Response:
     """Return a response to the n-th question."""
-    return Response(
-        item_id="i",
-        scenario_id="i",
-        question_id=f"i:q{number:02}",
-        outcome=outcome,
-        answer=answer,
-        error="It broke." if outcome.is_error else None,
-        context_tokens=counted,
-        reported_tokens=reported,
-        timings=Timings(started="2026-01-01T00:00:00Z"),
-    )
+    of = item(DeltaKey(facts_by_turn=()), number)
+    return reply(of, answer, outcome=outcome, question=number - 1, counted=counted, reported=reported)
 
 
 def delta_item(facts_by_turn: Sequence[tuple[Fact, ...]]) -> ItemKey:

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from memeval.benchmarks.locomo.keys import LocomoCategory, LocomoKey
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey, LongMemEvalType
 from memeval.keys import ItemKey
-from memeval.records.response import Outcome, Response, RetrievedItem, Timings
+from memeval.records.response import Outcome, Response, RetrievedItem
 from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
+from tests.grading.builders import reply
 
 Said = Sequence[tuple[str, str]]
 """Role and content of the turns of a session."""
@@ -72,15 +73,4 @@ def named(*sources: str | Sequence[str]) -> tuple[RetrievedItem, ...]:
 def answered(
     answer: str = "", items: Sequence[RetrievedItem] | None = None, outcome: Outcome | None = None
 ) -> Response:
-    outcome = outcome or (Outcome.OK if answer.strip() else Outcome.EMPTY)
-    return Response(
-        item_id="x:0",
-        scenario_id="x",
-        question_id="x:0",
-        outcome=outcome,
-        answer=answer,
-        error="It broke." if outcome.is_error else None,
-        items=None if items is None else tuple(items),
-        context_tokens=None if items is None else 7,
-        timings=Timings(started="2026-01-01T00:00:00Z"),
-    )
+    return reply(lme_item(), answer, items, outcome, counted=None if items is None else 7)

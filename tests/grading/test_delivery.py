@@ -57,11 +57,7 @@ def answered(texts: Sequence[str], answers: Sequence[str] | None = None) -> list
 
 
 def graded(
-    texts: Sequence[str],
-    *,
-    read: bool = True,
-    answers: Sequence[str] | None = None,
-    keeps: bool = True,
+    texts: Sequence[str], *, read: bool = True, answers: Sequence[str] | None = None, keeps: bool = True
 ) -> Grade:
     delivered = DeliveredContexts(tuple(texts), read)
     return DeliveredDelta().grade_delivered(ITEM, conversation(keeps), answered(texts, answers), delivered)

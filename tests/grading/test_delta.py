@@ -62,10 +62,7 @@ def responses(
 ) -> list[Response]:
     return [
         response(
-            answer,
-            number=n + 1,
-            counted=counted[n] if counted else None,
-            reported=reported[n] if reported else None,
+            answer, number=n + 1, counted=counted[n] if counted else None, reported=reported[n] if reported else None
         )
         for n, answer in enumerate(answers)
     ]

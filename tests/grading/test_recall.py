@@ -12,9 +12,9 @@ from memeval.grading.evidence import measures
 from memeval.grading.recall import Recalled, Unlabelled, holds, passes
 from memeval.keys import ItemKey, RecallKey
 from memeval.records.grade import Flag, Grade, GradeState
-from memeval.records.response import Outcome, Response, RetrievedItem, Timings
+from memeval.records.response import Outcome, RetrievedItem
 from memeval.records.scenario import Recall, Retain, Scenario
-from tests.grading.builders import NoJudge, fact, item
+from tests.grading.builders import NoJudge, fact, item, reply
 
 TEXTS = (
     ("s001", "Ida rows.", None, ("sport",), "2025-01-10"),
@@ -54,19 +54,9 @@ def graded(
     **asked: Any,
 ) -> Grade:
     """Return the grade of a search that brought up some hits."""
-    response = Response(
-        item_id="i",
-        scenario_id="i",
-        question_id="i:q01",
-        outcome=outcome,
-        answer="",
-        error="It broke." if outcome.is_error else None,
-        items=None if hits is None else tuple(hits),
-        timings=Timings(started="2026-01-01T00:00:00Z"),
-    )
     wanted: ItemKey = item(key or RecallKey(absent=not relevant))
     wanted = wanted.model_copy(update={"evidence": tuple(relevant) or None})
-    return Recalled().grade(wanted, scenario(**asked), [response], NoJudge())
+    return Recalled().grade(wanted, scenario(**asked), [reply(wanted, "", hits, outcome)], NoJudge())
 
 
 def test_golden_ndcg() -> None:
@@ -184,7 +174,7 @@ def test_where_there_is_one_bank_nothing_can_be_of_another() -> None:
     whole = scenario()
     ours = tuple(step for step in whole.steps if not isinstance(step, Retain) or step.bank is None)
     wanted = item(RecallKey()).model_copy(update={"evidence": ("s001",)})
-    response = Response.model_validate(graded_response() | {"items": tuple(named("s001"))})
+    response = reply(wanted, "", named("s001"), Outcome.OK)
     found = Recalled().grade(wanted, whole.model_copy(update={"steps": ours}), [response], NoJudge())
     assert (found.credit, found.metrics["isolation_violations"]) == (1.0, None)
 
@@ -226,8 +216,7 @@ def test_where_a_system_names_no_texts_words_decide_and_the_grade_says_so() -> N
 
 
 @pytest.mark.parametrize(
-    ("outcome", "state"),
-    [(Outcome.ADAPTER_ERROR, GradeState.ADAPTER_ERROR), (Outcome.TIMEOUT, GradeState.TIMEOUT)],
+    ("outcome", "state"), [(Outcome.ADAPTER_ERROR, GradeState.ADAPTER_ERROR), (Outcome.TIMEOUT, GradeState.TIMEOUT)]
 )
 def test_a_search_that_fails_is_an_error_and_nothing_is_measured(outcome: Outcome, state: GradeState) -> None:
     grade = graded(None, ["s001"], outcome=outcome)
@@ -240,35 +229,15 @@ def test_what_has_no_truth_is_not_graded_here() -> None:
     with pytest.raises(ValueError, match="only searches with an expected result"):
         graded([], key=RecallKey(graded=False))
     with pytest.raises(ValueError, match="only searches with an expected result"):
-        Recalled().grade(
-            item(RecallKey()),
-            scenario(),
-            [Response.model_validate(graded_response())],
-            NoJudge(),
-        )
-
-
-def graded_response() -> dict[str, object]:
-    made = Response(
-        item_id="i",
-        scenario_id="i",
-        question_id="i:q01",
-        outcome=Outcome.OK,
-        answer="",
-        items=(),
-        timings=Timings(started="2026-01-01T00:00:00Z"),
-    )
-    return dict(made)
+        graded([], key=RecallKey())
 
 
 def test_a_question_without_a_truth_neither_earns_nor_is_an_error() -> None:
-    row = Unlabelled().grade(
-        item(RecallKey(graded=False)), scenario(), [Response.model_validate(graded_response())], NoJudge()
-    )
+    bare = item(RecallKey(graded=False))
+    row = Unlabelled().grade(bare, scenario(), [reply(bare, "", [], Outcome.OK)], NoJudge())
     assert (row.state, row.credit, row.metrics, row.flags) == (GradeState.GRADED, 0.0, {}, ())
-    assert Unlabelled().cases(item(RecallKey(graded=False)), scenario(), []) == ()
-    failed = graded_response() | {"outcome": Outcome.TIMEOUT, "error": "It took too long.", "items": None}
-    row = Unlabelled().grade(item(RecallKey(graded=False)), scenario(), [Response.model_validate(failed)], NoJudge())
+    assert Unlabelled().cases(bare, scenario(), []) == ()
+    row = Unlabelled().grade(bare, scenario(), [reply(bare, outcome=Outcome.TIMEOUT)], NoJudge())
     assert (row.state, row.credit) == (GradeState.TIMEOUT, None)
 
 

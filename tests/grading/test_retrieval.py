@@ -12,9 +12,7 @@ from tests.grading.builders import NoJudge
 from tests.grading.histories import answered, history, locomo_item, named
 
 HISTORY = history(
-    [("user", "Hello!"), ("user", "I rowed.")],
-    [("user", "Hello!"), ("user", "In Lima.")],
-    [("user", "It rained.")],
+    [("user", "Hello!"), ("user", "I rowed.")], [("user", "Hello!"), ("user", "In Lima.")], [("user", "It rained.")]
 )
 ITEM = locomo_item(evidence=["D2:2", "D3:1"], sessions=["s002", "s003"], turns=["s002:t02", "s003:t01"])
 

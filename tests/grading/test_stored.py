@@ -66,12 +66,7 @@ def grade(memories: Sequence[str], key: StoreKey = KEY) -> Grade:
     ids=["perfect", "half", "stale", "duplicated", "inventing", "every word", "empty", "blank", "open"],
 )
 def test_synthetic_stores_get_the_expected_metrics(
-    memories: Sequence[str],
-    f1: float,
-    missing: float,
-    stale: float,
-    duplicate: float | None,
-    invented: float | None,
+    memories: Sequence[str], f1: float, missing: float, stale: float, duplicate: float | None, invented: float | None
 ) -> None:
     row = grade(memories)
     assert row.state is GradeState.GRADED and row.verdict is None and row.credit == row.metrics[HEADLINE]

@@ -24,9 +24,7 @@ def stored_rows(setting: Setting) -> int:
     return sum(path.read_bytes().count(b"\n") for path in setting.results.glob("*/*/*/journal/responses.jsonl"))
 
 
-def test_a_run_killed_with_questions_and_judgments_in_flight_ends_with_the_rows_of_a_calm_one(
-    tmp_path: Path, judge: Judge
-) -> None:
+def test_a_run_killed_with_calls_in_flight_ends_with_the_rows_of_a_calm_one(tmp_path: Path, judge: Judge) -> None:
     calm = calm_run(Setting(tmp_path / "calm", 1, judge.port))
     setting = Setting(tmp_path / "run", 4, judge.port)
     for rows in (1, 8, 16):

@@ -41,7 +41,7 @@ def test_a_four_method_adapter_gives_500_items_from_2020_responses(tmp_path: Pat
     ("control", "published", "gated", "raw"),
     [("always-hedge", 0.30, 0.30, 160), ("always-hedge-shrinking", 0.40, 0.30, 240), ("no-memory", 0.0, 0.0, 0)],
 )
-def test_hedging_pays_as_published_and_its_counter_pays_no_longer_when_gated(
+def test_hedging_pays_as_published_unless_gated(
     tmp_path: Path, control: str, published: float, gated: float, raw: int
 ) -> None:
     scores = run(control, tmp_path).run.scores

@@ -22,7 +22,6 @@ with the concurrency of the run that is killed."""
 
 
 def words(adapter: Path, results: Path, items: int = ITEMS) -> tuple[str, ...]:
-    """Return the call that runs an adapter on a small ``beliefs@2``."""
     small = ("--benchmark", "beliefs@2", "--parameter", f"size={items}")
     return ("run", str(adapter), *small, "--results", str(results))
 
@@ -79,8 +78,7 @@ def test_ctrl_c_ends_at_once_with_a_sentence_and_the_same_call_resumes(tmp_path:
     process.interrupt()
     process.wait(20)
     said = process.said()
-    assert said.code == 130
-    assert "interrupted" in said.err
+    assert said.code == 130 and "interrupted" in said.err
     before = stored_rows(results)
     assert 3 <= before < ITEMS
     done = memeval(*words(adapter, results), where=tmp_path)
@@ -146,8 +144,7 @@ def test_a_full_disk_stops_with_a_sentence_and_what_is_stored_resumes(tmp_path: 
     ]
     stopped = subprocess.run(limited, capture_output=True, text=True, timeout=120, check=False)
     assert stopped.returncode == 2, stopped.stderr
-    assert "cannot be written" in stopped.stderr
-    assert "run the same command to resume" in stopped.stderr
+    assert "cannot be written" in stopped.stderr and "run the same command to resume" in stopped.stderr
     assert stored_rows(results) > 0
     assert memeval(*words(adapter, results, 60), where=tmp_path).code == 0
     (run,) = sealed_runs(results)

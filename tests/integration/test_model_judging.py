@@ -45,12 +45,10 @@ def place(answered: Path, tmp_path: Path) -> Path:
 
 
 def begin(place: Path, url: str, *more: str, key: str = KEY, judge: tuple[str, ...] = JUDGE) -> Started:
-    """Begin to have all stored answers of the plain system judged by a model."""
     return start(*words(*more, judge=judge), where=place, MEMEVAL_JUDGE_BASE_URL=url, MEMEVAL_JUDGE_API_KEY=key)
 
 
 def regrade(place: Path, url: str, *more: str, key: str = KEY, judge: tuple[str, ...] = JUDGE) -> Said:
-    """Have all stored answers of the plain system judged by a model."""
     return begin(place, url, *more, key=key, judge=judge).said()
 
 
@@ -197,13 +195,10 @@ def waits(answered: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 
 @pytest.mark.parametrize("name", STOPS)
-def test_what_no_call_can_get_past_stops_with_a_sentence_and_leaves_no_key(
-    waits: dict[str, Outcome], name: str
-) -> None:
+def test_what_no_call_can_pass_stops_with_a_sentence_and_leaves_no_key(waits: dict[str, Outcome], name: str) -> None:
     stop, (said, server, folder) = STOPS[name], waits[name]
     assert said.code == stop.code, said.err
-    assert stop.said in said.err
-    assert "Run the same command to resume" in said.err
+    assert stop.said in said.err and "Run the same command to resume" in said.err
     assert said.out == ""
     assert stop.most_requests is None or server.requests <= stop.most_requests
     assert len(sealed_runs(folder / "results")) == 1
@@ -212,7 +207,6 @@ def test_what_no_call_can_get_past_stops_with_a_sentence_and_leaves_no_key(
 
 
 def holding(text: str, folder: Path) -> Iterator[Path]:
-    """Yield the files that hold a text, packed ones included."""
     for path in folder.rglob("*"):
         if path.is_file():
             data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()

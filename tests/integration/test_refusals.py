@@ -112,5 +112,4 @@ def test_a_model_that_refuses_a_setting_is_judged_with_a_file_of_settings(tmp_pa
 @pytest.mark.parametrize("option", ["-1", "x"])
 def test_a_number_of_refusals_that_cannot_be_is_refused(tmp_path: Path, option: str) -> None:
     said = memeval("run", "no-memory", *SMALL, *JUDGE, "--max-refusals", option, where=tmp_path)
-    assert said.code == ExitCode.BAD_INPUT
-    assert "--max-refusals" in said.err
+    assert said.code == ExitCode.BAD_INPUT and "--max-refusals" in said.err

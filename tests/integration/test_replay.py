@@ -101,8 +101,7 @@ def test_a_call_that_is_missing_from_the_record_is_named(runs: Recorded, name: s
     rewrite(first, file, calls)
     words = ASKING if name == "asking" else ("bm25", *READER)
     said = call(runs.place, runs.url, *words, *JUDGE, "--replay", first.run.run_id)
-    assert said.code == ExitCode.BAD_INPUT
-    assert f"the record holds no call of the {caller}" in said.err
+    assert said.code == ExitCode.BAD_INPUT and f"the record holds no call of the {caller}" in said.err
     assert lost.request.model in said.err and lost.request.key in said.err
     assert said.out == ""
     assert len(sealed_runs(runs.place / "results")) == 2
@@ -149,8 +148,7 @@ def test_a_model_without_a_known_price_is_called_unpriced_and_never_free(tmp_pat
     judge = ("--judge", "openai:of-our-own", "--judge-label", "loopback")
     said = call(tmp_path, "http://127.0.0.1:9/v1", "always-hedge", *judge, "--estimate")
     assert said.code == ExitCode.DONE, said.err
-    assert "unpriced (no price known for of-our-own)" in said.out
-    assert "$" not in said.out
+    assert "unpriced (no price known for of-our-own)" in said.out and "$" not in said.out
 
 
 def test_what_a_system_will_ask_is_said_to_be_unknown_until_it_has_run(runs: Recorded) -> None:

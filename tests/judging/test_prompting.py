@@ -265,11 +265,7 @@ class TestOwnPrompts:
             ("cascade-propagation.txt", b"{answer} {reference}", r"unknown placeholder \{reference\}"),
             ("reminder.txt", b"{answer}", r"unknown placeholder \{answer\}\. Placeholders of this prompt: none"),
             ("belief-update.txt", b"{question} yes or no?", r"has no \{answer\}"),
-            (
-                "belief_update.txt",
-                b"{answer}",
-                r"unknown prompt 'belief_update'\. Did you mean 'belief-update.txt'",
-            ),
+            ("belief_update.txt", b"{answer}", r"unknown prompt 'belief_update'\. Did you mean 'belief-update.txt'"),
             ("belief-update.txt", b"{answer} \xff", "not UTF-8"),
         ],
     )

@@ -1,8 +1,6 @@
 """Calibration answers made from references in words. All references here are synthetic but in the last test."""
 
-import os
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import pytest
 
@@ -17,8 +15,7 @@ from memeval.keys import ItemKey
 from memeval.records.audit import ProbeKind
 from memeval.records.scenario import Scenario
 from tests.grading.histories import history
-
-FULL = "locomo/locomo10.json"
+from tests.support.data import test_data
 
 
 def item(name: str, cluster: str, key: LocomoKey | LongMemEvalKey) -> ItemKey:
@@ -151,10 +148,7 @@ def test_every_injection_surrounds_a_wrong_answer_that_is_also_tested_alone() ->
 
 @pytest.mark.data
 def test_on_locomo_the_rules_err_only_on_a_yes_after_other_words() -> None:
-    folder = os.environ.get("MEMEVAL_TEST_DATA")
-    if not folder or not (Path(folder) / FULL).is_file():
-        pytest.skip(f"MEMEVAL_TEST_DATA names no folder with {FULL}")
-    dataset = find("locomo@1").open(Path(folder))
+    dataset = find("locomo@1").open(test_data("locomo/locomo10.json"))
     found = trials(tuple(dataset.answer_keys()), {each.scenario_id: each for each in dataset.scenarios()})
     assert len({trial.item.item_id for trial in found}) == 100
     assert len({(trial.item.item_id, trial.case.answer) for trial in found}) == len(found)

@@ -4,16 +4,7 @@ import pytest
 
 from memeval.judging.base import Case, Ruling
 from memeval.judging.rules import RulesJudge
-from memeval.keys import (
-    AnswerKey,
-    BeliefKey,
-    CascadeKey,
-    DeltaKey,
-    NoiseKey,
-    Stance,
-    TemporalKey,
-    UncertaintyKey,
-)
+from memeval.keys import AnswerKey, BeliefKey, CascadeKey, DeltaKey, NoiseKey, Stance, TemporalKey, UncertaintyKey
 from memeval.records.grade import Flag, GradeState
 from memeval.records.scenario import Scenario
 from tests.grading.builders import fact, scenario

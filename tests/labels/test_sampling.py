@@ -96,9 +96,7 @@ def answers_at(tmp_path: Path, keys: Path) -> PublishedAnswers:
     return PublishedAnswers(tmp_path / "sources", Copies(tmp_path / "published"), Sessions({"longmemeval@1": keys}))
 
 
-def test_a_sheet_shows_question_and_answers_but_no_system_and_no_verdict(
-    graded: Grade, keys: Path, tmp_path: Path
-) -> None:
+def test_a_sheet_shows_question_and_answers_but_no_system_or_verdict(graded: Grade, keys: Path, tmp_path: Path) -> None:
     done = graded(ROWS, BY_ID)
     answers = answers_at(tmp_path, keys)
     _strata, drawn = draw([(done.summary, done.rows, answers.texts("acme/answers"))], CELLS, 0)

@@ -153,9 +153,7 @@ def csv(tmp_path: Path, text: str | bytes) -> Path:
 HEAD = "label_id,label,reason,doubt\n"
 
 
-def test_a_file_of_labels_is_read_and_rows_of_other_samples_are_left_out(
-    rows: dict[str, SampleRow], tmp_path: Path
-) -> None:
+def test_a_file_of_labels_is_read_without_rows_of_other_samples(rows: dict[str, SampleRow], tmp_path: Path) -> None:
     first, second = sorted(row.label_id for row in rows.values())[:2]
     text = f"{HEAD}{second},imprecise,part,doubt\nelsewhere,right,same,\n{first},right,more,\n"
     found = read_labels([csv(tmp_path, text)], list(rows.values()), frozenset({"elsewhere"}))
@@ -184,9 +182,7 @@ def test_a_file_of_labels_is_read_and_rows_of_other_samples_are_left_out(
         (b"\xff\xfe", "is not UTF-8"),
     ],
 )
-def test_a_bad_file_of_labels_is_refused(
-    rows: dict[str, SampleRow], tmp_path: Path, text: str | bytes, problem: str
-) -> None:
+def test_bad_labels_are_refused(rows: dict[str, SampleRow], tmp_path: Path, text: str | bytes, problem: str) -> None:
     known = rows["q1"].label_id
     content = text.replace("ID", known) if isinstance(text, str) else text
     with pytest.raises(BadInput) as error:
@@ -235,7 +231,7 @@ def test_verify_finds_a_row_that_was_chosen_by_hand(rows: dict[str, SampleRow], 
     assert len(stored_rows(tmp_path, file)) == 4
 
 
-def test_a_sample_drawn_by_removed_rules_is_checked_without_its_files(
+def test_a_sample_by_removed_rules_is_checked_without_files(
     report: LabelReport, rows: dict[str, SampleRow], tmp_path: Path
 ) -> None:
     head = tmp_path / "labels/small/sample.json"

@@ -115,7 +115,7 @@ def test_a_run_without_a_composite_is_not_ranked(tmp_path: Path) -> None:
         ("openai:gpt-4o-2024-08-06@1", "https://api.openai.com.example/v1", None, RankStatus.UNLABELLED_JUDGE),
     ],
 )
-def test_a_judge_elsewhere_than_at_its_makers_needs_a_label(
+def test_a_judge_elsewhere_needs_a_label(
     tmp_path: Path, judge: str, endpoint: str, label: str | None, standing: RankStatus
 ) -> None:
     track = make_track(judge=judge, judge_endpoint=endpoint, judge_label=label)
@@ -139,7 +139,7 @@ def test_what_only_exercised_the_machinery_is_shown_and_never_ranked(tmp_path: P
     ("event", "standing"),
     [(LedgerEvent.INVALIDATED, RankStatus.INVALIDATED), (LedgerEvent.SUPERSEDED, RankStatus.SUPERSEDED)],
 )
-def test_a_run_that_no_longer_counts_leaves_the_table_and_stays_on_record(
+def test_a_run_that_no_longer_counts_leaves_the_table(
     tmp_path: Path, event: LedgerEvent, standing: RankStatus, label: str | None
 ) -> None:
     track = make_track(judge_label=label)
@@ -343,8 +343,7 @@ def test_a_category_without_weight_tells_no_two_systems_apart(tmp_path: Path, ap
     runs = [make_run(tmp_path, slug, {"kept": right}, track=track) for slug, right in (("acme", 6), ("blue", 3))]
     assert places(board_of(*runs)) == {"acme": (1, 2), "blue": (1, 2)}
     (pair,) = compare_runs(runs).pairs
-    assert pair.overall is not None
-    assert pair.overall.sign is Sign.EVEN
+    assert pair.overall is not None and pair.overall.sign is Sign.EVEN
     assert pair.overall.p == pytest.approx(0.25, abs=0.01)
 
 

@@ -105,9 +105,7 @@ def test_a_rebuild_reads_every_run(indexed: IndexedFrames, results: Path) -> Non
     assert again.items == first.items
 
 
-def test_two_processes_that_build_one_index_leave_one_whole_file(
-    indexed: IndexedFrames, cache: Path, results: Path
-) -> None:
+def test_two_processes_that_build_an_index_leave_one_file(indexed: IndexedFrames, cache: Path, results: Path) -> None:
     for day in range(3, 9):
         run(results, day)
     with IndexedFrames(cache) as other, ThreadPoolExecutor(2) as pool:
@@ -144,7 +142,7 @@ def empty(path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [cut, flip, empty], ids=lambda each: each.__name__)
 @pytest.mark.parametrize("table", ["items", "runs"])
-def test_a_damaged_index_is_named_and_built_again(
+def test_a_damaged_index_is_made_new(
     indexed: IndexedFrames, cache: Path, results: Path, table: str, damage: Callable[[Path], None]
 ) -> None:
     first = indexed.build(results)
@@ -159,9 +157,7 @@ def test_a_damaged_index_is_named_and_built_again(
     assert indexed.build(results).warnings == []
 
 
-def test_a_foreign_file_with_the_right_digest_is_built_again(
-    indexed: IndexedFrames, cache: Path, results: Path
-) -> None:
+def test_a_foreign_file_of_the_right_digest_is_built_again(indexed: IndexedFrames, cache: Path, results: Path) -> None:
     first = indexed.build(results)
     path = newest(cache)
     path.unlink()
@@ -202,9 +198,7 @@ def test_rows_in_the_cache_of_the_archive_are_found(indexed: IndexedFrames, cach
     assert found.warnings == []
 
 
-def test_rows_that_do_not_match_their_digest_are_refused_and_other_runs_stay_indexed(
-    indexed: IndexedFrames, results: Path
-) -> None:
+def test_rows_of_another_digest_are_refused_and_other_runs_stay_indexed(indexed: IndexedFrames, results: Path) -> None:
     first, second = sealed_runs(results)
     second.file("grades.jsonl").write_bytes(first.file("responses.jsonl").read_bytes())
     assert "does not match its digest in run.json" in str(indexed.build(results).error)

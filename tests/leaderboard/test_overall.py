@@ -240,8 +240,7 @@ def rivals(tmp_path: Path) -> Overall:
 
 def test_stability_shows_what_the_rank_depends_on(rivals: Overall) -> None:
     stable = row_of(rivals, "acme").stability
-    assert stable is not None
-    assert (stable.best, stable.worst, stable.without) == (1, 2, (2, 1))
+    assert stable is not None and (stable.best, stable.worst, stable.without) == (1, 2, (2, 1))
     assert stable.first == pytest.approx(0.75, abs=0.01)
 
 

@@ -40,8 +40,7 @@ def test_every_pair_has_the_numbers_of_compare(tmp_path: Path, measured: bool) -
     runs = [make_run(tmp_path, Made(slug, slug.title(), skill), benchmark) for slug, skill in skills.items()]
     runs.append(make_run(tmp_path, Made("failing", "Failing", errors=5), benchmark))
     found = table_pairs(table(runs, tmp_path))
-    assert found is not None
-    assert len(found.rows) == 4
+    assert found is not None and len(found.rows) == 4
     assert_equal_to_compare(found)
 
 
@@ -58,8 +57,7 @@ def test_items_of_one_cluster_have_no_interval(tmp_path: Path) -> None:
 
     runs = [make_run(tmp_path, Made(slug, slug, grades=together), FakeBenchmark()) for slug in ("one", "two")]
     found = table_pairs(table(runs, tmp_path))
-    assert found is not None
-    assert {(each.low, each.high) for each in found.between(0, 1)} == {(None, None)}
+    assert found is not None and {(each.low, each.high) for each in found.between(0, 1)} == {(None, None)}
     assert_equal_to_compare(found)
 
 

@@ -15,10 +15,8 @@ from memeval.statistics.ranks import RankRange
 def table(scores: NDArray[np.float64], clusters: int, sizes: tuple[int, ...] | None = None) -> TrackTests:
     """Return the tests of runs whose items go round the clusters.
 
-    Args:
-        scores: one row per run, one column per item.
-        clusters: number of clusters.
-        sizes: items of each category; one category unless said.
+    ``scores``: one row per run, one column per item. ``clusters``: number of clusters. ``sizes``: items of each
+    category; one category unless said.
     """
     sizes = sizes or (scores.shape[1],)
     samples = TrackSamples(

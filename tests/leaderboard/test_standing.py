@@ -104,9 +104,7 @@ def test_another_system_called_no_memory_makes_nothing_doubtful(tmp_path: Path) 
     assert not rows(tmp_path, folder, make_run(tmp_path, "no-memory", {"kept": 4}))["acme"].doubtful
 
 
-def test_a_doubtful_score_blocks_publication_until_someone_has_looked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_doubtful_score_blocks_publication_until_a_review(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results = tmp_path / "results"
     folder = make_run(results, "acme", {"kept": 3})
     make_run(results, "no-memory", {"kept": 4}, kind=SystemKind.CONTROL)

@@ -196,8 +196,7 @@ def test_neighbours_are_tested_like_in_compare(tmp_path: Path) -> None:
     by_id = {folder.run.run_id: folder for folder in folders}
     same, drop = neighbour_tests(trend(history(tmp_path, folders)), by_id)
     assert (same.difference, same.reason) == (None, "Both runs have the same grades.")
-    assert drop.difference is not None
-    assert drop.difference.difference == pytest.approx(-0.35)
+    assert drop.difference is not None and drop.difference.difference == pytest.approx(-0.35)
     assert drop.difference.corrected < 0.01
     assert (drop.before.run_id, drop.after.run_id) == (folders[1].run.run_id, folders[2].run.run_id)
     assert neighbour_tests(trend(history(tmp_path, folders)), {})[1].reason is not None

@@ -30,9 +30,7 @@ SIZES = st.builds(
 @pytest.mark.parametrize("model", OTHERS, ids=lambda model: model.__name__)
 @settings(max_examples=15)
 @given(data=st.data())
-def test_a_stored_record_of_no_schema_comes_back_equal_and_with_equal_bytes(
-    model: type[Stored], data: st.DataObject
-) -> None:
+def test_a_stored_record_without_schema_comes_back_with_equal_bytes(model: type[Stored], data: st.DataObject) -> None:
     assert_comes_back_equal(data.draw(records(model)))
 
 
@@ -68,7 +66,7 @@ def test_unicode_stands_as_it_is_and_digests_are_of_its_utf_8_bytes() -> None:
     assert digest_of("é") != digest_of("e\u0301"), "two spellings of a letter are two texts"
 
 
-def test_the_digest_of_nothing_is_the_one_everybody_knows() -> None:
+def test_the_digest_of_nothing_is_the_known_one() -> None:
     # FIPS 180-4, the empty message.
     assert digest_bytes(b"") == "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 

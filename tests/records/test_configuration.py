@@ -19,9 +19,7 @@ VERBATIM = Configuration(model="no LLM", embedder="MiniLM", mode="verbatim")
         (None, None, None),
     ],
 )
-def test_a_configuration_has_one_text(
-    product: Product | None, configuration: Configuration | None, text: str | None
-) -> None:
+def test_a_product_has_one_text(product: Product | None, configuration: Configuration | None, text: str | None) -> None:
     assert configuration_text("Acme", "7", product, configuration) == text
 
 

@@ -25,7 +25,6 @@ BYTES = st.sampled_from([*b'{}[],:"\\0123456789.eE+-trufalsn/ \t\n\0\x0b\x7f\xc3
 
 
 def written(value: Any, ascii_only: bool) -> str:
-    """Return the JSON text of a value."""
     if isinstance(value, Pairs):
         inside = (f"{json.dumps(name)}: {written(each, ascii_only)}" for name, each in value)
         return "{" + ", ".join(inside) + "}"

@@ -33,7 +33,6 @@ def refusal(model: type[Stored], text: str | bytes) -> str:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """A ``run.json`` as plain data."""
     return make_run(tmp_path_factory.mktemp("results"), "acme", {"kept": 3}).run.data()
 
 
@@ -132,7 +131,7 @@ def test_a_missing_key_is_named_wherever_it_is_missing(run: dict[str, Any]) -> N
         (Response, "attempt", True),
     ],
 )
-def test_a_value_of_another_type_is_refused_and_not_bent(
+def test_another_type_is_refused(
     tmp_path_factory: pytest.TempPathFactory, model: type[Stored], field: str, value: object
 ) -> None:
     folder = make_run(tmp_path_factory.mktemp("results"), "acme")

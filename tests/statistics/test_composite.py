@@ -8,7 +8,7 @@ from hypothesis import given
 
 from memeval.statistics.composite import Layout, composite, composite_interval, design_effect
 from memeval.statistics.intervals import wilson
-from tests.statistics.samples import credits_of, drawn, layout, samples_of, singles
+from tests.statistics.samples import credits_of, layout, samples_of, singles
 
 SMALL = layout((6, 4), clusters=3)
 
@@ -96,11 +96,6 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
         assert found.low is not None and found.high is not None
         covered += found.low <= 0.6 <= found.high
     assert 0.92 <= covered / 500 <= 0.99
-
-
-def test_equal_rows_have_equal_intervals() -> None:
-    shape = layout()
-    assert composite_interval(shape, drawn(shape, 0.6, 3)) == composite_interval(shape, drawn(shape, 0.6, 3))
 
 
 @given(credits_of(layout((8, 6), clusters=7)))

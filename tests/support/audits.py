@@ -31,7 +31,6 @@ def make_agreement(equal: int, of: int, kappa: float | None) -> Agreement:
 
 
 def make_line(accepted: int, wrong: int, rejected: int, right: int, unparsed: int, kappa: float | None) -> AuditLine:
-    """Return a judge's errors from counts."""
     total = wrong + right
     return AuditLine(
         false_accepts=make_rate(accepted, wrong),
@@ -42,7 +41,6 @@ def make_line(accepted: int, wrong: int, rejected: int, right: int, unparsed: in
 
 
 def make_audit(accepted: int = 12, **parts: Any) -> Audit:
-    """Return an audit of ``rules@3`` on ``fake@1``."""
     kinds = {kind: make_line(0, 30, 0, 0, 0, None) for kind in ProbeKind}
     kinds |= {
         ProbeKind.RIGHT: make_line(0, 0, 9, 300, 3, None),

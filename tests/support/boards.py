@@ -16,7 +16,6 @@ from tests.support.tiny import TinyBenchmark
 
 
 def add_run(results: Path, system: str) -> None:
-    """Run a built-in system on a tiny benchmark."""
     run_system(find_system(system), BenchmarkSession.open(TinyBenchmark()), RunOptions(results=results))
 
 

@@ -26,7 +26,6 @@ class Bucket:
         return CREDENTIALS | {"MEMEVAL_S3_ENDPOINT": self.endpoint}
 
     def client(self) -> S3Client:
-        """Return a client of the server that knows nothing of memeval."""
         import boto3
 
         return boto3.client(

@@ -73,7 +73,6 @@ class Started:
         os.kill(self.pid, signal.SIGINT)
 
     def said(self) -> Said:
-        """Return what it said, once it has ended."""
         code = self.wait()
         out, err = ((Path(self._said.name) / name).read_text(encoding="utf-8") for name in ("out", "err"))
         self._said.cleanup()

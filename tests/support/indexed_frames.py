@@ -57,7 +57,6 @@ class IndexedFrames:
         )
 
     def build(self, results: Path, *, rebuild: bool = False, layout: int = LAYOUT) -> Found:
-        """Return what the frames of a folder hold."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps({"results": str(results), "rebuild": rebuild, "layout": layout}) + "\n")

@@ -12,10 +12,8 @@ from tests.support.runs import make_run, make_track
 class Bench:
     """Makes runs of one system on one track of two categories, ``kept`` and ``changed``.
 
-    Args:
-        folder: where the one sealed run goes.
-        items: items of each category.
-        people: clusters; each item of a category belongs to the next one.
+    ``folder``: where the one sealed run goes. ``items``: items of each category. ``people``: clusters; each item of a
+    category belongs to the next one.
     """
 
     def __init__(self, folder: Path, items: int = 50, people: int = 25) -> None:

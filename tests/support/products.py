@@ -70,8 +70,7 @@ def drive(slug: str, script: str, *arguments: str, told: Any = None) -> Any:
 def installed(what: tuple[str, ...]) -> Path:
     """Return the folder of an installed package; skip the test where it cannot be had.
 
-    Args:
-        what: the package with its version, and options of the installer.
+    ``what``: the package with its version, and options of the installer.
     """
     _check_marked(what[0])
     CACHE.mkdir(parents=True, exist_ok=True)
@@ -91,10 +90,7 @@ def installed(what: tuple[str, ...]) -> Path:
 def run_with(what: tuple[str, ...], *arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run Python with a package at hand.
 
-    Args:
-        what: see :func:`installed`.
-        arguments: of the interpreter.
-        folder: where it runs.
+    ``what``: see :func:`installed`. ``arguments``: of the interpreter. ``folder``: where it runs.
     """
     environment = {**os.environ, "PYTHONPATH": str(installed(what))}
     command = [sys.executable, *arguments]

@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memeval.benchmarks.base import Benchmark, Category, Dataset, Parameters
+from memeval.execution.progress import Progress
 from memeval.grading.judged import Judged
 from memeval.keys import Fact, ItemKey, NoiseKey
 from memeval.records.base import Digest, digest_of
 from memeval.records.benchmark import BenchmarkInfo, ProtocolInfo, TierInfo
+from memeval.records.errors import BadInput
 from memeval.records.scenario import Ask, Ingest, Scenario, Session, Turn
 from memeval.records.track import Redistribution
 
@@ -78,10 +80,8 @@ class TinyDataset(Dataset):
 class TinyBenchmark(Benchmark):
     """``tiny@1``: so many scenarios with so many questions each.
 
-    Args:
-        scenarios: how many scenarios.
-        questions: questions in each.
-        redistribution: whether its text may be published.
+    ``scenarios``: how many scenarios. ``questions``: questions in each. ``redistribution``: whether its text may be
+    published.
     """
 
     def __init__(
@@ -108,3 +108,43 @@ class TinyBenchmark(Benchmark):
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> TinyDataset:
         return TinyDataset(self._made)
+
+
+class Named(TinyBenchmark):
+    """A benchmark of two items under an id of its own; ``given`` are fields of what it says of itself."""
+
+    def __init__(self, name: str, **given: object) -> None:
+        super().__init__(2)
+        self.info = self.info.model_copy(update={"id": name, **given})
+
+
+class Missing(Named):
+    def available(self, path: Path | None = None) -> bool:
+        return False
+
+    def remedy(self) -> str:
+        return "Its seed comes on 1 December."
+
+
+class Torn(Named):
+    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> TinyDataset:
+        raise BadInput("the data is torn.", remedy="Fetch it again.")
+
+
+class Faulty(Named):
+    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> TinyDataset:
+        raise KeyError("a slip")
+
+
+class Notes(Progress):
+    """Keeps what the user is told."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.started = (0, 0)
+
+    def start(self, title: str, total: int, done: int) -> None:
+        self.started = (total, done)
+
+    def note(self, sentence: str) -> None:
+        self.said.append(sentence)

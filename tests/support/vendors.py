@@ -118,11 +118,7 @@ class Vendor:
         raise Wrong(404, "There is nothing there.")
 
     def space(self, name: str) -> list[Memory]:
-        """Return what is kept in a space.
-
-        Raises:
-            Wrong: there is none.
-        """
+        """Return what is kept in a space. Raises ``Wrong`` if there is none."""
         if name not in self.spaces:
             raise Wrong(404, f"There is no {name}.")
         return self.spaces[name]

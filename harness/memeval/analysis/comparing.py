@@ -268,10 +268,8 @@ def _difference(
 ) -> MeasuredDifference:
     """Return a difference that is not tested yet.
 
-    Args:
-        paired: second minus first.
-        values: the values of the first run and of the second.
-        direction: which direction of a metric is better; ``None`` for item scores, which may come from verdicts.
+    ``paired``: second minus first. ``values``: the values of the first run and of the second. ``direction``: which
+    direction of a metric is better; ``None`` for item scores, which may come from verdicts.
     """
     clusters = len({one.cluster for one, _two in pairs})
     has_verdicts_only = direction is None and all(grade.credit is None for pair in pairs for grade in pair)

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memeval.grading.recall import DEPTHS
@@ -116,48 +116,30 @@ class MatrixLine:
     label: str
     name: str
     """Name of the number in a cell."""
-    write: Callable[[float], str]
-    """Formats the number."""
+    form: str
+    """How the number is written, as in :func:`format`."""
     tested: str | None = None
     """Name of its difference in the tests; ``None`` if it is not tested."""
 
 
-def _quality(value: float) -> str:
-    return f"{value:.4f}"
-
-
-def _milliseconds(value: float) -> str:
-    return f"{value:.1f}"
-
-
-def _count(value: float) -> str:
-    return f"{value:,.0f}"
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.2f}"
-
-
-def _dollars(value: float) -> str:
-    return f"{value:.4f}"
-
+QUALITY, MILLISECONDS, COUNT, SECONDS, DOLLARS = ".4f", ".1f", ",.0f", ".2f", ".4f"
 
 SUITE = (
-    MatrixLine("Recall precision", "recall_precision", _quality, "precision"),
-    MatrixLine("Recall hit rate", "recall_hit_rate", _quality, "hit"),
-    MatrixLine("Recall MRR", "recall_mrr", _quality, "mrr"),
-    MatrixLine("Recall NDCG", "recall_ndcg", _quality, "ndcg"),
-    MatrixLine("Retain p50 (ms)", "retain_latency_p50_ms", _milliseconds),
-    MatrixLine("Retain p95 (ms)", "retain_latency_p95_ms", _milliseconds),
-    MatrixLine("Recall p50 (ms)", "recall_latency_p50_ms", _milliseconds),
-    MatrixLine("Recall p95 (ms)", "recall_latency_p95_ms", _milliseconds),
-    MatrixLine("Reflect accuracy (native)", "reflect_accuracy", _quality),
-    MatrixLine("Reflect p50 (ms)", "reflect_latency_p50_ms", _milliseconds),
-    MatrixLine("Tokens used", "total_tokens_used", _count),
-    MatrixLine("Duration (s)", "total_duration_seconds", _seconds),
-    MatrixLine("Recall@5", "recall_at_5", _quality, "recall@5"),
-    MatrixLine("True rejection rate", "true_rejection_rate", _quality, "true_rejection"),
-    MatrixLine("Cost (USD)", "cost_total_usd", _dollars),
+    MatrixLine("Recall precision", "recall_precision", QUALITY, "precision"),
+    MatrixLine("Recall hit rate", "recall_hit_rate", QUALITY, "hit"),
+    MatrixLine("Recall MRR", "recall_mrr", QUALITY, "mrr"),
+    MatrixLine("Recall NDCG", "recall_ndcg", QUALITY, "ndcg"),
+    MatrixLine("Retain p50 (ms)", "retain_latency_p50_ms", MILLISECONDS),
+    MatrixLine("Retain p95 (ms)", "retain_latency_p95_ms", MILLISECONDS),
+    MatrixLine("Recall p50 (ms)", "recall_latency_p50_ms", MILLISECONDS),
+    MatrixLine("Recall p95 (ms)", "recall_latency_p95_ms", MILLISECONDS),
+    MatrixLine("Reflect accuracy (native)", "reflect_accuracy", QUALITY),
+    MatrixLine("Reflect p50 (ms)", "reflect_latency_p50_ms", MILLISECONDS),
+    MatrixLine("Tokens used", "total_tokens_used", COUNT),
+    MatrixLine("Duration (s)", "total_duration_seconds", SECONDS),
+    MatrixLine("Recall@5", "recall_at_5", QUALITY, "recall@5"),
+    MatrixLine("True rejection rate", "true_rejection_rate", QUALITY, "true_rejection"),
+    MatrixLine("Cost (USD)", "cost_total_usd", DOLLARS),
 )
 """The lines for a suite: first Astrocyte's, in its order, then memeval's."""
 
@@ -165,12 +147,12 @@ SUITE_ONLY = {"recall_precision", "reflect_accuracy", "true_rejection_rate"}
 """Figures that only suites have."""
 
 USAGE = (
-    MatrixLine("Context tokens/question", "tokens_per_question", _count),
-    MatrixLine("Question p50 (ms)", "e2e_per_question_p50_ms", _milliseconds),
-    MatrixLine("Question p95 (ms)", "e2e_per_question_p95_ms", _milliseconds),
-    MatrixLine("Duration (s)", "total_duration_seconds", _seconds),
-    MatrixLine("Cost (USD)", "cost_total_usd", _dollars),
-    MatrixLine("Cost/item (USD)", "usd_per_item", _dollars),
+    MatrixLine("Context tokens/question", "tokens_per_question", COUNT),
+    MatrixLine("Question p50 (ms)", "e2e_per_question_p50_ms", MILLISECONDS),
+    MatrixLine("Question p95 (ms)", "e2e_per_question_p95_ms", MILLISECONDS),
+    MatrixLine("Duration (s)", "total_duration_seconds", SECONDS),
+    MatrixLine("Cost (USD)", "cost_total_usd", DOLLARS),
+    MatrixLine("Cost/item (USD)", "usd_per_item", DOLLARS),
 )
 """The usage lines of other runs."""
 
@@ -258,25 +240,21 @@ def _block(matrix: Matrix, cells: Sequence[MatrixCell]) -> Iterator[str]:
 def _lines(cells: Sequence[MatrixCell]) -> tuple[Sequence[MatrixLine], Sequence[MatrixLine]]:
     """Return the lines above the composite, which only suites have, and the lines below it."""
     done = [cell for cell in cells if cell.state is CellState.DONE]
-    names = dict.fromkeys(name for cell in done for name in _categories(cell))
+    names = dict.fromkeys(category.name for cell in done for category in cell.categories)
     if any(SUITE_ONLY & cell.figures.keys() for cell in done):
-        return SUITE, [MatrixLine(name, name, _quality, name) for name in names]
+        return SUITE, [MatrixLine(name, name, QUALITY, name) for name in names]
     names |= dict.fromkeys(name for cell in done for name in cell.metrics)
-    return (), (*(MatrixLine(name, name, _quality, name) for name in names), *USAGE)
-
-
-def _categories(cell: MatrixCell) -> list[str]:
-    return [category.name for category in cell.categories]
+    return (), (*(MatrixLine(name, name, QUALITY, name) for name in names), *USAGE)
 
 
 def _value(cell: MatrixCell, line: MatrixLine, tested: Mapping[str, Difference]) -> str:
     value = numbers_of(cell).get(line.name)
-    return ABSENT if value is None else _signed(line.write(value), tested.get(line.tested or ""))
+    return ABSENT if value is None else _signed(format(value, line.form), tested.get(line.tested or ""))
 
 
 def _score(cell: MatrixCell, difference: Difference | None) -> str:
     value = None if cell.composite is None else cell.composite.value
-    return ABSENT if value is None else _signed(_quality(value), difference)
+    return ABSENT if value is None else _signed(format(value, QUALITY), difference)
 
 
 def _interval(cell: MatrixCell) -> str:

@@ -50,10 +50,9 @@ def metrics_of_rows(
 ) -> EvalMetrics:
     """Return the figures of rows.
 
-    Args:
-        calls: model calls; only the system's calls count.
-        twins: item ids of searches and reflections with the same question in the same bank.
-        failed_retains: number of texts that the system failed to retain; ``None`` if unknown.
+    ``calls``: model calls; only the system's calls count. ``twins``: item ids of searches and reflections with the same
+    question in the same bank. ``failed_retains``: number of texts that the system failed to retain; ``None`` if
+    unknown.
     """
     last = {row.question_id: row for row in sorted(responses, key=lambda row: row.attempt)}
     rows = list(last.values())

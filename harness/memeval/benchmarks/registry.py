@@ -7,7 +7,6 @@ used is left out and named in :func:`problems`, and the others keep working.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from importlib import resources
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
-from memeval.records.errors import BadInput
+from memeval.records.errors import BadInput, did_you_mean
 from memeval.records.run import Run
 from memeval.removed import why_removed
 
@@ -152,10 +151,9 @@ def find(name: str) -> Benchmark:
         raise BadInput(f"{wanted} has no version {version!r}.", remedy=f"This memeval has {', '.join(known[wanted])}.")
     if _is_stale(wanted):
         raise BadInput(f"{wanted} is newer than this installation of memeval.", remedy=REINSTALL)
-    near = difflib.get_close_matches(wanted.lower(), known, n=1)
     names = ", ".join(dict.fromkeys(each.partition("@")[0] for each in known_ids()))
     raise BadInput(
-        f"unknown benchmark {name!r}.", remedy=f"Did you mean '{near[0]}'?" if near else f"Choose one of: {names}."
+        f"unknown benchmark {name!r}.", remedy=did_you_mean(wanted.lower(), known, f"Choose one of: {names}.")
     )
 
 

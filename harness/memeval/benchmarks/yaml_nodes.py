@@ -5,7 +5,6 @@ The type of a scalar follows from its spelling, as always in YAML: neither ``yes
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Callable, Collection, Iterator
@@ -13,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memeval.records.errors import BadInput
+from memeval.records.errors import BadInput, did_you_mean
 from memeval.systems.channel import visible
 
 if TYPE_CHECKING:
@@ -132,8 +131,7 @@ class Entry:
             if name in known:
                 self._nodes[name] = value
                 continue
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"Did you mean '{near[0]}'?" if near else f"Choose one of: {', '.join(known)}."
+            hint = did_you_mean(name, known, f"Choose one of: {', '.join(known)}.")
             problems.add(line_of(key), f"{what}: unknown key '{visible(name[:QUOTED])}'. {hint}")
 
     def __contains__(self, key: str) -> bool:

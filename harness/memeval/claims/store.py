@@ -135,10 +135,8 @@ def regraded_checks(
 
     The rows are compared with the published file where that is here.
 
-    Args:
-        results: a folder of results. One without regraded files gets no check.
-        copies: the published files; ``None`` for those that were pulled.
-        sessions: the benchmarks; ``None`` for those in memeval's data folder.
+    ``results``: a folder of results. One without regraded files gets no check. ``copies``: the published files;
+    ``None`` for those that were pulled. ``sessions``: the benchmarks; ``None`` for those in memeval's data folder.
     """
     published, copies, sessions = _published(sources), copies or Copies(), sessions or Sessions()
     for path in listed(results / IMPORTED, "*/*.json"):

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, print_json, visible
-from memeval.records.errors import BadInput, CheckFailed
+from memeval.cli.shared import (
+    DEFAULT_RESULTS,
+    Annotations,
+    AsJson,
+    Results,
+    Summary,
+    check_annotations,
+    print_json,
+    visible,
+)
+from memeval.records.errors import CheckFailed
 
 if TYPE_CHECKING:
     from memeval.cli.hooks import Hook
@@ -30,13 +39,8 @@ def check(
     ] = None,
     results: Results = DEFAULT_RESULTS,
     as_json: AsJson = False,
-    annotations: Annotated[
-        str | None, typer.Option("--annotations", metavar="github", help="Also print annotations for a CI service.")
-    ] = None,
-    summary: Annotated[
-        Path | None,
-        typer.Option("--summary", metavar="FILE", help="Append the result as Markdown, for $GITHUB_STEP_SUMMARY."),
-    ] = None,
+    annotations: Annotations = None,
+    summary: Summary = None,
     require_baseline: Annotated[
         bool, typer.Option("--require-baseline", help="Exit with 1 if there is no baseline.")
     ] = False,
@@ -72,8 +76,7 @@ def check(
     from memeval.records.check import GateStatus
     from memeval.settings import SETTINGS, read_settings
 
-    if annotations not in (None, "github"):
-        raise BadInput(f"unknown annotations '{annotations}'.", remedy="Use --annotations github.")
+    check_annotations(annotations)
     board = results.parent
     settings = read_settings(board).check
     hook = (

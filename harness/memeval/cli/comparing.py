@@ -79,18 +79,11 @@ def _print_comparison(comparison: Comparison, flips: int) -> None:
 
 
 def _print_differences(pair: PairedRuns) -> None:
-
     overall = () if pair.overall is None else (pair.overall,)
     lines = [["", "items", "first", "this", "difference", "95 % interval", "p", ""]]
     lines += [_line(each, share=True) for each in (*overall, *pair.categories)]
     lines += [_line(each, share=False) for each in pair.metrics]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    for line in lines:
-        name, *others = (
-            text.rjust(width) if column else text.ljust(width)
-            for column, (text, width) in enumerate(zip(line, widths, strict=True))
-        )
-        print(visible("  " + "  ".join([name, *others]).rstrip()))
+    print_table(lines)
 
 
 def _line(each: Difference, *, share: bool) -> list[str]:

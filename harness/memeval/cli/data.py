@@ -303,8 +303,6 @@ def _description(benchmark_session: BenchmarkSession, data: Path | None) -> str:
     Raises:
         CheckFailed: the data is not released, changed after it was read, or has other counts than the catalogue.
     """
-    from collections import Counter
-
     from memeval.benchmarks.download import digest_of_file
 
     info, digest = benchmark_session.benchmark.info, benchmark_session.dataset.digest

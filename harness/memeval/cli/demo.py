@@ -53,23 +53,11 @@ def quick_runs(file: Path = FILE) -> list[PlannedRun]:
 
 def all_runs() -> list[PlannedRun]:
     """Return the runs of every system that needs no key, with each of its readers, on every benchmark that is here."""
-    from memeval.benchmarks import find
-    from memeval.evaluation.plan.executing import (
-        ALL_SUBMISSIONS,
-        CONTROLS,
-        PlannedRun,
-        readers_for,
-        runnable,
-        systems_named,
-    )
+    from memeval.cli.evaluations import plan_of
+    from memeval.evaluation.plan.executing import runnable
+    from memeval.options import RunOptions
 
-    return [
-        PlannedRun(source, name, reader=reader, named=False)
-        for name in runnable()
-        for group in (CONTROLS, ALL_SUBMISSIONS)
-        for source in systems_named(group, find(name).info)
-        for reader in readers_for(source, find(name).info, None, ())
-    ]
+    return plan_of("controls, all", runnable(), RunOptions())
 
 
 def run_all(results: Path, runs: Sequence[PlannedRun]) -> list[RunFolder]:

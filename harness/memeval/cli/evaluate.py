@@ -12,9 +12,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memeval.cli.fields import Only
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Results, print_json, visible
+from memeval.cli.shared import (
+    DEFAULT_RESULTS,
+    Annotations,
+    AsJson,
+    Results,
+    Summary,
+    check_annotations,
+    print_json,
+    visible,
+)
 from memeval.options import RunOptions
-from memeval.records.errors import BadInput, MemevalError
+from memeval.records.errors import MemevalError
 
 if TYPE_CHECKING:
     from memeval.archive.runs import RunFolder
@@ -60,13 +69,8 @@ def evaluate(
     ] = None,
     results: Results = DEFAULT_RESULTS,
     to: Annotated[Path, typer.Option("--to", help="Results folder for the new runs.")] = DEFAULT_TO,
-    annotations: Annotated[
-        str | None, typer.Option("--annotations", metavar="github", help="Also print annotations for a CI service.")
-    ] = None,
-    summary: Annotated[
-        Path | None,
-        typer.Option("--summary", metavar="FILE", help="Append the result as Markdown, for $GITHUB_STEP_SUMMARY."),
-    ] = None,
+    annotations: Annotations = None,
+    summary: Summary = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Print the systems and benchmarks as one line of JSON. Run nothing.")
     ] = False,
@@ -96,8 +100,7 @@ def evaluate(
     from memeval.evaluation.plan.executing import execute
     from memeval.execution.progress import Bar
 
-    if annotations not in (None, "github"):
-        raise BadInput(f"unknown annotations '{annotations}'.", remedy="Use --annotations github.")
+    check_annotations(annotations)
     names = choose_benchmarks(quick_benchmark().info.id if benchmarks is None else benchmarks, options.tier)
     runs = plan_of(systems, names, options)
     _refuse_baseline(baseline, results)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,7 @@ from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
     from memeval.labels.sheets import PublishedAnswers
-    from memeval.records.label import LabelReport, RulesComparison, SampleShare
+    from memeval.records.label import GraderErrors, LabelReport, LabelSample, RulesComparison, SampleShare
     from memeval.records.regraded import RegradedFile
 
 app = typer.Typer(help="Let readers label answers, to examine graders.", no_args_is_help=True)
@@ -110,10 +111,7 @@ def sheet(
     from memeval.labels.store import sample_rows, stored_samples
     from memeval.storage import unwritable, write_whole
 
-    stored = {sample.name: sample for sample in stored_samples(results)}
-    if unknown := [each for each in names if each not in stored]:
-        raise BadInput(f"there is no sample '{unknown[0]}'.", where=results, remedy=f"Samples: {', '.join(stored)}.")
-    chosen = [stored[each] for each in dict.fromkeys(names)]
+    chosen = _chosen(stored_samples(results), names, results)
     if len({sample.benchmark for sample in chosen}) > 1:
         raise BadInput("these samples are of several benchmarks.", remedy="Write a sheet for each.")
     rows = [row for sample in chosen for row in sample_rows(results, sample)]
@@ -150,13 +148,9 @@ def add(
     from memeval.labels.store import sample_rows, stored_samples, write_reading
     from memeval.records.label import ReaderKind, Reading
 
-    stored = {sample.name: sample for sample in stored_samples(results)}
-    if name not in stored:
-        raise BadInput(f"there is no sample '{name}'.", where=results, remedy=f"Samples: {', '.join(stored)}.")
-    sample = stored[name]
-    others = frozenset(
-        row.label_id for other in stored.values() if other.name != name for row in sample_rows(results, other)
-    )
+    stored = stored_samples(results)
+    (sample,) = _chosen(stored, [name], results)
+    others = frozenset(row.label_id for other in stored if other.name != name for row in sample_rows(results, other))
     rows = sample_rows(results, sample)
     labels = read_labels(files, rows, others)
     reading = Reading(
@@ -199,15 +193,12 @@ def grade(
     from memeval.labels.sheets import verdicts_of
     from memeval.labels.store import sample_rows, stored_samples, write_verdicts
 
-    stored = {sample.name: sample for sample in stored_samples(results)}
-    if unknown := [each for each in names if each not in stored]:
-        raise BadInput(f"there is no sample '{unknown[0]}'.", where=results, remedy=f"Samples: {', '.join(stored)}.")
     answers = _answers(sources, from_, data)
-    for name in dict.fromkeys(names):
-        if stored[name].judge == RulesJudge.name:
-            raise BadInput(f"the sample '{name}' has the verdicts of {RulesJudge.name}.", remedy="Leave it out.")
-        rows = sample_rows(results, stored[name])
-        found = verdicts_of(RulesJudge(), stored[name], rows, answers, tuned_on, also or ())
+    for sample in _chosen(stored_samples(results), names, results):
+        if sample.judge == RulesJudge.name:
+            raise BadInput(f"the sample '{sample.name}' has the verdicts of {RulesJudge.name}.", remedy="Leave it out.")
+        rows = sample_rows(results, sample)
+        found = verdicts_of(RulesJudge(), sample, rows, answers, tuned_on, also or ())
         print(write_verdicts(results, found))
         print(f"{RulesJudge.name} calls {len(found.accepted)} of {counted(len(rows), 'row')} right")
 
@@ -242,11 +233,7 @@ def _print(report: LabelReport) -> None:
     for pair in report.pairs:
         kappa = "–" if pair.kappa is None else f"{pair.kappa:.2f}"
         print(f"  {pair.first} and {pair.second}: {pair.equal} of {pair.rows} equal, Cohen's kappa {kappa}")
-    lines = [["wrongly accepted and rejected, %", "right", "imprecise", "wrong", "accepted", "rejected"]]
-    for each in report.errors:
-        cells = [f"{count.accepted}/{count.rejected}" for count in each.table]
-        lines.append([f"{each.grader}: {each.part}", *cells, _share(each.false_accepts), _share(each.false_rejects)])
-    print_table(lines)
+    _print_errors([("", each) for each in report.errors])
     print("The cells count rows that the grader calls right/wrong.")
     for versions in report.versions:
         _print_versions(versions)
@@ -274,14 +261,18 @@ def _print(report: LabelReport) -> None:
         print(f"order by {order.first} and by {order.second}: Kendall's tau {tau}")
 
 
-def _print_versions(versions: RulesComparison) -> None:
+def _print_errors(errors: Sequence[tuple[str, GraderErrors]]) -> None:
     lines = [["wrongly accepted and rejected, %", "right", "imprecise", "wrong", "accepted", "rejected"]]
-    for half, errors in (("tuned on", versions.tuned), ("not tuned on", versions.reported)):
-        for each in errors:
-            cells = [f"{count.accepted}/{count.rejected}" for count in each.table]
-            name = f"{half}, {each.grader}: {each.part}"
-            lines.append([name, *cells, _share(each.false_accepts), _share(each.false_rejects)])
+    for half, each in errors:
+        cells = [f"{count.accepted}/{count.rejected}" for count in each.table]
+        name = f"{half}{each.grader}: {each.part}"
+        lines.append([name, *cells, _share(each.false_accepts), _share(each.false_rejects)])
     print_table(lines)
+
+
+def _print_versions(versions: RulesComparison) -> None:
+    halves = (("tuned on, ", versions.tuned), ("not tuned on, ", versions.reported))
+    _print_errors([(half, each) for half, errors in halves for each in errors])
     for verdicts in versions.verdicts:
         lines = [[f"whole files, {verdicts.judge}", "right, tuned on", "right, not tuned on"]]
         for name, passed in verdicts.files.items():
@@ -293,6 +284,14 @@ def _print_versions(versions: RulesComparison) -> None:
         for grader, p in tests.items():
             if p is not None:
                 print(f"not tuned on, {grader}: equal false {kind} on all systems, p = {p:.2g}")
+
+
+def _chosen(stored: Sequence[LabelSample], names: Sequence[str], results: Path) -> list[LabelSample]:
+    """Return the samples with some names, each once. Raises ``BadInput`` if there is no such sample."""
+    known = {sample.name: sample for sample in stored}
+    if unknown := [name for name in names if name not in known]:
+        raise BadInput(f"there is no sample '{unknown[0]}'.", where=results, remedy=f"Samples: {', '.join(known)}.")
+    return [known[name] for name in dict.fromkeys(names)]
 
 
 def _share(share: SampleShare | None) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import getpass
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memeval.cli.fields import Without, command
-from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, SignersFile, SignWith, print_json, visible
-from memeval.options import ModelOptions
+from memeval.cli.shared import DEFAULT_RESULTS, AsJson, Data, Results, SignersFile, print_json, visible
+from memeval.flags import flag
+from memeval.options import RESULTS, ModelOptions
 from memeval.records.choices import LedgerEvent, Runner
 from memeval.records.errors import BadInput, CheckFailed
 
@@ -25,7 +27,65 @@ app = typer.Typer(help="Record decisions about runs: accept, invalidate, review.
 
 RunArgument = Annotated[str, typer.Argument(help="The run, by folder or id.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why. Stays in the ledger.")]
-By = Annotated[str | None, typer.Option("--by", help="Author of the entry. Default: your login name.")]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How an entry is written into a ledger."""
+
+    by: str | None = None
+    """Author of the entry. Default: your login name."""
+    sign_with: Path | None = field(default=None, metadata=flag(metavar="KEYFILE", environment="MEMEVAL_SIGNING_KEY"))
+    """SSH key that signs the entry. Default: no signature."""
+    results: Path = field(default=RESULTS, metadata=flag(environment="MEMEVAL_RESULTS"))
+    """Folder of stored runs."""
+
+    @property
+    def ledger(self) -> Ledger:
+        from memeval.archive.ledger import Ledger
+
+        return Ledger(self.results, self.sign_with)
+
+    @property
+    def author(self) -> str:
+        return self.by or getpass.getuser()
+
+    def append(
+        self,
+        event: LedgerEvent,
+        run: str,
+        reason: str,
+        other: str | None = None,
+        *,
+        runner: Runner | None = None,
+        even_if_known: bool = False,
+    ) -> None:
+        """Append an entry and print it. If the ledger has an equal entry, print that one and append nothing."""
+        from memeval import api
+
+        ledger, folder = self.ledger, api.load_run(run, self.results)
+        successor = api.load_run(other, self.results) if other else None
+        known = ledger.earlier(event, folder, by=self.author, reason=reason, runner=runner, other=successor)
+        if known is not None and not even_if_known:
+            print(visible(f"already {event} {known.run_id} on {known.at[:10]} by {known.by}. Nothing was added."))
+            return
+        note = ledger.incomplete()
+        entry = ledger.append(event, folder, by=self.author, reason=reason, runner=runner, other=successor)
+        if note is not None:
+            print(f"memeval: {note} It was removed.", file=sys.stderr)
+        print(f"{entry.event} {entry.run_id}")
+
+    def record(self, event: LedgerEvent, folder: RunFolder, sample: Sample, what: str, how: str) -> None:
+        """Append the sample to the ledger and print it; fail if too little is equal."""
+        from memeval.archive.trust import holds
+        from memeval.evaluation.run.provenance import memeval_version
+        from memeval.evaluation.verify.reask import said, too_different
+
+        reason = f"{said(sample, what)}{how}, memeval {memeval_version()}"
+        self.ledger.append(event, folder, by=self.author, reason=reason, sample=sample)
+        print(f"{event} {folder.run.run_id}: {said(sample, what)}")
+        if not holds(sample):
+            raise too_different(sample, what)
 
 
 @app.command("show")
@@ -53,19 +113,17 @@ def show(results: Results = DEFAULT_RESULTS, signers: SignersFile = None, as_jso
         print(visible(f"{entry.at}  {entry.event}  {named}{other}  by {entry.by}: {entry.reason}  [{signature}]"))
 
 
-@app.command("accept")
+@command(app, "accept")
 def accept(
     run: RunArgument,
     reason: Reason,
+    entry: Entry,
     runner: Annotated[
         Runner, typer.Option("--runner", help="Who ran the system and made the answers.")
     ] = Runner.SUBMITTER,
     regressed: Annotated[
         bool, typer.Option("--regressed", help="Accept a run that memeval check calls a regression.")
     ] = False,
-    by: By = None,
-    sign_with: SignWith = None,
-    results: Results = DEFAULT_RESULTS,
 ) -> None:
     """Accept a run.
 
@@ -77,11 +135,10 @@ def accept(
     Example: memeval ledger accept RUN --reason "pull request 12"
     """
     from memeval import api
-    from memeval.archive.ledger import Ledger
     from memeval.evaluation.verify.verification import verify_run
     from memeval.leaderboard.board import RankStatus, build_board, is_plumbing
 
-    folder = api.load_run(run, results)
+    folder = api.load_run(run, entry.results)
     if is_plumbing(folder.run.track):
         raise BadInput(
             "the judge has the label 'plumbing': it tests the software, and its verdicts mean nothing.",
@@ -91,11 +148,11 @@ def accept(
     findings = verify_run(folder)
     if findings:
         raise CheckFailed(str(findings[0]))
-    reason = reason_with_regression(folder, results, reason, accepted=regressed)
+    reason = reason_with_regression(folder, entry.results, reason, accepted=regressed)
     # A later acceptance can end the wait for a vendor: the notice must be 14 days older than the acceptance.
-    (row,) = build_board([folder], Ledger(results)).runs
+    (row,) = build_board([folder], entry.ledger).runs
     waits = row.standing is RankStatus.AWAITING_VENDOR
-    _append(LedgerEvent.ACCEPTED, run, None, reason, by, results, sign_with, runner, even_if_known=waits)
+    entry.append(LedgerEvent.ACCEPTED, run, reason, runner=runner, even_if_known=waits)
 
 
 def reason_with_regression(folder: RunFolder, results: Path, reason: str, *, accepted: bool) -> str:
@@ -126,10 +183,8 @@ def reason_with_regression(folder: RunFolder, results: Path, reason: str, *, acc
     return f"{REGRESSED}{metrics}): {reason}"
 
 
-@app.command("reproduce")
-def reproduce(
-    run: RunArgument, by: By = None, sign_with: SignWith = None, results: Results = DEFAULT_RESULTS, data: Data = None
-) -> None:
+@command(app, "reproduce")
+def reproduce(run: RunArgument, entry: Entry, data: Data = None) -> None:
     """Grade a run again, and record that it is equal.
 
     Example: memeval ledger reproduce RUN
@@ -137,23 +192,16 @@ def reproduce(
     from memeval import api
     from memeval.evaluation.run.provenance import memeval_version
 
-    folder = api.load_run(run, results)
+    folder = api.load_run(run, entry.results)
     outcome = api.reproduce(folder, data=data)
     if not outcome.equal:
         raise CheckFailed(f"the new grades differ from the stored ones: {outcome.findings[0]}")
     reason = f"{outcome.grades} grades equal, by memeval {memeval_version()}"
-    _append(LedgerEvent.REPRODUCED, run, None, reason, by, results, sign_with)
+    entry.append(LedgerEvent.REPRODUCED, run, reason)
 
 
-@app.command("repeat")
-def repeat(
-    run: RunArgument,
-    other: RunArgument,
-    reason: Reason,
-    by: By = None,
-    sign_with: SignWith = None,
-    results: Results = DEFAULT_RESULTS,
-) -> None:
+@command(app, "repeat")
+def repeat(run: RunArgument, other: RunArgument, reason: Reason, entry: Entry) -> None:
     """Record an independent run of the same inputs.
 
     Example: memeval ledger repeat RUN OTHER --reason "run again on another machine"
@@ -162,7 +210,7 @@ def repeat(
     from memeval.leaderboard.traces import Trace, is_copied
     from memeval.records.run import Isolation
 
-    one, two = api.load_run(run, results), api.load_run(other, results)
+    one, two = api.load_run(run, entry.results), api.load_run(other, entry.results)
     if one.run.run_id == two.run.run_id:
         raise BadInput("both arguments name the same run.", remedy="Name two different runs.")
     if one.run.fingerprint != two.run.fingerprint:
@@ -188,25 +236,18 @@ def repeat(
             "from the other.",
             remedy="Run the system again: memeval run --fresh.",
         )
-    _append(LedgerEvent.REPEATED, run, other, reason, by, results, sign_with)
+    entry.append(LedgerEvent.REPEATED, run, reason, other)
 
 
-@app.command("supersede")
-def supersede(
-    run: RunArgument,
-    other: RunArgument,
-    reason: Reason,
-    by: By = None,
-    sign_with: SignWith = None,
-    results: Results = DEFAULT_RESULTS,
-) -> None:
+@command(app, "supersede")
+def supersede(run: RunArgument, other: RunArgument, reason: Reason, entry: Entry) -> None:
     """Replace a run by a later run.
 
     Example: memeval ledger supersede OLD NEW --reason "new version"
     """
     from memeval import api
 
-    old, new = api.load_run(run, results).run, api.load_run(other, results).run
+    old, new = api.load_run(run, entry.results).run, api.load_run(other, entry.results).run
     if old.run_id == new.run_id:
         raise BadInput("both arguments name the same run.", remedy="Name the old run, then the new one.")
     if (old.system.slug, old.track.benchmark) != (new.system.slug, new.track.benchmark):
@@ -214,26 +255,22 @@ def supersede(
             f"{old.run_id} and {new.run_id} are of different systems or benchmarks.",
             remedy="Name two runs of one system on one benchmark. To withdraw a run, use: memeval ledger invalidate.",
         )
-    _append(LedgerEvent.SUPERSEDED, run, other, reason, by, results, sign_with)
+    entry.append(LedgerEvent.SUPERSEDED, run, reason, other)
 
 
-@app.command("invalidate")
-def invalidate(
-    run: RunArgument, reason: Reason, by: By = None, sign_with: SignWith = None, results: Results = DEFAULT_RESULTS
-) -> None:
+@command(app, "invalidate")
+def invalidate(run: RunArgument, reason: Reason, entry: Entry) -> None:
     """Invalidate a run.
 
     It stays on the board, marked invalidated, with the reason.
 
     Example: memeval ledger invalidate RUN --reason "the adapter read the answers"
     """
-    _append(LedgerEvent.INVALIDATED, run, None, reason, by, results, sign_with)
+    entry.append(LedgerEvent.INVALIDATED, run, reason)
 
 
-@app.command("review")
-def review(
-    run: RunArgument, reason: Reason, by: By = None, sign_with: SignWith = None, results: Results = DEFAULT_RESULTS
-) -> None:
+@command(app, "review")
+def review(run: RunArgument, reason: Reason, entry: Entry) -> None:
     """Record that you reviewed a run with a warning.
 
     Warnings such as "copied responses" end with a review. Before it, some of them keep the run from being ranked. A run
@@ -241,22 +278,20 @@ def review(
 
     Example: memeval ledger review RUN --reason "it stores nothing: the log shows that every write failed"
     """
-    _append(LedgerEvent.REVIEWED, run, None, reason, by, results, sign_with)
+    entry.append(LedgerEvent.REVIEWED, run, reason)
 
 
-@app.command("reply")
+@command(app, "reply")
 def reply(
     run: RunArgument,
     reason: Annotated[str, typer.Option("--reason", help="The vendor's reply. Shown with the run.")],
-    by: By = None,
-    sign_with: SignWith = None,
-    results: Results = DEFAULT_RESULTS,
+    entry: Entry,
 ) -> None:
     """Add a vendor's reply to their row.
 
     Example: memeval ledger reply RUN --by "Acme" --reason "Measured with our 1.2, which lost dates; 1.3 keeps them."
     """
-    _append(LedgerEvent.REPLIED, run, None, reason, by, results, sign_with)
+    entry.append(LedgerEvent.REPLIED, run, reason)
 
 
 @app.command("merge")
@@ -293,36 +328,6 @@ def warn_of_incomplete_line(results: Path) -> None:
         print(f"memeval: {note} It is ignored, and the next entry replaces it.", file=sys.stderr)
 
 
-def _append(
-    event: LedgerEvent,
-    run: str,
-    other: str | None,
-    reason: str,
-    by: str | None,
-    results: Results,
-    sign_with: Path | None,
-    runner: Runner | None = None,
-    *,
-    even_if_known: bool = False,
-) -> None:
-    """Append an entry and print it. If the ledger has an equal entry, print that one and append nothing."""
-    from memeval import api
-    from memeval.archive.ledger import Ledger
-
-    ledger, folder = Ledger(results, sign_with), api.load_run(run, results)
-    successor = api.load_run(other, results) if other else None
-    by = by or getpass.getuser()
-    known = ledger.earlier(event, folder, by=by, reason=reason, runner=runner, other=successor)
-    if known is not None and not even_if_known:
-        print(visible(f"already {event} {known.run_id} on {known.at[:10]} by {known.by}. Nothing was added."))
-        return
-    note = ledger.incomplete()
-    entry = ledger.append(event, folder, by=by, reason=reason, runner=runner, other=successor)
-    if note is not None:
-        print(f"memeval: {note} It was removed.", file=sys.stderr)
-    print(f"{entry.event} {entry.run_id}")
-
-
 JUDGMENTS = 50
 ITEMS = 25
 
@@ -331,10 +336,8 @@ ITEMS = 25
 def reask(
     run: RunArgument,
     options: Annotated[ModelOptions, Without("model_concurrency")],
+    entry: Entry,
     items: Annotated[int, typer.Option("--n", help="Number of drawn judgments, at least 20.")] = JUDGMENTS,
-    by: By = None,
-    sign_with: SignWith = None,
-    results: Results = DEFAULT_RESULTS,
     data: Data = None,
 ) -> None:
     """Ask a judge again about a sample.
@@ -346,28 +349,25 @@ def reask(
     Example: memeval ledger re-ask RUN --n 50 --max-cost-usd 1
     """
     from memeval import api
-    from memeval.archive.ledger import Ledger
     from memeval.evaluation.verify.reask import reask as ask_again
     from memeval.execution.progress import Bar
 
-    folder = api.load_run(run, results)
+    folder = api.load_run(run, entry.results)
     with Bar() as progress:
         sample = ask_again(folder, items, options, data, progress)
     how = f" by {folder.run.track.judge} at {folder.run.track.judge_endpoint}"
-    _record(LedgerEvent.RE_ASKED, folder, sample, "verdicts", how, by, Ledger(results, sign_with))
+    entry.record(LedgerEvent.RE_ASKED, folder, sample, "verdicts", how)
 
 
 @command(app, "rerun")
 def rerun(
     run: RunArgument,
     options: Annotated[ModelOptions, Without("judge_concurrency")],
+    entry: Entry,
     items: Annotated[int, typer.Option("--n", help="Number of drawn items, at least 20.")] = ITEMS,
     system: Annotated[
         str | None, typer.Option("--system", help="Folder or file of the system. Default: found by its slug or digest.")
     ] = None,
-    by: By = None,
-    sign_with: SignWith = None,
-    results: Results = DEFAULT_RESULTS,
     data: Data = None,
 ) -> None:
     """Run a deterministic system again on a sample.
@@ -379,28 +379,12 @@ def rerun(
     Example: memeval ledger rerun RUN --n 25
     """
     from memeval import api
-    from memeval.archive.ledger import Ledger
     from memeval.evaluation.verify import rerun as rerun_module
     from memeval.execution.progress import Bar
 
-    folder = api.load_run(run, results)
-    source = rerun_module.source_of_run(folder.run, results, system)
+    folder = api.load_run(run, entry.results)
+    source = rerun_module.source_of_run(folder.run, entry.results, system)
     with Bar() as progress:
         found = rerun_module.rerun(folder, source, items, options, data=data, progress=progress)
     place = " in a sandbox" if found.sandboxed else " without a sandbox"
-    _record(LedgerEvent.RERUN, folder, found.sample, "answers", place, by, Ledger(results, sign_with))
-
-
-def _record(
-    event: LedgerEvent, folder: RunFolder, sample: Sample, what: str, how: str, by: str | None, ledger: Ledger
-) -> None:
-    """Append the sample to the ledger and print it; fail if too little is equal."""
-    from memeval.archive.trust import holds
-    from memeval.evaluation.run.provenance import memeval_version
-    from memeval.evaluation.verify.reask import said, too_different
-
-    reason = f"{said(sample, what)}{how}, memeval {memeval_version()}"
-    ledger.append(event, folder, by=by or getpass.getuser(), reason=reason, sample=sample)
-    print(f"{event} {folder.run.run_id}: {said(sample, what)}")
-    if not holds(sample):
-        raise too_different(sample, what)
+    entry.record(LedgerEvent.RERUN, folder, found.sample, "answers", place)

@@ -11,7 +11,7 @@ import typer
 
 from memeval.cli.fields import Without
 from memeval.cli.outcomes import worst_of
-from memeval.cli.shared import RESUME_HINT, counted, print_json, visible
+from memeval.cli.shared import RESUME_HINT, counted, print_json, print_note
 from memeval.options import RunOptions
 from memeval.records.errors import BadInput, CheckFailed, NotApplicable
 
@@ -72,10 +72,10 @@ def matrix(
         )
     sys.stdout.flush()
     for warning in found.warnings:
-        _print_note(f"warning: {warning}")
+        print_note(f"warning: {warning}")
     for gate in found.gates:
-        _print_note(f"gate {'passed' if gate.passed else 'FAILED'}: {gate.sentence}")
-    _print_note(f"stored in {made.folder.path}")
+        print_note(f"gate {'passed' if gate.passed else 'FAILED'}: {gate.sentence}")
+    print_note(f"stored in {made.folder.path}")
     _conclude(made)
 
 
@@ -114,8 +114,3 @@ def _example_files() -> list[Path]:
     from memeval.site.model.files import assets_root
 
     return sorted((assets_root() / "templates" / "matrices").glob("*.toml"))
-
-
-def _print_note(note: str) -> None:
-
-    print(visible(note), file=sys.stderr)

@@ -97,13 +97,9 @@ def conclude(
 ) -> None:
     """Print the summary, and raise if something failed.
 
-    Args:
-        floor: the lowest accepted composite, in [0, 1].
-        limited: whether the caller limited the items; such a run may have any number of errors.
-        keep_going: whether a limited run may fail on all items with the same error.
-
-    Raises:
-        MemevalError: something failed; it has the worst exit code of all.
+    ``floor``: the lowest accepted composite, in [0, 1]. ``limited``: whether the caller limited the items; such a run
+    may have any number of errors. ``keep_going``: whether a limited run may fail on all items with the same error.
+    Raises ``MemevalError`` if something failed; it has the worst exit code of all.
     """
     if as_json:
         print_json([data_of(outcome) for outcome in outcomes])

@@ -7,7 +7,7 @@ import getpass
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.cli.shared import DEFAULT_RESULTS, RESUME_HINT, Results, counted, print_table
 from memeval.records.errors import BadInput, CheckFailed, ExitCode, MemevalError
-from memeval.records.ledger import LedgerEvent
+from memeval.records.ledger import LedgerEvent, Runner
 
 if TYPE_CHECKING:
     from memeval.evaluation.plan.executing import PlannedRun, RunOutcome
@@ -124,9 +124,9 @@ def make(runs: Sequence[PlannedRun], recording: Recording, progress: Progress) -
     from memeval.evaluation.plan.executing import execute
     from memeval.options import RunOptions
 
-    missing = {name: find(name).remedy() for name in _benchmarks(runs) if not find(name).available()}
-    for name, remedy in missing.items():
-        progress.note(f"{name} skipped: its data is not on this machine. {remedy}")
+    missing = [name for name in dict.fromkeys(run.benchmark for run in runs) if not find(name).available()]
+    for name in missing:
+        progress.note(f"{name} skipped: its data is not on this machine. {find(name).remedy()}")
     runs = [run for run in runs if run.benchmark not in missing]
     return [
         _recorded(outcome, recording, progress)
@@ -151,8 +151,6 @@ def record(folders: Sequence[RunFolder], recording: Recording) -> None:
 
     Raises ``CheckFailed`` if a run failed verification or reproduction, or is a regression.
     """
-    from memeval.cli.results import verify_and_record
-
     verify_and_record(recording.results, folders, recording.by, recording.sessions)
     for folder in () if recording.accept is None else folders:
         _accept(folder, recording)
@@ -181,9 +179,7 @@ def _accept(folder: RunFolder, recording: Recording) -> None:
 
     Raises ``CheckFailed`` if the run is a regression.
     """
-    from memeval.archive.ledger import Ledger
     from memeval.cli.ledger import reason_with_regression
-    from memeval.records.ledger import LedgerEvent, Runner
 
     decisions = (LedgerEvent.ACCEPTED, LedgerEvent.INVALIDATED, LedgerEvent.SUPERSEDED)
     ledger = Ledger(recording.results)
@@ -191,10 +187,6 @@ def _accept(folder: RunFolder, recording: Recording) -> None:
         return
     reason = reason_with_regression(folder, recording.results, recording.accept or "", accepted=False)
     ledger.append(LedgerEvent.ACCEPTED, folder, by=recording.by, reason=reason, runner=Runner.MAINTAINER)
-
-
-def _benchmarks(runs: Iterable[PlannedRun]) -> list[str]:
-    return list(dict.fromkeys(run.benchmark for run in runs))
 
 
 def print_minutes(outcomes: Sequence[RunOutcome], before: set[Path]) -> None:

@@ -77,6 +77,13 @@ Jobs = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+Annotations = Annotated[
+    str | None, typer.Option("--annotations", metavar="github", help="Also print annotations for a CI service.")
+]
+Summary = Annotated[
+    Path | None,
+    typer.Option("--summary", metavar="FILE", help="Append the result as Markdown, for $GITHUB_STEP_SUMMARY."),
+]
 
 
 Value = TypeVar("Value")
@@ -91,6 +98,12 @@ def renamed(old: str, new: str, old_value: Value | None, value: Value) -> Value:
         return value
     print(f"memeval: {old} is deprecated. Use {new}.", file=sys.stderr)
     return old_value
+
+
+def check_annotations(annotations: str | None) -> None:
+    """Raise ``BadInput`` if there are no annotations for a CI service."""
+    if annotations not in (None, "github"):
+        raise BadInput(f"unknown annotations '{annotations}'.", remedy="Use --annotations github.")
 
 
 def scheduler_of(executor: ExecutorKind, address: str | None) -> str | None:
@@ -113,6 +126,11 @@ def visible(text: str) -> str:
     from memeval.systems.channel import visible
 
     return visible(text)
+
+
+def print_note(sentence: str) -> None:
+    """Print a sentence on standard error: standard output is for results."""
+    print(visible(sentence), file=sys.stderr)
 
 
 def print_json(value: Any) -> None:

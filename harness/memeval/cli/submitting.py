@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from memeval.cli.fields import Without, command
-from memeval.cli.shared import AsJson, OldTo, counted, print_json, renamed, visible
+from memeval.cli.shared import AsJson, OldTo, counted, print_json, print_note, renamed, visible
 from memeval.options import CheckOptions
 from memeval.records.choices import AdapterKind
 from memeval.records.errors import BadInput, CheckFailed
@@ -104,7 +104,7 @@ def check(
         raise BadInput("--to needs one submission.", remedy="Name one submission, or remove --to.")
     reports = []
     for folder in folders:
-        report = check_submission(folder, options, _print_note)
+        report = check_submission(folder, options, print_note)
         reports.append(report)
         if to is not None:
             _write(to, report)
@@ -142,11 +142,6 @@ def _write(file: Path, report: SubmissionCheck) -> None:
     from memeval.storage import write_whole
 
     write_whole(file, f"{report.to_json()}\n".encode())
-
-
-def _print_note(sentence: str) -> None:
-
-    print(visible(sentence), file=sys.stderr)
 
 
 def _print(report: SubmissionCheck) -> None:

@@ -142,6 +142,8 @@ NOUNS = {
 }
 """What a check is of, by its name; all others are of a run."""
 
+PLURALS = {"matrix": "matrices", "file of published answers": "files of published answers"}
+
 WIDTH = 13
 """Width of the column of names, in characters."""
 
@@ -188,8 +190,4 @@ def _counts(checks: Sequence[Check]) -> tuple[int, int, Counter[str]]:
 
 
 def _numbered(number: int, noun: str) -> str:
-    if noun == "matrix" and number != 1:
-        return f"{number:,} matrices"
-    if noun.startswith("file of") and number != 1:
-        return f"{number:,} files of published answers"
-    return counted(number, noun)
+    return f"{number:,} {PLURALS[noun]}" if noun in PLURALS and number != 1 else counted(number, noun)

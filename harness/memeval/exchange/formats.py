@@ -1,7 +1,6 @@
 """All import and export formats: those of single benchmarks, and those for every benchmark."""
 
 import contextlib
-import difflib
 from collections.abc import Callable
 from importlib import import_module
 from itertools import chain
@@ -15,7 +14,7 @@ from memeval.benchmarks.formats.answers import ImportedAnswers
 from memeval.benchmarks.formats.reading import AnswerFile
 from memeval.benchmarks.registry import Extension, extensions
 from memeval.benchmarks.session import BenchmarkSession
-from memeval.records.errors import BadInput
+from memeval.records.errors import BadInput, did_you_mean
 from memeval.systems.channel import visible
 
 GROUP = "memeval.formats"
@@ -138,8 +137,7 @@ def find_format(name: str) -> ExchangeFormat:
         for extension in extensions(GROUP, "file format"):
             if extension.name == name:
                 _brought(extension)
-        near = difflib.get_close_matches(name.lower(), found, n=1)
-        remedy = f"Did you mean '{near[0]}'?" if near else f"Known formats: {', '.join(found)}."
+        remedy = did_you_mean(name.lower(), found, f"Known formats: {', '.join(found)}.")
         raise BadInput(f"unknown format '{visible(name)}'.", remedy=remedy)
     return found[name]
 

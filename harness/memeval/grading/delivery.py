@@ -8,15 +8,7 @@ asked for counts as the whole history.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from memeval.grading.base import CORRECTED, DeliveredContexts, RuleGrader, first_failure
-from memeval.grading.delta import (
-    EARLY_TURNS,
-    Efficiency,
-    coverage,
-    delta_key,
-    efficiency,
-    token_series,
-    verdict_reason,
-)
+from memeval.grading.delta import EARLY_TURNS, Efficiency, coverage, delta_key, efficiency, token_series, verdict_reason
 from memeval.judging.base import Judge
 from memeval.judging.text import stated
 from memeval.keys import DeltaKey, Fact, ItemKey

@@ -3,13 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from memeval.grading.base import RuleGrader, first_failure, only, row
-from memeval.grading.evidence import (
-    Retrieved,
-    TurnIndex,
-    evidence_measures,
-    index_of,
-    without_choice,
-)
+from memeval.grading.evidence import Retrieved, TurnIndex, evidence_measures, index_of, without_choice
 from memeval.judging.base import Judge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade, GradeState
@@ -40,10 +34,7 @@ class Retrieval(RuleGrader):
             state, reason = failure
             return row(item, self.name, state, verdict=None, reason=reason, answerable=False)
         history = index_of(scenario)
-        metrics: dict[str, float | None] = {
-            "context_tokens": response.context_tokens,
-            **without_choice(history),
-        }
+        metrics: dict[str, float | None] = {"context_tokens": response.context_tokens, **without_choice(history)}
         if response.items is None:
             credit, reason = 0.0, "The system does not say what it retrieved."
             metrics |= self.upstream(item, history, None)

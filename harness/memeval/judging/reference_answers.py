@@ -21,10 +21,7 @@ _UNTOLD = (
     "There is no information about this in the conversations.",
     "Nobody told me that, so it cannot be answered.",
 )
-_BAIT = (
-    "{p}. Nothing more was mentioned about it.",
-    "The answer is this, although the rest was not mentioned: {p}.",
-)
+_BAIT = ("{p}. Nothing more was mentioned about it.", "The answer is this, although the rest was not mentioned: {p}.")
 
 _DATE = re.compile(
     r"\b(?:(?P<day>\d{1,2}) ?(?P<month>[A-Z][a-z]+),? ?(?P<year>\d{4})"

@@ -1,7 +1,7 @@
 """The baseline of a regression check: the last accepted runs of the same system on the same track, or a named run."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,14 +32,10 @@ def check_run(
 ) -> RegressionCheck:
     """Compare a run with its baseline. Rows that are only in the archive are fetched.
 
-    Args:
-        results: the results folder with the ledger and the accepted runs.
-        settings: thresholds, and the number of baseline runs.
-        baseline: ``last-N`` for the last N accepted runs, or a run by folder or id; ``None`` for the number in the
-            settings.
-
-    Raises:
-        BadInput: the baseline does not exist or is on another track, or a run is damaged or lacks rows.
+    ``results``: the results folder with the ledger and the accepted runs. ``settings``: thresholds, and the number of
+    baseline runs. ``baseline``: ``last-N`` for the last N accepted runs, or a run by folder or id; ``None`` for the
+    number in the settings. Raises ``BadInput`` if the baseline does not exist or is on another track, or a run is
+    damaged or lacks rows.
     """
     entries = Ledger(results).entries()
     wanted = baseline or f"last-{settings.baseline_runs}"
@@ -176,14 +172,12 @@ def _accepted_before(
         if entry.event is LedgerEvent.ACCEPTED and entry.run_id is not None:
             accepted.setdefault(entry.run_id, set()).add(entry.run_digest)
     void = {e.run_id for e in entries if e.event in (LedgerEvent.INVALIDATED, LedgerEvent.SUPERSEDED)}
-    home = results / run.track.benchmark.partition("@")[0] / run.system.slug
     found: list[RunFolder] = []
     elsewhere: RunFolder | None = None
-    for head in _newest_first(home):
-        name = head.parent.name
+    for other in _newest_first(run, results):
+        name = other.path.name
         if name not in accepted or name in void or name == run.run_id:
             continue
-        other = RunFolder(head.parent)
         if other.digest not in accepted[name]:
             raise BadInput(
                 "run.json was changed after the run was accepted.",
@@ -208,17 +202,17 @@ def newest_run(folder: RunFolder, results: Path) -> RunFolder | None:
     Returns: A complete run of the same system on the same track with few errors; ``None`` if absent.
     """
     run = folder.run
-    home = results / run.track.benchmark.partition("@")[0] / run.system.slug
-    for head in _newest_first(home):
-        other = RunFolder(head.parent)
+    for other in _newest_first(run, results):
         is_other = other.run.run_id != run.run_id and _is_control(other.run) is _is_control(run)
         if is_other and _counts(other.run) and not _differing(run, other.run):
             return other
     return None
 
 
-def _newest_first(home: Path) -> Iterator[Path]:
-    yield from sorted(home.glob("*/run.json"), key=lambda head: head.parent.name, reverse=True)
+def _newest_first(run: Run, results: Path) -> list[RunFolder]:
+    """Return the runs of a system on a benchmark, whatever their track."""
+    home = results / run.track.benchmark.partition("@")[0] / run.system.slug
+    return [RunFolder(head.parent) for head in sorted(home.glob("*/run.json"), reverse=True)]
 
 
 def _is_earlier(one: Run, other: Run) -> bool:

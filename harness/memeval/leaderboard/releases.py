@@ -112,18 +112,10 @@ def frozen(
     A board with equal runs and settings keeps its earlier release, unless a new one is wanted. A version that is frozen
     stands for its own board, also if the board has changed since: see :func:`is_of_board`. Nothing is written.
 
-    Args:
-        results: the results folder, for its releases and ledger.
-        version: the version of the release; ``None`` for today's date.
-        anew: whether such a board gets a new release too.
-
-    Raises:
-        BadInput: the version is not valid, the ledger lacks lines that an earlier
-            release depends on, or ``memeval.toml`` is not valid.
-
-    Returns:
-        The release, and whether it is new. A new release has no published files and no signature yet; see
-        :func:`completed`.
+    ``results``: the results folder, for its releases and ledger. ``version``: the version of the release; ``None`` for
+    today's date. ``anew``: whether such a board gets a new release too. Returns the release, and whether it is new. A
+    new release has no published files and no signature yet; see :func:`completed`. Raises ``BadInput`` if the version
+    is not valid, the ledger lacks lines that an earlier release depends on, or ``memeval.toml`` is not valid.
     """
     if version is not None:
         require_version(version)

@@ -86,13 +86,9 @@ class _Clock:
 class Trace:
     """What can be compared of a run's responses.
 
-    Args:
-        responses: its responses; ``None`` to read them when they are needed.
-        keeps: whether what an earlier build found may be used, for the same ``run.json``.
-        packed: what :meth:`Traces.read` returned for the run; ``None`` to read the responses.
-
-    Raises:
-        BadInput: the responses cannot be read.
+    ``responses``: its responses; ``None`` to read them when they are needed. ``keeps``: whether what an earlier build
+    found may be used, for the same ``run.json``. ``packed``: what :meth:`Traces.read` returned for the run; ``None`` to
+    read the responses. Raises ``BadInput`` if the responses cannot be read.
     """
 
     def __init__(

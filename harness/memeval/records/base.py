@@ -1,6 +1,5 @@
 """The base classes of all records: strict fields, canonical JSON, digests and schema versions."""
 
-import difflib
 import hashlib
 import json
 import re
@@ -12,7 +11,7 @@ import jiter
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints, ValidationError
 from pydantic_core import CoreSchema, ErrorDetails
 
-from memeval.records.errors import BadInput, NewerSchema
+from memeval.records.errors import BadInput, NewerSchema, did_you_mean
 
 Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 """A SHA-256 digest of uncompressed bytes, written ``sha256:`` and 64 hexadecimal digits."""
@@ -252,8 +251,7 @@ def misfit(model: type[BaseModel], error: ValidationError) -> str:
     path = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         name = str(first["loc"][-1])
-        near = difflib.get_close_matches(name, _field_names(model, first["loc"][:-1]), n=1)
-        return f"unknown key '{path}'." + (f" Did you mean '{near[0]}'?" if near else "")
+        return f"unknown key '{path}'. {did_you_mean(name, _field_names(model, first['loc'][:-1]))}".rstrip()
     if first["type"] == "missing":
         return f"'{path}' is missing."
     if first["type"] == "json_invalid":

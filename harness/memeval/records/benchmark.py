@@ -23,6 +23,10 @@ class CategoryInfo(Record):
     """How it is graded, in one or two sentences."""
     answerable: bool = True
     """Whether a plain answer is correct; false if the question asks for doubt."""
+    risk: str | None = None
+    """What a buyer fears, as a question: of a system that passes every item, the answer is no."""
+    promise: str | None = None
+    """What a system that passes does, as a verb phrase such as ``keeps users apart``."""
     ceiling: Share | None = None
     """The highest possible score, if some published answers are known to be wrong; ``None`` if no errors are known.
     Applies only to the full tier, and only to graded answers."""

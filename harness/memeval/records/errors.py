@@ -1,5 +1,7 @@
 """Errors as sentences: where, what happened, and the one thing to do."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from enum import IntEnum
 
 
@@ -16,10 +18,8 @@ class ExitCode(IntEnum):
 class MemevalError(Exception):
     """An error that the user can fix; its text is the whole message.
 
-    Args:
-        problem: what is wrong, as a sentence.
-        where: the file, or ``file:line``, the problem is in.
-        remedy: what to do next, as a sentence.
+    ``problem``: what is wrong, as a sentence. ``where``: the file, or ``file:line``, the problem is in. ``remedy``:
+    what to do next, as a sentence.
     """
 
     exit_code = ExitCode.BAD_INPUT
@@ -51,3 +51,9 @@ class CheckFailed(MemevalError):
     """The command finished, and its check failed."""
 
     exit_code = ExitCode.CHECK_FAILED
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Return a question with the most similar of the known names, or another hint if none is similar."""
+    near = get_close_matches(name, list(known), n=1)
+    return f"Did you mean '{near[0]}'?" if near else otherwise

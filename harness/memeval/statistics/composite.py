@@ -74,10 +74,7 @@ def composite_interval(layout: Layout, sample: Sample) -> CompositeEstimate:
         above += (weight * (high - share)) ** 2
     widening = math.sqrt(max(1.0, effect))
     return CompositeEstimate(
-        value,
-        max(0.0, value - widening * math.sqrt(below)),
-        min(1.0, value + widening * math.sqrt(above)),
-        effect,
+        value, max(0.0, value - widening * math.sqrt(below)), min(1.0, value + widening * math.sqrt(above)), effect
     )
 
 

@@ -106,10 +106,7 @@ def family_tests(
     scale *= np.where([group == main for group in groups], 1, OTHER_WEIGHT)
     scaled = (matrix * scale[:, None]).T
     return step_down(
-        sign_patterns(names),
-        len(differences),
-        lambda signs, places: signs @ scaled[:, places],
-        one_sided=one_sided,
+        sign_patterns(names), len(differences), lambda signs, places: signs @ scaled[:, places], one_sided=one_sided
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from memeval.records.base import SLUG, Digest
 from memeval.records.base import SLUG_LENGTH as SLUG_LENGTH
-from memeval.records.errors import BadInput
+from memeval.records.errors import BadInput, did_you_mean
 from memeval.records.run import SystemKind, View
 from memeval.records.submission import Submission, variant_slug
 from memeval.systems.channel import visible
@@ -290,9 +290,5 @@ def _hint(named: str, submissions: Path) -> str:
     known = [*all_controls()]
     if submissions.is_dir():
         known += sorted(path.name for path in submissions.iterdir() if (path / MANIFEST).is_file())
-    near = difflib.get_close_matches(named, known, n=1)
-    return (
-        f"Did you mean '{near[0]}'?"
-        if near
-        else f"Known systems: {', '.join(known)}. Or give the path of a folder or a .py file."
-    )
+    others = f"Known systems: {', '.join(known)}. Or give the path of a folder or a .py file."
+    return did_you_mean(named, known, others)

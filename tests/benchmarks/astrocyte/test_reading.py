@@ -203,14 +203,8 @@ def asks(entry: str) -> str:
             asks("query: x, expected_ids: [r1], tags: [music]"),
             "names 'r1', which does not pass the filter of this search",
         ),
-        (
-            asks("query: x, expected_contains: [rows, sings]"),
-            "has 'sings', which no text for this search contains.",
-        ),
-        (
-            asks("query: x, expected_contains: [rows], tags: [music]"),
-            "has 'rows', which no text for this search",
-        ),
+        (asks("query: x, expected_contains: [rows, sings]"), "has 'sings', which no text for this search contains."),
+        (asks("query: x, expected_contains: [rows], tags: [music]"), "has 'rows', which no text for this search"),
         (asks("query: x, bank: mian"), "'bank' names 'mian', a bank without texts. Did you mean 'main'?"),
         (asks("query: x, bank: '../..'"), "'bank' must be a name of at most 64 letters"),
         (

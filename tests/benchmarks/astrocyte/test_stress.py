@@ -9,7 +9,6 @@ from memeval.benchmarks.astrocyte import StressSuite
 from memeval.benchmarks.astrocyte.stress import WORDS
 from memeval.benchmarks.base import Dataset
 from memeval.keys import ItemKey, RecallKey
-from memeval.records.errors import BadInput
 from memeval.records.scenario import Recall, Retain, Scenario
 
 COMMON = frozenset("a the that of on in for we was what which who where did by should be".split())  # noqa: SIM905
@@ -133,37 +132,10 @@ def test_banks_hold_the_same_things_with_other_values(scenario: Scenario) -> Non
     assert len(things) == sum(len({bank for bank, _ in said}) > 1 for said in things.values()) == 135
 
 
-def test_one_seed_gives_one_suite_and_another_gives_another(data: Dataset) -> None:
-    again = StressSuite().open(None, {"seed": "42", "retains": 1000})
-    assert again.digest == data.digest == "sha256:5fbc2a4c599c0b6f3b7a3e7e5fb961f95a2c2deab7a7f0abd1142c1eed1b0140"
-    assert StressSuite().open(None, {"seed": 43}).digest != data.digest
+def test_it_can_be_made_smaller(data: Dataset) -> None:
     assert data.parameters == {"seed": 42, "retains": 1000, "banks": 10, "recalls": 500}
-
-
-def test_it_can_be_made_smaller() -> None:
+    assert StressSuite().open(None, {"seed": "42", "retains": 1000}).digest == data.digest
     small = StressSuite().open(None, {"retains": 40, "banks": 2, "recalls": 60})
     (made,) = small.scenarios()
     assert len(texts(made)) == 40 and len(searches(made)) == len(list(small.answer_keys())) == 60
     assert {key.slices["bank size"] for key in small.answer_keys()} == {"2", "5", "10", "20"}
-
-
-@pytest.mark.parametrize(
-    ("parameters", "said"),
-    [
-        ({"size": 1}, "astrocyte-stress@1 has no parameter 'size'. It has: seed, retains, banks, recalls."),
-        ({"seed": -1}, "invalid seed=-1."),
-        ({"seed": "x"}, "invalid seed=x."),
-        ({"recalls": 0}, "astrocyte-stress@1: invalid recalls=0. It must be from 60 to 100000."),
-        ({"retains": 10**9}, "invalid retains=1000000000."),
-        (
-            {"banks": 3},
-            "invalid retains=1000 with banks=3. Each bank must have the same number of texts, from 20 to 400.",
-        ),
-        ({"banks": 100}, "invalid retains=1000 with banks=100."),
-        ({"banks": 1}, "invalid retains=1000 with banks=1."),
-    ],
-)
-def test_parameters_that_cannot_be_are_refused(parameters: dict[str, str | int], said: str) -> None:
-    with pytest.raises(BadInput) as caught:
-        StressSuite().open(None, parameters)
-    assert said in str(caught.value)

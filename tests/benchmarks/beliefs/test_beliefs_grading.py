@@ -19,8 +19,9 @@ from memeval.grading.stored import claimed, measures
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey, StoreKey
 from memeval.records.grade import Flag, Grade, GradeState
-from memeval.records.response import Outcome, Response, RetrievedItem, Timings
+from memeval.records.response import Outcome, Response, RetrievedItem
 from memeval.records.scenario import Ask, Export, Ingest, Scenario, Session, Turn
+from tests.grading.builders import reply
 
 SAID = (
     "I cycle to work on a folding bike.",
@@ -76,10 +77,7 @@ def text(words: str, *sources: str) -> RetrievedItem:
 
 
 def response(items: tuple[RetrievedItem, ...] | None, outcome: Outcome = Outcome.OK) -> Response:
-    return Response(
-        question_id="q", item_id="q", scenario_id="ada", attempt=1, outcome=outcome, answer="", items=items,
-        timings=Timings(started="2025-02-01T00:00:00Z"),
-    )  # fmt: skip
+    return reply(item(), "", items, outcome)
 
 
 def graded(*items: RetrievedItem, key: EvidenceKey = KEY) -> Grade:

@@ -14,8 +14,9 @@ from memeval.benchmarks.kit.checks import BrokenRule, says
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
-from memeval.records.response import Outcome, Response, RetrievedItem, Timings
+from memeval.records.response import Outcome, RetrievedItem
 from memeval.records.scenario import Ask, Ingest, Scenario, Session, dated_line
+from tests.grading.builders import reply
 
 SEED, SIZE = 7, 130
 """Enough people that some first names are shared."""
@@ -100,10 +101,7 @@ def test_two_people_of_one_name_are_refused(lives: tuple[MadeLife, ...]) -> None
 
 
 def grade(scenario: Scenario, key: ItemKey, *items: RetrievedItem, lean: bool = False) -> Grade:
-    response = Response(
-        question_id="q", item_id="q", scenario_id="shared", attempt=1, outcome=Outcome.OK, answer="", items=items,
-        timings=Timings(started="2025-02-01T00:00:00Z"),
-    )  # fmt: skip
+    response = reply(key, "", items, Outcome.OK)
     grader = SharedLeanContext() if lean else SharedExpectedTurns()
     return grader.grade(key, scenario, [response], RulesJudge())
 

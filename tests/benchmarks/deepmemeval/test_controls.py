@@ -12,15 +12,15 @@ from memeval.grading.scoring import score
 from memeval.judging.rules import RulesJudge
 from memeval.keys import BeliefKey, CascadeKey, DeltaKey, ItemKey, NoiseKey, TemporalKey, UncertaintyKey
 from memeval.records.grade import Flag, FlagCount, Grade
-from memeval.records.response import Outcome, Response, Timings
+from memeval.records.response import Response
 from memeval.records.scenario import Scenario
 from memeval.records.scores import Scores
+from tests.grading.builders import reply
 
 Answer = Callable[[ItemKey, Scenario, int], str]
 Tokens = Callable[[int], float | None]
 
 HEDGE = "I am not certain about that; it may have changed."
-TIMINGS = Timings(started="2026-01-01T00:00:00Z")
 
 
 def shrinking(turn: int) -> float:
@@ -28,18 +28,9 @@ def shrinking(turn: int) -> float:
 
 
 def responses(key: ItemKey, scenario: Scenario, answer: Answer, tokens: Tokens) -> list[Response]:
-    texts = [answer(key, scenario, turn) for turn in range(len(key.question_ids))]
     return [
-        Response(
-            item_id=key.item_id,
-            scenario_id=key.scenario_id,
-            question_id=question,
-            outcome=Outcome.OK if text.strip() else Outcome.EMPTY,
-            answer=text,
-            reported_tokens=tokens(turn),
-            timings=TIMINGS,
-        )
-        for turn, (question, text) in enumerate(zip(key.question_ids, texts, strict=True))
+        reply(key, answer(key, scenario, turn), question=turn, reported=tokens(turn))
+        for turn in range(len(key.question_ids))
     ]
 
 

@@ -91,11 +91,7 @@ def test_two_events_may_not_share_a_day() -> None:
 
 
 RESTS = {"gym": "home", "class": "gym"}
-GROUND = (
-    said(1, Act.ANNOUNCE, A),
-    said(10, Act.ANNOUNCE, A, "gym"),
-    said(20, Act.ANNOUNCE, A, "class"),
-)
+GROUND = (said(1, Act.ANNOUNCE, A), said(10, Act.ANNOUNCE, A, "gym"), said(20, Act.ANNOUNCE, A, "class"))
 
 
 def test_the_ground_of_a_fact_reaches_down_to_the_root() -> None:

@@ -1,6 +1,5 @@
 """The released data, where this machine has it, and a made-up user."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -8,15 +7,13 @@ import pytest
 from memeval.benchmarks.lifebench import LifeBenchBenchmark
 from memeval.benchmarks.lifebench.dataset import LifeBenchDataset
 from tests.benchmarks.lifebench.samples import write_user
+from tests.support.data import test_data
 
 
 @pytest.fixture(scope="session")
 def data() -> Path:
     """Return the folder of LifeBench's released data."""
-    folder = os.environ.get("MEMEVAL_TEST_DATA")
-    if not folder or not (Path(folder) / "lifebench" / "data_en").is_dir():
-        pytest.skip("MEMEVAL_TEST_DATA names no folder with lifebench/data_en")
-    return Path(folder) / "lifebench"
+    return test_data("lifebench/LICENSE").parent
 
 
 @pytest.fixture(scope="session")

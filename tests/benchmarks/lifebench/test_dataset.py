@@ -151,11 +151,6 @@ def test_missing_data_is_refused_with_the_way_to_get_it(tmp_path: Path) -> None:
         LifeBenchBenchmark().opened(tmp_path, None, "retrieval", "quick")
 
 
-def test_parameters_are_refused(small: Path) -> None:
-    with pytest.raises(BadInput, match="lifebench@1 has no parameter 'users'"):
-        LifeBenchBenchmark().opened(small, {"users": 3}, "retrieval", "quick")
-
-
 def test_one_user_is_enough_for_the_tier_quick_and_not_for_full(small: Path, tmp_path: Path) -> None:
     assert LifeBenchBenchmark().available(small) and not LifeBenchBenchmark().available(tmp_path)
     with pytest.raises(BadInput, match="fenghaoran"):

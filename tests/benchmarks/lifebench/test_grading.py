@@ -26,9 +26,10 @@ from memeval.judging.prompting import Prompts
 from memeval.judging.rules import RulesJudge
 from memeval.records.errors import BadInput
 from memeval.records.grade import Grade, GradeState
-from memeval.records.response import Outcome, Response, RetrievedItem, Timings
+from memeval.records.response import Outcome, RetrievedItem
 from memeval.records.scenario import TurnKind
 from tests.benchmarks.lifebench.samples import LISTS, ROWS, USER, write_user
+from tests.grading.builders import reply
 
 
 class Verdicts:
@@ -56,16 +57,7 @@ def graded(
 ) -> Grade:
     item = list(dataset.answer_keys())[place]
     found = None if sources is None else tuple(RetrievedItem(text="x", source_ids=tuple(each)) for each in sources)
-    response = Response(
-        item_id=item.item_id,
-        scenario_id=USER,
-        question_id=item.item_id,
-        attempt=1,
-        outcome=outcome,
-        answer=answer,
-        items=found,
-        timings=Timings(started="2026-01-01T00:00:00Z"),
-    )
+    response = reply(item, answer, found, outcome)
     return grader.grade(item, dataset.scenario(USER), [response], judge or RulesJudge())
 
 
@@ -152,16 +144,7 @@ def test_a_criterion_without_a_verdict_leaves_the_item_without_a_grade(dataset: 
 
 def test_the_judge_sees_one_criterion_without_ids_of_events(dataset: LifeBenchDataset) -> None:
     item = next(iter(dataset.answer_keys()))
-    response = Response(
-        item_id=item.item_id,
-        scenario_id=USER,
-        question_id=item.item_id,
-        attempt=1,
-        outcome=Outcome.OK,
-        answer="At nine.",
-        timings=Timings(started="2026-01-01T00:00:00Z"),
-    )
-    cases = LifeBenchRubric().cases(item, dataset.scenario(USER), [response])
+    cases = LifeBenchRubric().cases(item, dataset.scenario(USER), [reply(item, "At nine.")])
     first, second = (Prompts().asking(case) for case in cases)
     assert isinstance(cases[0].key, PointKey)
     assert "Criterion: Names nine o'clock.\n" in first and "Names the train." not in first

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import pytest
 
-from memeval.benchmarks import find
 from memeval.benchmarks.base import Dataset
 from memeval.benchmarks.locomo import LocomoBenchmark
 from memeval.benchmarks.locomo.keys import LocomoCategory
@@ -12,16 +11,11 @@ from memeval.grading.scoring import score
 from memeval.judging.rules import RulesJudge
 from memeval.keys import ItemKey
 from memeval.records.grade import Grade
-from memeval.records.response import Outcome, Response, Timings
-from memeval.records.track import CategoryPlan, Redistribution
+from memeval.records.track import CategoryPlan
 from tests.benchmarks.locomo.samples import locomo, made
+from tests.grading.builders import reply
 
 NAMES = ["single-hop", "multi-hop", "temporal", "open-domain", "adversarial"]
-
-
-def test_the_registry_knows_it() -> None:
-    assert isinstance(find("locomo"), LocomoBenchmark)
-    assert find("locomo@1").info.redistribution is Redistribution.IDS
 
 
 def test_every_question_counts_the_same() -> None:
@@ -81,7 +75,6 @@ def test_the_ceilings_are_the_published_ones() -> None:
 
 
 ORDER = ("multi-hop", "temporal", "open-domain", "single-hop", "adversarial")
-TIMINGS = Timings(started="2026-01-01T00:00:00Z")
 
 
 def gold(key: ItemKey, question: str) -> str:
@@ -122,15 +115,7 @@ def test_golden_controls(
 
     def graded(key: ItemKey) -> Grade:
         text = answer(key, questions[key.item_id])
-        response = Response(
-            item_id=key.item_id,
-            scenario_id=key.scenario_id,
-            question_id=key.item_id,
-            outcome=Outcome.OK if text else Outcome.EMPTY,
-            answer=text,
-            timings=TIMINGS,
-        )
-        return graders[key.category].grade(key, dataset.scenario(key.scenario_id), [response], judge)
+        return graders[key.category].grade(key, dataset.scenario(key.scenario_id), [reply(key, text)], judge)
 
     found = score(benchmark.plan(keys), [graded(key) for key in keys])
     assert found.composite.value == pytest.approx(rounded, abs=5e-7)

@@ -41,9 +41,7 @@ UNKNOWN_EVIDENCE = {
 
 
 def erratum(
-    item_id: str,
-    corrected: str | tuple[str, ...] | None,
-    kind: ErratumKind = ErratumKind.WRONG_ANSWER,
+    item_id: str, corrected: str | tuple[str, ...] | None, kind: ErratumKind = ErratumKind.WRONG_ANSWER
 ) -> Erratum:
     return Erratum(id=item_id, kind=kind, action=ErratumAction.REPLACE, corrected=corrected, note="Synthetic.")
 

@@ -313,33 +313,6 @@ def test_made_predictions_get_the_official_numbers_to_six_digits(
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(
-    ("prediction", "micro"),
-    [
-        ("gold", 0.996490),
-        ("Not mentioned in the conversation", 0.232967),
-        ("question", 0.029401),
-    ],
-)
-def test_the_whole_file_s_controls_come_out_as_published(
-    tmp_path: Path, released: Json, benchmark_session: BenchmarkSession, prediction: str, micro: float
-) -> None:
-    """The published numbers: LoCoMo's formulas over all 1,986 questions, one prediction each."""
-
-    def said(qa: Json) -> str:
-        if prediction == "gold":
-            return "Not mentioned in the conversation" if qa["category"] == 5 else str(qa["answer"])
-        return str(qa["question"]) if prediction == "question" else prediction
-
-    rows = [
-        {"sample_id": each["sample_id"], "qa": [{**qa, "m_prediction": said(qa)} for qa in each["qa"]]}
-        for each in released
-    ]
-    run = graded(tmp_path, rows, "locomo", benchmark_session)
-    assert run.run.scores.composite.value == pytest.approx(micro, abs=5e-7)
-
-
-@pytest.mark.data
 def test_an_export_holds_the_released_questions_field_by_field(
     tmp_path: Path, released: Json, benchmark_session: BenchmarkSession
 ) -> None:

@@ -161,10 +161,7 @@ def test_every_tier_has_its_number_under_every_protocol(dataset: Dataset) -> Non
 
 @given(LAYOUTS, st.integers(0, 90), st.sampled_from([equal, proportional]), st.integers(0, 3))
 def test_the_exact_sampler_gives_exactly_so_many_and_none_twice(
-    sizes: dict[str, dict[LocomoCategory, int]],
-    total: int,
-    quotas: Callable[..., dict[str, int]],
-    seed: int,
+    sizes: dict[str, dict[LocomoCategory, int]], total: int, quotas: Callable[..., dict[str, int]], seed: int
 ) -> None:
     keys = layout(sizes)
     chosen = exact(keys, total, quotas, seed)

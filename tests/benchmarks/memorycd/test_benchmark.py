@@ -181,11 +181,7 @@ def test_tests_without_what_a_task_needs_are_left_out_and_counted(tmp_path: Path
     for protocol in ("rating-single", "title-single", "review-single"):
         dataset = opened(tmp_path, protocol)
         asked[protocol] = [key.item_id for key in dataset.answer_keys() if key.category == "Books"]
-    assert asked == {
-        "rating-single": ["single:Books:A:3"],
-        "title-single": ["single:Books:A:1"],
-        "review-single": [],
-    }
+    assert asked == {"rating-single": ["single:Books:A:3"], "title-single": ["single:Books:A:1"], "review-single": []}
     tally = opened(tmp_path, "review-single").tallies["Books"]
     assert (tally.eligible, tally.skipped, tally.untested) == (1, 0, 1)
     with pytest.raises(BadInput, match="no questions: no user has enough reviews"):
@@ -227,27 +223,6 @@ def test_sources_are_chosen_by_name(folder: Path) -> None:
         if isinstance(step, Retain)
     }
     assert kept == {"Electronics"}
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"form": "dirty"},
-        {"tests": 0},
-        {"tests": -1},
-        {"tests": "three"},
-        {"users": -1},
-        {"sources": "Books+Toys"},
-        {"sources": ""},
-        {"sources": "Books+Books"},
-        {"task": "rating"},
-        {"\u202e": 1},
-    ],
-)
-def test_a_parameter_that_cannot_be_is_refused(folder: Path, parameters: dict[str, str | int]) -> None:
-    with pytest.raises(BadInput) as caught:
-        BENCHMARK.open(folder, parameters)
-    assert str(caught.value).startswith("memorycd@1") and str(caught.value).isprintable()
 
 
 def test_the_quick_tier_is_the_same_users_wherever_it_is_drawn(tmp_path: Path) -> None:

@@ -174,8 +174,7 @@ def leaks(results: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "reader"),
-    [("title-cross", "native"), ("review-single", "extractive"), ("ranking-single", "native")],
+    ("protocol", "reader"), [("title-cross", "native"), ("review-single", "extractive"), ("ranking-single", "native")]
 )
 def test_a_run_holds_no_three_words_of_the_data_and_is_repeated_with_it(
     tmp_path: Path, data: Path, protocol: str, reader: str

@@ -277,23 +277,6 @@ def test_what_is_no_prediction_is_refused(tmp_path: Path, data: Path, broken: Js
     assert told in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("raw", "told"),
-    [
-        (b"", "the file is empty"),
-        (b"\n\n", "the file is empty"),
-        (b"[]", "the file contains no answers"),
-        (b'{"user_id": "x", "targ', "the file is cut off"),
-        (b'{"user_id": "\xff"}', "not UTF-8"),
-        (b'{"user_id": "x", "user_id": "y"}', "occurs twice"),
-        (b'{"memory": ' + b"[" * 100_000, "nested too deeply"),
-    ],
-)
-def test_bytes_that_are_no_predictions_are_refused(tmp_path: Path, data: Path, raw: bytes, told: str) -> None:
-    with pytest.raises(BadInput, match=told):
-        opened(tmp_path, raw, benchmark_session(data))
-
-
 def test_a_summary_that_is_none_is_refused(tmp_path: Path, data: Path) -> None:
     (tmp_path / "summary_x.json").write_text('{"results": {"num_test": "three"}}', encoding="utf-8")
     with pytest.raises(BadInput, match=r"summary_x\.json: 'results\.num_test'"):

@@ -75,8 +75,7 @@ def test_imported_answers_are_graded_and_the_run_records_their_origin(tmp_path: 
 
 def test_a_question_without_an_answer_leaves_the_run_partial(tmp_path: Path, tiny: None) -> None:
     run = graded(tmp_path, all_right()[1:3], ROWS, benchmark_session())
-    assert run.run.imported is not None
-    assert run.run.imported.missing == (QUESTIONS[0], QUESTIONS[3])
+    assert run.run.imported is not None and run.run.imported.missing == (QUESTIONS[0], QUESTIONS[3])
     assert (run.run.coverage.planned, run.run.coverage.done) == (4, 2)
     assert run.run.scores.overall.accuracy == 0.5
     assert run.run.scores.composite.value is None
@@ -85,8 +84,7 @@ def test_a_question_without_an_answer_leaves_the_run_partial(tmp_path: Path, tin
 
 def test_an_answer_to_an_unknown_question_is_left_out_and_listed(tmp_path: Path, tiny: None) -> None:
     run = graded(tmp_path, [*all_right(), {"id": "what\x1b[1m", "text": "!"}], ROWS, benchmark_session())
-    assert run.run.imported is not None
-    assert run.run.imported.unknown == ("what\\x1b[1m",)
+    assert run.run.imported is not None and run.run.imported.unknown == ("what\\x1b[1m",)
     assert run.run.coverage.full
     assert holds(run)
 

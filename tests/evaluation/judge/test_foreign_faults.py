@@ -25,8 +25,6 @@ from tests.support.tiny import TinyBenchmark
 
 
 class Raises(Judged):
-    """A grader with a fault."""
-
     name = "raises@1"
 
     def cases(self, item: ItemKey, scenario: Scenario, responses: Sequence[Response]) -> Sequence[Case]:
@@ -37,8 +35,6 @@ class Raises(Judged):
 
 
 class Undefined(Judged):
-    """A grader that returns NaN."""
-
     name = "undefined@1"
 
     def metrics(self, item: ItemKey, scenario: Scenario, response: Response) -> dict[str, float | None]:
@@ -69,7 +65,7 @@ def answers(session: BenchmarkSession) -> list[Response]:
     ("grader", "says"),
     [(Raises(), r"ZeroDivisionError: no items"), (Undefined(), r"ValidationError: .*distance.*finite number")],
 )
-def test_a_grader_that_fails_is_named_with_its_item_and_its_package(
+def test_a_failed_grader_is_named_with_item_and_package(
     monkeypatch: pytest.MonkeyPatch, grader: Judged, says: str
 ) -> None:
     session = session_with(grader)
@@ -87,8 +83,6 @@ def test_a_grader_whose_cases_fail_is_named() -> None:
 
 
 class Promptless(NoiseKey):
-    """A key whose prompt does not exist."""
-
     kind: str = "no-such-prompt"  # type: ignore[assignment]
 
 

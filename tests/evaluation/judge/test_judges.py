@@ -31,7 +31,6 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch, no_models: None) -> None:
 
 @pytest.fixture
 def prompts(tmp_path: Path) -> Path:
-    """A folder with one custom prompt."""
     (tmp_path / f"{ANSWER}.txt").write_text(OTHER, encoding="utf-8")
     return tmp_path
 

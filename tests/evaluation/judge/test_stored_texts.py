@@ -20,7 +20,6 @@ def session() -> BenchmarkSession:
 
 @pytest.fixture(scope="module")
 def items(session: BenchmarkSession) -> list[ItemKey]:
-    """One item of each of two people."""
     return list({key.scenario_id: key for key in session.keys}.values())
 
 

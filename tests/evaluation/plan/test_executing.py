@@ -7,53 +7,18 @@ import pytest
 
 from memeval.benchmarks.base import Dataset, Parameters
 from memeval.evaluation.plan.executing import PlannedRun, RunState, execute
-from memeval.execution.progress import Progress
 from memeval.options import RunOptions
-from memeval.records.errors import BadInput, CheckFailed
+from memeval.records.errors import CheckFailed
 from tests.support.registered import register
-from tests.support.tiny import TinyBenchmark
-
-
-class Named(TinyBenchmark):
-    """A benchmark of two items under an id of its own."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(2)
-        self.info = self.info.model_copy(update={"id": name})
+from tests.support.tiny import Faulty, Named, Notes, Torn
 
 
 class Counting(Named):
-    """A benchmark that counts how often its data is opened."""
-
     times = 0
 
     def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:  # type: ignore[override]
         type(self).times += 1
         return super().open(path, parameters)
-
-
-class Torn(Named):
-    """A benchmark with damaged data."""
-
-    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:  # type: ignore[override]
-        raise BadInput("the data is torn.")
-
-
-class Faulty(Named):
-    """A benchmark with a mistake in its code."""
-
-    def open(self, path: Path | None = None, parameters: Parameters | None = None) -> Dataset:  # type: ignore[override]
-        raise KeyError("a slip")
-
-
-class Notes(Progress):
-    """Keeps the messages for the user."""
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-
-    def note(self, sentence: str) -> None:
-        self.notes.append(sentence)
 
 
 @pytest.fixture(autouse=True)
@@ -80,10 +45,10 @@ def test_a_failure_does_not_stop_the_others_and_is_noted_where_it_happens() -> N
     outcomes = list(execute([PlannedRun(*each) for each in systems], RunOptions(), progress))
     assert [outcome.state for outcome in outcomes] == [RunState.FAILED] * 3 + [RunState.DONE]
     assert isinstance(outcomes[2].error, CheckFailed) and "unexpected KeyError: 'a slip'." in str(outcomes[2].error)
-    assert [note for note in progress.notes if note[1:3] == "/4"] == [
+    assert [note for note in progress.said if note[1:3] == "/4"] == [
         f"{number}/4 {system} on {benchmark}" for number, (system, benchmark) in enumerate(systems, 1)
     ]
-    assert "failed: the data is torn." in progress.notes
+    assert "failed: the data is torn. Fetch it again." in progress.said
 
 
 def test_an_error_in_code_is_raised_for_who_looks_for_it() -> None:

@@ -112,7 +112,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def read(folder: Path) -> Read:
-    """Return a function that reads a matrix."""
 
     def one(text: str) -> MatrixPlan:
         path = folder / "try.toml"
@@ -153,7 +152,6 @@ def copied(ran: MatrixRun, folder: Path, tmp_path: Path) -> MatrixFolder:
 
 
 def refusal(read: Read, text: str) -> list[str]:
-    """Return the problems of a file, by line."""
     with pytest.raises(BadInput) as caught:
         read(text)
     return [line.partition("try.toml:")[2] for line in str(caught.value).splitlines()]
@@ -344,8 +342,7 @@ def test_runs_are_compared_with_the_first_and_the_best_of_their_track(ran: Matri
         (ComparedTo.BEST, "deep", "deeper"),
     ]
     first = made.tests[0].overall
-    assert first is not None
-    assert first.difference == 1.0
+    assert first is not None and first.difference == 1.0
     assert [other.name for other in made.tests[0].others][:2] == ["far", "near"]
 
 
@@ -416,7 +413,7 @@ def test_tables_have_a_column_each_and_mark_what_was_tested(ran: MatrixRun) -> N
 
 
 def test_a_suites_table_has_the_lines_of_astrocytes_in_their_order_and_forms() -> None:
-    assert [(line.label, line.write(12345.06789)) for line in SUITE] == [
+    assert [(line.label, format(12345.06789, line.form)) for line in SUITE] == [
         ("Recall precision", "12345.0679"),
         ("Recall hit rate", "12345.0679"),
         ("Recall MRR", "12345.0679"),

@@ -45,7 +45,6 @@ def submissions(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def plan(tmp_path: Path, submissions: Path) -> Plan:
-    """Return a function that writes one group and returns its runs."""
 
     def write(lines: str) -> list[PlannedRun]:
         file = tmp_path / "results.toml"

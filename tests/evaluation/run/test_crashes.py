@@ -114,7 +114,7 @@ def test_a_crash_costs_its_item_and_no_other(kind: AdapterKind, always: bool, tm
         ),
     ],
 )
-def test_an_exception_in_the_sample_code_is_named_with_its_line(
+def test_an_exception_is_named_with_its_line(
     tmp_path: Path, kind: AdapterKind, file: str, old: str, new: str, words: str
 ) -> None:
     made = scaffold(ScaffoldAnswers(name="Failing", kind=kind), tmp_path, assets_root() / "templates" / "submission")

@@ -60,7 +60,6 @@ def run(searcher: SystemSource, results: Path, concurrency: int = 4, stop_at: in
 
 
 def interrupted(searcher: SystemSource, results: Path) -> Path:
-    """Interrupt a run, and return the folder of its journal."""
     with pytest.raises(KeyboardInterrupt):
         run(searcher, results, stop_at=ITEMS // 2)
     (journal,) = results.glob("*/*/*/journal")
@@ -82,9 +81,7 @@ def test_runs_at_any_concurrency_and_resumed_runs_have_equal_digests(searcher: S
 
 
 @pytest.mark.parametrize("name", ["responses.jsonl", "contexts.jsonl"])
-def test_a_damaged_line_is_refused_and_its_item_is_asked_again_once_it_is_removed(
-    searcher: SystemSource, tmp_path: Path, name: str
-) -> None:
+def test_a_damaged_line_is_refused_and_its_item_asked_again(searcher: SystemSource, tmp_path: Path, name: str) -> None:
     path = interrupted(searcher, tmp_path / "results") / name
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([*lines[:2], lines[2].replace(b"tiny", b"tinz", 1), *lines[3:]]))

@@ -84,9 +84,7 @@ def test_judgments_on_record_are_counted_and_cost_nothing(tmp_path: Path, server
 
 
 @pytest.mark.parametrize("on_query", ["raise OSError('down')", "return ' '"])
-def test_what_failed_or_was_blank_before_may_be_judged_this_time(
-    tmp_path: Path, server: PickyServer, on_query: str
-) -> None:
+def test_what_failed_or_was_blank_may_be_judged_this_time(tmp_path: Path, server: PickyServer, on_query: str) -> None:
     mark = tmp_path / "mended"
     if_down = f"if not os.path.exists({str(mark)!r}): {on_query}"
     source = file_source(plain_adapter(tmp_path, on_query=if_down))
@@ -107,8 +105,7 @@ def test_seconds_come_from_a_stored_run_or_are_said_to_be_assumed(tmp_path: Path
     run = run_system(source, benchmark_session(), options(tmp_path))
     other = part(estimate_run(source, benchmark_session(), options(tmp_path, judge="openai:gpt-4o-mini")), Phase.JUDGE)
     service = run.run.usage[Phase.JUDGE].service
-    assert service is not None
-    assert other.seconds_per_call == service.p50
+    assert service is not None and other.seconds_per_call == service.p50
     assert other.basis == f"median of run {run.run.run_id}"
 
 

@@ -84,21 +84,16 @@ def test_a_memory_that_empties_itself_passes(instances: Instances, text: str) ->
         (MEMORY.format(**PARTS | {"ingest": WRITE, "search": FILE}), "in a new instance"),
     ],
 )
-def test_a_memory_that_recalls_another_scenario_is_refused_with_what_it_recalled(
-    instances: Instances, text: str, when: str
-) -> None:
+def test_a_memory_that_recalls_another_scenario_is_refused_with_it(instances: Instances, text: str, when: str) -> None:
     with pytest.raises(BadInput) as refused:
         probe_isolation("acme", instances(text), "seed", seconds=60)
     assert refused.value.problem.startswith("'acme' recalls texts of other scenarios")
-    assert when in refused.value.problem
-    assert "the item “" in refused.value.problem
+    assert when in refused.value.problem and "the item “" in refused.value.problem
     assert len(refused.value.problem) < 600
     assert refused.value.remedy is not None
 
 
-def test_a_run_of_such_a_memory_is_refused_before_anything_is_stored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_its_run_is_refused_before_anything_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conforming, "probe_isolation", partial(probe_isolation, seconds=60))
     adapter = tmp_path / "adapter.py"
     adapter.write_text(MEMORY.format(**PARTS | {"reset": "getattr(self, 'kept', [])"}), "utf-8")
@@ -127,7 +122,5 @@ def test_a_slow_system_is_not_probed_for_long(instances: Instances) -> None:
         ({"ingest": "raise RuntimeError('disk full')"}, "ingest_session raised RuntimeError: disk full"),
     ],
 )
-def test_a_system_that_finds_nothing_or_fails_is_not_refused(
-    instances: Instances, part: dict[str, str], says: str
-) -> None:
+def test_a_system_that_finds_nothing_or_fails_may_run(instances: Instances, part: dict[str, str], says: str) -> None:
     assert says in probe_isolation("acme", instances(MEMORY.format(**PARTS | part)), "seed", seconds=60)

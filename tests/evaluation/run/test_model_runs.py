@@ -34,8 +34,9 @@ from tests.evaluation.asking import (
     rows_of,
     said_to,
     searching_system,
+    with_the_tiny_benchmark,
+    without_models,
 )
-from tests.evaluation.conftest import with_the_tiny_benchmark, without_models
 from tests.evaluation.verify.test_trust import copied, edit_head, edit_rows
 from tests.support.adapters import plain_adapter
 
@@ -100,7 +101,7 @@ def test_a_judged_run_holds_reproduces_and_says_what_judging_took(tmp_path: Path
     assert findings(run) == differences(run) == ""
 
 
-def test_a_judged_run_reproduces_without_server_key_or_record(
+def test_a_judged_run_reproduces_without_server(
     tmp_path: Path, server: PickyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = judged(tmp_path)
@@ -155,7 +156,7 @@ def dearer(call: Json) -> None:
         ("prompts.jsonl", lambda rows: rows.pop(), "prompts.jsonl.gz: the prompt 'judge/uncertainty-abstention-conf"),
     ],
 )  # fmt: skip
-def test_an_edit_is_found_even_where_its_digest_is_forged(
+def test_an_edit_is_found_under_a_digest(
     to_edit: RunFolder, name: str, edit: Callable[[list[Json]], object], said: str
 ) -> None:
     def change(rows: list[Json]) -> list[Json]:
@@ -166,8 +167,7 @@ def test_an_edit_is_found_even_where_its_digest_is_forged(
     assert f"{name}.gz: does not match its digest" in findings(to_edit)
     edit_rows(to_edit.path, name, lambda rows: rows, cover=True)
     found = findings(to_edit)
-    assert "digest" not in found
-    assert said in found
+    assert "digest" not in found and said in found
 
 
 @pytest.mark.parametrize(
@@ -215,9 +215,7 @@ def test_an_edited_reply_contradicts_the_stored_verdict(to_edit: RunFolder) -> N
 
 
 @pytest.mark.parametrize("fault", ["400", "500", "garbage", "upstream", "filtered"])
-def test_a_judgment_that_always_fails_is_an_error_of_its_item_and_sealed(
-    tmp_path: Path, server: PickyServer, fault: str
-) -> None:
+def test_a_judgment_that_always_fails_is_its_items_error(tmp_path: Path, server: PickyServer, fault: str) -> None:
     server.fails_on, server.fault, server.most_faults = lambda body: answer_in(body) == "Nowhere.", fault, None
     run = judged(tmp_path)
     assert [(grade.state, grade.verdict) for grade in run.grades()] == [
@@ -235,9 +233,7 @@ def test_a_judgment_that_always_fails_is_an_error_of_its_item_and_sealed(
     assert "tiny-001" not in (tmp_path / "results" / RECORD).read_text(), "a failed call is shared with nobody"
 
 
-def test_a_failed_judgment_is_asked_for_again_on_request_and_nothing_else_is(
-    tmp_path: Path, server: PickyServer
-) -> None:
+def test_only_a_failed_judgment_is_asked_for_again_on_request(tmp_path: Path, server: PickyServer) -> None:
     server.fails_on = lambda body: answer_in(body) == "Nowhere."
     first = judged(tmp_path)
     server.fails_on = lambda _body: False
@@ -274,9 +270,7 @@ def test_a_resumed_run_keeps_the_failed_and_the_successful_judgment(tmp_path: Pa
     assert findings(run) == differences(run) == ""
 
 
-def test_a_judge_that_never_says_yes_or_no_is_asked_twice_and_gives_no_verdict(
-    tmp_path: Path, server: PickyServer
-) -> None:
+def test_a_judge_that_never_decides_is_asked_twice_and_gives_no_verdict(tmp_path: Path, server: PickyServer) -> None:
     server.answer = lambda body: "Perhaps." if answer_in(body) == "Nowhere." else fair(body)
     run = judged(tmp_path)
     grade = list(run.grades())[1]
@@ -313,9 +307,7 @@ def made(run: RunFolder, caller: Caller) -> set[str]:
 
 
 @pytest.mark.parametrize("fault", ["400", "upstream", "filtered"])
-def test_a_reader_that_fails_is_tried_again_and_both_calls_stay(
-    tmp_path: Path, server: PickyServer, fault: str
-) -> None:
+def test_a_failed_reader_is_tried_again_and_both_calls_stay(tmp_path: Path, server: PickyServer, fault: str) -> None:
     answering(server)
     server.fault = fault
     server.fails_on = lambda body: "----- answer " not in said_to(body) and "Oslo" in said_to(body)
@@ -336,9 +328,7 @@ def test_a_reader_that_fails_is_tried_again_and_both_calls_stay(
 
 
 @pytest.mark.parametrize("fault", ["upstream", "filtered"])
-def test_a_system_whose_model_fails_has_failed_and_is_asked_again(
-    tmp_path: Path, server: PickyServer, fault: str
-) -> None:
+def test_a_system_whose_model_fails_failed_and_is_asked_again(tmp_path: Path, server: PickyServer, fault: str) -> None:
     answering(server)
     server.fault = fault
     server.fails_on = lambda body: "----- answer " not in said_to(body) and "Oslo" in said_to(body)
@@ -384,9 +374,7 @@ def test_the_thinking_of_a_reader_and_a_judge_is_in_the_record_alone(tmp_path: P
 
 
 @pytest.mark.parametrize("interrupted", [False, True])
-def test_calls_of_what_was_carried_over_stay_with_a_second_attempt(
-    tmp_path: Path, server: PickyServer, interrupted: bool
-) -> None:
+def test_calls_of_carried_over_items_stay_with_a_retry(tmp_path: Path, server: PickyServer, interrupted: bool) -> None:
     answering(server)
     mark = tmp_path / "mended"
     on_query = f"if 'Oslo' in self.told[0] and not os.path.exists({str(mark)!r}): raise OSError('down')"
@@ -408,7 +396,7 @@ def test_calls_of_what_was_carried_over_stay_with_a_second_attempt(
     assert findings(again) == differences(again) == ""
 
 
-def test_a_replayed_run_asks_nobody_has_every_call_and_holds(
+def test_a_replay_asks_nobody_and_has_every_call(
     tmp_path: Path, server: PickyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answering(server)
@@ -462,7 +450,7 @@ def test_a_cap_counts_what_the_run_had_spent_before_it_was_stopped(tmp_path: Pat
     assert findings(run) == differences(run) == ""
 
 
-def test_a_missing_judge_key_is_reported_before_the_run(
+def test_a_missing_key_is_named_before_the_run(
     tmp_path: Path, server: PickyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL")

@@ -29,9 +29,7 @@ from tests.evaluation.asking import PickyServer, benchmark_session, options, spe
         ({"tokens_per_minute": math.nan}, "--tokens-per-minute is nan"),
     ],
 )
-def test_an_invalid_number_is_refused_and_nothing_is_created(
-    tmp_path: Path, given: dict[str, Any], option: str
-) -> None:
+def test_an_invalid_number_is_refused_and_creates_nothing(tmp_path: Path, given: dict[str, Any], option: str) -> None:
     with pytest.raises(BadInput, match=option), models_for(tmp_path / "results", ModelOptions(**given)):
         pass
     assert not (tmp_path / "results").exists()
@@ -47,16 +45,13 @@ def capped(tmp_path: Path) -> Iterator[Models]:
 
 
 def reserve(models: Models, tokens: int, phase: Phase = Phase.JUDGE) -> None:
-    """Request about this many tokens from the budget."""
     request = spent("mine").request
     body = {"model": "m", "messages": [], "max_tokens": tokens}
     models.gateway.run(models.budget.reserve(phase, request.model_copy(update={"body": body})))
 
 
 @pytest.mark.parametrize(("more", "fits"), [(500, True), (650, False)])
-def test_a_resumed_run_has_spent_what_it_paid_for_and_not_what_others_did(
-    capped: Models, more: int, fits: bool
-) -> None:
+def test_a_resumed_run_has_spent_what_it_paid_for_only(capped: Models, more: int, fits: bool) -> None:
     capped.open_run("mine", CallRecord(None))
     if fits:
         reserve(capped, more)
@@ -96,7 +91,7 @@ def test_a_key_is_asked_for_before_anything_is_run(tmp_path: Path, monkeypatch: 
     assert not (tmp_path / RECORD).exists()
 
 
-def test_a_replay_needs_no_key_and_goes_by_the_addresses_on_record(
+def test_a_replay_needs_no_key_and_uses_recorded_urls(
     tmp_path: Path, server: PickyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = run_system(find_system("always-hedge"), benchmark_session(), options(tmp_path))
@@ -123,8 +118,7 @@ def test_log_lines_contain_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with models_for(tmp_path, ModelOptions(), on_disk=False) as models:
         models.happened("refused", "with sk-0123456789abcdef in it", "")
         (line,) = models.lines()
-        assert "0123456789abcdef" not in str(line.detail)
-        assert "in it" in str(line.detail)
+        assert "0123456789abcdef" not in str(line.detail) and "in it" in str(line.detail)
 
 
 def test_what_was_spent_is_told_for_progress(tmp_path: Path, server: PickyServer) -> None:

@@ -47,7 +47,6 @@ def system(folder: Path) -> SystemSource:
 
 @pytest.fixture
 def run(tmp_path: Path, server: PickyServer) -> RunFolder:
-    """A finished run with the rule-set judge."""
     return run_system(system(tmp_path), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
 
 
@@ -71,7 +70,7 @@ def test_the_answers_are_the_same_bytes_on_another_track(tmp_path: Path, run: Ru
     assert holds(again)
 
 
-def test_a_request_is_written_shortly_before_it_can_be_sent(
+def test_a_request_is_written_just_in_time(
     tmp_path: Path, run: RunFolder, server: PickyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiting: list[int] = []
@@ -104,7 +103,7 @@ def test_recorded_judgments_are_reused_even_with_fresh(tmp_path: Path, run: RunF
     assert holds(fresh)
 
 
-def test_another_label_makes_another_judge_but_reuses_its_judgments(
+def test_another_label_is_another_judge_with_the_same_judgments(
     tmp_path: Path, run: RunFolder, server: PickyServer
 ) -> None:
     first = regrade_run(run, judge(), regrading(tmp_path))
@@ -154,9 +153,7 @@ def test_an_unfinished_run_is_not_in_the_way_of_judging(tmp_path: Path, run: Run
     assert run_system(system(tmp_path), benchmark_session(), options(tmp_path)).path == unfinished
 
 
-def test_regrading_a_model_judged_run_with_rules_gives_rule_grades(
-    tmp_path: Path, run: RunFolder, server: PickyServer
-) -> None:
+def test_regrading_a_model_judged_run_gives_rule_grades(tmp_path: Path, run: RunFolder, server: PickyServer) -> None:
     by_model = run_system(system(tmp_path), benchmark_session(), options(tmp_path, fresh=True))
     back = regrade_run(by_model, choose_judge("rules"), regrading(tmp_path))
     assert rows_of(back, "grades.jsonl") == rows_of(run, "grades.jsonl")
@@ -164,8 +161,7 @@ def test_regrading_a_model_judged_run_with_rules_gives_rule_grades(
     assert back.run.track == run.run.track
     assert back.run.fingerprint == run.run.fingerprint
     assert back.run.usage == {}
-    assert "judgments.jsonl" not in back.run.files
-    assert "prompts.jsonl" not in back.run.files
+    assert "judgments.jsonl" not in back.run.files and "prompts.jsonl" not in back.run.files
     assert holds(back)
 
 
@@ -187,7 +183,7 @@ def test_what_a_reader_took_stays_apart_from_what_judging_takes(tmp_path: Path, 
     assert holds(back)
 
 
-def test_a_judgment_that_failed_is_asked_for_again_only_when_it_is_wanted(
+def test_a_failed_judgment_is_asked_for_again_only_when_wanted(
     tmp_path: Path, run: RunFolder, server: PickyServer
 ) -> None:
     server.fails_on = lambda body: answer_in(body) == "Nowhere."

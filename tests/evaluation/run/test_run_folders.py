@@ -22,7 +22,6 @@ def stored(folder: Path) -> RunFolder:
 
 
 def plan_of(run: Run) -> Plan:
-    """Return the plan of a run with the same inputs."""
     return Plan(
         run_id=run.run_id,
         started=run.timing.started,

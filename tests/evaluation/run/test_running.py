@@ -11,7 +11,6 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.evaluation.verify.verification import verify_run
 from memeval.execution.journal import Journal
-from memeval.execution.progress import Progress
 from memeval.records.errors import BadInput
 from memeval.records.journal import Plan
 from memeval.records.response import Outcome
@@ -20,21 +19,7 @@ from memeval.records.track import Limits
 from memeval.storage import checked_line
 from memeval.systems.source import file_source, find_system
 from tests.support.adapters import plain_adapter
-from tests.support.tiny import TinyBenchmark
-
-
-class Notes(Progress):
-    """Collects the messages for the user."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-        self.started: tuple[int, int] = (0, 0)
-
-    def start(self, title: str, total: int, done: int) -> None:
-        self.started = (total, done)
-
-    def note(self, sentence: str) -> None:
-        self.said.append(sentence)
+from tests.support.tiny import Notes, TinyBenchmark
 
 
 def benchmark_session(scenarios: int = 8, questions: int = 1) -> BenchmarkSession:
@@ -102,8 +87,7 @@ def test_an_adapter_that_raises_on_one_question_fails_only_that_question(tmp_pat
     assert list(outcomes(run).values()) == [Outcome.ADAPTER_ERROR, Outcome.OK, Outcome.OK, Outcome.OK]
     failed = next(row for row in run.responses() if row.outcome.is_error)
     assert failed.answer == ""
-    assert failed.error is not None
-    assert "ValueError: no such place" in failed.error
+    assert failed.error is not None and "ValueError: no such place" in failed.error
     assert run.run.scores.states == {"adapter_error": 1, "graded": 3, "skipped": 0}
 
 

@@ -47,7 +47,6 @@ def response(number: int = 0, usage: ReportedUsage | None = None, **seconds: Any
 
 
 def failed(number: int, **parts: Any) -> Call:
-    """Return a call without a usable reply."""
     nothing = dict.fromkeys(("reply", "model", "prompt_tokens", "completion_tokens", "cost_usd"))
     return call(number, **{**nothing, "error": "The reply is empty.", **parts})
 

@@ -46,9 +46,7 @@ def submission(folder: Path, kind: str, endpoint: str = "https://far.example.com
 
 
 @pytest.mark.parametrize(("kind", "what"), [("daemon", "daemon"), ("http", "server"), ("mcp", "MCP server")])
-def test_a_server_that_is_not_there_is_named_with_its_address_and_the_option(
-    kind: str, what: str, tmp_path: Path
-) -> None:
+def test_an_absent_server_is_named_with_its_address_and_the_option(kind: str, what: str, tmp_path: Path) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         there = f"http://127.0.0.1:{closed.getsockname()[1]}"

@@ -56,8 +56,7 @@ def test_what_is_scaffolded_passes_the_whole_check(kind: AdapterKind, tmp_path: 
     assert report.holds, sentences(report)
     assert set(outcomes(report).values()) == {StepOutcome.PASSED}
     kept = latest(results, "my-memory")
-    assert kept is not None
-    assert kept.holds
+    assert kept is not None and kept.holds
     assert (kept.checks, kept.environment_digest) == (report.conformance, report.environment_digest)
     assert [path.name for path in results.iterdir()] == ["conformance"]
 

@@ -33,9 +33,7 @@ def short(subject: Subject) -> Check:
     return Check("", tuple(Finding(subject.where("responses.jsonl", number), "is short.") for number in rows))
 
 
-def test_a_check_of_another_package_is_made_after_those_of_memeval(
-    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_check_of_another_package_comes_after_ours(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     own = [check.name for check in checks_of_run(folder)]
     extend(monkeypatch, GROUP, brevity=short, nothing=lambda subject: None)
     *usual, last = checks_of_run(folder)
@@ -55,7 +53,7 @@ def raising(subject: Subject) -> Check:
         (lambda subject: True, "TypeError: it returns bool, and not a Check"),
     ],
 )
-def test_a_check_that_cannot_be_used_is_not_made_and_its_package_is_named(
+def test_an_unusable_check_is_named_with_package(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch, check: Any, said: str
 ) -> None:
     extend(monkeypatch, GROUP, brevity=check)
@@ -67,9 +65,7 @@ def test_a_check_that_cannot_be_used_is_not_made_and_its_package_is_named(
     )
 
 
-def test_a_check_of_another_package_cannot_pass_for_one_of_memeval(
-    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_check_of_another_package_cannot_pass_for_ours(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     extend(monkeypatch, GROUP, **{CHECKS[0][0]: lambda subject: Check("track")})
     assert checks_of_run(folder)[-1].name == f"made 1.0 {CHECKS[0][0]}"
 
@@ -87,7 +83,7 @@ def test_a_file_format_of_another_package_is_found_by_its_name(monkeypatch: pyte
         (ExchangeFormat(name="sheets", title=""), "made:benchmark is no ExchangeFormat of this name."),
     ],
 )
-def test_a_file_format_that_cannot_be_used_is_refused_with_its_package(
+def test_an_unusable_format_is_named_with_package(
     monkeypatch: pytest.MonkeyPatch, form: ExchangeFormat | None, said: str
 ) -> None:
     usual = all_formats()

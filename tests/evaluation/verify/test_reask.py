@@ -11,7 +11,8 @@ from memeval.benchmarks import session
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.models import ModelOptions
 from memeval.evaluation.run.running import run_system
-from memeval.evaluation.verify.reask import draw, reask
+from memeval.evaluation.verify.checks.subject import draw
+from memeval.evaluation.verify.reask import reask
 from memeval.gateway.stops import BudgetSpent
 from memeval.records.base import digest_of
 from memeval.records.errors import BadInput, CheckFailed
@@ -105,7 +106,7 @@ def test_a_sample_that_says_too_little_is_refused(run: RunFolder) -> None:
         reask(run, 19)
 
 
-def test_grades_that_do_not_follow_from_the_replies_are_not_sampled(
+def test_grades_that_contradict_the_replies_are_not_sampled(
     tmp_path: Path, run: RunFolder, server: PickyServer
 ) -> None:
     forger = Forger.of(run, tmp_path / "forged")

@@ -50,7 +50,6 @@ def ran(folder: Path, benchmark: TinyBenchmark, source: SystemSource) -> RunFold
 
 
 def again(run: RunFolder, folder: Path, **more: Any) -> Any:
-    """Run the plain system again."""
     source = more.pop("source", None) or source_of_run(run.run, folder / "results", str(plain_adapter(folder)))
     return rerun(run, source, setup=SETUP, **more)
 

@@ -74,16 +74,14 @@ def test_a_run_stores_the_files_of_its_submission_and_is_checked_against_them(su
     assert check_system(folder, mine.parent).not_checked == NO_SOURCE
 
 
-def test_a_variant_and_a_changed_configuration_are_checked_against_the_same_files(
-    submission: Path, tmp_path: Path
-) -> None:
+def test_a_variant_and_a_configuration_are_checked_against_the_same_files(submission: Path, tmp_path: Path) -> None:
     base = folder_source(submission)
     for source in (folder_source(submission, "fast"), altered_source(base, "slow", {"speed": 0})):
         assert check_system(run(source, tmp_path), tmp_path).status is CheckStatus.OK
     assert len(stored_sources(tmp_path / "results")) == 1
 
 
-def test_runs_of_one_system_are_compared_with_its_files_once_and_each_edited_head_is_found(
+def test_a_system_is_checked_once_and_each_edited_head_is_found(
     submission: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = run(folder_source(submission), tmp_path)
@@ -160,7 +158,7 @@ def install(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     monkeypatch.setattr(registry, "_entries", lambda: {**usual, "tiny@1": entry})
 
 
-def test_a_control_of_another_package_is_checked_against_that_package(
+def test_a_control_of_another_package_is_checked_there(
     foreign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = run(find_system("guesser"), tmp_path)

@@ -36,7 +36,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def stored(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a copy of the run."""
     for module in (session, subject):
         monkeypatch.setattr(module, "find", lambda name: TinyBenchmark())
     return copied(finished, tmp_path)
@@ -93,9 +92,7 @@ def test_a_flipped_verdict_is_caught_by_the_digest(stored: Path) -> None:
 def test_a_flipped_verdict_with_a_forged_digest_is_caught_by_the_scores(stored: Path) -> None:
     edit_rows(stored, "grades.jsonl", flip, cover=True)
     found = findings(stored)
-    assert "digest" not in found
-    assert "run.json: scores." in found
-    assert "but the rows give" in found
+    assert "digest" not in found and "run.json: scores." in found and "but the rows give" in found
 
 
 def test_regrading_detects_a_consistent_forgery(stored: Path) -> None:

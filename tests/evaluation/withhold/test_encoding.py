@@ -34,7 +34,7 @@ class Opened(dict[str, Scenario]):
         (2 * LENGTH, []),
     ],
 )
-def test_scenarios_that_were_used_last_stay_in_memory_as_long_as_there_is_room(
+def test_scenarios_used_last_stay_in_memory_while_there_is_room(
     room: int, again: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(encoding, "MOST_CHARACTERS", room)

@@ -81,7 +81,6 @@ def benchmark_session() -> BenchmarkSession:
 
 @pytest.fixture(autouse=True)
 def private(server: PickyServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Register the benchmark with withheld text."""
     for module in (session, subject):
         monkeypatch.setattr(module, "find", lambda _name: benchmark())
 
@@ -131,7 +130,6 @@ def holds(run: RunFolder) -> bool:
 
 
 def plain(run: RunFolder) -> list[str]:
-    """Return all rows of a run with their full text."""
     full = decoded_run(run, benchmark_session())
     rows = (full.responses(), full.contexts(), full.grades(), full.judgments(), full.calls())
     return [row.to_json() for kind in rows for row in kind]
@@ -223,7 +221,7 @@ def test_a_model_judged_run_stores_no_benchmark_text_and_no_judge_request(tmp_pa
     assert "Lima" in (tmp_path / "results" / RECORD).read_text(), "the local record serves later runs"
 
 
-def test_verifying_says_what_only_the_data_can_check(
+def test_verify_says_what_needs_the_data(
     tmp_path: Path, server: PickyServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     by_rules = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
@@ -305,7 +303,7 @@ def test_failed_items_are_tried_again_beside_what_was_stored(tmp_path: Path, ser
 
 
 @pytest.mark.parametrize("make", [searching_system, asking_system])
-def test_a_run_is_replayed_from_what_is_stored(
+def test_a_run_is_replayed_from_its_files(
     tmp_path: Path, server: PickyServer, make: Callable[[Path], SystemSource]
 ) -> None:
     server.answer = lambda body: fair(body) if "----- answer " in said_to(body) else said_to(body)[:3000]
@@ -336,9 +334,7 @@ def test_an_estimate_knows_what_is_on_record(tmp_path: Path, server: PickyServer
 
 
 @pytest.mark.parametrize("named", ["rules", "openai:gpt-4o"])
-def test_an_audit_holds_none_of_the_words_and_is_verified_without_them(
-    tmp_path: Path, server: PickyServer, named: str
-) -> None:
+def test_an_audit_has_no_words_and_is_verified_without_them(tmp_path: Path, server: PickyServer, named: str) -> None:
     chosen = choose_judge("rules") if named == "rules" else judge(named)
     made = audit_judge(chosen, benchmark_session(), AuditOptions(results=tmp_path / "results", items=2))
     assert list(told_by(tmp_path / "results")) == []

@@ -83,9 +83,7 @@ LIST: dict[str, str] = {
     "An audit of the rules": "test_an_edited_audit_of_the_rules_is_found",
     "An unsigned ledger": "not signed",
     "A `CNAME`": "test_a_domain_that_is_not_the_boards_is_found",
-    "Every verdict of a file": (
-        "test_verdicts_that_were_all_turned_are_found_with_the_published_file_and_named_without_it"
-    ),
+    "Every verdict of a file": "test_turned_verdicts_are_found_with_the_published_file_and_named_without",
 }
 """By the first words of a row: the test that tries the forgery, or what a reader sees."""
 

@@ -248,6 +248,14 @@ def _rows(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence
     return sum(each.count("<tr") for each in lists), len(lists)
 
 
+@rule(r"^All (\d+) benchmarks?, (\d+) tracks? and (\d+) runs?$")
+def _of_product(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
+    slug = sentence.page.split("/")[1]
+    rows = [row for row in stored.rows.values() if row.run.system.slug == slug]
+    tracks = [table for table in stored.tables.values() if slug in {row.run.system.slug for row in table.rows}]
+    return len({row.run.track.benchmark for row in rows}), len(tracks), len(rows)
+
+
 # -- a benchmark and its tables --------------------------------------------------------------------------------------
 
 
@@ -502,26 +510,12 @@ def _missing(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequen
 # -- a system, and the page to compare -------------------------------------------------------------------------------
 
 
-@rule(r"· version \S.* · (\d+) runs?$")
-def _runs(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
-    return (len(of_system(stored, sentence)),)
-
-
-@rule(r"^(Belief update|Noise resistance) ([\d.]+) (\d+)/(\d+)$")
-def _category(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
-    name = found[1].lower().replace(" ", "-")
-    rows = of_system(stored, sentence)
-    shares = [(percent(stored.correct(row, name) / 30), stored.correct(row, name), 30) for row in rows]
-    said = (found[2], int(found[3]), int(found[4]))
-    return (found[1], *(said if said in shares else (shares, None, None)))
-
-
 @rule(r"^(Belief update|Noise resistance) ([+−][\d.]+) p [=<] ([\d.]+); score ([\d.]+) \[([\d.]+), ([\d.]+)\]$")
 def _difference(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
     name = found[1].lower().replace(" ", "-")
     for table in stored.tables.values():
         for row in table.rows:
-            if row not in of_system(stored, sentence) or table.baseline is None or table.tests is None:
+            if row.run.system.slug != sentence.page.split("/")[1] or table.baseline is None or table.tests is None:
                 continue
             base = stored.rows[table.baseline.run_id]
             difference = (stored.correct(row, name) - stored.correct(base, name)) / 30
@@ -532,31 +526,6 @@ def _difference(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Seq
                 p = "0.001" if test.corrected < 0.001 else f"{test.corrected:.3f}"
                 return found[1], found[2], p, percent(stored.correct(row, name) / 30), percent(low), percent(high)
     return ("no such difference",)
-
-
-@rule(r"Not shown: (\d+) runs? (superseded|partial|invalidated)")
-def _not_shown(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
-    rows = of_system(stored, sentence)
-    return sum(row.standing.value == found[2] for row in rows), found[2]
-
-
-def of_system(stored: Stored, sentence: Sentence) -> list[BoardRow]:
-    slug = sentence.page.split("/")[1]
-    return [row for row in stored.rows.values() if row.run.system.slug == slug]
-
-
-@rule(r"^(Fake benchmark: .*) ([\d.]+\.\d)(?: (?:rank (\d+)(?:–(\d+))?|only entry|too many errors|smoke test))?$")
-def _listed(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
-    rows = [row for table in stored.tables.values() for row in table.rows]
-    ends = {
-        (
-            percent(stored.composite(row)),
-            str(row.rank.best) if row.rank and row.ranked > 1 else None,
-            str(row.rank.worst) if row.rank and row.rank.worst != row.rank.best else None,
-        )
-        for row in rows
-    }
-    return (found[1], *found.groups()[1:]) if found.groups()[1:] in ends else (found[1], ends, None, None)
 
 
 @rule(r"^Fake benchmark: .* (\d+) runs$")

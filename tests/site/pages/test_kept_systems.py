@@ -8,27 +8,22 @@ from typing import Any
 import pytest
 
 from memeval.archive import run_cache
-from memeval.archive.audits import write_audit
 from memeval.archive.conformance import store
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
-from memeval.leaderboard.board import build_board
+from memeval.leaderboard.board import BoardRow
 from memeval.leaderboard.ranking import PairTest
-from memeval.leaderboard.releases import frozen, keep
-from memeval.records.audit import ProbeKind
 from memeval.records.base import digest_of
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import SystemKind
 from memeval.site.model.content import SiteModel, read_site
 from memeval.site.model.files import Asset, Page, file_bytes
 from memeval.site.pages import systems
-from memeval.site.pages.systems import CategoryDifference, EvidenceCounts, SystemPage, SystemPages
-from memeval.site.trends import trend_groups
-from memeval.site.trends.trend_groups import Trends
+from memeval.site.pages.product_results import CategoryDifference, EvidenceCounts, VersionLine, versions_of
+from memeval.site.pages.systems import ProductPage, SystemPages
 from tests.site.conftest import published_board
 from tests.site.factory import FakeBenchmark, Made, make_run
 from tests.site.pages.test_systems import report
-from tests.support.audits import make_audit, make_probe
 
 EARLY = "2026-09-01T10:00:00+00:00"
 ROOT = Path(__file__).parents[3]
@@ -108,18 +103,6 @@ def conforms(results: Path) -> None:
     store(results, report(acme(results)))
 
 
-def released(results: Path) -> None:
-    folders = [RunFolder(path.parent) for path in sorted(results.glob("fake/*/*/run.json"))]
-    release, _new = frozen(build_board(folders, Ledger(results)), results, "2026.1", "0.1.0")
-    keep(release, results)
-
-
-def audited(results: Path) -> None:
-    benchmark = FakeBenchmark()
-    made = make_audit(benchmark=benchmark.info.id, data_digest=benchmark.dataset.digest)
-    write_audit(results, made, [make_probe(1, ProbeKind.OFF, verdict=False)], [])
-
-
 def on_a_larger_track(results: Path) -> None:
     for slug in ("one", "two", "three", "four", "five"):
         make_run(results, Made(slug, slug, kind=SystemKind.CONTROL, tier="small"), FakeBenchmark())
@@ -141,8 +124,6 @@ def coloured(results: Path) -> None:
         claimed,
         without_rows,
         conforms,
-        released,
-        audited,
         on_a_larger_track,
         coloured,
     ],
@@ -183,31 +164,19 @@ def test_a_page_of_which_nothing_has_changed_is_not_made_again(
     before = made(site_of(results), tmp_path / "cache", monkeypatch)
     make_run(results, Made("other", "Other", 0.5), FakeBenchmark())
     asked: list[str] = []
-    real = trend_groups.trends_of
 
-    def trends_of(site: SiteModel, slug: str) -> Trends:
-        asked.append(slug)
-        return real(site, slug)
+    def versions(site: SiteModel, rows: list[BoardRow]) -> list[VersionLine]:
+        asked.extend(row.run.system.slug for row in rows)
+        return versions_of(site, rows)
 
-    monkeypatch.setattr(systems, "trends_of", trends_of)
+    monkeypatch.setattr(systems, "versions_of", versions)
     after = made(site_of(results), tmp_path / "cache", monkeypatch)
     assert "other" in asked and "no-memory" not in asked
     assert after["systems/no-memory/"] == before["systems/no-memory/"]
 
 
-def test_a_control_without_the_rows_of_an_old_run_gets_the_page_of_a_new_cache(
-    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old = make_run(results, Made("no-memory", "No memory", 0.1, SystemKind.CONTROL, started=EARLY), FakeBenchmark())
-    before = made(site_of(results), tmp_path / "cache", monkeypatch)
-    old.file("grades.jsonl").unlink()
-    after = made(site_of(results), tmp_path / "new", monkeypatch)
-    assert after["systems/no-memory/"] != before["systems/no-memory/"]
-    assert made(site_of(results), tmp_path / "cache", monkeypatch) == after
-
-
 def test_each_part_of_a_result_counts(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pages: list[SystemPage] = []
+    pages: list[ProductPage] = []
 
     def kept_files(_url: str, _inputs: object, make: Any) -> list[Page]:
         pages.append(make.__self__)
@@ -215,8 +184,8 @@ def test_each_part_of_a_result_counts(results: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(systems, "kept_files", kept_files)
     list(SystemPages().publish(site_of(results)))
-    page = next(page for page in pages if page.slug == "acme")
-    result = page.results[0]
+    page = next(page for page in pages if page.group.slug == "acme")
+    result = page.main.results[0]
     assert result.table.baseline is not None
     test = CategoryDifference("Updates", PairTest(0.5, 0.01, 0.02), result.row.run.scores.overall)
     renamed = result.table.baseline.system.model_copy(update={"name": "Another name"})
@@ -229,5 +198,6 @@ def test_each_part_of_a_result_counts(results: Path, monkeypatch: pytest.MonkeyP
         {"table": replace(result.table, track=result.table.track.model_copy(update={"tier": "small"}))},
         {"table": replace(result.table, baseline=result.table.baseline.model_copy(update={"system": renamed}))},
     ]
-    inputs = [digest_of(replace(page, results=[replace(result, **change)]).inputs()) for change in changes]
+    views = [replace(page.main, results=(replace(result, **change),)) for change in changes]
+    inputs = [digest_of(replace(page, views=(view,)).inputs()) for view in views]
     assert len(set(inputs)) == len(changes)

@@ -16,7 +16,7 @@ from memeval.site import build
 from memeval.site.frame.not_found import SECTIONS
 from memeval.site.model.content import read_site
 from memeval.site.model.text import breakable
-from memeval.site.pages.systems import headline_tables
+from memeval.site.pages.product_results import headline_tables
 from memeval.site.table.overview import overviews
 from memeval.site.table.tables import board_views
 from tests.site.conftest import Built

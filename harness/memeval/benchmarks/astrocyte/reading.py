@@ -1,6 +1,5 @@
 """A suite: its records, and reading it from YAML, with all problems and their lines in one error."""
 
-import difflib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from memeval.benchmarks.yaml_nodes import LONGEST_NAME, Entry, Problems, check_s
 from memeval.grading.recall import holds, moment, passes
 from memeval.keys import Fact
 from memeval.records.base import Digest, digest_bytes
-from memeval.records.errors import BadInput
+from memeval.records.errors import BadInput, did_you_mean
 from memeval.records.scenario import Recall, Reflect, Retain
 from memeval.systems.channel import visible
 
@@ -75,8 +74,7 @@ class RelevanceRules:
     def check_bank(self, entry: Entry, bank: str | None) -> None:
         if bank not in self._banks:
             names = sorted(name or MAIN for name in self._banks)
-            near = difflib.get_close_matches(bank or MAIN, names, n=1)
-            hint = f"Did you mean '{near[0]}'?" if near else f"Choose one of: {', '.join(names)}."
+            hint = did_you_mean(bank or MAIN, names, f"Choose one of: {', '.join(names)}.")
             entry.problem("bank", f"names '{bank or MAIN}', a bank without texts. {hint}")
 
     def of(self, entry: Entry, asked: Recall, ids: Sequence[str], keywords: Sequence[str]) -> RelevantTexts:
@@ -99,9 +97,8 @@ class RelevanceRules:
     def _named(self, entry: Entry, name: str, asked: Recall) -> Retain | None:
         text = self._by_id.get(name)
         if text is None:
-            near = difflib.get_close_matches(name, self._by_id, n=1)
-            hint = f" Did you mean '{near[0]}'?" if near else ""
-            entry.problem("expected_ids", f"names '{visible(name)}', which is not the id of a text.{hint}")
+            problem = f"names '{visible(name)}', which is not the id of a text. {did_you_mean(name, self._by_id)}"
+            entry.problem("expected_ids", problem.rstrip())
         elif text.bank != asked.bank:
             entry.problem("expected_ids", f"names '{name}', which is in the bank '{text.bank or MAIN}'.")
         elif not passes(asked, text):

@@ -199,12 +199,7 @@ class _Asks:
             pattern, way = (said.saying.exact, 0) if kind == "exact" else (said.saying.paraphrase, 1)
             question = pattern.format(it=said.called(way))
         step = Recall(
-            question_id=name,
-            question=question,
-            timestamp=_time(size, 0),
-            k=K,
-            bank=_name(bank),
-            in_flight=in_flight,
+            question_id=name, question=question, timestamp=_time(size, 0), k=K, bank=_name(bank), in_flight=in_flight
         )
         key = ItemKey(
             item_id=name,

@@ -73,13 +73,7 @@ def _day(step: Step) -> str:
 def _moved(key: ItemKey, ordinals: dict[str, str]) -> ItemKey:
     evidence = tuple(ordinals[session] for session in key.evidence or ())
     moved = key.key_as(EvidenceKey, "the protocol shared").moved(ordinals)
-    return key.model_copy(
-        update={
-            "scenario_id": SCENARIO,
-            "evidence": evidence,
-            "key": moved,
-        }
-    )
+    return key.model_copy(update={"scenario_id": SCENARIO, "evidence": evidence, "key": moved})
 
 
 Phrases = tuple[str, ...]

@@ -174,9 +174,7 @@ def _key(raw: RawScenario) -> AnswerKey:
             found = _DEPENDENT.search(raw.metadata.uncertainty_reason)
             assert found is not None, "the reader has checked the pattern"  # noqa: S101
             return UncertaintyKey(
-                reason=raw.metadata.uncertainty_reason,
-                dependent=fact_of(found.group(1)),
-                reference=raw.expected_answer,
+                reason=raw.metadata.uncertainty_reason, dependent=fact_of(found.group(1)), reference=raw.expected_answer
             )
 
 

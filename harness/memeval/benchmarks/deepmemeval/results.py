@@ -25,13 +25,7 @@ from memeval.benchmarks.formats.reading import (
     fitted,
     once,
 )
-from memeval.benchmarks.formats.writing import (
-    file_name,
-    judge_model,
-    require_session,
-    write_json,
-    write_lines,
-)
+from memeval.benchmarks.formats.writing import file_name, judge_model, require_session, write_json, write_lines
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.grading.base import last_attempts
 from memeval.grading.delta import token_series

@@ -58,10 +58,7 @@ class Generated(NamedTuple):
 
 
 def generated(
-    name: str,
-    parameters: Mapping[str, str | int],
-    kinds: Iterable[type[AnswerKey]],
-    generate: Callable[[], Generation],
+    name: str, parameters: Mapping[str, str | int], kinds: Iterable[type[AnswerKey]], generate: Callable[[], Generation]
 ) -> Generated:
     """Return the data that an earlier process kept, or generate and keep it.
 

@@ -54,6 +54,5 @@ def check_protocol(benchmark: str, protocols: Sequence[str], protocol: str, tier
 def check_no_size(benchmark: str, tier: str, parameters: Parameters | None) -> None:
     if "size" in (parameters or {}):
         raise BadInput(
-            f"{benchmark} has no parameter 'size' in the tier '{tier}'.",
-            remedy="Leave it out. Only 'seed' can be set.",
+            f"{benchmark} has no parameter 'size' in the tier '{tier}'.", remedy="Leave it out. Only 'seed' can be set."
         )

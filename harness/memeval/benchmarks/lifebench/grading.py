@@ -172,11 +172,5 @@ def _failed(
     state, reason = failure
     blank = state is GradeState.EMPTY
     return row(
-        item,
-        grader,
-        state,
-        verdict=False if blank else None,
-        credit=credit if blank else None,
-        reason=reason,
-        **rest,
+        item, grader, state, verdict=False if blank else None, credit=credit if blank else None, reason=reason, **rest
     )

@@ -3,17 +3,7 @@
 from collections.abc import Sequence
 
 from memeval.benchmarks.lifecycle.keys import ProbeRule, ProbeStage, ProbeStatement
-from memeval.benchmarks.lifecycle.script import (
-    Mode,
-    Script,
-    User,
-    first,
-    none_of,
-    only,
-    statement,
-    topics_of,
-    users,
-)
+from memeval.benchmarks.lifecycle.script import Mode, Script, User, first, none_of, only, statement, topics_of, users
 from memeval.benchmarks.lifecycle.words import TOPICS, Topic
 
 FORMS = ("ask", "paraphrase", "partial", "indirect")

@@ -92,10 +92,7 @@ class Script:
             return f"{session_id}:t01"
         said: list[tuple[str, str | None, str, TurnKind]] = [("user", user.name, text, TurnKind.MESSAGE)]
         if request:
-            said = [
-                ("user", user.name, request, TurnKind.MESSAGE),
-                ("assistant", None, text, TurnKind.TOOL_RESULT),
-            ]
+            said = [("user", user.name, request, TurnKind.MESSAGE), ("assistant", None, text, TurnKind.TOOL_RESULT)]
         turns = tuple(
             Turn(turn_id=f"{session_id}:t{n:02}", role=role, speaker=speaker, content=content, kind=kind)
             for n, (role, speaker, content, kind) in enumerate(
@@ -132,13 +129,7 @@ class Script:
         return question_id
 
     def item(
-        self,
-        probe: str,
-        stages: Sequence[tuple[str, ProbeStage]],
-        reference: str,
-        *,
-        cluster: str = "",
-        **slices: str,
+        self, probe: str, stages: Sequence[tuple[str, ProbeStage]], reference: str, *, cluster: str = "", **slices: str
     ) -> None:
         """Add an item.
 

@@ -34,11 +34,7 @@ RESULTS = ExchangeFormat(
     },
 )
 
-GRADERS: dict[str, Grader] = {
-    "f1": Chosen(LocomoF1()),
-    "judge": Chosen(LocomoJudged()),
-    "retrieval": LocomoRetrieval(),
-}
+GRADERS: dict[str, Grader] = {"f1": Chosen(LocomoF1()), "judge": Chosen(LocomoJudged()), "retrieval": LocomoRetrieval()}
 
 
 class LocomoBenchmark(Benchmark):

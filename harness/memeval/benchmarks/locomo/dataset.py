@@ -89,10 +89,7 @@ class LocomoDataset(Dataset):
     def scenarios(self) -> Iterator[Scenario]:
         for name, conversation in self._conversations.items():
             asks = (
-                Ask(
-                    question_id=key.item_id,
-                    question=with_options(raw.question, key.key_as(LocomoKey, NAME).options),
-                )
+                Ask(question_id=key.item_id, question=with_options(raw.question, key.key_as(LocomoKey, NAME).options))
                 for key, raw in zip(self._keys[name], conversation.raw.questions, strict=True)
             )
             yield Scenario(scenario_id=name, steps=(*conversation.steps(), *asks))

@@ -1,6 +1,5 @@
 """Reads the released file and reports what is wrong with a copy."""
 
-import difflib
 import io
 import json
 import re
@@ -17,7 +16,7 @@ from pydantic_core import from_json
 
 from memeval.benchmarks.data import file_bytes, refuse_repeats
 from memeval.records.base import Digest, Record, digest_bytes, misfit
-from memeval.records.errors import BadInput
+from memeval.records.errors import BadInput, did_you_mean
 
 FULL_BYTES = 2_805_274
 
@@ -200,9 +199,8 @@ def _speakers(conversation: Mapping[str, Any], label: str, path: Path) -> tuple[
         if key not in known and not _SESSION.fullmatch(key) and not _DATE.fullmatch(key):
             number = re.search(r"[1-9]\d{0,3}", key)
             session = f"session_{number[0] if number else 1}"
-            near = difflib.get_close_matches(key[:64], [*known, session, f"{session}_date_time"], n=1)
-            hint = f" Did you mean '{near[0]}'?" if near else ""
-            raise _wrong(path, f"{label}: unknown key {'conversation.' + key[:64]!r}.{hint}")
+            hint = did_you_mean(key[:64], [*known, session, f"{session}_date_time"])
+            raise _wrong(path, f"{label}: unknown key {'conversation.' + key[:64]!r}. {hint}".rstrip())
     for key in known:
         if not isinstance(conversation.get(key), str):
             raise _wrong(path, f"{label}: 'conversation.{key}' is missing or is not text.")
@@ -224,8 +222,7 @@ def _sessions(conversation: Mapping[str, Any], label: str, path: Path) -> Iterat
             moment = datetime.strptime(date, _DATE_FORM)
         except (TypeError, ValueError):
             raise _wrong(
-                path,
-                f"{label}: '{key}_date_time' is {str(date)[:64]!r}, not a time such as '1:56 pm on 8 May, 2023'.",
+                path, f"{label}: '{key}_date_time' is {str(date)[:64]!r}, not a time such as '1:56 pm on 8 May, 2023'."
             ) from None
         yield LocomoSession(number, f"{moment.isoformat()}Z", turns)
 

@@ -9,13 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memeval.archive.runs import RunFolder
-from memeval.benchmarks.formats.writing import (
-    file_name,
-    judge_model,
-    require_session,
-    sources_of,
-    write_lines,
-)
+from memeval.benchmarks.formats.writing import file_name, judge_model, require_session, sources_of, write_lines
 from memeval.benchmarks.longmemeval.grading import NAMES, OFFICIAL_DEPTHS, corpus
 from memeval.benchmarks.longmemeval.keys import LongMemEvalKey
 from memeval.benchmarks.session import BenchmarkSession

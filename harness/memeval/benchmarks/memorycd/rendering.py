@@ -127,9 +127,7 @@ def _candidate(number: int, item: str, product: Product | None) -> str:
     fields = [("ID", item), ("Number", str(number))]
     if product is None:
         return _block([*fields, ("Product", UNKNOWN)])
-    return _block(
-        [*fields, *_known(product, ""), ("Description", _cut(product.description, DESCRIPTION_CHARACTERS))],
-    )
+    return _block([*fields, *_known(product, ""), ("Description", _cut(product.description, DESCRIPTION_CHARACTERS))])
 
 
 def _block(fields: Sequence[tuple[str, str]]) -> str:

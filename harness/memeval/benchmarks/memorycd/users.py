@@ -110,9 +110,7 @@ def _read(tables: sqlite3.Connection, lines: JsonLines) -> None:
             tables.execute("INSERT INTO users VALUES (?, ?)", (users, user_id))
         except sqlite3.IntegrityError:
             raise BadInput(
-                f"the user '{user_id}' occurs twice.",
-                where=lines.path,
-                remedy="Remove the wrong line.",
+                f"the user '{user_id}' occurs twice.", where=lines.path, remedy="Remove the wrong line."
             ) from None
         for domain, history in histories.items():
             body = zlib.compress(json.dumps(history, separators=(",", ":")).encode(), 1)

@@ -80,10 +80,7 @@ def _controls(rule: str, rows: Sequence[tuple[str, str, QaKey]], answers: Sequen
         for name, question, key in rows
     )
     return Controls(
-        rule=rule,
-        rows=found,
-        empty=sum(passes("", key) for _, _, key in rows),
-        pairs=(len(rows) - 1) * len(answers),
+        rule=rule, rows=found, empty=sum(passes("", key) for _, _, key in rows), pairs=(len(rows) - 1) * len(answers)
     )
 
 

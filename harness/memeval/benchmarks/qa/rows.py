@@ -1,6 +1,5 @@
 """Reads question sets in JSON Lines and reports all errors of a file at once."""
 
-import difflib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +11,7 @@ from typing import Any, NoReturn, TypeVar
 
 from memeval.benchmarks.data import file_bytes
 from memeval.records.base import RepeatedKey, once_each
-from memeval.records.errors import BadInput
+from memeval.records.errors import BadInput, did_you_mean
 
 LARGEST_FILE = 64 << 20
 LARGEST_LINE = 1 << 20
@@ -190,8 +189,7 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 def _unknown(name: str) -> str:
-    near = difflib.get_close_matches(name, FIELDS, n=1)
-    return f"unknown field {_quoted(name)}." + (f" Did you mean '{near[0]}'?" if near else "")
+    return f"unknown field {_quoted(name)}. {did_you_mean(name, FIELDS)}".rstrip()
 
 
 def _id(row: Mapping[str, Any]) -> str:

@@ -59,13 +59,9 @@ def open_benchmark_for(
 ) -> BenchmarkSession:
     """Open the benchmark that a file of answers belongs to.
 
-    Args:
-        form: the file's format. If the files contain questions, these are the data, unless ``data`` is given.
-        benchmark: its id; ``None`` for the format's default.
-        protocol: the grading protocol; ``None`` for the benchmark's default.
-
-    Raises:
-        BadInput: the format does not support the benchmark, or the data cannot be opened.
+    ``form``: the file's format. If the files contain questions, these are the data, unless ``data`` is given.
+    ``benchmark``: its id; ``None`` for the format's default. ``protocol``: the grading protocol; ``None`` for the
+    benchmark's default. Raises ``BadInput`` if the format does not support the benchmark, or the data cannot be opened.
     """
     if benchmark is None and not form.benchmarks:
         raise BadInput(f"format '{form.name}' fits every benchmark.", remedy="Name one with --benchmark.")

@@ -76,13 +76,10 @@ class ChosenJudge:
 def choose_judge(named: str, label: str | None = None, prompts: Path | None = None) -> ChosenJudge:
     """Return the judge with a name.
 
-    Args:
-        named: ``rules`` or ``openai:MODEL``, with or without a version; ``rules`` is the rule set.
-        label: who serves the judge model, if not its maker.
-        prompts: a folder with other prompts under memeval's file names, or the name of a shipped set.
-
-    Raises:
-        BadInput: the judge does not exist, its label is missing or blank, or a prompt is not valid.
+    ``named``: ``rules`` or ``openai:MODEL``, with or without a version; ``rules`` is the rule set. ``label``: who
+    serves the judge model, if not its maker. ``prompts``: a folder with other prompts under memeval's file names, or
+    the name of a shipped set. Raises ``BadInput`` if the judge does not exist, its label is missing or blank, or a
+    prompt is not valid.
     """
     if named in (RulesJudge.name, RULES):
         for option, value in (("--judge-label", label), ("--prompts", prompts)):

@@ -155,13 +155,9 @@ def execute(
 
     A finished run is reused, and an interrupted run resumes. Runs on the same data that follow each other share it.
 
-    Args:
-        options: what the plan does not name.
-        repeat: number of runs of each; each after the first is a new run.
-        debug: raise an error that is no :class:`MemevalError`.
-
-    Raises:
-        KeyboardInterrupt: interrupted. The same call resumes.
+    ``options``: what the plan does not name. ``repeat``: number of runs of each; each after the first is a new run.
+    ``debug``: raise an error that is no :class:`MemevalError`. Raises ``KeyboardInterrupt`` if interrupted. The same
+    call resumes.
     """
     progress, opened = progress or Progress(), _Opened(options)
     for number, planned in enumerate(plan, 1):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from memeval.execution.model_reader import PREFIX
 from memeval.execution.readers import NATIVE, OFFLINE
 from memeval.records.base import SLUG
 from memeval.records.benchmark import BenchmarkInfo
-from memeval.records.errors import BadInput, MemevalError
+from memeval.records.errors import BadInput, MemevalError, did_you_mean
 from memeval.records.matrix import MatrixBenchmark, MatrixPlan, MatrixSystem, PlanFile, PlanGroup, slug_of
 from memeval.removed import why_removed
 from memeval.systems.channel import visible
@@ -269,10 +268,7 @@ class _File:
                 known = metric_names(find(benchmark_id).info)
                 if gate.metric in known or (gate.benchmarks and benchmark_id not in gate.benchmarks):
                     continue
-                near = get_close_matches(gate.metric, known, n=1)
-                hint = (
-                    f"Did you mean '{near[0]}'?" if near else "List the benchmarks that measure it under 'benchmarks'."
-                )
+                hint = did_you_mean(gate.metric, known, "List the benchmarks that measure it under 'benchmarks'.")
                 problem = f"'metric' is '{visible(gate.metric)}', which {benchmark_id} does not measure."
                 self.problem((*keys, "metric"), problem, hint)
             if gate.minimum is gate.maximum is gate.drop is None:
@@ -287,5 +283,4 @@ class _File:
 
 
 def _choose(name: str, known: Sequence[str]) -> str:
-    near = get_close_matches(name, known, n=1)
-    return f"Did you mean '{near[0]}'?" if near else f"Choose one of: {', '.join(known)}."
+    return did_you_mean(name, known, f"Choose one of: {', '.join(known)}.")

@@ -40,6 +40,7 @@ from memeval.records.response import Outcome
 from memeval.records.submission import Submission
 from memeval.records.track import Limits
 from memeval.systems.folder import LOCK_BYTES, LOCKS, TOTAL_BYTES, examined_files
+from memeval.systems.messages import AdapterInfo
 from memeval.systems.source import MANIFEST, SystemSource, examined_folder, start_system, variant_source
 
 QUOTED_ERRORS = 3
@@ -183,17 +184,7 @@ class _Check:
         )
         if missing_key:
             return "Installed, not started."
-        with (
-            models_for(Path(), ModelOptions(), self._notes.note, on_disk=False) as models,
-            system_instances(self.prepared, Limits(), models) as new_instance,
-        ):
-            printed: deque[str] = deque(maxlen=QUOTED_LINES)
-            first = new_instance(printed.append)
-            with closing(first.process):
-                try:
-                    hello = start_system(self.prepared.source, first.process)
-                except BadInput as error:
-                    raise _Refused("The system does not start.", _start_problems(error, printed)) from None
+        hello = self._start(self.prepared, "The system does not start.")
         self.environment_digest = self.prepared.environment_digest(hello)
         sandbox = self.prepared.sandbox
         sandbox_note = f"Sandbox: {sandbox}." if sandbox else "NOT SANDBOXED: it can read your files."
@@ -213,17 +204,20 @@ class _Check:
         names = [name for name, sentence in missing_keys.items() if sentence is None]
         for name in names:
             prepared = prepare(variant_source(source, name), self._options.setup, self._notes.note)
-            printed: deque[str] = deque(maxlen=QUOTED_LINES)
-            with (
-                models_for(Path(), ModelOptions(), self._notes.note, on_disk=False) as models,
-                system_instances(prepared, Limits(), models) as new_instance,
-                closing(new_instance(printed.append).process) as process,
-            ):
-                try:
-                    start_system(prepared.source, process)
-                except BadInput as error:
-                    raise _Refused(f"The variant '{name}' does not start.", _start_problems(error, printed)) from None
+            self._start(prepared, f"The variant '{name}' does not start.")
         return names
+
+    def _start(self, prepared: PreparedSystem, refusal: str) -> AdapterInfo:
+        printed: deque[str] = deque(maxlen=QUOTED_LINES)
+        with (
+            models_for(Path(), ModelOptions(), self._notes.note, on_disk=False) as models,
+            system_instances(prepared, Limits(), models) as new_instance,
+            closing(new_instance(printed.append).process) as process,
+        ):
+            try:
+                return start_system(prepared.source, process)
+            except BadInput as error:
+                raise _Refused(refusal, _start_problems(error, printed)) from None
 
     def _conform(self, source: SystemSource) -> str:
         with tempfile.TemporaryDirectory(prefix="memeval-check-") as temporary:

@@ -5,12 +5,10 @@ fifty finds replies that were changed in more than about one judgment of ten.
 """
 
 import asyncio
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from memeval.archive.runs import RunFolder
 from memeval.archive.trust import AGREEMENT
@@ -18,6 +16,7 @@ from memeval.benchmarks.session import session_of_run
 from memeval.evaluation.judge.grades import cases_of
 from memeval.evaluation.judge.judges import judge_of
 from memeval.evaluation.run.models import Models, interruptible, models_for
+from memeval.evaluation.verify.checks.subject import draw
 from memeval.evaluation.verify.reproduce import reproduce_run
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.execution.progress import Progress
@@ -26,7 +25,6 @@ from memeval.gateway.replies import text_of
 from memeval.gateway.stops import RESUME, GatewayStopped
 from memeval.judging.base import parse_strict
 from memeval.options import ModelOptions
-from memeval.records.base import Digest
 from memeval.records.call import Call, Caller, ModelRequest, Phase
 from memeval.records.errors import BadInput, CheckFailed
 from memeval.records.grade import GradeState
@@ -35,8 +33,6 @@ from memeval.statistics.intervals import wilson
 
 FEWEST = 20
 """Fewest drawn items: fewer say too little."""
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -59,10 +55,9 @@ def reask(
     The requests are those that the benchmark's data give for the stored answers. No record of replies is read, so that
     nobody can put replies there; an interrupted sample starts again.
 
-    Raises:
-        BadInput: no model judged the run, the data is missing, or the endpoint is another one.
-        CheckFailed: the grades do not follow from the recorded replies, or the judge gave no reply.
-        GatewayStopped: the endpoint or key failed, or a budget is spent.
+    Raises ``BadInput`` if no model judged the run, the data is missing, or the endpoint is another one. Raises
+    ``CheckFailed`` if the grades do not follow from the recorded replies, or the judge gave no reply. Raises
+    ``GatewayStopped`` if the endpoint or key failed, or a budget is spent.
     """
     refuse_few(items)
     endpoint = _endpoint(folder)
@@ -98,20 +93,6 @@ def refuse_few(items: int) -> None:
     """Refuse a sample that says too little. Raises ``BadInput`` if the number is too small."""
     if items < FEWEST:
         raise BadInput(f"--n is {items}.", remedy=f"Give a number of at least {FEWEST}.")
-
-
-def draw(population: Mapping[str, _T], items: int, digest: Digest) -> list[_T]:
-    """Return drawn members of a population, in an order that follows from a run's digest.
-
-    Nobody can choose the sample: another ``run.json`` draws another one.
-
-    ``population``: the members, by a key. ``items``: number of drawn members; all if there are fewer.
-    """
-    return [population[key] for key in sorted(population, key=lambda key: _ticket(digest, key))[:items]]
-
-
-def _ticket(digest: Digest, key: str) -> bytes:
-    return hashlib.sha256(f"{digest}\n{key}".encode()).digest()
 
 
 @contextmanager

@@ -10,7 +10,8 @@ from memeval.archive.runs import RunFolder
 from memeval.archive.sources import stored_sources
 from memeval.benchmarks.session import BenchmarkSession, session_of_run
 from memeval.evaluation.run.running import run_system
-from memeval.evaluation.verify.reask import draw, refuse_few, starting_again
+from memeval.evaluation.verify.checks.subject import draw
+from memeval.evaluation.verify.reask import refuse_few, starting_again
 from memeval.evaluation.withhold.decoding import decoded_run
 from memeval.execution.progress import Progress
 from memeval.execution.setup import SystemSetup
@@ -54,13 +55,9 @@ def rerun(
 ) -> Rerun:
     """Run a system again on the scenarios of drawn items, and compare its answers with the stored ones.
 
-    Args:
-        models: limits and budgets of model calls, which are all made again.
-
-    Raises:
-        BadInput: the system does not declare equal answers, another system is given, or the data is missing.
-        CheckFailed: the second run failed.
-        GatewayStopped: a model's endpoint or key failed, or a budget is spent.
+    ``models``: limits and budgets of model calls, which are all made again. Raises ``BadInput`` if the system does not
+    declare equal answers, another system is given, or the data is missing. Raises ``CheckFailed`` if the second run
+    failed. Raises ``GatewayStopped`` if a model's endpoint or key failed, or a budget is spent.
     """
     refuse_few(items)
     run = folder.run

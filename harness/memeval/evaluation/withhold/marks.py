@@ -91,10 +91,8 @@ def left(made: str) -> int:
 def quoted(text: str, quote: Change, spell: Change, keep: frozenset[str] = frozenset(), *, names: bool = False) -> str:
     """Quote a text: the strings of JSON, else the whole text.
 
-    Args:
-        quote: quotes a part; its result contains the character ``⟦`` in marks only.
-        keep: JSON strings that stay unchanged.
-        names: whether the names of values in JSON are quoted too.
+    ``quote``: quotes a part; its result contains the character ``⟦`` in marks only. ``keep``: JSON strings that stay
+    unchanged. ``names``: whether the names of values in JSON are quoted too.
     """
     if not is_json(text):
         return as_text(quote(text))

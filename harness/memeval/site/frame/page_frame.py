@@ -95,12 +95,14 @@ class PageFrame:
 
     def around(self, page: Page) -> str:
         depth = page.url.count("/")
+        shared = self._site_wide
+        picture = shared["address"] + page.picture if shared["address"] and page.picture else shared["picture"]
         return self._template.render(
             page=page,
             root="../" * depth or "./",
             section=next((each for each in self._navigation if each.leads_to(page.url)), None),
             beside=self._guide if self._guide.leads_to(page.url) else None,
-            **self._site_wide,
+            **shared | {"picture": picture},
         )
 
 

@@ -109,6 +109,8 @@ class Page:
     """Words by which the search finds the page like by its title."""
     wide: bool = False
     """Whether it uses the full width of the window."""
+    picture: str | None = None
+    """Path of its own picture for links to it; ``None`` for that of the board."""
 
 
 @dataclass(frozen=True)

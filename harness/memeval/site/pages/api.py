@@ -19,15 +19,15 @@ from memeval.records.api import (
 )
 from memeval.records.base import Stored, digest_of
 from memeval.records.ledger import LedgerEntry
-from memeval.records.run import Run
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile
 from memeval.site.model.text import visible
 from memeval.site.model.urls import benchmark_url, run_url, system_url
 from memeval.site.pages.metadata import SCORES, SCORES_PARQUET
 from memeval.site.pages.overall import DOWNLOAD as OVERALL
+from memeval.site.pages.pictures import score_words
+from memeval.site.pages.product_results import headline_tables
 from memeval.site.pages.publisher import Publisher
-from memeval.site.pages.systems import headline_tables
 from memeval.site.pages.trends import DOWNLOAD as TRENDS
 from memeval.site.table.overview import overviews
 from memeval.site.table.spending import total_cost
@@ -110,7 +110,7 @@ def _system(site: SiteModel, slug: str) -> ApiSystem:
         mock=latest.mock,
         adapter_licence=visible(submission.licence) if submission else None,
         homepage=visible(submission.homepage) if submission else None,
-        page=system_url(slug),
+        page=site.products.address(system_url(slug)),
         results=tuple(_result(row) for table in site.board.tables for row in table.rows if row.run.system.slug == slug),
     )
 
@@ -164,34 +164,34 @@ class FeedFile(Publisher):
     order = 61
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
-        runs = {row.run.run_id: row.run for row in site.board.runs}
+        rows = {row.run.run_id: row for row in site.board.runs}
         feed = Element("feed", {"xmlns": "http://www.w3.org/2005/Atom"})
         ledger, base = site.board.ledger, site.address or ""
-        _text(feed, "title", f"{site.settings.title}: decisions about runs")
+        _text(feed, "title", f"{site.settings.title}: what changed")
         _text(feed, "id", _id(ledger[0]) if ledger else _urn(site.settings.title))
         _text(feed, "updated", max((entry.at for entry in ledger), default=site.latest or NO_TIME))
         SubElement(feed, "link", {"rel": "self", "type": "application/atom+xml", "href": base + FEED})
         SubElement(feed, "link", {"rel": "alternate", "type": "text/html", "href": f"{base}ledger/"})
         _text(SubElement(feed, "author"), "name", site.settings.title)
         for entry in reversed(ledger[-MOST:]):
-            _entry(feed, entry, runs.get(entry.run_id or ""), site)
+            _entry(feed, entry, rows.get(entry.run_id or ""), site)
         indent(feed)
         yield Asset(FEED, tostring(feed, encoding="utf-8", xml_declaration=True) + b"\n")
 
 
-def _entry(feed: Element, entry: LedgerEntry, run: Run | None, site: SiteModel) -> None:
-    made = SubElement(feed, "entry")
-    if run is not None:
-        what = f"{run.system.name} on {site.benchmark_of(run.track).title}"
-    else:
-        what = f"run {entry.run_id}" if entry.run_id else f"release {entry.release_version}"
+def _entry(feed: Element, entry: LedgerEntry, row: BoardRow | None, site: SiteModel) -> None:
+    made, address, score = SubElement(feed, "entry"), "ledger/" if entry.run_id else "releases/", ""
+    what = f"run {entry.run_id}" if entry.run_id else f"release {entry.release_version}"
+    if row is not None:
+        address, run = run_url(row.run.run_id), row.run
+        what = f"{run.system.name} {run.system.version} on {site.benchmark_of(run.track).title}"
+        score = f"Score: {score_words(row)}. Track: {run.track_id}."
     _text(made, "title", f"{entry.event.value}: {what}")
     _text(made, "id", _id(entry))
     _text(made, "updated", entry.at)
     _text(SubElement(made, "author"), "name", entry.by)
-    address = run_url(run.run_id) if run is not None else "ledger/" if entry.run_id else "releases/"
     SubElement(made, "link", {"rel": "alternate", "type": "text/html", "href": (site.address or "") + address})
-    _text(made, "content", entry.reason)
+    _text(made, "content", " ".join(filter(None, [entry.reason, score])))
 
 
 def _id(entry: LedgerEntry) -> str:

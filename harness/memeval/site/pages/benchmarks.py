@@ -21,9 +21,9 @@ from memeval.site.model.benchmark_data import BenchmarkData
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.model.urls import benchmark_url, samples_url, segment
+from memeval.site.pages.product_results import headline_tables
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render, templates_digest
-from memeval.site.pages.systems import headline_tables
 from memeval.site.table.judges import accepts, anchor, audits_of, by_kind, matrices_of, prompts_id
 from memeval.site.table.overview import overviews
 from memeval.site.table.tables import board_views, download_files, legend

@@ -1,14 +1,19 @@
 """How to cite a board: a ``CITATION.cff`` in the Citation File Format 1.2.0, and metadata for a deposit at Zenodo."""
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import yaml
 
+from memeval.leaderboard.board import BoardRow
 from memeval.records.benchmark import BenchmarkInfo, CitedWork
+from memeval.site.model.content import SiteModel
+from memeval.site.model.text import percent
+from memeval.site.model.urls import run_url
 
 MESSAGE = (
     "Cite the benchmarks whose scores you use first: they are the first entries under references. Then cite this work."
@@ -86,6 +91,38 @@ def reference_text(work: CitedWork) -> str:
         dated = work.venue
     where = f"https://doi.org/{work.doi}" if work.doi else work.url
     return ". ".join(part for part in ("; ".join(work.authors), work.title, dated, where) if part)
+
+
+def bibtex(key: str, fields: Mapping[str, str | None]) -> str:
+    """Return an entry of the kind ``misc``; text from outside cannot end it. ``None`` leaves a field out."""
+    lines = [f"  {name} = {{{_tex(value)}}}" for name, value in fields.items() if value is not None]
+    return f"@misc{{{re.sub(r'[^A-Za-z0-9.-]+', '-', key)},\n" + ",\n".join(lines) + "\n}"
+
+
+def _tex(text: str) -> str:
+    plain = "".join(each if each.isprintable() and each not in "\\{}^~" else " " for each in text)
+    return re.sub(r"([&%$#_])", r"\\\1", plain)
+
+
+def row_bibtex(site: SiteModel, benchmark: str, row: BoardRow) -> str:
+    """Return an entry that cites one score: what ran, its score and interval, its run and the digest of its files."""
+    run, board = row.run, site.settings.title
+    score = run.scores.composite
+    ends = f" [{percent(score.interval.low)}, {percent(score.interval.high)}]" if score.interval else ""
+    value = "no score" if score.value is None else f"{percent(score.value)} %{ends}"
+    release = next((each for each in site.releases if each.version == site.version), None)
+    day = release.date if release else run.timing.started[:10]
+    return bibtex(
+        f"memeval-{site.version or day}-{run.system.slug}-{run.track_id}",
+        {
+            "title": f"{run.system.configured or f'{run.system.name} {run.system.version}'} on {benchmark}: {value}",
+            "author": " and ".join(site.settings.authors) or f"The authors of {board}",
+            "year": day[:4],
+            "howpublished": f"{board}, {f'release {site.version}' if site.version else f'board of {day}'}",
+            "url": None if site.address is None else site.address + run_url(run.run_id),
+            "note": f"Run {run.run_id}, track {run.track_id}, {row.folder.digest}",
+        },
+    )
 
 
 def _reference(work: CitedWork) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, Data, GeneratedFile, Page, encode, packed
 from memeval.site.model.labels import label, licence_text
 from memeval.site.model.text import ABSENT, percent
-from memeval.site.model.urls import run_url, segment, system_url
+from memeval.site.model.urls import run_url, segment
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
 from memeval.site.table.columns import Column, ColumnGroup
@@ -98,7 +98,6 @@ def _described(row: BoardRow, facts: list[Column], pairs: TablePairs, place: int
         "control": run.system.kind is SystemKind.CONTROL,
         "standing": rank_text(row) or label(row.standing),
         "url": run_url(run.run_id),
-        "system_url": system_url(run.system.slug),
         "interval": [percent(interval.low), percent(interval.high)] if interval else None,
         "values": [_share(value) for value in pairs.values[place].tolist()],
         "settings": [[read(run) or ABSENT, ""] for _title, read in SETTINGS],

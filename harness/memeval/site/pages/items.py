@@ -16,7 +16,7 @@ from memeval.site.items.run_shards import RunShards, depends_on, kept_shards
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Page, encode, file_bytes, shared_again
 from memeval.site.model.labels import SLICE_LABELS, VALUE_LABELS
-from memeval.site.model.urls import issue_form, run_url, segment, system_url
+from memeval.site.model.urls import issue_form, run_url, segment
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
 from memeval.site.table.judges import judge_note
@@ -68,7 +68,6 @@ class ItemsPage(Publisher):
             "run_id": run.run_id,
             "run_url": run_url(run.run_id),
             "system": run.system.name,
-            "system_url": system_url(run.system.slug),
             "benchmark": benchmark.title,
             "categories": {plan.name: benchmark.category_title(plan.name) for plan in run.track.categories},
             "benchmark_data": datasets.get(data.key),

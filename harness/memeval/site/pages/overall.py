@@ -68,7 +68,9 @@ class OverallPage(Publisher):
             url="overall/",
             title="Overall",
             description="One index for each system over several benchmarks, and how stable its rank is.",
-            body=render("pages/overall.html", "overall/", views=views, download=DOWNLOAD, charted=RANKS_SHOWN),
+            body=render(
+                "pages/overall.html", "overall/", site=site, views=views, download=DOWNLOAD, charted=RANKS_SHOWN
+            ),
             headings=tuple(Heading(view.anchor, view.table.suite.title) for view in views),
             wide=True,
         )
@@ -91,7 +93,7 @@ def _view(site: SiteModel, table: Overall) -> SuiteView:
         titles=tuple(titles),
         protocols=tuple(protocols),
         strip=rank_ranges(f"ranks-{anchor}", title, ranked) if len(ranked) > 1 else None,
-        weights=suite_weights(anchor, table, titles),
+        weights=suite_weights(anchor, table, titles, site.products),
     )
 
 

@@ -1,8 +1,10 @@
 """Badges: a small SVG for each system and track, to show in another page or a README."""
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
+from textwrap import wrap
 
 import vl_convert
 from markupsafe import Markup, escape
@@ -12,9 +14,11 @@ from memeval.records.run import SystemKind
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile
 from memeval.site.model.labels import label
+from memeval.site.model.products import ProductGroup
 from memeval.site.model.text import counted, day, percent, visible
 from memeval.site.model.urls import relative, segment, system_url
 from memeval.site.pages.front import DEFAULT_TITLE, HEADING
+from memeval.site.pages.product_results import SystemResult
 from memeval.site.pages.publisher import Publisher
 from memeval.site.table.overview import Overview, OverviewRow, overviews
 from memeval.site.table.standings import rank_text
@@ -58,7 +62,13 @@ def badge_of(site: SiteModel, table: BoardTable, row: BoardRow) -> Badge | None:
         (f"track {track.id}", NEUTRAL),
     )
     alt = f"memeval {segment(track.benchmark)}: {', '.join((score, rank, *accepted))}"
-    return Badge(path, alt, _drawn(parts, name, relative(path.rpartition("/")[0] + "/", system_url(system.slug))))
+    address = site.products.address(system_url(system.slug))
+    return Badge(path, alt, _drawn(parts, name, relative(path.rpartition("/")[0] + "/", address)))
+
+
+def score_words(row: BoardRow) -> str:
+    """Return the score of a run and its rank, such as ``76.2 %, rank 2–4 of 9``."""
+    return f"{_score(row)}, {_rank(row)}"
 
 
 def _score(row: BoardRow) -> str:
@@ -72,8 +82,8 @@ def _rank(row: BoardRow) -> str:
     return "only entry" if row.ranked == 1 else f"rank {rank_text(row)} of {row.ranked}"
 
 
-def _shortened(name: str) -> str:
-    return name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 1]}…"
+def _shortened(name: str, most: int = NAME_LENGTH) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def _width(text: str) -> int:
@@ -127,6 +137,8 @@ class PictureLine:
     name: str
     value: float
     ends: tuple[float, float] | None
+    mark: float | None = None
+    """The baseline of this line alone."""
 
 
 class PictureFile(Publisher):
@@ -151,28 +163,61 @@ def drawing(site: SiteModel) -> str:
     what = (
         "overall index" if overview.table else f"{overview.columns[0].benchmark.title}, {overview.columns[0].protocol}"
     )
-    out = [
-        f'<rect width="{PICTURE_WIDTH}" height="{PICTURE_HEIGHT}" fill="#fff"/>',
-        f'<rect width="{PICTURE_WIDTH}" height="116" fill="{site.settings.colours.primary or PRIMARY}"/>',
-        _text(60, 72, 44 if len(title) < 44 else 31, title, fill="#fff", bold=True),
-        _text(60, 164, 26, f"{overview.measure.heading}: {what}, with 95 % intervals", fill="#4b5a61"),
-        _text(60, 604, 22, _facts(site, overview), fill="#4b5a61"),
-    ]
-    for number, line in enumerate(lines):
-        y = 212 + 46 * number
-        out += [
-            _text(60, y, 24, line.rank, fill="#4b5a61"),
-            _text(130, y, 26, line.name, bold=True),
-            *_bar(y, line, site),
-        ]
+    out = _sheet(site, title, [f"{overview.measure.heading}: {what}, with 95 % intervals"], _facts(site, overview))
+    out += _rows(site, lines, 212)
     base = _baseline(overview)
     if base is not None:
         x = _place(base)
         bottom = 212 + 46 * len(lines) - 36
         out.append(f'<rect x="{x - 1.5:.1f}" y="184" width="3" height="{bottom - 184}" fill="#b3590a"/>')
         out.append(_text(60, 568, 20, "Orange line: best simple baseline", fill="#8f4708"))
+    return _svg(out)
+
+
+def product_picture(site: SiteModel, group: ProductGroup, found: Sequence[SystemResult], verdict: str) -> Asset | None:
+    """Return the picture of a product's page; ``None`` if the board has no address, or the product no score."""
+    lines = []
+    for each in found:
+        score, base = each.row.run.scores.composite, each.table.baseline
+        if score.value is not None:
+            ends = (score.interval.low, score.interval.high) if score.interval else None
+            title = each.benchmark.title
+            lines.append(PictureLine("", title, score.value, ends, base.scores.composite.value if base else None))
+    if site.address is None or not lines:
+        return None
+    name = _shortened(group.name if _is_drawn(group.name) else group.slug)
+    facts = " · ".join([site.settings.title, *([day(site.latest)] if site.latest else [])])
+    out = _sheet(site, name, wrap(verdict if _is_drawn(verdict) else "", 100)[:2], facts)
+    out += [
+        *_rows(site, lines[: MOST - 1], 252),
+        _text(60, 568, 20, "Orange mark: best simple baseline", fill="#8f4708"),
+    ]
+    return Asset(f"assets/systems/{segment(group.slug)}.png", vl_convert.svg_to_png(_svg(out)))
+
+
+def _sheet(site: SiteModel, title: str, words: Sequence[str], facts: str) -> list[str]:
+    """Return the ground of a picture with its head and foot; each of ``words`` is a line below the head."""
+    return [
+        f'<rect width="{PICTURE_WIDTH}" height="{PICTURE_HEIGHT}" fill="#fff"/>',
+        f'<rect width="{PICTURE_WIDTH}" height="116" fill="{site.settings.colours.primary or PRIMARY}"/>',
+        _text(60, 72, 44 if len(title) < 44 else 31, title, fill="#fff", bold=True),
+        *(_text(60, 164 + 30 * n, 26 if len(words) == 1 else 22, each, fill="#4b5a61") for n, each in enumerate(words)),
+        _text(60, 604, 22, facts, fill="#4b5a61"),
+    ]
+
+
+def _rows(site: SiteModel, lines: Sequence[PictureLine], top: int) -> Iterator[str]:
+    for y, line in zip(count(top, 46), lines, strict=False):
+        yield _text(60, y, 24, line.rank, fill="#4b5a61")
+        yield _text(130 if line.rank else 60, y, 26, line.name, bold=True)
+        yield from _bar(y, line, site)
+        if line.mark is not None:
+            yield f'<rect x="{_place(line.mark) - 1.5:.1f}" y="{y - 26}" width="3" height="32" fill="#b3590a"/>'
+
+
+def _svg(parts: Sequence[str]) -> str:
     size = f'width="{PICTURE_WIDTH}" height="{PICTURE_HEIGHT}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{"".join(out)}</svg>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{"".join(parts)}</svg>'
 
 
 def _facts(site: SiteModel, overview: Overview) -> str:
@@ -212,8 +257,7 @@ def _baseline(overview: Overview) -> float | None:
 
 
 def _name(row: OverviewRow) -> str:
-    name = row.name if _is_drawn(row.name) else row.slug
-    return name if len(name) <= PICTURE_NAME_LENGTH else f"{name[: PICTURE_NAME_LENGTH - 1]}…"
+    return _shortened(row.name if _is_drawn(row.name) else row.slug, PICTURE_NAME_LENGTH)
 
 
 def _is_drawn(words: str) -> bool:

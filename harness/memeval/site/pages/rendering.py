@@ -1,7 +1,7 @@
 """Templates: all values are escaped, undefined names are errors, and outside text is never a template."""
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -104,7 +104,8 @@ def templates_digest() -> Digest:
 def render(template: str, url: str, **values: Any) -> Markup:
     """Render a page's body, from the path of a template.
 
-    ``url``: address of the page; ``link`` makes links relative to it.
+    ``url``: address of the page; ``link`` makes links relative to it. With ``site``, a link to a
+    system leads to the page of its product.
     """
     return _rendered(environment().get_template(template), url, values)
 
@@ -115,11 +116,19 @@ def render_text(template: str, url: str, **values: Any) -> Markup:
 
 
 def _rendered(template: Template, url: str, values: dict[str, Any]) -> Markup:
-    return Markup(template.render(link=partial(urls.relative, url), **values))  # noqa: S704 - autoescaped
+    site = values.get("site")
+
+    def link(target: str) -> str:
+        return urls.relative(url, target if site is None else site.products.address(target))
+
+    return Markup(template.render(link=link, **values))  # noqa: S704 - autoescaped
 
 
-def interval_bar(value: float | None, interval: Interval | None) -> Markup:
-    """Draw a value and its interval as a bar for a table cell; the cell also shows them as text."""
+def interval_bar(value: float | None, interval: Interval | None, mark: float | None = None) -> Markup:
+    """Draw a value and its interval as a bar for a table cell; the cell also shows them as text.
+
+    ``mark``: the score of a baseline, as an upright line.
+    """
     if value is None:
         return Markup("")
     parts = ['<rect class="mv-bar-track" width="100" height="6" rx="3"/>']
@@ -129,5 +138,7 @@ def interval_bar(value: float | None, interval: Interval | None) -> Markup:
         parts.append(
             f'<rect class="mv-bar-interval" x="{low:.2f}" y="2" width="{max(high - low, 0.6):.2f}" height="2"/>'
         )
+    if mark is not None:
+        parts.append(f'<rect class="mv-bar-mark" x="{100 * mark - 0.5:.2f}" width="1" height="6"/>')
     body = "".join(parts)
     return Markup(f'<svg class="mv-bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">{body}</svg>')  # noqa: S704 - numbers only

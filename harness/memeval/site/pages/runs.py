@@ -23,6 +23,7 @@ from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.file_digests import digest_file
 from memeval.site.model.files import Asset, GeneratedFile, Heading, KeptPage, Page, encode, shared
 from memeval.site.model.labels import FLAG_MEANINGS, INTERFACES, SliceLabel, label, slice_label
+from memeval.site.model.products import ProductGroup
 from memeval.site.model.urls import run_url, segment, shared_link
 from memeval.site.pages.kept_files import kept_files, row_inputs
 from memeval.site.pages.publisher import Publisher
@@ -98,6 +99,7 @@ class RunPages(Publisher):
             yield Asset(f"{url}{FILES}", encode({"files": links}))
         page = RunPage(
             row=row,
+            product=site.products.by_slug[run.system.slug],
             benchmark=site.benchmark_of(run.track),
             version=site.version,
             words=words,
@@ -117,6 +119,7 @@ class RunPages(Publisher):
 @dataclass(frozen=True)
 class RunPage:
     row: BoardRow
+    product: ProductGroup
     benchmark: BenchmarkView
     version: str | None
     words: bool
@@ -159,6 +162,7 @@ class RunPage:
                 "pages/run.html",
                 url,
                 row=row,
+                product=self.product,
                 run=run,
                 words=self.words,
                 offered=self.offered,

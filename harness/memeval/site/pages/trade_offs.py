@@ -6,9 +6,9 @@ from memeval.site.charts.trade_offs import COSTS, MARGIN, DrawnTradeOff, TradeOf
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import GeneratedFile, Heading, Page
 from memeval.site.model.urls import trade_offs_url
+from memeval.site.pages.product_results import headline_tables
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
-from memeval.site.pages.systems import headline_tables
 from memeval.site.table.overview import overviews
 from memeval.site.table.tables import TableView, view
 

@@ -37,7 +37,9 @@ class TrendsPage(Publisher):
             url="trends/",
             title="Trends",
             description="How scores, tokens, cost and latency of each system change from run to run.",
-            body=render("pages/trends.html", "trends/", trends=trends, least=LEAST_POINTS, download=DOWNLOAD),
+            body=render(
+                "pages/trends.html", "trends/", site=site, trends=trends, least=LEAST_POINTS, download=DOWNLOAD
+            ),
             headings=(
                 *(Heading(group.anchor, group.title) for group in trends.groups),
                 *((Heading("single", "One run so far"),) if trends.single else ()),

@@ -7,6 +7,7 @@ from memeval.records.overall import Overall, OverallRow
 from memeval.records.run import SystemKind
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, Data, GeneratedFile, encode
+from memeval.site.model.products import Products
 from memeval.site.model.urls import run_url, segment, system_url
 from memeval.site.pages.publisher import Publisher
 from memeval.site.table.standings import rank_text
@@ -29,7 +30,7 @@ def board_weights(view: TableView) -> Asset:
     )
 
 
-def suite_weights(name: str, table: Overall, titles: Sequence[str]) -> Asset | None:
+def suite_weights(name: str, table: Overall, titles: Sequence[str], products: Products) -> Asset | None:
     """Return the shares of the systems with an index, with the weights of the suite; ``None`` if there is no choice."""
     placed = [row for row in table.rows if row.index is not None]
     if len(titles) < 2 or sum(row.rank is not None for row in placed) < 2:
@@ -39,7 +40,7 @@ def suite_weights(name: str, table: Overall, titles: Sequence[str]) -> Asset | N
     rows: list[Data] = [
         {
             "name": row.name,
-            "url": system_url(row.system),
+            "url": products.address(system_url(row.system)),
             "control": row.is_control,
             "place": row.rank,
             "rank": _ranks(row),

@@ -27,7 +27,7 @@ from memeval.systems.messages import AdapterInfo
 from memeval.systems.sandbox import SandboxMode
 from memeval.systems.source import SystemSource, file_source, find_system
 from tests.support.equal_runs import comparable_digests
-from tests.support.tiny import TinyBenchmark
+from tests.support.tiny import Notes, TinyBenchmark
 
 SCENARIOS = 12
 
@@ -141,7 +141,6 @@ def logged(made: RunFolder) -> str:
 
 
 def worker_pids(cluster: Any) -> list[int]:
-    """Return the processes of the workers that run now."""
     nannies = cluster.workers.values()
     return [nanny.pid for nanny in nannies if nanny.pid is not None and psutil.pid_exists(nanny.pid)]
 
@@ -161,16 +160,6 @@ class Stops(Progress):
         raise KeyboardInterrupt
 
 
-class Notes(Progress):
-    """Keeps what the user is told."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def note(self, sentence: str) -> None:
-        self.told.append(sentence)
-
-
 def test_a_worker_has_as_many_questions_in_flight_as_the_adapter_declares(cluster: Any, tmp_path: Path) -> None:
     (tmp_path / "together.py").write_text(TOGETHER, encoding="utf-8")
     source, few = file_source(tmp_path / "together.py"), TinyBenchmark(3, 8)
@@ -183,7 +172,7 @@ def test_a_worker_has_as_many_questions_in_flight_as_the_adapter_declares(cluste
     assert "2 in flight" in logged(halves) and "3 in flight" not in logged(halves), "4 questions over 2 workers"
     notes = Notes()
     run(source, tmp_path / "one", cluster.scheduler_address, notes, few, concurrency=1)
-    assert [note for note in notes.told if "--concurrency is 1. Use --concurrency 8." in note]
+    assert [note for note in notes.said if "--concurrency is 1. Use --concurrency 8." in note]
 
 
 def test_workers_share_the_questions_of_one_conversation(both_workers: str, tmp_path: Path) -> None:
@@ -258,7 +247,7 @@ TOGETHER_INFO = replace(ALONE, questions_at_once=4)
         (replace(TOGETHER_INFO, capabilities=("query", "usage")), (), False),
     ],
 )
-def test_workers_share_questions_only_if_these_are_independent_and_no_record_differs(
+def test_workers_share_questions_only_if_these_are_independent(
     hello: AdapterInfo, models: tuple[str, ...], divides: bool
 ) -> None:
     source = SimpleNamespace(declared_models=models)
@@ -326,9 +315,7 @@ def test_an_interrupted_run_ends_its_systems_and_resumes_on_this_machine(cluster
     assert comparable_digests(resumed) == comparable_digests(run(source, tmp_path / "here"))
 
 
-def test_another_environment_on_a_worker_is_refused(
-    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_environment_of_a_worker_fails(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "memeval.execution.preparation.PreparedSystem.environment_digest", lambda *_: "sha256:" + "0" * 64
     )
@@ -336,9 +323,7 @@ def test_another_environment_on_a_worker_is_refused(
         run(searcher(tmp_path), tmp_path / "there", cluster.scheduler_address)
 
 
-def test_another_code_of_memeval_on_a_worker_is_refused(
-    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_code_on_a_worker_is_refused(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from memeval.execution.cluster import parcel
 
     newer = {**parcel.own_versions(), "code of memeval": "newer"}

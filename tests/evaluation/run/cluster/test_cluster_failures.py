@@ -94,7 +94,7 @@ def test_a_worker_without_node_is_named(bare: Any, tmp_path: Path) -> None:
         run(source, tmp_path / "there", bare.scheduler_address, setup=UNSANDBOXED)
 
 
-def test_a_scenario_that_ends_every_worker_is_named_and_the_others_stay_on_disk(
+def test_a_scenario_that_ends_every_worker_is_named(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(executor, "MOST_LOSSES", 1)
@@ -128,9 +128,7 @@ def test_a_scenario_that_ends_every_worker_is_named_and_the_others_stay_on_disk(
     assert comparable_digests(resumed) == comparable_digests(run(source, tmp_path / "here", **how))
 
 
-def test_a_cluster_without_workers_is_not_waited_for_without_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cluster_without_workers_is_not_waited_for_forever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor, "NO_WORKER_SECONDS", 0.5)
     with (
         cluster_of(0) as cluster,
@@ -139,7 +137,7 @@ def test_a_cluster_without_workers_is_not_waited_for_without_end(
         run(searcher(tmp_path), tmp_path / "there", cluster.scheduler_address)
 
 
-def test_another_dask_on_the_cluster_is_refused_before_the_run_starts(
+def test_another_dask_is_refused_before_the_run_starts(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     newer = {**own_versions(), "distributed": "2099.1.0"}

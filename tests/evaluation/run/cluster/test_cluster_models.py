@@ -101,7 +101,7 @@ def test_a_system_on_workers_calls_models_without_a_key(
     assert not [worker for worker in workers if KEY in worker.environ().values()]
 
 
-def test_calls_for_undeclared_models_are_refused_on_workers_and_recorded(
+def test_calls_for_undeclared_models_are_refused_and_recorded(
     cluster: Any, tmp_path: Path, models: PickyServer
 ) -> None:
     there = run(asking_system(tmp_path, REFUSED), tmp_path / "there", cluster.scheduler_address)
@@ -113,7 +113,7 @@ def test_calls_for_undeclared_models_are_refused_on_workers_and_recorded(
     assert "The model 'large' is not declared by the submission." in log
 
 
-def test_one_budget_holds_over_all_workers_and_the_run_resumes(
+def test_one_budget_holds_for_all_workers_and_the_run_resumes(
     cluster: Any, tmp_path: Path, models: PickyServer
 ) -> None:
     source = asking_system(tmp_path)
@@ -147,9 +147,7 @@ def test_a_reader_on_workers_asks_equal_questions_once(cluster: Any, tmp_path: P
     assert models.requests == sum(requests), "a recorded call is not made again"
 
 
-def test_a_worker_killed_during_its_model_calls_changes_no_row(
-    cluster: Any, tmp_path: Path, models: PickyServer
-) -> None:
+def test_a_worker_killed_in_its_model_calls_changes_no_row(cluster: Any, tmp_path: Path, models: PickyServer) -> None:
     source = asking_system(tmp_path)
     here = run(source, tmp_path / "here", None)
     models.latency = 0.2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import importlib.util
 import sys
 from collections import defaultdict
@@ -15,7 +14,7 @@ from typing import overload
 from memeval.archive.runs import RunFolder
 from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.readers import reader_named
-from memeval.evaluation.verify.checks.subject import ControlAnswers, NoData, Part, Subject
+from memeval.evaluation.verify.checks.subject import ControlAnswers, NoData, Part, Subject, draw
 from memeval.evaluation.verify.findings import Check, Finding
 from memeval.execution.model_reader import PREFIX
 from memeval.execution.runner import ScenarioRunner
@@ -97,7 +96,7 @@ class _Rerun:
     ) -> _Rerun:
         answered = {row.item_id for row in stored}
         keys = [key for key in session.keys if key.item_id in answered]
-        drawn = sorted(keys, key=lambda key: _ticket(folder, key.item_id))[:items]
+        drawn = draw({key.item_id: key for key in keys}, items, folder.digest)
         asked: list[tuple[str, ...]] = [(key.item_id,) for key in drawn]
         if not _is_unchanged_by_questions(control):
             together: dict[str, list[str]] = {key.scenario_id: [] for key in drawn}
@@ -222,10 +221,6 @@ def _kept(scenario: Scenario) -> Scenario:
 def _answer(row: Response) -> Digest:
     """Return the digest of a response without clocks and words of an error: another memeval may say it otherwise."""
     return digest_of({name: value for name, value in row.comparable().items() if name != "error"})
-
-
-def _ticket(folder: RunFolder, item_id: str) -> bytes:
-    return hashlib.sha256(f"{folder.digest}\n{item_id}".encode()).digest()
 
 
 def _responses(work: ScenarioWork, rerun: _Rerun) -> Iterator[Response]:

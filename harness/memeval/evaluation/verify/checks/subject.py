@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -129,6 +130,8 @@ def _opened(
 
 T = TypeVar("T", bound=Stored)
 
+Drawn = TypeVar("Drawn")
+
 REQUIRED = frozenset({"responses.jsonl", "contexts.jsonl", "grades.jsonl"})
 """Files without which a run cannot be read."""
 
@@ -138,6 +141,17 @@ MOST_ROWS = 1_000_000
 
 ROWS_AN_ITEM = 200
 """Maximum number of rows of a file for each planned item: questions, attempts and calls."""
+
+
+def draw(population: Mapping[str, Drawn], items: int, digest: Digest) -> list[Drawn]:
+    """Return drawn members of a population, in an order that follows from a run's digest.
+
+    Nobody can choose the sample: another ``run.json`` draws another one.
+
+    ``population``: the members, by a key. ``items``: number of drawn members; all if there are fewer.
+    """
+    order = sorted(population, key=lambda key: hashlib.sha256(f"{digest}\n{key}".encode()).digest())
+    return [population[key] for key in order[:items]]
 
 
 def _most_rows(folder: RunFolder, name: str) -> int | None:

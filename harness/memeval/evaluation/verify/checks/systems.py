@@ -54,11 +54,9 @@ def check_system(folder: RunFolder, submissions: Path = SUBMISSIONS, passed: dic
 
     Its environment, isolation, commit, command line and clocks are the word of the runner, and are not checked.
 
-    Args:
-        folder: the run. Sources are looked up in its results folder.
-        submissions: the folder of submissions, where sources are looked up next.
-        passed: checks without problems against a source, by what was compared; new ones are added. Runs of one system
-            are then compared with its files once.
+    ``folder``: the run. Sources are looked up in its results folder. ``submissions``: the folder of submissions, where
+    sources are looked up next. ``passed``: checks without problems against a source, by what was compared; new ones are
+    added. Runs of one system are then compared with its files once.
     """
     try:
         run = folder.run

@@ -1,0 +1,266 @@
+"""What the page of a product says of its runs: scores against a baseline, probes, evidence, claims, versions."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
+from memeval.leaderboard.ranking import PairTest, baseline_word
+from memeval.records.benchmark import BenchmarkInfo, CategoryInfo
+from memeval.records.failure import EvidenceFound
+from memeval.records.finding import RecountedClaim
+from memeval.records.run import SystemKind
+from memeval.records.scores import Tally
+from memeval.site.items.failure_tables import run_failures
+from memeval.site.model.content import BenchmarkView, SiteModel
+from memeval.site.model.labels import label
+from memeval.site.model.text import counted
+from memeval.site.table.columns import TableCell
+from memeval.site.table.overview import Overview
+from memeval.site.table.spending import SPENDING
+
+KEYWORDS = "bm25"
+"""The control that readers know as plain keyword search."""
+
+
+@dataclass(frozen=True)
+class CategoryDifference:
+    """A category in which a system differs significantly from the baseline."""
+
+    title: str
+    test: PairTest
+    tally: Tally
+
+
+@dataclass(frozen=True)
+class EvidenceCounts:
+    """How many items were answered correctly, by whether their evidence was found."""
+
+    right: int
+    wrong: int
+    some: int
+    none: int
+    unknown: int
+    """Items without known evidence, or of a system that does not say what it retrieved."""
+
+
+@dataclass(frozen=True)
+class SystemResult:
+    """A system's run on the headline track of a benchmark."""
+
+    benchmark: BenchmarkView
+    table: BoardTable
+    row: BoardRow
+    better: tuple[CategoryDifference, ...]
+    worse: tuple[CategoryDifference, ...]
+    untested: str | None
+    """Why it was not compared with a baseline; ``None`` if it was."""
+    evidence: EvidenceCounts | None
+    """``None`` if the rows are not on this machine, or say nothing about evidence."""
+
+    @property
+    def spent(self) -> tuple[TableCell, ...]:
+        return tuple(column.cell(self.row) for column in SPENT)
+
+    @property
+    def against(self) -> str | None:
+        """``better``, ``worse`` or ``not better`` than the baseline; ``None`` without a test."""
+        test = self.row.against_baseline
+        return None if test is None or self.untested else baseline_word(test.difference, test.apart)
+
+
+_SHOWN = (
+    "tokens_per_question",
+    "cost_per_question_usd",
+    "cost_take_in_usd",
+    "ask_p50_seconds",
+    "take_in_total_seconds",
+)
+SPENT = tuple(column for column in SPENDING if column.name in _SHOWN)
+
+METHODS = frozenset({"bm25", "full", "last", "persona", "rag", "reflection", "vector"})
+"""First words of names in claims that name a method, not a product."""
+
+
+def headline_tables(overviews: Iterable[Overview]) -> list[BoardTable]:
+    found = {column.table.track.id: column.table for overview in overviews for column in overview.columns}
+    return list(found.values())
+
+
+def system_results(site: SiteModel, tables: Iterable[BoardTable], slug: str, kind: SystemKind) -> list[SystemResult]:
+    return [
+        _result(site, table, row)
+        for table in tables
+        for row in table.rows
+        if row.run.system.slug == slug and row.run.system.kind is kind
+    ]
+
+
+def _result(site: SiteModel, table: BoardTable, row: BoardRow) -> SystemResult:
+    benchmark = site.benchmark_of(table.track)
+    untested = _untested(benchmark, table, row)
+    apart = [] if untested else _apart(benchmark, table, row)
+    return SystemResult(
+        benchmark=benchmark,
+        table=table,
+        row=row,
+        better=tuple(each for each in apart if each.test.difference > 0),
+        worse=tuple(each for each in apart if each.test.difference < 0),
+        untested=untested,
+        evidence=_evidence(site, row),
+    )
+
+
+def _untested(benchmark: BenchmarkView, table: BoardTable, row: BoardRow) -> str | None:
+    if row.rank is None:
+        return f"not compared: the run has no rank ({label(row.standing)})"
+    if table.baseline is None:
+        protocol = benchmark.protocol(table.track)
+        calls = f", and the protocol needs {' and '.join(protocol.needs)}" if protocol and protocol.needs else ""
+        return f"not compared: no simple baseline ran here{calls}"
+    return "not compared: there are no tests" if row.against_baseline is None else None
+
+
+def _apart(benchmark: BenchmarkView, table: BoardTable, row: BoardRow) -> list[CategoryDifference]:
+    if table.tests is None or table.baseline is None:
+        return []
+    base = next(each for each in table.rows if each.run is table.baseline)
+    own, other = row.folder.path, base.folder.path
+    tallies = {each.name: each.tally for each in row.run.scores.categories}
+    found = [
+        CategoryDifference(benchmark.category_title(name), table.tests.pair(own, other, name), tallies[name])
+        for name in table.tests.names[1:]
+    ]
+    return sorted((each for each in found if each.test.apart), key=lambda each: -abs(each.test.difference))
+
+
+def _evidence(site: SiteModel, row: BoardRow) -> EvidenceCounts | None:
+    failures = run_failures(site, row)
+    if failures is None:
+        return None
+    lines = {line.found: line for line in failures.summary.found}
+
+    def items(found: EvidenceFound) -> int:
+        return lines[found].right + lines[found].wrong if found in lines else 0
+
+    counts = EvidenceCounts(
+        right=lines[EvidenceFound.ALL].right if EvidenceFound.ALL in lines else 0,
+        wrong=lines[EvidenceFound.ALL].wrong if EvidenceFound.ALL in lines else 0,
+        some=items(EvidenceFound.SOME),
+        none=items(EvidenceFound.NONE),
+        unknown=items(EvidenceFound.UNKNOWN),
+    )
+    return counts if counts.right + counts.wrong + counts.some + counts.none else None
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What a buyer fears, and in how many items it did not happen."""
+
+    category: CategoryInfo
+    row: BoardRow
+    passed: int
+    planned: int
+
+    @property
+    def answer(self) -> str:
+        return "no" if self.passed == self.planned else "in part" if self.passed else "yes"
+
+
+def probes_of(site: SiteModel, standings: Iterable[tuple[BoardTable, BoardRow]]) -> list[Probe]:
+    """Return the answers to the questions of buyers that benchmarks name, those about deletion first.
+
+    Of tracks that answer one question, the one with the most items counts.
+    """
+    found: dict[str, Probe] = {}
+    order: list[str] = []
+    for table, row in standings:
+        info = site.benchmark_of(table.track).info
+        for category in () if info is None or not row.run.coverage.full else _with_risk(info):
+            order += [category.name] if category.name not in order else []
+            tally = next((each.tally for each in row.run.scores.categories if each.name == category.name), None)
+            if tally is not None and (category.name not in found or found[category.name].planned < tally.planned):
+                found[category.name] = Probe(category, row, tally.correct, tally.planned)
+    return [found[name] for name in order if name in found]
+
+
+def _with_risk(info: BenchmarkInfo) -> Iterator[CategoryInfo]:
+    special = [each for protocol in info.protocols for each in protocol.categories]
+    own = {each.name for each in info.categories}
+    named = [*(each for each in special if each.name not in own), *info.categories]
+    return (each for each in named if each.risk is not None)
+
+
+def verdict_of(results: Sequence[SystemResult], probes: Sequence[Probe], caveats: Iterable[str]) -> str:
+    """Return what the runs of a product say, in two sentences, good or bad."""
+    return f"{_against_keywords(results)} {_promises(probes, caveats)}"
+
+
+def _against_keywords(results: Sequence[SystemResult]) -> str:
+    tested = [each for each in results if each.against is not None]
+    if not tested:
+        if any(each.row.standing is RankStatus.MOCK for each in results):
+            return "A stand-in replaced a part that the product needs, so its scores say nothing about the product."
+        return "Not compared with plain keyword search yet." if results else "Not measured on a headline track yet."
+    keywords = [each for each in tested if each.row.baseline == KEYWORDS]
+    base = "plain keyword search" if keywords else "the best simple baseline"
+    tested = keywords or tested
+    count = Counter(each.against for each in tested)
+    of = f"of {counted(len(tested), 'benchmark')}"
+    found = [f"{word} {{}} on {count[how]}" for word, how in _MORE if count[how]]
+    if not found:
+        return f"Is not told apart from {base} on any {of}."
+    first, *rest = found
+    said = ", ".join([f"Finds {first.format(f'than {base}')} {of}", *(each.format("than it") for each in rest)])
+    even = count["not better"]
+    return f"{said}, and is not told apart from it on {even}." if even else f"{said}."
+
+
+_MORE = (("more", "better"), ("less", "worse"))
+
+
+def _promises(probes: Sequence[Probe], caveats: Iterable[str]) -> str:
+    kept = [each for each in probes if each.category.promise]
+    if not kept:
+        return "What it deletes and keeps apart was not tested here."
+    parts = [f"{each.category.promise} in {each.passed} of {each.planned} probes" for each in kept]
+    but = [each for each in caveats if re.search("delet|forget", each)]
+    sentence = " and ".join(parts) + "".join(f", but {each}" for each in but)
+    return f"{sentence[:1].upper()}{sentence[1:]}."
+
+
+@dataclass(frozen=True)
+class VersionLine:
+    """The scores of several versions of a product on one track, the oldest first."""
+
+    title: str
+    rows: tuple[BoardRow, ...]
+
+
+def versions_of(site: SiteModel, rows: Iterable[BoardRow]) -> list[VersionLine]:
+    tracks: dict[tuple[str, str], dict[str, BoardRow]] = defaultdict(dict)
+    for row in sorted(rows, key=lambda row: row.run.timing.started):
+        if row.standing is not RankStatus.INVALIDATED and row.run.coverage.full:
+            tracks[row.run.system.slug, row.run.track_id][row.run.system.version] = row
+    return [
+        VersionLine(site.benchmark_of(line[0].run.track).track_title(line[0].run.track), tuple(line))
+        for line in (list(found.values()) for found in tracks.values())
+        if len(line) > 1
+    ]
+
+
+def claims_about(site: SiteModel, name: str) -> list[RecountedClaim]:
+    """Return the published scores of a product.
+
+    The first word of both names must be equal: a claim about “Mem0, run by MIRIX” belongs to “mem0 (open source)”.
+    """
+    product = _first_word(name)
+    if not product or product in METHODS or site.findings is None:
+        return []
+    return [finding for finding in site.findings.findings if _first_word(finding.claim.system) == product]
+
+
+def _first_word(name: str) -> str:
+    found = re.match(r"[^\s,(:]+", name.strip())
+    return found[0].casefold() if found else ""

@@ -1,0 +1,190 @@
+"""One page a product: its configurations, its verdict from the data, how to cite it, and bad input."""
+
+import html
+import re
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.claims.embargo import embargo
+from memeval.claims.findings import read_findings
+from memeval.records.run import SystemKind
+from memeval.site import build
+from memeval.site.model.content import SiteModel, read_site
+from memeval.site.model.files import Page
+from memeval.site.pages.citing import bibtex
+from memeval.site.pages.systems import SystemPages
+from tests.claims.test_findings import board
+from tests.site.factory import HOSTILE, FakeBenchmark, Made, make_run, release_of
+from tests.site.pages.test_embargo import DIFFERS
+from tests.support.runs import edit_head
+
+LONG = "A memory with a name of eighty letters, which no table and no phone has room for"
+MANIFEST = """slug = "{slug}"
+name = "{name}"
+version = "1"
+[product]
+name = "{product}"
+[configuration]
+mode = "{slug} mode"
+caveats = ["deleted memories stay in its history"]
+"""
+
+
+def product(results: Path, slug: str, name: str, skill: float = 0.6, **stated: Any) -> None:
+    run = make_run(results, Made(slug, slug.title(), skill), FakeBenchmark(told=stated.pop("told", {})))
+    configuration = {"mode": f"{slug} mode", "caveats": ["deleted memories stay in its history"]}
+    edit_head(run, system=run.run.system.data() | {"product": {"name": name}, "configuration": configuration} | stated)
+
+
+def submitted(results: Path, slug: str, name: str, more: str = "") -> None:
+    folder = results.parent / "submissions" / slug
+    folder.mkdir(parents=True)
+    (folder / "submission.toml").write_text(MANIFEST.format(slug=slug, name=slug, product=name) + more)
+
+
+def pages(results: Path, **fields: Any) -> dict[str, str]:
+    results.mkdir(exist_ok=True)
+    site = read_site(results, find=lambda _name: FakeBenchmark(**fields))
+    return pages_of(site)
+
+
+def pages_of(site: SiteModel) -> dict[str, str]:
+    return {file.url: str(file.body) for file in SystemPages().publish(site) if isinstance(file, Page)}
+
+
+def words(body: str) -> str:
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", body)))
+
+
+def keyword_search(results: Path, skill: float) -> None:
+    make_run(results, Made("bm25", "BM25", skill, SystemKind.CONTROL), FakeBenchmark())
+
+
+@pytest.mark.parametrize(
+    ("skill", "said"),
+    [
+        (0.95, "Finds more than plain keyword search on 1 of 1 benchmark."),
+        (0.05, "Finds less than plain keyword search on 1 of 1 benchmark."),
+        (0.5, "Is not told apart from plain keyword search on any of 1 benchmark."),
+    ],
+)
+def test_the_verdict_follows_from_the_tests_against_keyword_search(tmp_path: Path, skill: float, said: str) -> None:
+    product(tmp_path / "results", "one", "One", skill)
+    keyword_search(tmp_path / "results", 0.5)
+    assert said in words(pages(tmp_path / "results")["systems/one/"])
+
+
+def risky(benchmark: FakeBenchmark) -> dict[str, Any]:
+    first, *rest = benchmark.info.categories
+    told = {"risk": "After a delete, is the text still found?", "promise": "deletes what it is told to"}
+    return {"categories": (first.model_copy(update=told), *rest)}
+
+
+def test_what_a_buyer_fears_is_answered_from_the_probes_with_the_caveat_of_the_configuration(tmp_path: Path) -> None:
+    told = risky(FakeBenchmark())
+    for slug, skill in (("good", 1.0), ("poor", 0.5), ("bad", 0.0)):
+        product(tmp_path / "results", slug, slug, skill)
+    found = {url: words(body) for url, body in pages(tmp_path / "results", told=told).items()}
+    said = "Deletes what it is told to in 30 of 30 probes, but deleted memories stay in its history."
+    assert said in found["systems/good/"]
+    for slug, answer in (("good", "no 30 of 30"), ("poor", r"in part \d+ of 30"), ("bad", "yes 0 of 30")):
+        assert re.search(f"After a delete, is the text still found\\? {answer}", found[f"systems/{slug}/"])
+
+
+def test_ten_configurations_share_one_page_and_links_lead_to_their_place_on_it(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    for number in range(9):
+        product(results, f"big-{number}", "Big" if number % 2 else " BIG", 0.9 if number == 7 else 0.4)
+    submitted(results, "big", "Big (cloud)")
+    keyword_search(results, 0.5)
+    found = pages(results)
+    assert sorted(found) == ["systems/", "systems/big/", "systems/bm25/"]
+    body = found["systems/big/"]
+    assert "10 configurations" in body and "It has no stored run." in body
+    assert {f'id="big-{number}"' in body for number in range(9)} == {True}
+    assert 'href="../../systems/big/#big-3"' not in found["systems/"]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("", "Not measured here yet. Its adapter is ready, and anybody can run it."),
+        (
+            '[[hosts]]\nhost = "api.acme.example"\nvariable = "ACME_URL"\nkey = "ACME_API_KEY"\n',
+            "Not measured here yet: it runs at its vendor's service, which needs a key (ACME_API_KEY).",
+        ),
+    ],
+)
+def test_a_product_without_a_run_says_what_is_missing(tmp_path: Path, more: str, said: str) -> None:
+    submitted(tmp_path / "results", "acme", "Acme", more)
+    found = words(pages(tmp_path / "results")["systems/acme/"])
+    assert said in found and "No run yet." in found and "Acme mode" in found
+
+
+def test_a_product_with_claims_only_shows_them_and_a_name_of_eighty_letters_is_whole(tmp_path: Path) -> None:
+    assert len(LONG) == 80
+    results = board(tmp_path, f'{DIFFERS.replace("Mem0,", "A,")}absent = "a.json"\n')
+    submitted(results, "long", LONG)
+    found = pages(results)["systems/long/"]
+    assert f"<bdi>{LONG}</bdi>" in found and "97.31 %" in found and "not yet: run it" in found
+
+
+@pytest.mark.parametrize("late", [0, 1])
+def test_a_claim_appears_on_the_page_on_the_day_when_its_notice_expires(tmp_path: Path, late: int) -> None:
+    sent, version = date(2026, 12, 1), "2026.12"
+    results = board(tmp_path, f'{DIFFERS}absent = "a.json"\n[claim.notice]\nsent = "{sent}"\n')
+    submitted(results, "mem0", "Mem0")
+    day = (sent + timedelta(days=14 - late)).isoformat()
+    site = read_site(results, version=version, releases=(release_of(day, version),), find=lambda _name: FakeBenchmark())
+    assert ("97.31 %" in pages_of(site)["systems/mem0/"]) is (late == 0)
+    report = read_findings(results)
+    assert report is not None and bool(embargo(report.findings, (), day).claims) is (late == 1)
+
+
+def test_a_release_without_an_address_is_cited_with_its_version_day_and_digest(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    product(results, "one", "One & {Only}")
+    release = release_of("2026-12-03", "2026.12")
+    site = read_site(results, version="2026.12", releases=(release,), find=lambda _name: FakeBenchmark())
+    (row,) = site.board.runs
+    entry = html.unescape(re.findall(r"@misc.*?\n}", pages_of(site)["systems/one/"], re.S)[0])
+    assert entry.startswith("@misc{memeval-2026.12-one-") and "year = {2026}" in entry
+    assert "release 2026.12" in entry and f"{row.folder.digest}" in entry and "url =" not in entry
+    assert r"One \& Only" in " ".join(entry.split())
+    (tmp_path / "memeval.toml").write_text('site_url = "https://board.example"\n')
+    site = read_site(results, version="2026.12", releases=(release,), find=lambda _name: FakeBenchmark())
+    assert f"url = {{https://board.example/2026.12/runs/{row.run.run_id}/}}" in pages_of(site)["systems/one/"]
+
+
+def test_text_from_outside_cannot_end_a_bibtex_entry() -> None:
+    entry = bibtex(f"key {HOSTILE}", {"title": f"}} {HOSTILE} \\input{{x}} 5 % # $ _", "url": None})
+    assert entry.count("{") == entry.count("}") == 2 and "\\input" not in entry and "url" not in entry
+    assert r"5 \% \# \$ \_" in entry and "\x00" not in entry and "," not in entry.split("\n")[0][:-1]
+
+
+def test_two_versions_on_one_track_are_the_history_of_a_product(tmp_path: Path) -> None:
+    for version, started in (("1.0", "2026-10-01T10:00:00+00:00"), ("2.0", "2026-11-01T10:00:00+00:00")):
+        make_run(tmp_path, Made("acme", "Acme", version=version, started=started), FakeBenchmark())
+    make_run(tmp_path, Made("other", "Other"), FakeBenchmark())
+    found = {url: words(body) for url, body in pages(tmp_path).items()}
+    assert re.search(r"Fake benchmark: own answers 1\.0 : [\d.]+ [\d.–]+ · 2\.0 : [\d.]+", found["systems/acme/"])
+    assert "Each track has runs of one version only, from 2026-11-01" in found["systems/other/"]
+
+
+def test_every_page_of_a_built_board_leads_to_citing_following_reporting_and_replying(tmp_path: Path) -> None:
+    product(tmp_path / "results", "one-a", "One")
+    product(tmp_path / "results", "one", "One", 0.2)
+    build(tmp_path / "results", tmp_path / "site", find=lambda _name: FakeBenchmark())
+    contact = (tmp_path / "site/contact/index.html").read_text()
+    assert "names no repository" in contact
+    for path in ("index.html", "systems/one/index.html", "faq/index.html"):
+        page = (tmp_path / "site" / path).read_text()
+        footer = page[page.index("<footer") :]
+        for target, name in re.findall(r'href="[./]*(contact/|releases/)#(\w+)"', footer):
+            assert f'id="{name}"' in (tmp_path / "site" / target / "index.html").read_text()
+        assert len(re.findall("#report|#reply|#cite|feed.xml", footer)) == 4
+    api = (tmp_path / "site/api/v1/systems.json").read_text()
+    assert "systems/one/#one-a" in api and not (tmp_path / "site/systems/one-a").exists()
