@@ -237,6 +237,13 @@ def test_a_system_that_fails_every_item_exits_1_and_a_control_does_not(call: Cal
     assert call("run", "always-error", *SMALL)[0] == ExitCode.DONE
 
 
+def test_a_run_names_the_other_protocols_that_the_system_can_take(call: Call) -> None:
+    code, _, err = call("run", "careful-store", "--benchmark", "lifecycle@1", "--parameter", "size=1")
+    assert code == ExitCode.DONE
+    (line,) = (line for line in err.splitlines() if "can also be measured by" in line)
+    assert "banks (All six parts), export (Export after deletion)" in line and "search" not in line
+
+
 def test_repeat_makes_so_many_runs_of_one_fingerprint(call: Call, tmp_path: Path) -> None:
     _, out, _ = call("run", "no-memory", *SMALL, "--repeat", "2", "--sandbox", "bwrap")
     assert len(out.splitlines()) == 2

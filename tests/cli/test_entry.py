@@ -1,5 +1,6 @@
 """What the entry point of the command line sets before it starts."""
 
+import io
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memeval.__main__ import main
+from memeval.cli.main import VisibleStream
 
 THREADS = "OPENBLAS_NUM_THREADS"
 
@@ -43,3 +45,25 @@ def test_every_encoding_of_standard_output_is_printed_with_replacements(tmp_path
         assert (done.returncode, done.stderr) == (0, b"")
         said = done.stdout.decode(encoding.partition(":")[0])
         assert "0" in said if not more else json.loads(said)["unknown"] == ["ゆめ – é"]
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_no_output_has_control_characters_or_turns_the_direction_of_a_text(
+    tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    name = "a\x07b\x9bc\u202ed\u2066e\x1b[2J"
+    (tmp_path / "answers.json").write_text(json.dumps({"capital-of-australia": "Canberra", name: "–"}), "utf-8")
+    words = ("score", "answers.json", "--benchmark", "qa-smoke@1", "--protocol", "ask-basic", *more)
+    done = subprocess.run(
+        [sys.executable, "-m", "memeval", *words], cwd=tmp_path, capture_output=True, check=False, encoding="utf-8"
+    )
+    assert done.returncode == 0
+    assert set(done.stdout) - {"\n"} == {each for each in done.stdout if each.isprintable()}
+    assert not more or json.loads(done.stdout)["unknown"] == [name]
+
+
+def test_a_terminal_gets_colours_and_no_other_control_character() -> None:
+    shown = io.StringIO()
+    shown.isatty = lambda: True  # type: ignore[method-assign]
+    VisibleStream(shown).write("\x1b[1mbold\x1b[0m\x07\u202e\t\n")
+    assert shown.getvalue() == "\x1b[1mbold\x1b[0m\\u0007\\u202e\t\n"

@@ -100,6 +100,26 @@ def test_a_check_of_all_submissions_names_those_with_problems(made: Path) -> Non
     assert "1 submission failed the check: submissions/other." in said.err
 
 
+def test_a_check_of_several_submissions_reports_each(made: Path) -> None:
+    assert new(made, "--name", "Other").code == 0
+    assert new(made, "--name", "Third").code == 0
+    (made / "submissions" / "other" / "README.md").unlink()
+    words = ("submit", "check", "my-memory", "submissions/other", "--no-run")
+    said = memeval(*words, where=made)
+    assert said.code == 1
+    assert [line for line in said.out.splitlines() if line.startswith("submissions/")] == [
+        "submissions/my-memory",
+        "submissions/other",
+    ]
+    assert "submissions/other: there is no README.md. Write how the system handles dates" in said.out
+    assert said.err.endswith("memeval: 1 submission failed the check: submissions/other.")
+    reports = json.loads(memeval(*words, "--json", where=made).out)
+    assert [(each["folder"], each["steps"][0]["outcome"]) for each in reports] == [
+        ("submissions/my-memory", "passed"),
+        ("submissions/other", "failed"),
+    ]
+
+
 def test_a_wrong_call_is_refused(made: Path) -> None:
     for words in (("check",), ("check", "--all", "my-memory"), ("check", "nobody"), ("check", "--all", "--to", "x")):
         said = memeval("submit", *words, where=made)

@@ -105,6 +105,16 @@ def test_what_was_changed_after_it_was_read_is_not_started(folder: Path, tmp_pat
         process.close()
 
 
+def test_a_data_file_that_the_system_wrote_is_named_with_where_to_write_instead(folder: Path) -> None:
+    write(folder, "", "memory.db")
+    process = SystemProcess(find_system(str(folder)).launch, PATIENT, print)
+    (folder / "memory.db").write_text("a row")
+    with pytest.raises(BadInput) as caught:
+        process.start()
+    assert caught.value.problem == ("memory.db was written after it had been read, probably by the system itself.")
+    assert "{work} in 'command'" in (caught.value.remedy or "")
+
+
 def test_a_link_in_a_submission_is_refused(folder: Path) -> None:
     (folder / "passwd").symlink_to("/etc/passwd")
     assert refusal(folder) == f"{folder}/passwd: is a symbolic link. A submission holds plain files only."

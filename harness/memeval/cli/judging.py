@@ -12,7 +12,6 @@ from memeval.cli.archive import fetch_for
 from memeval.cli.fields import Without, command
 from memeval.cli.shared import AsJson, Benchmarks, Data, JudgeLabel, Prompts, counted, percent, print_json
 from memeval.options import AuditOptions, RegradeOptions
-from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
     from memeval.records.audit import Audit, Rate
@@ -20,11 +19,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Audit a judge, or compare two judges.", no_args_is_help=True)
 
 _LABELS = typer.Option("--judge-label", help="Who serves the model judges, if not their makers.")
-
-
-def rejudge() -> None:
-    """Say the new name of this command."""
-    raise BadInput("memeval rejudge is now memeval regrade.", remedy="Its options are the same.")
 
 
 def regrade(

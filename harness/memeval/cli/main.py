@@ -1,8 +1,9 @@
 """The ``memeval`` command: adds the command groups, and turns errors into messages and exit codes."""
 
 import io
+import re
 import sys
-from typing import Annotated
+from typing import Annotated, Any, TextIO, cast
 
 import typer
 
@@ -60,9 +61,6 @@ for _name, _function in (
     ("doctor", project.doctor),
 ):
     command(app, _name)(_function)
-app.command("rejudge", hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
-    judging.rejudge
-)
 for _name, _group in (
     ("judge", judging.app),
     ("submit", submitting.app),
@@ -94,11 +92,35 @@ def _memeval(
     """Handle the options before the command."""
 
 
+class VisibleStream:
+    """A stream on which control characters and marks of direction are escapes, whoever named what is printed.
+
+    A terminal receives ``ESC``, which colours and progress bars need.
+    """
+
+    HIDDEN = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._kept = "\x1b" if stream.isatty() else ""
+
+    def write(self, text: str) -> int:
+        """Write a text. The escapes are those of JSON, so that printed JSON stays valid."""
+        return self._stream.write(
+            self.HIDDEN.sub(lambda found: found[0] if found[0] in self._kept else f"\\u{ord(found[0]):04x}", text)
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 def main() -> None:
     """Run the command line and exit with its code; an error prints one message on standard error."""
-    for stream in (sys.stdout, sys.stderr):
+    for name, errors in (("stdout", "replace"), ("stderr", "backslashreplace")):
+        stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace" if stream is sys.stderr else "replace")
+            stream.reconfigure(errors=errors)
+        setattr(sys, name, cast(TextIO, VisibleStream(stream)))
     debug = "--debug" in sys.argv
     reported: MemevalError | None = None
     try:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memeval.cli.shared import visible
+from memeval.cli.shared import option_or_prompt, visible
 from memeval.records.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
@@ -85,7 +85,8 @@ def init(
 ) -> None:
     """Create a leaderboard in an empty folder.
 
-    It contains memeval.toml with the settings, a README, workflows for GitHub, and a first submission that works.
+    It contains memeval.toml with the settings, a README, workflows for GitHub, and a first submission that works. On a
+    terminal, memeval asks for repository and contact. Press Enter to leave one out; memeval.toml can name it later.
 
     Example: memeval init my-board --title "My leaderboard"
     """
@@ -93,7 +94,11 @@ def init(
     from memeval.records.settings import Settings
     from memeval.site.release.new_board import NewBoard, create_board, first_slug
 
-    board = NewBoard(title, repository, contact)
+    board = NewBoard(
+        title,
+        option_or_prompt(repository, "Web address of its repository (Enter: none yet)") or None,
+        option_or_prompt(contact, "E-mail or web address for messages (Enter: none yet)") or None,
+    )
     create_board(folder, board, json_schema(Settings, "validation"))
     is_current = folder == Path()
     print(f"created a board in {'this folder' if is_current else visible(str(folder))}. Next steps:")

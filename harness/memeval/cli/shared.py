@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 
@@ -86,20 +86,6 @@ Summary = Annotated[
 ]
 
 
-Value = TypeVar("Value")
-
-OldTo = Annotated[Path | None, typer.Option("--out", hidden=True)]
-"""The deprecated name of ``--to``."""
-
-
-def renamed(old: str, new: str, old_value: Value | None, value: Value) -> Value:
-    """Return the value of an option that also has a deprecated name."""
-    if old_value is None:
-        return value
-    print(f"memeval: {old} is deprecated. Use {new}.", file=sys.stderr)
-    return old_value
-
-
 def check_annotations(annotations: str | None) -> None:
     """Raise ``BadInput`` if there are no annotations for a CI service."""
     if annotations not in (None, "github"):
@@ -116,6 +102,16 @@ def scheduler_of(executor: ExecutorKind, address: str | None) -> str | None:
     if executor is ExecutorKind.LOCAL and address:
         raise BadInput("--scheduler needs --executor dask.", remedy="Add --executor dask, or remove --scheduler.")
     return address
+
+
+def option_or_prompt(value: str | None, question: str, default: str = "", kind: type[StrEnum] | None = None) -> str:
+    """Return the value of an option, or the answer to a prompt on a terminal, or the default."""
+    if value is not None:
+        return value
+    if not sys.stdin.isatty():
+        return default
+    answer: str = typer.prompt(question, default=default, show_default=bool(default), err=True, type=kind or str)
+    return answer.strip()
 
 
 RESUME_HINT = "Progress saved. Run the same command to resume."

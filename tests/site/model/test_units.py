@@ -125,15 +125,19 @@ def test_a_script_that_came_into_a_page_is_not_allowed_by_its_policy(tmp_path: P
     assert len(scripts) == 2 and [each in allowed for each in hashes] == [True, False]
 
 
+def chart_of(title: str, name: str) -> charts.Chart:
+    drawing = charts.altair().Chart(charts.altair().Data(values=[])).mark_point(filled=True, color=charts.ACCENT)
+    return charts.Chart("x", title, "One point.", charts.finish(drawing.encode(y="name:N"), [{"name": name}]))
+
+
 def test_a_chart_escapes_names_and_follows_the_theme() -> None:
-    point = charts.Point("</text><script>alert(1)</script>", 0.5, 0.4, 0.6)
-    drawing = charts.draw(charts.intervals("x", "</title><script>", [point]))
+    drawing = charts.draw(chart_of("</title><script>", "</text><script>alert(1)</script>"))
     assert "<script>" not in drawing
     assert 'fill="var(--mv-accent)"' in drawing and 'fill="var(--mv-ink)"' in drawing
 
 
 def test_a_chart_drawn_again_has_equal_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    chart = charts.intervals("x", "t", [charts.Point("a", 0.5, 0.4, 0.6)])
+    chart = chart_of("t", "a")
     first = charts.draw(chart)
     monkeypatch.setattr(charts, "cache_folder", lambda: tmp_path)
     assert charts.draw(chart) == first

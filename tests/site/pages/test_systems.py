@@ -258,7 +258,7 @@ def test_crashes_stand_where_scores_are_read(tmp_path: Path) -> None:
     (table,) = site.board.tables
     for publisher in (RunPages, SystemPages):
         pages = {file.title: file for file in whole(publisher().publish(site)) if isinstance(file, Page)}
-        said = {name: text(str(file.body)) for name, file in pages.items() if name != "Systems"}
+        said = {name: text(str(file.body)) for name, file in pages.items() if name != "Products"}
         assert {"crashed 2 times" in words for name, words in said.items() if name.startswith("Acme")} == {True}
         assert not any("crashed" in words for name, words in said.items() if not name.startswith("Acme"))
     errors = next(column for column in view(site, table).columns if column.name == "error_rate")

@@ -1,5 +1,7 @@
 """``memeval init``: a whole board in an empty folder, or nothing at all."""
 
+import os
+import pty
 import re
 import subprocess
 import sys
@@ -169,3 +171,21 @@ def test_a_board_that_cannot_be_completed_leaves_nothing(tmp_path: Path, monkeyp
 def test_a_folder_where_nobody_may_write_is_refused() -> None:
     with pytest.raises(BadInput, match=r"/proc/self/board: cannot be written \(.+\)\. Choose another folder\."):
         create_board(Path("/proc/self/board"), NewBoard("x"), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("typed", "repository", "contact"),
+    [("https://example.org/b\nb@example.org\n", "https://example.org/b", "b@example.org"), ("\n\n", None, None)],
+)
+def test_init_asks_for_repository_and_contact_on_a_terminal(
+    tmp_path: Path, typed: str, repository: str | None, contact: str | None
+) -> None:
+    keyboard, terminal = pty.openpty()
+    os.write(keyboard, typed.encode())
+    words = [sys.executable, "-m", "memeval", "init", "ours"]
+    done = subprocess.run(words, cwd=tmp_path, stdin=terminal, capture_output=True, check=False, text=True)
+    os.close(keyboard)
+    os.close(terminal)
+    assert (done.returncode, done.stderr.count("(Enter: none yet)")) == (0, 2)
+    settings = read_settings(tmp_path / "ours")
+    assert (settings.repository, settings.contact) == (repository, contact)

@@ -55,14 +55,6 @@ class Chart:
         return Asset(self.path, encode(self.spec))
 
 
-@dataclass(frozen=True)
-class Point:
-    label: str
-    value: float
-    low: float
-    high: float
-
-
 def cache_folder() -> Path:
     """Return the cache folder for drawn charts and the chart library."""
     folder = platformdirs.user_cache_path("memeval") / f"vl-convert-{version('vl-convert-python')}"
@@ -147,23 +139,3 @@ def kind_colour() -> Any:
 
 def kind_of(is_control: bool) -> str:
     return "control" if is_control else "system"
-
-
-def intervals(name: str, title: str, points: Sequence[Point]) -> Chart:
-    """Chart values with their intervals, one line each."""
-    rows = [vars(point) | {"label": visible(point.label)} for point in points]
-    spec = _intervals() | {"data": {"values": rows}}
-    return Chart(name, title, "Scores with 95 % intervals, one line each.", spec)
-
-
-@cache
-def _intervals() -> Spec:
-    """Return the specification without data. Altair validates it only once, for all systems."""
-    alt = altair()
-    base = alt.Chart(alt.Data(values=[])).encode(y=alt.Y("label:N", sort=None, title=None).axis(labelLimit=220))
-    share = alt.X("low:Q", title=None).scale(domain=[0, 1]).axis(**SHARE)
-    rule = base.mark_rule(strokeWidth=3, opacity=0.45, color=ACCENT).encode(x=share, x2="high:Q")
-    tips = [alt.Tooltip("label:N", title="name")]
-    tips += [alt.Tooltip(f"{each}:Q", format=".1%") for each in ("value", "low", "high")]
-    dot = base.mark_point(filled=True, size=70, opacity=1, color=ACCENT).encode(x="value:Q", tooltip=tips)
-    return finish((rule + dot).properties(width=460, height={"step": 28}), [])

@@ -15,7 +15,6 @@ from memeval.records.scores import Tally
 from memeval.site.items.failure_tables import run_failures
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.labels import label
-from memeval.site.model.text import counted
 from memeval.site.table.columns import TableCell
 from memeval.site.table.overview import Overview
 from memeval.site.table.spending import SPENDING
@@ -194,23 +193,23 @@ def _with_risk(info: BenchmarkInfo) -> Iterator[CategoryInfo]:
 
 def verdict_of(results: Sequence[SystemResult], probes: Sequence[Probe], caveats: Iterable[str]) -> str:
     """Return what the runs of a product say, in two sentences, good or bad."""
+    if any(each.row.standing is RankStatus.MOCK for each in results):
+        return "A stand-in replaced a part that the product needs, so its scores say nothing about the product."
     return f"{_against_keywords(results)} {_promises(probes, caveats)}"
 
 
 def _against_keywords(results: Sequence[SystemResult]) -> str:
     tested = [each for each in results if each.against is not None]
     if not tested:
-        if any(each.row.standing is RankStatus.MOCK for each in results):
-            return "A stand-in replaced a part that the product needs, so its scores say nothing about the product."
         return "Not compared with plain keyword search yet." if results else "Not measured on a headline track yet."
     keywords = [each for each in tested if each.row.baseline == KEYWORDS]
     base = "plain keyword search" if keywords else "the best simple baseline"
     tested = keywords or tested
     count = Counter(each.against for each in tested)
-    of = f"of {counted(len(tested), 'benchmark')}"
+    of = "benchmark" if len(tested) == 1 else f"of {len(tested)} benchmarks"
     found = [f"{word} {{}} on {count[how]}" for word, how in _MORE if count[how]]
     if not found:
-        return f"Is not told apart from {base} on any {of}."
+        return f"Is not told apart from {base} on {'1' if len(tested) == 1 else 'any'} {of}."
     first, *rest = found
     said = ", ".join([f"Finds {first.format(f'than {base}')} {of}", *(each.format("than it") for each in rest)])
     even = count["not better"]

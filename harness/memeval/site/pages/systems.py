@@ -48,7 +48,7 @@ class SystemPages(Publisher):
         pages = [ProductPage.of(site, group, tables) for group in site.products.groups]
         yield Page(
             url="systems/",
-            title="Systems",
+            title="Products",
             description="All products, libraries, reference systems and controls on the leaderboard.",
             body=render("pages/systems.html", "systems/", site=site, kinds=tuple(ProductKind), pages=pages),
         )
