@@ -220,10 +220,8 @@ def load_runs(named: str | Path, results: Path = Path("results")) -> list[RunFol
 def verify(path: str | Path, *, results: Path = Path("results"), signers: Path | None = None) -> list[Finding]:
     """Check every stored run in a folder and its subfolders, and the ledger and the releases if there are any.
 
-    Returns the problems only. What could not be checked is in :func:`verify_checks`.
-
-    ``signers``: file of the keys that may sign the ledger and releases; ``None`` for memeval's own. Raises ``BadInput``
-    if the path contains no run.
+    Returns the problems only. What could not be checked is in :func:`verify_checks`. ``signers``: file of the keys that
+    may sign the ledger and releases; ``None`` for memeval's own. Raises ``BadInput`` if the path contains no run.
     """
     checks = verify_checks(path, results=results, signers=signers)
     return [finding for check in checks for finding in check.findings]
@@ -412,11 +410,9 @@ def check(
 ) -> RegressionCheck:
     """Compare a run with its baseline: the regression gate; see :func:`check_run`.
 
-    The thresholds are those of ``memeval.toml`` next to the results folder.
-
-    ``baseline``: ``last-N`` for the last N accepted runs of the same system on the same track, or a run by its folder
-    or id; ``None`` for the setting. Raises ``BadInput`` if the baseline does not exist or is on another track, or a run
-    is damaged or lacks rows.
+    The thresholds are those of ``memeval.toml`` next to the results folder. ``baseline``: ``last-N`` for the last N
+    accepted runs of the same system on the same track, or a run by its folder or id; ``None`` for the setting. Raises
+    ``BadInput`` if the baseline does not exist or is on another track, or a run is damaged or lacks rows.
     """
     from memeval.leaderboard.baselines import check_run
     from memeval.settings import read_settings
@@ -476,7 +472,7 @@ def board(results: Path = Path("results")) -> Board:
 def overall(suite: str, *, results: Path = Path("results"), suites: Path | None = None) -> Overall:
     """Return the overall index of all systems on a suite of benchmarks; see :mod:`memeval.leaderboard.overall`.
 
-    ``suite``: name of the suite, such as ``retrieval@1``; without a version, the latest. ``suites``: your own file of
+    ``suite``: name of the suite, such as ``retrieval@2``; without a version, the latest. ``suites``: your own file of
     suites; ``None`` for those of memeval. Raises ``BadInput`` if there is no such suite, or the file of suites or a run
     cannot be read.
     """

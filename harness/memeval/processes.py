@@ -34,9 +34,7 @@ def without_garbage_collection(ends_here: bool = False) -> Iterator[None]:
     """Collect no garbage meanwhile, but the new objects that are left at the end.
 
     For a task that makes many objects which it needs until its end, and few cycles: looking for garbage among them
-    would find none.
-
-    ``ends_here``: whether the process ends with the task: then nobody looks for garbage at all.
+    would find none. ``ends_here``: whether the process ends with the task: then nobody looks for garbage at all.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -55,10 +53,8 @@ def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int) -
     """Yield the result of each task, in the order of the tasks.
 
     An error of a task is raised in its place. When the caller stops reading, is interrupted or is killed, all processes
-    end.
-
-    ``work``: a function of a module, so that other processes find it by name. ``jobs``: number of processes; 1 works in
-    this process. Raises ``CheckFailed`` if a process was killed, or ran out of memory.
+    end. ``work``: a function of a module, so that other processes find it by name. ``jobs``: number of processes; 1
+    works in this process. Raises ``CheckFailed`` if a process was killed, or ran out of memory.
     """
     jobs = min(jobs, len(tasks))
     if jobs <= 1:

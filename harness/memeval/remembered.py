@@ -17,10 +17,8 @@ STREAMED = 1_000_000
 class OfScenarios(Generic[T]):
     """What a function returns for scenarios. It is called once for each, while few enough are in memory.
 
-    A scenario is recognised by its identity: two with equal contents are two.
-
-    ``make``: the function. Its results are shared, so nobody may change them. ``most``: maximum characters of the
-    scenarios; then all results are forgotten.
+    A scenario is recognised by its identity: two with equal contents are two. ``make``: the function. Its results are
+    shared, so nobody may change them. ``most``: maximum characters of the scenarios; then all results are forgotten.
     """
 
     def __init__(self, make: Callable[[Scenario], T], most: int = CHARACTERS) -> None:

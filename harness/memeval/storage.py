@@ -86,9 +86,8 @@ def row_of(line: bytes, where: object, remedy: str) -> bytes:
 def whole_lines(data: bytes, where: Path, remedy: str, first: int = 1) -> tuple[list[bytes], int]:
     """Return the complete lines of a file without their newlines, and the number of bytes up to the last newline.
 
-    The rest was being written when a process was killed, and does not count.
-
-    Raises ``BadInput`` if the last line is complete except for its newline, which is damaged.
+    The rest was being written when a process was killed, and does not count. Raises ``BadInput`` if the last line is
+    complete except for its newline, which is damaged.
     """
     end = data.rfind(b"\n") + 1
     lines = data[:end].split(b"\n")[:-1]

@@ -151,9 +151,7 @@ def _unsuitable(value: Any, keys: Keys) -> Iterator[tuple[Keys, str, str]]:
 def lines_of(text: str) -> dict[Keys, int]:
     """Return the line of each value of a TOML file, from 1; for nested values, the line of their statement.
 
-    Each statement is parsed alone; the result shows which paths it defines.
-
-    ``text``: valid TOML.
+    Each statement is parsed alone; the result shows which paths it defines. ``text``: valid TOML.
     """
     found: dict[Keys, int] = {}
     counts: dict[Keys, int] = {}

@@ -137,8 +137,6 @@ def looked(
     return failure(scene, item(key, evidence), [response(answer, items, read)], grade(**graded))
 
 
-# -- causes ------------------------------------------------------------------------------------------------------
-
 HOW_MANY = locomo(LocomoCategory.SINGLE_HOP, "40 bees")
 WHEN = locomo(LocomoCategory.TEMPORAL, "7 May 2026")
 TRAPPED = locomo(LocomoCategory.ADVERSARIAL, None, trap="a blue kayak")
@@ -227,9 +225,6 @@ def test_a_credit_of_half_is_right() -> None:
     assert not is_right(grade(verdict=None, state=GradeState.TIMEOUT))
 
 
-# -- evidence ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("items", "found", "rank", "cause"),
     [
@@ -305,9 +300,6 @@ def test_graded_retrieval_searches_sessions_not_turns() -> None:
     assert (row.right, row.found, row.rank) == (True, EvidenceFound.ALL, 2)
 
 
-# -- whole runs --------------------------------------------------------------------------------------------------
-
-
 def test_a_stored_run_is_analysed_from_its_rows(tmp_path_factory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     ours = benchmark_session()
     monkeypatch.setattr(session, "find", lambda _name: ours.benchmark)
@@ -367,9 +359,6 @@ def test_any_answer_has_one_cause_and_a_rank_with_all_evidence(
         assert row.found is EvidenceFound.ALL
     if row.cause is Cause.NOT_RETRIEVED:
         assert row.found in (EvidenceFound.SOME, EvidenceFound.NONE)
-
-
-# -- words -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Two clones add lines to one ledger: merged by Git or by memeval, nothing is lost, and what is hostile is refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,16 +1,13 @@
 """The built site in a real browser."""
 
 import re
-from dataclasses import replace
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from memeval.site.model.content import read_site
 from memeval.site.model.text import visible
 from memeval.site.pages.rendering import environment
-from memeval.site.table.overview import overviews
 from tests.browser.conftest import Visit
 from tests.browser.looks import COLOURS, inaccessible, too_wide
 from tests.site.conftest import Built
@@ -35,7 +32,6 @@ def kinds(site: Built) -> dict[str, int]:
         f"items/?run={judged(site)}#q=belief-update-03": 1,
         "benchmarks/": 1,
         "benchmarks/fake@1/": 2,
-        f"trade-offs/{site.runs[0].run.track_id}/": 2,
         "trade-offs/": 1,
         "compare/": 1,
         "trends/": 2,
@@ -233,9 +229,21 @@ def test_the_overview_is_filtered_and_the_address_keeps_it(wide: Visit) -> None:
     expect(overview(page).locator("tbody tr:visible")).to_have_count(1)
     page.get_by_role("button", name="Reset").click()
     expect(overview(page).locator("tbody tr:visible")).to_have_count(every)
-    page.get_by_label("Better than the baseline").check()
-    expect(overview(page).locator("tbody tr:visible")).to_have_count(0)
-    assert parse_qs(urlsplit(page.url).query) == {"only": ["better"]}
+
+
+def test_chips_that_keep_all_rows_or_none_are_not_shown(wide: Visit) -> None:
+    wide.host.replace("index.html", lambda data: data.replace(b'data-kind="product"', b'data-kind="library"', 1))
+    page = wide.go()
+    rows = overview(page).locator("tbody tr:visible")
+    every = rows.count()
+    for name in ("Better than the baseline", "Reference systems"):
+        expect(page.get_by_label(name)).to_be_hidden()
+    page.get_by_label("Libraries").check()
+    expect(rows).to_have_count(1)
+    assert parse_qs(urlsplit(page.url).query) == {"kind": ["library"]}
+    page.get_by_label("Products").check()
+    expect(rows).to_have_count(every)
+    expect(page.locator("[data-overview-tools] output")).to_have_text(f"{every} rows")
 
 
 def test_the_overview_is_sorted_by_a_benchmark_and_its_tabs_are_in_the_address(wide: Visit) -> None:
@@ -300,47 +308,6 @@ def test_a_long_table_shows_its_first_rows_in_any_order_and_all_on_request(
     assert orders == list(range(many - 1, many - 31, -1)), "the best of all rows, not of those shown before"
     page.get_by_text("Show all rows", exact=True).click()
     expect(rows).to_have_count(many)
-
-
-def broad(site: Built, columns: int) -> str:
-    """Return the front page with a table of as many benchmarks, as the templates write it."""
-    model = read_site(site.results, find=lambda _name: site.benchmark)
-    shown = next(each for each in overviews(model) if any(one.benchmark.id == "fake@1" for one in each.columns))
-    title = replace(shown.columns[0].benchmark, info=None)
-    many = replace(
-        shown,
-        columns=tuple(replace(shown.columns[0], benchmark=title) for _ in range(columns)),
-        rows=tuple(replace(row, cells=row.cells[:1] * columns) for row in shown.rows),
-    )
-    module = environment().get_template("parts/overview.html").module
-    table = str(module.table(many, lambda url: url))  # type: ignore[attr-defined]
-    page, kind = site.read("index.html"), shown.measure.value
-    start = page.index(f'<input type="checkbox" class="mv-more" id="more-{kind}"')
-    return page[:start] + table + page[page.index("</table>\n</div>", start) + len("</table>\n</div>") :]
-
-
-def test_an_overview_of_many_benchmarks_fits_the_window_until_a_person_asks_for_more(wide: Visit, site: Built) -> None:
-    for columns, widths in ((10, {1440: 7, 1920: 7, 1300: 6}), (7, {1440: 7})):
-        wide.host.write("index.html", broad(site, columns))
-        for width, fits in widths.items():
-            expect_overview(wide, columns, width, fits)
-
-
-def expect_overview(wide: Visit, columns: int, width: int, fits: int) -> None:
-    """Expect that as many columns as fit are shown, and all of them when asked."""
-    wide.page.set_viewport_size({"width": width, "height": 900})
-    page = wide.go()
-    scores = overview(page).locator("thead th.mv-scored:visible")
-    expect(scores).to_have_count(fits)
-    cells = overview(page).locator("tbody tr:visible").first.locator("td:visible, th:visible")
-    assert cells.count() == overview(page).locator("thead th:visible").count()
-    box = page.locator(".mv-scroll:has(table[data-overview]):visible")
-    assert box.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
-    more = page.locator("label.mv-button", has_text="All columns").locator("visible=true")
-    expect(more).to_have_count(int(fits < columns))
-    if fits < columns:
-        more.click()
-        expect(scores).to_have_count(columns)
 
 
 def test_a_cell_of_the_overview_leads_to_its_run_and_a_heading_to_its_board(wide: Visit) -> None:
@@ -449,7 +416,7 @@ def test_a_keyboard_skips_to_the_table_of_the_open_tab(wide: Visit, path: str) -
 
 def test_a_tab_without_a_table_has_no_link_to_one(wide: Visit) -> None:
     page = wide.go()
-    page.get_by_role("link", name="Regraded claims").click()
+    page.get_by_role("navigation", name="What is measured").get_by_role("link", name="Published scores").click()
     expect(page.locator("#regraded")).to_contain_text("graded again here")
     expect(page.get_by_role("link", name="Skip to the table")).to_be_hidden()
 
@@ -561,8 +528,8 @@ def test_a_badge_is_drawn_and_its_markdown_has_whole_addresses(wide: Visit) -> N
     expect(page.locator("[data-badge]").first).to_have_text(re.compile(f"^{whole}$"))
 
 
-def test_a_chart_becomes_interactive_when_asked(wide: Visit, site: Built) -> None:
-    page = wide.go(f"trade-offs/{site.runs[0].run.track_id}/")
+def test_a_chart_becomes_interactive_when_asked(wide: Visit) -> None:
+    page = wide.go(BOARD)
     assert page.locator(".mv-drawing > svg").count() >= 1
     page.get_by_role("button", name="Open interactive chart").first.click()
     expect(page.locator(".vega-embed svg").first).to_be_visible(timeout=20_000)

@@ -162,9 +162,6 @@ def test_the_smallest_drops_that_are_found_are_printed(call: Call) -> None:
     assert 0.03 < record["drops"][1]["quiet"] < 0.5
 
 
-# Hooks
-
-
 @dataclass
 class Hook:
     """A webhook that fails the first requests."""
@@ -264,9 +261,6 @@ def test_hooks_run_only_for_a_regression_and_can_be_switched_off(call: Call) -> 
     assert not Path("x").exists()
 
 
-# The ledger
-
-
 def test_a_regression_is_accepted_only_with_the_flag_and_the_ledger_says_so(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,9 +278,6 @@ def test_a_regression_is_accepted_only_with_the_flag_and_the_ledger_says_so(
     assert Ledger(RESULTS).entries()[-1].reason == "regression accepted (composite, changed): new model"
     found = api.check(later)
     assert found.baseline is not None and found.baseline.runs[0] == run
-
-
-# Further comparisons
 
 
 def test_a_slow_decay_fails_with_its_comparison_in_every_output(call: Call, tmp_path: Path) -> None:

@@ -329,12 +329,12 @@ def test_an_endpoint_that_fails_later_loses_no_call(tmp_path: Path, together: in
     assert list(own.rows()) == []
 
 
-@pytest.mark.parametrize("fault", ["500", "dropped"])
-def test_a_call_that_fails_last_has_failed_alone_where_the_endpoint_is_up(fault: str) -> None:
+@pytest.mark.parametrize(("fault", "before"), [("500", 1), ("dropped", 1), ("500", 0)])
+def test_calls_that_fail_last_have_failed_alone_where_the_endpoint_is_up(fault: str, before: int) -> None:
     with ModelServer() as server, new_gateway(tries=2) as gateway:
-        ask(gateway, server)
+        ask_all(gateway, server, range(before))
         server.faults, server.most_faults = {fault: 1.0}, None
-        assert ask(gateway, server, 1).error is not None
+        assert all(call.error for call in ask_all(gateway, server, range(1, 3 - before)))
         gateway.check()
 
 
@@ -345,18 +345,6 @@ def test_a_call_that_fails_alone_while_others_succeed_stops_nothing() -> None:
     failed = [call for call in calls if call.error]
     assert 0 < len(failed) < 20
     assert all(call.tries == 2 for call in failed)
-
-
-def test_an_unknown_host_is_named() -> None:
-    endpoint = Endpoint("http://no-such-host.invalid/v1", KEY)
-    with new_gateway(tries=2) as gateway, pytest.raises(GatewayStopped, match=r"no-such-host\.invalid"):
-        gateway.call(question(endpoint.url), endpoint, Caller.JUDGE, Phase.JUDGE)
-
-
-def test_calls_that_fail_at_an_endpoint_that_is_alive_have_failed_alone() -> None:
-    with ModelServer(faults={"500": 1.0}, most_faults=None) as server, new_gateway(tries=2) as gateway:
-        assert [call.error is None for call in ask_all(gateway, server, range(2))] == [False, False]
-        gateway.check()
 
 
 def test_a_system_cannot_stop_its_run_with_a_request_that_is_refused() -> None:
@@ -378,17 +366,18 @@ def test_an_untrusted_certificate_stops_at_once(tmp_path: Path) -> None:
     assert server.requests == 0
 
 
-def test_https_to_a_plain_http_server_is_reported() -> None:
-    with ModelServer() as server, new_gateway() as gateway:
-        url = server.url.replace("http:", "https:")
-        with pytest.raises(GatewayStopped, match="no secure connection"):
-            gateway.call(question(url), Endpoint(url, KEY), Caller.JUDGE, Phase.JUDGE)
-
-
-def test_a_base_url_without_its_path_is_reported() -> None:
-    with ModelServer() as server, new_gateway() as gateway:
-        url = server.url.removesuffix("/v1")
-        with pytest.raises(GatewayStopped, match="most end in /v1"):
+@pytest.mark.parametrize(
+    ("part", "instead", "said"),
+    [
+        ("http:", "https:", "no secure connection"),
+        ("/v1", "", "most end in /v1"),
+        ("127.0.0.1", "no-such-host.invalid", r"no-such-host\.invalid"),
+    ],
+)
+def test_a_wrong_base_url_is_reported(part: str, instead: str, said: str) -> None:
+    with ModelServer() as server, new_gateway(tries=2) as gateway:
+        url = server.url.replace(part, instead)
+        with pytest.raises(GatewayStopped, match=said):
             gateway.call(question(url), Endpoint(url, KEY), Caller.JUDGE, Phase.JUDGE)
 
 

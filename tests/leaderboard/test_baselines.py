@@ -167,9 +167,6 @@ def test_a_forged_track_id_is_refused(results: Path, make: Make) -> None:
         check(results, edit_head(run, track_id="0" * 12))
 
 
-# Further comparisons
-
-
 def decaying(results: Path, nights: int) -> list[RunFolder]:
     """Return accepted runs of a system that loses one more of 200 answers every night, in turn in each category."""
     track, folders = make_track(items=100), []

@@ -50,9 +50,6 @@ def places(board: Board) -> dict[str, tuple[int, int] | None]:
     }
 
 
-# -- standing --------------------------------------------------------------------------------------------------
-
-
 def test_a_full_run_of_a_system_is_ranked(tmp_path: Path) -> None:
     row = row_of(board_of(make_run(tmp_path, "acme", {"kept": 40, "changed": 30})), "acme")
     assert row.standing is RankStatus.RANKED
@@ -76,16 +73,22 @@ def test_the_gate_stands_at_exactly_two_percent_of_any_number_of_items(tmp_path:
         assert row_of(board_of(run), "acme").standing is standing
 
 
-@pytest.mark.parametrize("done", [0, 1, 99])
-def test_a_run_below_full_coverage_is_shown_and_not_ranked(tmp_path: Path, done: int) -> None:
-    row = row_of(board_of(make_run(tmp_path, "acme", {"kept": 50}, done=done)), "acme")
-    assert (row.standing, row.rank) == (RankStatus.PARTIAL, None)
-    assert row.run.scores.composite.value is None
+UNUSED = CategoryPlan(name="unused", weight=0.1, items=0, grader="judged@1")
 
 
-def test_a_partial_run_of_a_control_is_partial(tmp_path: Path) -> None:
-    row = row_of(board_of(make_run(tmp_path, "no-memory", kind=CONTROL, done=50)), "no-memory")
-    assert row.standing is RankStatus.PARTIAL
+@pytest.mark.parametrize(
+    ("told", "standing"),
+    [
+        *(({"done": done}, RankStatus.PARTIAL) for done in (0, 1, 99)),
+        ({"done": 50, "kind": CONTROL}, RankStatus.PARTIAL),
+        ({"track": make_track(categories=(*make_track().categories, UNUSED))}, RankStatus.NO_COMPOSITE),
+    ],
+)
+def test_a_run_without_a_composite_is_shown_and_not_ranked(
+    tmp_path: Path, told: dict[str, Any], standing: RankStatus
+) -> None:
+    row = row_of(board_of(make_run(tmp_path, "acme", {"kept": 50}, **told)), "acme")
+    assert (row.standing, row.rank, row.run.scores.composite.value) == (standing, None, None)
 
 
 def test_a_control_is_shown_and_not_ranked_whatever_it_scores(tmp_path: Path) -> None:
@@ -94,13 +97,6 @@ def test_a_control_is_shown_and_not_ranked_whatever_it_scores(tmp_path: Path) ->
     board = board_of(best, failing, make_run(tmp_path, "acme", {"kept": 10}))
     assert places(board) == {"full-context": None, "acme": (1, 1), "always-error": None}
     assert row_of(board, "full-context").standing is row_of(board, "always-error").standing is RankStatus.CONTROL
-
-
-def test_a_run_without_a_composite_is_not_ranked(tmp_path: Path) -> None:
-    empty = CategoryPlan(name="unused", weight=0.1, items=0, grader="judged@1")
-    track = make_track(categories=(*make_track().categories, empty))
-    row = row_of(board_of(make_run(tmp_path, "acme", {"kept": 50}, track=track)), "acme")
-    assert (row.standing, row.rank) == (RankStatus.NO_COMPOSITE, None)
 
 
 @pytest.mark.parametrize(
@@ -196,9 +192,6 @@ def test_a_control_needs_no_rows(tmp_path: Path) -> None:
     assert row_of(board_of(run), "no-memory").standing is RankStatus.CONTROL
 
 
-# -- which run stands for a system --------------------------------------------------------------------------------
-
-
 def test_the_latest_run_stands_for_a_system_even_where_it_is_worse(tmp_path: Path) -> None:
     older = make_run(tmp_path, "acme", {"kept": 50})
     newer = make_run(tmp_path, "acme", {"kept": 1}, started=LATER)
@@ -233,9 +226,6 @@ def test_a_submission_that_bears_a_controls_name_neither_hides_it_nor_moves_the_
     ]
 
 
-# -- gap ----------------------------------------------------------------------------------------------------------
-
-
 def test_the_gap_is_over_the_best_control_that_knows_nothing(tmp_path: Path) -> None:
     board = board_of(
         make_run(tmp_path, "no-memory", {"kept": 5}, kind=CONTROL),
@@ -263,9 +253,6 @@ def test_there_is_no_gap_without_a_floor_or_without_a_composite(tmp_path: Path) 
     board = board_of(acme, floor, partial)
     assert row_of(board, "acme").gap == pytest.approx(0.35)
     assert row_of(board, "late").gap is None
-
-
-# -- ranks --------------------------------------------------------------------------------------------------------
 
 
 def many(results: Path) -> list[RunFolder]:
@@ -402,9 +389,6 @@ def test_an_empty_results_folder_has_an_empty_board() -> None:
     assert board_of() == Board(tables=(), runs=(), ledger=())
 
 
-# -- what does not fit ----------------------------------------------------------------------------------------
-
-
 def rewrite_grades(folder: RunFolder, **changes: Any) -> None:
     """Change the first grade of a run by hand."""
     first, *rest = folder.grades()
@@ -456,9 +440,6 @@ def test_a_row_cannot_be_given_a_rank_in_place(tmp_path: Path) -> None:
     with pytest.raises(AttributeError, match="rank"):
         row.rank = RankRange(1, 1)  # type: ignore[misc]
     assert replace(row, rank=None).rank is None
-
-
-# -- baseline, places and the tests of a table -------------------------------------------------------------------
 
 
 def test_each_ranked_row_is_compared_with_the_best_simple_baseline(tmp_path: Path) -> None:

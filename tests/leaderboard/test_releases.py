@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -82,25 +83,23 @@ def test_the_same_board_keeps_its_release(tmp_path: Path, acme: RunFolder) -> No
     assert (tmp_path / "releases" / f"{TODAY}.json").read_bytes() == held
 
 
-def another_run(results: Path, acme: RunFolder) -> None:
-    make_run(results, "zeta")
+def another_run(results: Path, acme: RunFolder) -> object:
+    return make_run(results, "zeta")
 
 
-def a_line_in_the_ledger(results: Path, acme: RunFolder) -> None:
-    Ledger(results).append(LedgerEvent.ACCEPTED, acme, by="Ada", reason="because")
+def a_line_in_the_ledger(results: Path, acme: RunFolder) -> object:
+    return Ledger(results).append(LedgerEvent.ACCEPTED, acme, by="Ada", reason="because")
 
 
-def an_edited_head(results: Path, acme: RunFolder) -> None:
-    edit_head(acme, seeds={"edited": 1})
+CHANGES: dict[str, Callable[[Path, RunFolder], object]] = {
+    "another run": another_run,
+    "a line in the ledger": a_line_in_the_ledger,
+    "an edited head": lambda _results, acme: edit_head(acme, seeds={"edited": 1}),
+    "an earlier run": lambda results, _: make_run(results, "acme", {"kept": 1}, started="2026-10-01T10:00:00+00:00"),
+}
 
 
-def a_run_that_was_taken_out_of_the_table(results: Path, acme: RunFolder) -> None:
-    make_run(results, "acme", {"kept": 1}, started="2026-10-01T10:00:00+00:00")
-
-
-@pytest.mark.parametrize(
-    "change", [another_run, a_line_in_the_ledger, an_edited_head, a_run_that_was_taken_out_of_the_table]
-)
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_another_board_is_another_release(tmp_path: Path, acme: RunFolder, change: Any) -> None:
     first = freeze_and_keep(tmp_path)
     change(tmp_path, acme)

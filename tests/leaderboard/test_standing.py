@@ -33,38 +33,31 @@ def rows(results: Path, *folders: RunFolder) -> dict[str, BoardRow]:
     return {row.run.system.slug: row for row in board.runs}
 
 
-def standing(results: Path, **told: Any) -> RankStatus:
-    return rows(results, make_run(results, "acme", RIGHT, **told))["acme"].standing
-
-
-def test_a_mock_is_shown_and_not_ranked(tmp_path: Path) -> None:
-    row = rows(tmp_path, make_run(tmp_path, "acme", RIGHT, mock=True))["acme"]
-    assert row.standing is RankStatus.MOCK
-    assert row.rank is None
-
-
-def test_a_configuration_is_ranked_like_any_other_row(tmp_path: Path) -> None:
-    stated = Configuration(mode="verbatim", model="no LLM", replaced=("the LLM: left out",))
-    row = rows(tmp_path, make_run(tmp_path, "acme", RIGHT, configuration=stated))["acme"]
-    assert row.standing is RankStatus.RANKED
-    assert row.rank is not None
-
-
-def test_what_was_never_run_against_the_vendor_is_not_ranked(tmp_path: Path) -> None:
-    assert standing(tmp_path, vendor=Vendor(name="Acme", agreed="2026-11-01")) is RankStatus.NOT_THE_VENDOR
-
-
-def test_a_run_against_something_in_the_vendors_place_is_not_ranked(tmp_path: Path) -> None:
-    agreed = replace_vendor(agreed="2026-11-01")
-    assert standing(tmp_path, vendor=agreed, hosts=(ELSEWHERE,)) is RankStatus.NOT_THE_VENDOR
-
-
 def replace_vendor(**changes: Any) -> Vendor:
     return VENDOR.model_copy(update=changes)
 
 
-def test_a_vendor_who_agreed_is_ranked(tmp_path: Path) -> None:
-    assert standing(tmp_path, vendor=replace_vendor(agreed="2026-11-01"), hosts=(THERE,)) is RankStatus.RANKED
+AGREED = replace_vendor(agreed="2026-11-01")
+VERBATIM = Configuration(mode="verbatim", model="no LLM", replaced=("the LLM: left out",))
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({"mock": True}, RankStatus.MOCK),
+        ({"configuration": VERBATIM}, RankStatus.RANKED),
+        ({"vendor": Vendor(name="Acme", agreed="2026-11-01")}, RankStatus.NOT_THE_VENDOR),
+        ({"vendor": AGREED, "hosts": (ELSEWHERE,)}, RankStatus.NOT_THE_VENDOR),
+        ({"vendor": AGREED, "hosts": (THERE,)}, RankStatus.RANKED),
+        ({"track": make_track(released=False)}, RankStatus.UNRELEASED),
+    ],
+    ids=["mock", "configuration", "never run", "in the vendor's place", "agreed", "other data"],
+)
+def test_what_a_run_says_of_itself_may_keep_it_from_a_rank(
+    tmp_path: Path, told: dict[str, Any], expected: RankStatus
+) -> None:
+    row = rows(tmp_path, make_run(tmp_path, "acme", RIGHT, **told))["acme"]
+    assert row.standing is expected and (row.rank is not None) is (expected is RankStatus.RANKED)
 
 
 @pytest.mark.parametrize(("notified", "wanted"), [(13, RankStatus.AWAITING_VENDOR), (14, RankStatus.RANKED)])
@@ -135,13 +128,6 @@ def test_answers_made_elsewhere_are_not_ranked_whatever_their_file_says(tmp_path
     assert rows(tmp_path, folder)["acme"].standing is RankStatus.IMPORTED
 
 
-def test_a_run_on_other_data_than_the_released_is_not_ranked(tmp_path: Path) -> None:
-    assert standing(tmp_path, track=make_track(released=False)) is RankStatus.UNRELEASED
-
-
-# -- source, answers, track ----------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def nothing_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Judge the runs of a test by their benchmarks and sources alone."""
@@ -207,8 +193,6 @@ def test_a_run_whose_answers_are_those_of_an_absent_run_is_not_ranked(tmp_path: 
         edited = edit_head(later, answers_from=answers)
         assert rows(tmp_path, edited)["acme"].standing is expected
 
-
-# -- an accepted run is not displaced ------------------------------------------------------------------------------
 
 EARLY, LATE = "2026-11-01T10:00:00.000+00:00", "2026-11-05T10:00:00.000+00:00"
 

@@ -21,16 +21,14 @@ from memeval.gateway.record import CallRecord
 from memeval.gateway.serving import ModelEndpoint, ModelServer
 from memeval.gateway.serving.hosts import host_routes
 from memeval.records.call import Traffic
-from memeval.records.submission import Submission
 from memeval.records.track import Limits
-from memeval.systems.process import SystemProcess
 from memeval.systems.errors import SystemFailure, SystemNotReady
+from memeval.systems.process import SystemProcess
 from memeval.systems.sandbox import INSIDE_ORIGIN, SandboxMode, find_sandbox
 from memeval.systems.source import find_system
-from tests.support.products import product
+from tests.support.products import SUBMISSIONS, product, submission_of
 from tests.support.vendors import LettaServer, Mem0Server, Vendor, ZepServer
 
-SUBMISSIONS = Path(__file__).parents[2] / "submissions"
 KEY = "key-of-the-vendor-that-no-system-may-see"
 VENDORS: dict[str, type[Vendor]] = {"zep": ZepServer, "letta": LettaServer, "mem0-cloud": Mem0Server}
 DRIVEN = list(VENDORS) if os.environ.get("MEMEVAL_TEST_ALL_HOSTED") else ["zep"]
@@ -56,12 +54,6 @@ class Hosted:
     endpoint: ModelEndpoint
     traffic: list[Traffic]
     printed: list[str]
-
-
-def submission_of(slug: str) -> Submission:
-    found = find_system(slug, SUBMISSIONS).submission
-    assert found is not None
-    return found
 
 
 @pytest.fixture(scope="module", params=DRIVEN)
@@ -202,15 +194,6 @@ def test_each_says_what_it_needs_and_that_nobody_has_run_it(slug: str) -> None:
     text = (SUBMISSIONS / slug / "README.md").read_text()
     for word in ("never been run", "Event time", "Indexing", "speakers", "Limits", "deleted"):
         assert word in text
-
-
-@pytest.mark.parametrize("slug", VENDORS)
-def test_each_lock_names_its_packages_with_digests(slug: str) -> None:
-    lines = (SUBMISSIONS / slug / "requirements.lock").read_text().splitlines()
-    packages = [line for line in lines if not line.startswith(" ")]
-    assert packages and all("==" in line and line.endswith("\\") for line in packages)
-    assert sum("--hash=sha256:" in line for line in lines) >= len(packages)
-    assert not [line for line in lines if "index-url" in line or "://" in line]
 
 
 def system_slug(vendor: Any) -> str:

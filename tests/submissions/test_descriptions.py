@@ -1,5 +1,6 @@
 """Every shipped submission states its configuration, and its product as its lock file and its package have it."""
 
+import ast
 import json
 import re
 from pathlib import Path
@@ -7,46 +8,64 @@ from pathlib import Path
 import pytest
 
 from memeval.records.base import digest_bytes
-from memeval.records.submission import Submission
-from memeval.systems.source import find_system
-from tests.support.products import drive, product
+from tests.support.products import SUBMISSIONS, drive, pins, product, submission_of
 from tests.tools.install_tools import SYSTEMS
 
-SUBMISSIONS = Path(__file__).parents[2] / "submissions"
 SLUGS = sorted(path.parent.name for path in SUBMISSIONS.glob("*/submission.toml"))
 OWN = {"hybrid", "longmemeval-bm25", "memorycd-bm25", "memorycd-long-context", "minilm", "notebook"}
 """Reference systems of memeval: no product."""
 
 
-def submission(slug: str) -> Submission:
-    found = find_system(slug, SUBMISSIONS).submission
-    assert found is not None
-    return found
+EMBEDDER = {
+    ("minilm.py", "vocab.txt"): ("minilm", "hybrid", "chroma", "langgraph-store", "mem0-verbatim"),
+    ("weights.py",): ("mempalace", "mcp-memory-service"),
+    ("vocab.txt",): ("minilm", "mempalace", "mcp-memory-service"),
+}
+"""Files of the embedder, and the submissions that carry the same."""
 
 
 def locked(slug: str) -> dict[str, str]:
     """Return the versions of the packages in the lock files of a submission."""
-    found: dict[str, str] = {}
-    folder = SUBMISSIONS / slug
-    if (folder / "requirements.lock").exists():
-        text = (folder / "requirements.lock").read_text("utf-8")
-        found |= dict(re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", text, flags=re.MULTILINE))
-    if (folder / "package-lock.json").exists():
-        packages = json.loads((folder / "package-lock.json").read_text("utf-8"))["packages"]
+    found = pins(slug) if (SUBMISSIONS / slug / "requirements.lock").exists() else {}
+    if (SUBMISSIONS / slug / "package-lock.json").exists():
+        packages = json.loads((SUBMISSIONS / slug / "package-lock.json").read_text("utf-8"))["packages"]
         found |= {path.removeprefix("node_modules/"): each.get("version", "") for path, each in packages.items()}
     return found
 
 
+@pytest.mark.parametrize("lock", sorted(SUBMISSIONS.glob("*/requirements.lock")), ids=lambda lock: lock.parent.name)
+def test_a_lock_pins_every_package_by_digest_and_names_no_index(lock: Path) -> None:
+    assert pins(lock.parent.name)
+    assert not re.search("index-url|://", lock.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_an_adapter_imports_nothing_of_memeval(slug: str) -> None:
+    for path in (SUBMISSIONS / slug).glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not [name for name in names if name.partition(".")[0] == "memeval"]
+
+
+@pytest.mark.parametrize(("names", "slugs"), list(EMBEDDER.items()))
+def test_the_embedder_is_the_same_in_every_submission_that_carries_it(
+    names: tuple[str, ...], slugs: tuple[str, ...]
+) -> None:
+    for name in names:
+        assert len({(SUBMISSIONS / slug / name).read_bytes() for slug in slugs}) == 1
+
+
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_configuration_is_stated_and_a_product_where_there_is_one(slug: str) -> None:
-    stated = submission(slug)
+    stated = submission_of(slug)
     assert stated.configuration is not None and stated.configuration.model and stated.configuration.mode
     assert (stated.product is None) == (slug in OWN)
 
 
 @pytest.mark.parametrize("slug", sorted(set(SLUGS) - OWN))
 def test_the_package_of_a_product_is_pinned_at_the_stated_version(slug: str) -> None:
-    stated = submission(slug)
+    stated = submission_of(slug)
     assert stated.product is not None and stated.product.package is not None
     version = locked(slug)[stated.product.package]
     assert (stated.product.version or stated.version.removeprefix("client ")) == version
@@ -54,7 +73,7 @@ def test_the_package_of_a_product_is_pinned_at_the_stated_version(slug: str) -> 
 
 
 def test_only_what_has_a_stand_in_is_a_mock() -> None:
-    assert [slug for slug in SLUGS if submission(slug).mock] == ["astrocyte", "langmem", "mem0"]
+    assert [slug for slug in SLUGS if submission_of(slug).mock] == ["astrocyte", "langmem", "mem0"]
 
 
 METADATA = """
@@ -71,7 +90,7 @@ print(json.dumps({"version": found.version, "licences": [one for one in stated i
 @pytest.mark.products
 @pytest.mark.parametrize("slug", SYSTEMS)
 def test_licence_and_version_of_a_product_are_those_of_its_installed_package(slug: str) -> None:
-    stated = submission(slug)
+    stated = submission_of(slug)
     assert stated.product is not None and stated.product.package is not None
     if stated.product.package.startswith("@"):
         modules = Path(product(slug).variables["NODE_PATH"])

@@ -1,7 +1,5 @@
 """Three small products of the examples, measured as the guides say: an MCP server, an HTTP server and a class."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,30 +1,19 @@
 """LongMemEval's lexical baseline gives the scores of its authors' library."""
 
-import importlib.util
-from pathlib import Path
-from types import ModuleType
-
 import pytest
 
-ADAPTER = Path(__file__).resolve().parents[2] / "submissions" / "longmemeval-bm25" / "adapter.py"
+from tests.support.products import SUBMISSIONS, adapter_of
+
+ADAPTER = adapter_of(SUBMISSIONS / "longmemeval-bm25")
 
 
-@pytest.fixture(scope="module")
-def adapter() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("longmemeval_bm25", ADAPTER)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_scores_are_those_of_the_library_it_was_published_with(adapter: ModuleType) -> None:
-    scores = adapter.okapi([["a", "b"], ["a", "c"], ["a"]], ["a", "c"])
+def test_scores_are_those_of_the_library_it_was_published_with() -> None:
+    scores = ADAPTER.okapi([["a", "b"], ["a", "c"], ["a"]], ["a", "c"])
     assert scores == pytest.approx([-0.070662, 0.39798537, -0.09392875], abs=1e-6)
 
 
-def test_only_users_words_count_cases_differ_and_later_sessions_win_ties(adapter: ModuleType) -> None:
-    system = adapter.SessionBM25()
+def test_only_users_words_count_cases_differ_and_later_sessions_win_ties() -> None:
+    system = ADAPTER.SessionBM25()
     for number, (said, replied) in enumerate([("a Kite", "zebra"), ("a kite", "kite"), ("a kite", "")], start=1):
         turns = [{"role": "user", "content": said}, {"role": "assistant", "content": replied}]
         system.ingest_session({"session_id": f"s{number:03}", "date": "2024-01-01", "turns": turns}, "2024-01-01")
@@ -33,5 +22,5 @@ def test_only_users_words_count_cases_differ_and_later_sessions_win_ties(adapter
     assert system.search("Kite", 1)[0]["text"] == "[2024-01-01] user: a Kite"
 
 
-def test_an_empty_memory_has_nothing(adapter: ModuleType) -> None:
-    assert adapter.SessionBM25().search("kite", 5) == []
+def test_an_empty_memory_has_nothing() -> None:
+    assert ADAPTER.SessionBM25().search("kite", 5) == []

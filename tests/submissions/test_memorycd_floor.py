@@ -1,6 +1,5 @@
 """The floor of MemoryCD: every guess by its rule, and a whole run through the ordinary door. Data is synthetic."""
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from memeval.benchmarks.session import BenchmarkSession
 from memeval.evaluation.run.running import RunOptions, run_system
 from memeval.systems.source import folder_source
 from tests.support.memorycd import users, write_data
+from tests.support.products import adapter_of
 
 FOLDER = Path(__file__).parents[2] / "examples" / "memorycd-floor"
 
@@ -29,11 +29,7 @@ TURNED = "\n".join(reversed(SHOWN.replace("\nID", "\n\nID").split("\n\n")))
 
 
 def floor(by: str) -> Any:
-    spec = importlib.util.spec_from_file_location("memorycd_floor", FOLDER / "adapter.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    made = module.Floor(by)
+    made = adapter_of(FOLDER).Floor(by)
     made.retain("Rating: 2/5", {"rating": 2.0, "title": "Weak", "text": "It broke."})
     made.retain("Rating: 5/5", {"rating": 5, "text": "It is fine."})
     return made

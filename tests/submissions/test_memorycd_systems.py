@@ -1,24 +1,12 @@
 """MemoryCD's two ways of choosing what is remembered."""
 
-import importlib.util
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-SUBMISSIONS = Path(__file__).resolve().parents[2] / "submissions"
+from tests.support.products import SUBMISSIONS, adapter_of
 
-
-def load(slug: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(slug.replace("-", "_"), SUBMISSIONS / slug / "adapter.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-BM25, LONG = load("memorycd-bm25"), load("memorycd-long-context")
+BM25, LONG = (adapter_of(SUBMISSIONS / slug) for slug in ("memorycd-bm25", "memorycd-long-context"))
 
 
 def searcher(texts: list[str], **parameters: Any) -> Any:

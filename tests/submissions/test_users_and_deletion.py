@@ -2,14 +2,12 @@
 
 import pytest
 
-from tests.support.products import drive
+from tests.support.products import LOAD_ADAPTER, drive
 
-DRIVE = """
-import asyncio, importlib.util, json, sys
-sys.path.insert(0, sys.argv[1].rpartition("/")[0])
-spec = importlib.util.spec_from_file_location("adapter", sys.argv[1])
-adapter = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(adapter)
+DRIVE = (
+    LOAD_ADAPTER
+    + """
+import asyncio
 made, loop = getattr(adapter, sys.argv[2])(), asyncio.new_event_loop()
 class Memory:
     def __getattr__(self, name):
@@ -38,6 +36,7 @@ memory.forget()
 told["all"] = kept()
 json.dump(told, sys.stdout)
 """
+)
 
 
 @pytest.mark.products

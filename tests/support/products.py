@@ -5,25 +5,41 @@ latter are no dependencies of the project: inspect-ai wants another botocore tha
 it wants a newer Python (its validator does without), and pyarrow is 170 MB that one optional format needs.
 """
 
+import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+from memeval.records.submission import Submission
 from memeval.storage import locked
 from memeval.systems.environments import Environment, environment_for
+from memeval.systems.source import find_system
 
 ROOT = Path(__file__).parents[2]
 SUBMISSIONS = ROOT / "submissions"
+PIN = re.compile(r"([A-Za-z0-9._-]+)==(\S+)(?: ;.*?)?(?: --hash=sha256:[0-9a-f]{64})+")
 CACHE = ROOT / "build" / "cache" / "upstream"
 
 INSPECT = ("inspect-ai==0.3.285",)
 EEE = ("every-eval-ever==0.3.0", "--no-deps", "--python-version", "3.12")
 PYARROW = ("pyarrow==26.0.1", "--no-deps")
+
+
+LOAD_ADAPTER = """
+import importlib.util, json, sys
+sys.path.insert(0, sys.argv[1].rpartition("/")[0])
+spec = importlib.util.spec_from_file_location("adapter", sys.argv[1])
+adapter = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(adapter)
+"""
+"""How a script for :func:`drive` begins that needs the submission's adapter."""
 
 
 class _Running:
@@ -48,6 +64,31 @@ def product(slug: str) -> Environment:
     environment = environment_for(folder, entry if entry.is_file() else None, note=lambda _: None)
     assert environment is not None
     return environment
+
+
+def submission_of(slug: str) -> Submission:
+    """Return the description of a shipped submission."""
+    found = find_system(slug, SUBMISSIONS).submission
+    assert found is not None
+    return found
+
+
+def adapter_of(folder: Path) -> ModuleType:
+    """Return the adapter of a submission that needs no package, imported here."""
+    spec = importlib.util.spec_from_file_location(folder.name.replace("-", "_"), folder / "adapter.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def pins(slug: str) -> dict[str, str]:
+    """Return the version of each package in the lock of a submission; every one has to have digests."""
+    text = (SUBMISSIONS / slug / "requirements.lock").read_text("utf-8").replace("\\\n", " ")
+    lines = [" ".join(line.split()) for line in text.splitlines() if line and not line.startswith("#")]
+    found = [PIN.fullmatch(line) for line in lines]
+    assert [line for line, match in zip(lines, found, strict=True) if match is None] == []
+    return {match[1]: match[2] for match in found if match}
 
 
 def drive(slug: str, script: str, *arguments: str, told: Any = None) -> Any:

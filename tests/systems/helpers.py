@@ -1,10 +1,13 @@
 """Adapters written to a file, and processes that run them."""
 
 import os
+import socket
+import subprocess
 import textwrap
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +71,24 @@ def session(number: int, content: str = "Uses Drone CI.") -> dict[str, Any]:
 def sessions(count: int, content: str = "Uses Drone CI.") -> list[tuple[dict[str, Any], str]]:
     """Return sessions with their timestamps, as ``ingest`` wants them."""
     return [(session(number, content), "2025-01-02") for number in range(1, count + 1)]
+
+
+@contextmanager
+def elsewhere(command: Sequence[str | Path], port: int, **variables: str) -> Iterator[None]:
+    """Run a server that no driver starts, from when it listens; no driver may end it either."""
+    with subprocess.Popen(command, env={**os.environ, **variables}, stderr=subprocess.DEVNULL) as server:
+        try:
+            while True:
+                try:
+                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                    break
+                except OSError:
+                    assert server.poll() is None
+                    time.sleep(0.05)
+            yield
+            assert server.poll() is None
+        finally:
+            server.kill()
 
 
 def gone(pid: int, seconds: float = 5.0) -> bool:

@@ -1,7 +1,5 @@
 """Programs in any language that speak the lines: the example, the published conversation, and those that misspeak."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -295,7 +293,7 @@ def test_a_start_without_a_reply_says_whether_the_request_was_read(
     file = "import sys, time; " + source
     with pytest.raises(SystemTimedOut) as late:
         program(program=(sys.executable, "-c", file), limits=PATIENT.model_copy(update={"load_seconds": 1.0}))
-    assert sentence in late.value.sentence
+    assert "loading the adapter took longer than 1 s" in late.value.sentence and sentence in late.value.sentence
 
 
 def test_the_error_is_named_and_not_what_is_printed_after_it(program: Program, tmp_path: Path) -> None:
@@ -331,11 +329,6 @@ def test_an_error_is_told_with_the_line_of_the_stack_that_was_printed(program: P
     assert raised.value.sentence == f"query failed: 'one' (program.py:{line})."
     with pytest.raises(AdapterRaised, match=r"^query failed: the disk is full\.$"):  # another error than printed
         process.ask("two")
-
-
-def test_a_program_that_never_answers_load_meets_its_limit(program: Program) -> None:
-    with pytest.raises(SystemTimedOut, match=r"loading the adapter took longer than 0\.5 s"):
-        program("time.sleep(60)", limits=PATIENT.model_copy(update={"load_seconds": 0.5}))
 
 
 def test_a_program_that_is_not_there_is_named(program: Program) -> None:

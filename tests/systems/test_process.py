@@ -18,6 +18,7 @@ from memeval.systems.process import SystemProcess
 from tests.systems.helpers import PATIENT, Start, adapter, child_of, gone, session, sessions, write
 
 TINY = PATIENT.model_copy(update={"ask_seconds": 0.2, "take_in_seconds": 0.2, "settle_seconds": 0.1})
+TOO_SLOW = r"query took longer than 0\.2 s \(adapter\.py:\d+ in query\)\. Make it faster, or raise --ask"
 
 
 def test_an_exception_is_a_sentence_and_the_process_goes_on(system: Start, log: list[str]) -> None:
@@ -52,10 +53,7 @@ def test_a_hanging_call_is_cut_off_and_the_process_can_be_started_again(system: 
     process = system("time.sleep(60) if question == 'hang' else None\nreturn 'fine'", limits=TINY)
     pid = child_of(process).pid
     started = time.monotonic()
-    with pytest.raises(
-        SystemTimedOut,
-        match=r"query took longer than 0\.2 s \(adapter\.py:\d+ in query\)\. Make it faster, or raise --ask",
-    ):
+    with pytest.raises(SystemTimedOut, match=TOO_SLOW):
         process.ask("hang")
     assert time.monotonic() - started < 10
     assert not process.alive
@@ -79,16 +77,15 @@ def test_a_wait_that_turns_out_to_be_service_is_counted(system: Start) -> None:
     began = time.monotonic()
     process = system("time.sleep(0.6)\nreturn 'fine'", limits=TINY, waited=lambda: min(0.3, time.monotonic() - began))
     time.sleep(0.4)
-    with pytest.raises(
-        SystemTimedOut,
-        match=r"query took longer than 0\.2 s \(adapter\.py:\d+ in query\)\. Make it faster, or raise --ask",
-    ):
+    with pytest.raises(SystemTimedOut, match=TOO_SLOW):
         process.ask("q")
 
 
-def test_a_signal_proof_hang_is_cut_off_too(system: Start) -> None:
+@pytest.mark.parametrize("sent", [0, signal.SIGSTOP], ids=["runs on", "is stopped"])
+def test_a_signal_proof_hang_is_cut_off_too(system: Start, sent: int) -> None:
     process = system("signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass", limits=TINY)
     pid = child_of(process).pid
+    os.kill(pid, sent)
     with pytest.raises(SystemTimedOut):
         process.ask("q")
     assert gone(pid)
@@ -370,21 +367,10 @@ def test_nothing_outlives_memeval_however_it_ends(tmp_path: Path, end: str) -> N
     assert not Path(folder).exists()
 
 
-def test_a_reply_that_nobody_reads_any_more_leaves_nothing_behind(tmp_path: Path) -> None:
-    folder = _abandoned(tmp_path, "process.ask('last')")
-    assert not folder.exists()
-
-
-def test_an_abandoned_system_takes_nothing_with_it_but_its_own_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize("temporary", ["last", "precious"])
+def test_a_reply_that_nobody_reads_any_more_leaves_only_what_is_not_the_systems(tmp_path: Path, temporary: str) -> None:
     precious = tmp_path / "precious"
     precious.mkdir()
-    folder = _abandoned(tmp_path, f"process.ask({str(precious)!r})")
-    assert precious.is_dir()
-    assert not folder.exists()
-
-
-def _abandoned(tmp_path: Path, end: str) -> Path:
-    """Let memeval die while a call is under way, which then comes back; return the system's folder."""
     body = """
     os.environ['TMPDIR'] = question
     if question != 'q':
@@ -394,9 +380,9 @@ def _abandoned(tmp_path: Path, end: str) -> Path:
             time.sleep(0.001)
     return str(subprocess.Popen(['/bin/sleep', '60']).pid)
     """
-    pid, folder, grandchild = _said_by_a_parent(tmp_path, body, end)
+    pid, folder, grandchild = _said_by_a_parent(tmp_path, body, f"process.ask({str(tmp_path / temporary)!r})")
     assert gone(int(pid)) and gone(int(grandchild))
-    return Path(folder)
+    assert precious.is_dir() and not Path(folder).exists()
 
 
 def _said_by_a_parent(tmp_path: Path, body: str, end: str) -> list[str]:
@@ -413,10 +399,3 @@ def _said_by_a_parent(tmp_path: Path, body: str, end: str) -> list[str]:
         env={**os.environ, "PYTHONPATH": str(harness)},
     )
     return ended.stdout.split()[:3]
-
-
-def test_a_stopped_process_times_out(system: Start) -> None:
-    process = system(limits=TINY)
-    os.kill(child_of(process).pid, signal.SIGSTOP)
-    with pytest.raises(SystemTimedOut):
-        process.ask("q")

@@ -1,7 +1,5 @@
 """What an author reads for common mistakes: what happened, where in the adapter, and what to do; real processes."""
 
-from __future__ import annotations
-
 import dataclasses
 import socket
 import textwrap

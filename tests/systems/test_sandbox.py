@@ -1,7 +1,5 @@
 """Real systems in a real bubblewrap: what they see, how they reach memeval, and how they end."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os

@@ -15,25 +15,16 @@ import pytest
 from memeval.records.errors import BadInput
 from memeval.records.run import ServiceIdentity
 from memeval.records.submission import Service, ServiceName
-from memeval.records.track import Limits
 from memeval.systems import inside_services
 from memeval.systems.child import Launch
 from memeval.systems.launching import service_identities
 from memeval.systems.process import SystemProcess
 from memeval.systems.sandbox import SandboxMode, find_sandbox
+from tests.systems.helpers import PATIENT, session
 
 BOTH = (
     Service(name=ServiceName.REDIS, variable="REDIS_URL"),
     Service(name=ServiceName.POSTGRES, variable="DATABASE_URL"),
-)
-
-PATIENT = Limits(
-    load_seconds=120.0,
-    reset_seconds=30.0,
-    take_in_seconds=30.0,
-    settle_seconds=30.0,
-    ask_seconds=30.0,
-    reply_bytes=100_000,
 )
 
 ADAPTER = """
@@ -81,11 +72,6 @@ needs_services = pytest.mark.skipif(
 )
 
 
-def a_session() -> dict[str, object]:
-    turn = {"turn_id": "s001:t01", "role": "user", "content": "Uses Redis."}
-    return {"session_id": "s001", "date": "2025-01-02", "turns": [turn]}
-
-
 def awaited(true: Callable[[], bool], seconds: float = 20.0) -> bool:
     """Wait for something to be so; return whether it is."""
     deadline = time.monotonic() + seconds
@@ -115,10 +101,11 @@ def test_a_system_uses_its_databases_and_they_end_with_it(tmp_path: Path, mode: 
     log: list[str] = []
     sandbox = find_sandbox(mode, log.append)
     launch = Launch(file, folder=tmp_path, services=BOTH)
-    with SystemProcess(launch, PATIENT, log.append, sandbox=sandbox) as system:
+    limits = PATIENT.model_copy(update={"load_seconds": 120.0})
+    with SystemProcess(launch, limits, log.append, sandbox=sandbox) as system:
         system.start()
         system.reset()
-        system.ingest([(a_session(), "2025-01-02")])
+        system.ingest([(session(1, "Uses Redis."), "2025-01-02")])
         said = json.loads(system.ask("What is used?", "2025-01-03").answer)
         folder = str(Path(said.pop("folder")).parent)
         if sandbox is None:

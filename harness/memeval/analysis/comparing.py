@@ -58,10 +58,9 @@ def compare_runs(folders: Sequence[RunFolder]) -> Comparison:
 
     Errors count as 0, as in the scores. Items of one cluster count as one unit (see
     :func:`memeval.statistics.flips.family_tests`). P-values are corrected in two families: the composites and
-    categories of all runs, and the metrics of all runs.
-
-    ``folders``: at least two runs, of one track or with the same responses. Raises ``BadInput`` if fewer than two runs,
-    a run appears twice, the runs are not comparable, or the rows of a run are missing.
+    categories of all runs, and the metrics of all runs. ``folders``: at least two runs, of one track or with the same
+    responses. Raises ``BadInput`` if fewer than two runs, a run appears twice, the runs are not comparable, or the rows
+    of a run are missing.
     """
     if len(folders) < 2:
         raise BadInput("comparing needs at least two runs.", remedy="Name two or more runs.")

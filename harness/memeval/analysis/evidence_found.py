@@ -60,9 +60,8 @@ class EvidenceFinder:
 
     Evidence is found if an item names it or has exactly its text, or if the context contains it. So a system that
     returns its whole history has found everything. If the key and the system name turns, evidence is turns. Otherwise
-    it is sessions, and any turn of a session counts.
-
-    ``reader_tokens``: token limit of a model reader's context; ``None`` for no limit.
+    it is sessions, and any turn of a session counts. ``reader_tokens``: token limit of a model reader's context;
+    ``None`` for no limit.
     """
 
     def __init__(self, scenario: Scenario, contexts: Mapping[str, Context], reader_tokens: int | None = None) -> None:

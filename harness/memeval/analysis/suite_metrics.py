@@ -20,9 +20,8 @@ QUANTILES = (50, 95, 99)
 def percentile(values: Sequence[float], p: float) -> float | None:
     """Return a percentile with linear interpolation; ``None`` for no values.
 
-    Position ``(n − 1) · p / 100`` in the ordered values (Astrocyte's evaluation, ``percentile``).
-
-    ``p``: from 0 to 100. Raises ``ValueError`` if ``p`` is outside this range.
+    Position ``(n − 1) · p / 100`` in the ordered values (Astrocyte's evaluation, ``percentile``). ``p``: from 0 to 100.
+    Raises ``ValueError`` if ``p`` is outside this range.
     """
     if not 0 <= p <= 100:
         raise ValueError(f"the percentile must be between 0 and 100, not {p:g}")

@@ -1,7 +1,5 @@
 """Stored audits of judges, in folders under ``results/audits``."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Stored reports of the conformance checks, one file per submission and environment, under ``results/conformance``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from memeval.archive.rows import indented, write_files

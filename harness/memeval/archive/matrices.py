@@ -1,7 +1,5 @@
 """Stored matrices, in folders under ``results/matrices``. They can be computed again from their runs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path

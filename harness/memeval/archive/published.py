@@ -1,7 +1,5 @@
 """Takes a run from a published board: from its web address, or from a folder with the board's files."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 import urllib.request

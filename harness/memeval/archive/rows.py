@@ -1,7 +1,5 @@
 """Reading and writing row files: one canonical JSON object per line, gzipped in sealed runs."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

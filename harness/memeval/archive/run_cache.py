@@ -4,8 +4,6 @@ A kept file counts only for the same inputs and the same code, and only with its
 computed from a run are its ``run.json``, which has the digests of all rows. Everything can be deleted at any time.
 """
 
-from __future__ import annotations
-
 import contextlib
 import zlib
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Stored runs, in folders ``results/<benchmark>/<slug>/<run_id>/``."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

@@ -4,8 +4,6 @@ Keys come from an ``allowed_signers`` file of the checkout that verifies: a chec
 Formats: ``man ssh-keygen``, section ALLOWED SIGNERS, and OpenSSH's PROTOCOL.sshsig.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -4,8 +4,6 @@ The first 16 digits are of the submission digest, the last 8 of the digest of th
 without what runs, and each run stays beside the description that it had.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import tempfile

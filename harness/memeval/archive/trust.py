@@ -1,7 +1,5 @@
 """The trust in a run, derived from its files and the ledger, and never typed in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

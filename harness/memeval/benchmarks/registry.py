@@ -44,8 +44,6 @@ class BrokenBenchmark(BadInput):
 
 @dataclass(frozen=True)
 class Origin:
-    """The installed package that has a benchmark."""
-
     package: str
     """Name of the distribution; blank if unknown."""
     version: str
@@ -78,7 +76,6 @@ class Extension:
             raise self.unusable(error) from error
 
     def unusable(self, error: BaseException) -> BadInput:
-        """Return the error that names package and extension."""
         said = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}".rstrip(".")
         problem = error.problem if isinstance(error, BadInput) else f"{said}."
         return BadInput(

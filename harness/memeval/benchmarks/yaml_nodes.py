@@ -171,7 +171,6 @@ class Entry:
         return (Entry(node, self._singular(key), known, self._problems) for node in self._items(key))
 
     def mixed(self, key: str, known: Collection[str]) -> Iterator[str | Entry]:
-        """Yield the texts and the mappings of a list."""
         for node in self._items(key):
             if _is(node, "mapping"):
                 yield Entry(node, f"{self._what}: {key}", known, self._problems)

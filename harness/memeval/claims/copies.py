@@ -27,9 +27,8 @@ class Copies:
     """Finds published files in a folder.
 
     The file ``path`` of ``owner/name`` is at ``owner__name/path``, at ``path`` itself, or there with ``__`` in place of
-    ``/``; each with or without ``.gz``. So a clone of the repository and a folder of clones both work.
-
-    ``folder``: the folder; ``None`` for the files that ``memeval sources pull`` fetched.
+    ``/``; each with or without ``.gz``. So a clone of the repository and a folder of clones both work. ``folder``: the
+    folder; ``None`` for the files that ``memeval sources pull`` fetched.
     """
 
     def __init__(self, folder: Path | None = None) -> None:

@@ -142,10 +142,9 @@ def findings_folder(results: Path) -> Path:
 def read_findings(results: Path, hidden: Embargo = NOTHING_WAITS) -> FindingsReport | None:
     """Return all findings that belong to a results folder; ``None`` if there is no folder of findings.
 
-    Every value is counted from the rows in ``imported`` of the results folder: no published file is needed.
-
-    ``hidden``: findings and files to leave out. Raises ``BadInput`` if a file cannot be read or is not valid, or a
-    claim names a file or a judge that is not stored.
+    Every value is counted from the rows in ``imported`` of the results folder: no published file is needed. ``hidden``:
+    findings and files to leave out. Raises ``BadInput`` if a file cannot be read or is not valid, or a claim names a
+    file or a judge that is not stored.
     """
     folder = findings_folder(results)
     if not folder.is_dir():
@@ -247,9 +246,8 @@ def claim_verdict(claim: PublishedClaim, found: Recount | None) -> ClaimVerdict:
     """Return the verdict on a claim.
 
     A value holds if it is the recounted value within its printed digits, or within the margin that the claim states. It
-    differs only if words link the claim to the counted file, and repository and commit are known.
-
-    ``found``: its recount; ``None`` if there is no file to count.
+    differs only if words link the claim to the counted file, and repository and commit are known. ``found``: its
+    recount; ``None`` if there is no file to count.
     """
     if claim.absent:
         return ClaimVerdict.FILE_ABSENT

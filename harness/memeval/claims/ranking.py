@@ -17,7 +17,6 @@ def stored_ranks(results: Path, files: Sequence[RegradedFile]) -> dict[str, Rank
 
     Files are ranked among themselves if source, group, answer model, benchmark, protocol, tier and data are the same,
     and the rules can judge their answers. A group of one file has no ranks, nor has a file with signs of a broken run.
-
     Raises ``BadInput`` if the rows of a file are missing or invalid.
     """
     groups: dict[tuple[object, ...], list[RegradedFile]] = defaultdict(list)
@@ -38,9 +37,8 @@ def group_ranks(files: Sequence[Sequence[RegradedRow]]) -> tuple[RankRange, ...]
     """Return the rank range of each file of a group.
 
     The method is that of the board, ``ranks@2``: sign flips of whole clusters, corrected for all pairs of files (see
-    :func:`memeval.statistics.flips.pair_tests`). Only items that the rules judge in every file count.
-
-    ``files``: the rows of each file, at least two files. Repetitions of an item are averaged.
+    :func:`memeval.statistics.flips.pair_tests`). Only items that the rules judge in every file count. ``files``: the
+    rows of each file, at least two files. Repetitions of an item are averaged.
     """
     scores = [_scores(rows) for rows in files]
     items = sorted(set.intersection(*(set(each) for each in scores)))

@@ -101,9 +101,7 @@ def stored_rows(results: Path, summary: RegradedFile) -> list[RegradedRow]:
 def check_regraded(results: Path, summary: RegradedFile) -> list[str]:
     """Return what does not agree between the rows of a regraded file and its summary, as sentences.
 
-    Needs neither the published file nor the benchmark's data.
-
-    Raises ``BadInput`` if the rows are missing or invalid.
+    Needs neither the published file nor the benchmark's data. Raises ``BadInput`` if the rows are missing or invalid.
     """
     rows = stored_rows(results, summary)
     problems = []
@@ -133,10 +131,9 @@ def regraded_checks(
 ) -> Iterator[Check]:
     """Yield a check for each regraded file: its figures are counted again from its rows.
 
-    The rows are compared with the published file where that is here.
-
-    ``results``: a folder of results. One without regraded files gets no check. ``copies``: the published files;
-    ``None`` for those that were pulled. ``sessions``: the benchmarks; ``None`` for those in memeval's data folder.
+    The rows are compared with the published file where that is here. ``results``: a folder of results. One without
+    regraded files gets no check. ``copies``: the published files; ``None`` for those that were pulled. ``sessions``:
+    the benchmarks; ``None`` for those in memeval's data folder.
     """
     published, copies, sessions = _published(sources), copies or Copies(), sessions or Sessions()
     for path in listed(results / IMPORTED, "*/*.json"):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def overall(
     suite: Annotated[
-        str | None, typer.Argument(help="A suite of benchmarks, such as retrieval@1. Default: all suites.")
+        str | None, typer.Argument(help="A suite of benchmarks, such as retrieval@2. Default: all suites.")
     ] = None,
     lead: Annotated[
         tuple[str, str] | None,
@@ -32,12 +32,13 @@ def overall(
 ) -> None:
     """Show one index for each system over several benchmarks.
 
-    0 is the no-memory baseline, and 100 the oracle baseline or a perfect score. The index is the weighted mean over
-    the benchmarks of a suite. Only systems with a ranked run on every benchmark have one. The intervals are 95 %.
+    0 is the no-memory baseline. 100 is a perfect score, or the oracle baseline if the suite says so. The index is the
+    weighted mean over the benchmarks of a suite. Only systems with a ranked run on every benchmark have one. The
+    intervals are 95 %.
 
     --lead draws 10,000 weightings and counts how often A has a higher index than B.
 
-    Example: memeval overall retrieval@1 --lead bm25s hybrid
+    Example: memeval overall retrieval@2 --lead bm25s hybrid
     """
     from memeval.leaderboard.overall import overall as overall_of
     from memeval.leaderboard.suites import FILE, find_suite, read_suites
@@ -45,7 +46,7 @@ def overall(
     if as_csv and (as_json or lead):
         raise BadInput(f"--csv and {'--json' if as_json else '--lead'} are both given.", remedy="Give one of them.")
     if lead and suite is None:
-        raise BadInput("--lead needs a suite.", remedy="Name one: memeval overall retrieval@1 --lead A B.")
+        raise BadInput("--lead needs a suite.", remedy="Name one: memeval overall retrieval@2 --lead A B.")
     known = read_suites(suites or FILE)
     wanted = known if suite is None else (find_suite(known, suite),)
     from memeval import api

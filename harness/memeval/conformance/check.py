@@ -1,7 +1,5 @@
 """The type of a check, and the exceptions that report its result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ A reply that contains the word shows that the system remembered the fact, so no 
 derived from a seed, so an adapter cannot know them in advance.
 """
 
-from __future__ import annotations
-
 import random
 import unicodedata
 from collections.abc import Callable

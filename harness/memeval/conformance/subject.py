@@ -267,16 +267,13 @@ class CheckedMemory:
 class CheckedSystem:
     """The checked system, and the facts that are planted in it.
 
-    ``new_instance``: makes an instance that is not started; its argument receives the printed lines. ``deterministic``:
-    whether the system declares that identical runs give equal answers.
+    ``new_instance``: makes an instance that is not started; its argument is given the printed lines, which none reads.
+    ``deterministic``: whether the system declares that identical runs give equal answers.
     """
 
-    def __init__(
-        self, new_instance: Callable[[Log], SystemInstance], seed: str, *, deterministic: bool, log: Log
-    ) -> None:
+    def __init__(self, new_instance: Callable[[Log], SystemInstance], seed: str, *, deterministic: bool) -> None:
         self._new_instance = new_instance
         self._seed = seed
-        self._log = log
         self.deterministic = deterministic
         self.over = False
         """Whether the time for all checks is used up."""
@@ -325,7 +322,7 @@ class CheckedSystem:
         return self._shared
 
     def _new_memory(self) -> CheckedMemory:
-        memory = CheckedMemory(self._new_instance(self._log), self)
+        memory = CheckedMemory(self._new_instance(lambda line: None), self)
         self._open.append(memory)
         return memory
 

@@ -10,11 +10,10 @@ The other checks are shown beside the scores. A system that loses dates, speaker
 scores are its own. The limit of ``search`` is not mandatory, because a run cuts additional items.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from memeval.conformance.check import ContractCheck, ContractViolation, MethodMissing
@@ -25,37 +24,22 @@ from memeval.records.conformance import CheckOutcome, ConformanceCheck
 from memeval.systems.channel import Log
 from memeval.systems.errors import SystemFailure
 
+_mandatory = partial(ContractCheck, mandatory=True)
+_of_banks = partial(ContractCheck, needs=("retain", "recall"))
+_of_deletion = partial(ContractCheck, needs=("retain", "recall", "forget"), after="forget-forgets")
+
 CHECKS = (
-    ContractCheck(
-        "planted-fact",
-        "Ingested facts are found as soon as settle returns.",
-        foundations.planted_fact,
-        mandatory=True,
-        after=None,
+    _mandatory(
+        "planted-fact", "Ingested facts are found as soon as settle returns.", foundations.planted_fact, after=None
     ),
-    ContractCheck(
-        "reset-resets",
-        "After reset, the memory is empty.",
-        foundations.reset_resets,
-        mandatory=True,
-        after="planted-fact",
-    ),
-    ContractCheck(
-        "isolation",
-        "Instances and scenarios share no data.",
-        foundations.isolation,
-        mandatory=True,
-        after="reset-resets",
-    ),
-    ContractCheck(
+    _mandatory("reset-resets", "After reset, the memory is empty.", foundations.reset_resets, after="planted-fact"),
+    _mandatory("isolation", "Instances and scenarios share no data.", foundations.isolation, after="reset-resets"),
+    _mandatory(
         "unicode-accepted",
         "Emoji, several scripts and control characters cause no error.",
         foundations.unicode_accepted,
-        mandatory=True,
     ),
-    ContractCheck(
-        "long-accepted", "A message of 20,000 characters causes no error.", foundations.long_accepted, mandatory=True
-    ),
+    _mandatory("long-accepted", "A message of 20,000 characters causes no error.", foundations.long_accepted),
     ContractCheck("event-time", "Dates of sessions are stored and used.", contents.event_time),
     ContractCheck("assistant-kept", "Statements of the assistant are stored.", contents.assistant_kept),
     ContractCheck("second-speaker-kept", "Statements of both speakers are stored.", contents.second_speaker_kept),
@@ -74,9 +58,7 @@ CHECKS = (
     ContractCheck("long-kept", "Every part of a long message is found.", contents.long_kept, after="long-accepted"),
     ContractCheck("taken-in-twice", "Ingesting a session twice causes no error.", contents.taken_in_twice),
     ContractCheck("k-honoured", "search returns at most k items.", asking.k_honoured, needs=("search",)),
-    ContractCheck(
-        "filters-honoured", "recall filters by bank, tags and time.", calls.filters_honoured, needs=("retain", "recall")
-    ),
+    _of_banks("filters-honoured", "recall filters by bank, tags and time.", calls.filters_honoured),
     ContractCheck(
         "forget-forgets", "A forgotten fact is not found, not even by a paraphrase.", calls.forgets, needs=("forget",)
     ),
@@ -96,23 +78,13 @@ CHECKS = (
         asking.context_tokens,
         needs=("get_context_tokens", "query"),
     ),
-    ContractCheck(
-        "banks-apart", "Banks with similar names are kept apart.", calls.banks_apart, needs=("retain", "recall")
-    ),
-    ContractCheck(
+    _of_banks("banks-apart", "Banks with similar names are kept apart.", calls.banks_apart),
+    _of_deletion(
         "forget-keeps-others",
         "A deletion by id removes nothing else, and the text can be told again.",
         calls.forget_keeps_others,
-        needs=("retain", "recall", "forget"),
-        after="forget-forgets",
     ),
-    ContractCheck(
-        "forget-bank",
-        "A forgotten bank is empty, and other banks are not.",
-        calls.forget_bank,
-        needs=("retain", "recall", "forget"),
-        after="forget-forgets",
-    ),
+    _of_deletion("forget-bank", "A forgotten bank is empty, and other banks are not.", calls.forget_bank),
     ContractCheck(
         "export-forgets",
         "An export does not contain what was forgotten.",
@@ -147,37 +119,30 @@ SECONDS = 600.0
 """Default time limit for all checks together."""
 
 
-def _ignore(_value: object) -> None:
-    pass
-
-
 def check_system(
     new_instance: Callable[[Log], SystemInstance],
     *,
     seed: str,
     deterministic: bool,
     seconds: float = SECONDS,
-    log: Log = _ignore,
-    on_check: Callable[[ConformanceCheck], None] = _ignore,
     stop: Callable[[], None] = lambda: None,
 ) -> tuple[ConformanceCheck, ...]:
-    """ContractCheck with planted facts whether a system fulfils the adapter contract.
+    """Check with planted facts whether a system fulfils the adapter contract.
 
     After a failed check, a crash or a timeout, the next check gets a new instance.
 
     Args:
-        new_instance: makes an instance that is not started; its argument receives the printed lines.
+        new_instance: makes an instance that is not started; its argument is given the printed lines, which none reads.
         seed: the seed of the planted facts: the submission's digest, so that no adapter knows them in advance.
         deterministic: whether the submission declares that identical runs give equal answers.
         seconds: time limit for all checks together; the system is then killed.
-        log: receives each line that the system prints, from other threads.
         stop: called after each check, before its result is used. It raises an exception to stop the suite, for
             example when a budget is spent: the system then failed because its model calls were refused.
 
     Returns:
         All checks, in the order of :data:`CHECKS`.
     """
-    subject = CheckedSystem(new_instance, f"{SUITE}/{seed}", deterministic=deterministic, log=log)
+    subject = CheckedSystem(new_instance, f"{SUITE}/{seed}", deterministic=deterministic)
     results: dict[str, ConformanceCheck] = {}
     timer = threading.Timer(seconds, subject.kill)
     timer.daemon = True
@@ -188,7 +153,6 @@ def check_system(
             stop()
             if result.outcome is CheckOutcome.FAILED:
                 subject.close_shared()
-            on_check(result)
     finally:
         timer.cancel()
         timer.join()

@@ -1,7 +1,5 @@
 """Makes responses from the replies of a system, with its usage; where it only retrieves, the reader answers."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Contexts in stored form: each distinct text of a scenario once, and turns of its history by id instead of text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Where scenarios run: the interface of executors, the one writer of what they produce, and when a run stops early."""
 
-from __future__ import annotations
-
 import contextlib
 import queue
 import re

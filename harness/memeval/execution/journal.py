@@ -3,8 +3,6 @@
 Every line has a checksum. A damaged line is refused by number, never skipped.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import threading

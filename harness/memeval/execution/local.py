@@ -1,7 +1,5 @@
 """Runs scenarios on this machine: threads that each own an adapter instance."""
 
-from __future__ import annotations
-
 import math
 import queue
 import threading

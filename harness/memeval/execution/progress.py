@@ -1,7 +1,5 @@
 """Progress on standard error: items done, items per second, time left."""
 
-from __future__ import annotations
-
 import sys
 import time
 from types import TracebackType

@@ -1,7 +1,5 @@
 """Readers: they answer from retrieved context, for systems that only retrieve."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from memeval.execution.extractive.reader import ExtractiveReader

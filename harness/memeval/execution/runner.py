@@ -1,7 +1,5 @@
 """Runs one scenario through one system: ingest, settle, ask, and handle failures of the system."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait

@@ -1,7 +1,5 @@
 """Redacts secrets in stored text, such as errors and output of systems. Answers are not changed."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The work of a run: scenarios with open items, and their steps, read one by one: long histories stay out of memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,7 +1,5 @@
 """Prices of calls, and caps on dollars, tokens and minutes: a call's maximum is reserved before it is sent."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time

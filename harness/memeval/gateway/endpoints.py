@@ -1,7 +1,5 @@
 """Endpoints of models, their keys, and the makers of models."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 from collections.abc import Mapping

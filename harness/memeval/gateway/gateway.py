@@ -1,7 +1,5 @@
 """All model calls: answered from the record, joined with an equal call in flight, or sent within limits and budget."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterable

@@ -1,7 +1,5 @@
 """What the body of a provider's error says, whatever its form."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """The record of calls: on disk before a reply counts, shared by processes, intact after a killed process."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import json

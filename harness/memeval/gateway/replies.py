@@ -1,7 +1,5 @@
 """What of a model's reply is an answer: its text without thinking, or the reason why the try failed."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

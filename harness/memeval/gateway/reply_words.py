@@ -1,7 +1,5 @@
 """The text of a model's message in any form, and the words of providers for ends, parts and errors."""
 
-from __future__ import annotations
-
 import re
 from functools import cache, cached_property
 from importlib import resources

@@ -1,7 +1,5 @@
 """Sending one call: rate-limited, within the budget, and retried."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable

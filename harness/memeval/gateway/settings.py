@@ -1,7 +1,5 @@
 """Request settings: the same for every model, except for families of models that refuse some of them."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

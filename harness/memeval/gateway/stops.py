@@ -1,7 +1,5 @@
 """What callers of a gateway know of it: how they make calls, and the errors that end a run, which can be resumed."""
 
-from __future__ import annotations
-
 from collections.abc import Coroutine
 from typing import Any, Protocol, TypeVar
 

@@ -16,8 +16,6 @@ CORRECTED = "corrected"
 
 @dataclass(frozen=True)
 class DeliveredContexts:
-    """The contexts of an item's questions."""
-
     texts: tuple[str | None, ...] = ()
     """The text of each context, in the order of the questions; ``None`` where none is stored."""
     read: bool = False
@@ -104,7 +102,6 @@ def first_failure(responses: Sequence[Response]) -> tuple[GradeState, str] | Non
 
 
 def last_attempts(responses: Iterable[Response]) -> dict[str, Response]:
-    """Return the last attempt of each question, by question id."""
     last: dict[str, Response] = {}
     for response in responses:
         previous = last.get(response.question_id)

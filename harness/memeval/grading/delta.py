@@ -109,7 +109,6 @@ def delta_key(item: ItemKey, responses: Sequence[Response], grader: str) -> Delt
 
 
 def verdict_reason(found: Efficiency) -> str:
-    """Return the reason of a verdict by the published rule, as a sentence."""
     if found.value is None:
         return found.reason or "Efficiency is undefined."
     return f"Efficiency {found.value:.3f} is {'above' if found.passes else 'not above'} {PASS_ABOVE}."

@@ -46,8 +46,6 @@ def holds(text: str, keywords: Sequence[str], *, one: bool) -> bool:
 
 
 class TextIndex:
-    """The texts that a scenario stores in a system."""
-
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
         self.texts = {step.text_id: step for step in scenario.steps if isinstance(step, Retain)}

@@ -219,7 +219,6 @@ def measures(key: StoreKey, claims: Claims) -> dict[str, float | None]:
 
 
 def _values(key: StoreKey) -> Iterator[tuple[str, _StoredValue]]:
-    """Yield every phrase of a key with its value."""
     for number, subject in enumerate(key.subjects):
         current = () if subject.current is None else (subject.current,)
         for kind, in_history in ((current, True), (subject.stale, True), (subject.never, False)):

@@ -54,8 +54,6 @@ _CANNOT_SAY = (
 
 @dataclass(frozen=True)
 class CalibrationAnswer:
-    """One calibration answer before it is judged."""
-
     item: ItemKey
     kind: ProbeKind
     expected: bool
@@ -187,8 +185,6 @@ def _sentence(text: str) -> str:
 
 @dataclass(frozen=True)
 class _CalibrationValue:
-    """A value in some item's key."""
-
     cluster: str
     phrases: tuple[str, ...]
     about: frozenset[str]

@@ -95,7 +95,6 @@ class ModelJudge:
 
     @property
     def name(self) -> str:
-        """Name and version; part of the track."""
         return f"openai:{self.model}@{VERSION}"
 
     def prompts(self, package: str) -> dict[str, str]:
@@ -130,8 +129,6 @@ class ModelJudge:
 
 
 class RecordedJudge:
-    """Judges from recorded calls only."""
-
     def __init__(self, judge: ModelJudge, calls: Mapping[Digest, Call]) -> None:
         self.name = judge.name
         self.used: dict[Digest, Call] = {}

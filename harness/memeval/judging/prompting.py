@@ -96,7 +96,6 @@ def prompt_name(key: AnswerKey) -> str:
 
 
 def fenced(answer: str, mark: str) -> str:
-    """Return an answer between two lines with a mark."""
     begin, end = fence(mark)
     return f"{begin}\n{answer}\n{end}"
 

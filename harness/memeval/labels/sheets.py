@@ -42,10 +42,8 @@ class PublishedAnswers:
 def reading_sheet(rows: Sequence[SampleRow], answers: PublishedAnswers, benchmark: str) -> Iterator[dict[str, Any]]:
     """Yield what a reader sees: id, question, expected answer, answer, and the turns that prove the expected answer.
 
-    Nothing names the system, its verdicts or the file.
-
-    ``rows``: the drawn rows, in the order of reading. Raises BadInput: an answer is missing, or is not the one that was
-    drawn.
+    Nothing names the system, its verdicts or the file. ``rows``: the drawn rows, in the order of reading. Raises
+    BadInput: an answer is missing, or is not the one that was drawn.
     """
     session = answers.sessions.session(benchmark, None, None)
     keys = {key.item_id: key for key in session.dataset.answer_keys()}

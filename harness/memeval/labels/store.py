@@ -127,7 +127,6 @@ def label_checks(results: Path) -> Iterator[Check]:
     """Yield a check for each sample: it can be drawn again, and its labels are those of its readers.
 
     If the rules of the draw were removed, the strata cannot be made again, only checked against the drawn rows.
-
     ``results``: a folder of results. One without samples gets no check.
     """
     for path in listed(results / LABELS, f"*/{SAMPLE}"):

@@ -96,9 +96,8 @@ def _comparisons(
 ) -> list[_Other]:
     """Return the further comparisons of a run with an accepted baseline.
 
-    A loss that a maintainer accepted is not reported again: runs before it do not count.
-
-    ``accepted``: the accepted runs before it, newest first. ``found``: those of the baseline.
+    A loss that a maintainer accepted is not reported again: runs before it do not count. ``accepted``: the accepted
+    runs before it, newest first. ``found``: those of the baseline.
     """
     if not found or not accepted:
         return []

@@ -24,9 +24,7 @@ def power_of(folder: RunFolder, settings: CheckSettings) -> CheckPower:
     """Return the smallest drop of the composite and of each category that the check finds in 80 % of cases.
 
     The p-value of a single drop must be below the level divided by the number of tests. The check asks for less if its
-    tests depend on one another.
-
-    Raises BadInput: rows of the run are missing or damaged.
+    tests depend on one another. Raises BadInput: rows of the run are missing or damaged.
     """
     run = read_measured(folder)
     family = check_metrics(run, [run] * LATENCY_RUNS, settings)

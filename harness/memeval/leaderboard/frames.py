@@ -57,11 +57,10 @@ class Frames:
     :mod:`memeval.leaderboard.frame_columns`. Changing a frame changes no file. A run that is stored twice is there
     once.
 
-    With pyarrow, an index in the cache folder saves reading a run twice; see
-    :mod:`memeval.leaderboard.frame_index`. Frames warn of what they leave out, with its ``FramesWarning``.
-
-    ``rebuild``: whether to read all runs again, instead of using the index. Raises BadInput: there is no such folder.
-    While a frame is built: a run or the ledger cannot be read.
+    With pyarrow, an index in the cache folder saves reading a run twice; see :mod:`memeval.leaderboard.frame_index`.
+    Frames warn of what they leave out, with its ``FramesWarning``. ``rebuild``: whether to read all runs again, instead
+    of using the index. Raises BadInput: there is no such folder. While a frame is built: a run or the ledger cannot be
+    read.
     """
 
     def __init__(self, results: str | Path = "results", *, rebuild: bool = False) -> None:

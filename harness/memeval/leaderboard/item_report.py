@@ -26,10 +26,8 @@ from memeval.systems.channel import visible
 def item_reports(results: Path, name: str | None = None) -> list[ItemReport]:
     """Return the item statistics of each track that has ranked systems, the ones with the most systems first.
 
-    Statistics are over the ranked systems of the board, each with its latest run. Controls are apart: most of them
-    fail on purpose, and would make every item look harder and more discriminating. Copied responses are not searched
-    for.
-
+    Statistics are over the ranked systems of the board, each with its latest run. Controls are apart: most of them fail
+    on purpose, and would make every item look harder and more discriminating. Copied responses are not searched for.
     ``name``: a benchmark, with or without its version, or the id of a track; ``None`` for all. Raises BadInput: there
     is no such run, no system is ranked, or grades are missing or damaged.
     """

@@ -70,10 +70,9 @@ def marks_across(
     """Compare the responses of all runs over the same questions.
 
     The run that was there first has no mark: controls before others, then runs in the order of their acceptance, then
-    of their start. So nobody marks a run by copying it.
-
-    ``folders``: the runs; those without stored responses are left out. ``traces``: what is known of the responses
-    already, and receives what is read. Raises ``BadInput`` if the responses of a run cannot be read.
+    of their start. So nobody marks a run by copying it. ``folders``: the runs; those without stored responses are left
+    out. ``traces``: what is known of the responses already, and receives what is read. Raises ``BadInput`` if the
+    responses of a run cannot be read.
     """
     accepted: dict[str, int] = {}
     for number, entry in enumerate(entries):

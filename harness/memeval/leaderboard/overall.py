@@ -39,9 +39,7 @@ def overall(board: Board, suite: BenchmarkSuite) -> Overall:
 
     Only systems with a ranked run on every benchmark of the suite have an index; a missing run never counts as 0. If
     several stored tracks fit a benchmark of the suite, the one with a scale, then with the most ranked runs, then with
-    the latest run counts.
-
-    Raises BadInput: a run has grades of other items than its track.
+    the latest run counts. Raises BadInput: a run has grades of other items than its track.
     """
     scales = [scale_of(board, each) for each in suite.benchmarks]
     weights = np.array([each.weight for each in suite.benchmarks])

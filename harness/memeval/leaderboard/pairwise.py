@@ -65,9 +65,8 @@ def table_pairs(table: BoardTable) -> TablePairs | None:
     """Compare all pairs of a table's rows; ``None`` if fewer than two rows can be compared.
 
     A row can be compared if it has a grade for every item of the track. Equal to
-    :func:`memeval.analysis.comparing.compare_runs` of the two runs.
-
-    Raises BadInput: a run has grades of other items than the track.
+    :func:`memeval.analysis.comparing.compare_runs` of the two runs. Raises BadInput: a run has grades of other items
+    than the track.
     """
     if not has_pairs(table):
         return None

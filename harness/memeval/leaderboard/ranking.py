@@ -112,9 +112,8 @@ class TrackTests:
 def track_tests(ranked: Sequence[RunFolder], baseline: RunFolder | None = None) -> TrackTests | None:
     """Return the tests of a track; ``None`` if no run is ranked.
 
-    The method of ``ranks@2``: see :func:`memeval.statistics.flips.family_tests`.
-
-    Raises BadInput: a run has grades of other items than the track.
+    The method of ``ranks@2``: see :func:`memeval.statistics.flips.family_tests`. Raises BadInput: a run has grades of
+    other items than the track.
     """
     if not ranked:
         return None

@@ -54,7 +54,6 @@ def drift_metrics(
 
     A straight line is fitted to the scores of every item. Its end is compared with its start, item by item, by the
     one-sided paired test: as a sum over runs, the change of a cluster is as likely up as down if nothing drifts.
-
     ``runs``: at least three, oldest first. ``level``: the one-sided corrected p-value below which a loss counts.
     """
     count, middle = len(runs), (len(runs) - 1) / 2

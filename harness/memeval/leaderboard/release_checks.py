@@ -32,9 +32,8 @@ RESTORE_LEDGER = "Restore the ledger from version control."
 def check_results(results: Path, signers: Signers, traces: Traces | None = None) -> list[Check]:
     """Check all releases, and the signatures of the ledger and of the releases.
 
-    Nothing is checked if the ledger is damaged: see ``evaluation.verify.stored_results.checks_of_results``.
-
-    Returns: The checks ``release`` and ``signature``.
+    Nothing is checked if the ledger is damaged: see ``evaluation.verify.stored_results.checks_of_results``. Returns:
+    The checks ``release`` and ``signature``.
     """
     ledger = Ledger(results)
     if not ledger.path.exists() and not (results / "releases").is_dir():

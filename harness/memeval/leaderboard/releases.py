@@ -111,7 +111,6 @@ def frozen(
 
     A board with equal runs and settings keeps its earlier release, unless a new one is wanted. A version that is frozen
     stands for its own board, also if the board has changed since: see :func:`is_of_board`. Nothing is written.
-
     ``results``: the results folder, for its releases and ledger. ``version``: the version of the release; ``None`` for
     today's date. ``anew``: whether such a board gets a new release too. Returns the release, and whether it is new. A
     new release has no published files and no signature yet; see :func:`completed`. Raises ``BadInput`` if the version
@@ -235,9 +234,8 @@ def before(release: Release, results: Path) -> list[Release]:
 def hold(results: Path) -> None:
     """Check that the ledger still has every line that a release depends on.
 
-    The chain of digests alone does not detect that the last lines are missing.
-
-    Raises BadInput: lines were changed or removed after a release, or a file cannot be read.
+    The chain of digests alone does not detect that the last lines are missing. Raises BadInput: lines were changed or
+    removed after a release, or a file cannot be read.
     """
     ledger = Ledger(results)
     states = ledger.states()

@@ -242,9 +242,8 @@ def _retrieved(response: Response) -> bool:
 def repeats(traces: Sequence[Trace]) -> dict[Path, Repeats]:
     """Return the runs that repeat responses of another system, by folder.
 
-    A response belongs to the run that had it first.
-
-    ``traces``: runs over the same questions with the same reader, those that were there first before the others.
+    A response belongs to the run that had it first. ``traces``: runs over the same questions with the same reader,
+    those that were there first before the others.
     """
     rows = np.concatenate([np.empty(0, _ROW), *(trace.rows for trace in traces)])
     places = np.repeat(np.arange(len(traces)), [len(trace.rows) for trace in traces])

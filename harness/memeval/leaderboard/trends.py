@@ -116,9 +116,8 @@ def neighbour_tests(trend: Trend, folders: Mapping[str, RunFolder]) -> tuple[Nei
     """Test the composite of each run against the run before, in parts with fewer than eight values.
 
     The tests are those of ``memeval compare``. Their p-values are corrected for their number. Runs with equal grades
-    need no test, and their rows are not read.
-
-    ``folders``: the folders of the runs, by run id; without a folder there is no test.
+    need no test, and their rows are not read. ``folders``: the folders of the runs, by run id; without a folder there
+    is no test.
     """
     tests = [_test(trend, index, folders) for part in trend.parts if len(part) < LEAST_POINTS for index in part[1:]]
     done = iter(as_family([measured for _test, measured in tests if measured is not None]))

@@ -1,7 +1,5 @@
 """Objects by key, in a folder or in an S3-compatible bucket: what the archive and published sites rest on."""
 
-from __future__ import annotations
-
 from memeval.objects.base import BadStore, Headers, ObjectInfo, ObjectStore, Place, parse_place
 from memeval.objects.folder import FolderStore
 from memeval.objects.s3 import BucketStore

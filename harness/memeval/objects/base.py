@@ -1,7 +1,5 @@
 """The interface of an object store, its name, and what all stores need."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor

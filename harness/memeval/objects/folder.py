@@ -1,7 +1,5 @@
 """An object store in a folder."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

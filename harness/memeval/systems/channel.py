@@ -1,7 +1,5 @@
 """Exchanges lines with another process over pipes, without deadlock, and reads what it prints, within limits."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """The process of a system: its start, folder, environment and process group, and its end."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import functools

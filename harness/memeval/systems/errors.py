@@ -1,7 +1,5 @@
 """Failures of a system. Each has a message that the run records."""
 
-from __future__ import annotations
-
 
 class SystemFailure(Exception):
     """A call to a system failed; the text is the problem and, if known, the remedy.

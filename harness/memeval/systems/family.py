@@ -1,7 +1,5 @@
 """Finds, limits and kills all processes of a system. Linux only; elsewhere it finds none."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

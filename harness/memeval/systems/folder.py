@@ -1,7 +1,5 @@
 """Finds and checks the files of a submission, and tells those that decide what runs from those that describe it."""
 
-from __future__ import annotations
-
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping

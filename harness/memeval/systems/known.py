@@ -3,8 +3,6 @@
 ``python -m memeval.systems.known`` adds the present ones, in the repository's folder. No line is ever changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Makes the launch of a submission from its entry, command or endpoint, and finds the programs of its services."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Runs an object of the caller instead of a process, with the same calls and the same checks of replies."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys
@@ -60,7 +58,7 @@ class LiveSystem(SystemProcess):
         self._waiting: deque[dict[str, Any]] = deque()
         self._replies: deque[bytes] = deque()
         self.failed_retains = 0
-        self._hello = AdapterInfo(
+        self.hello = AdapterInfo(
             class_name=type(system).__name__,
             candidates=(),
             capabilities=tuple(sorted(self._calls.capabilities())),
@@ -68,14 +66,13 @@ class LiveSystem(SystemProcess):
             python=".".join(map(str, sys.version_info[:3])),
             packages={},
         )
-        self.hello = self._hello
 
     @property
     def alive(self) -> bool:
         return True
 
     def start(self) -> AdapterInfo:
-        return self._hello
+        return self.hello
 
     def close(self) -> None:
         """Close the event loop of asynchronous calls, and let go of the object. The object is not closed."""

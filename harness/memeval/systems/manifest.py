@@ -1,7 +1,5 @@
 """Reads a ``submission.toml``, and reports all errors at once, each with its line and a remedy."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

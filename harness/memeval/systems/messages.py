@@ -4,8 +4,6 @@ A worker runs foreign code, and a command may be any program, so every reply is 
 default values. ``site/protocol.md`` describes the whole protocol.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Collection, Mapping

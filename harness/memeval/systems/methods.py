@@ -1,7 +1,5 @@
 """Reads the adapter class of a Python file, its methods, and the modules it imports, without running them."""
 
-from __future__ import annotations
-
 import ast
 import sys
 import warnings

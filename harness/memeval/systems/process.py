@@ -1,7 +1,5 @@
 """One adapter instance in its own process: what it is asked to do, in which order, and how long that takes."""
 
-from __future__ import annotations
-
 import contextlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence

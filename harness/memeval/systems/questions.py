@@ -1,7 +1,5 @@
 """The calls by which a system is asked or given a text, as data, and how many of them are in flight."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Mapping, Sequence

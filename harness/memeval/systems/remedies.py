@@ -1,9 +1,8 @@
 """Remedies for failures of a system: what its author can do, as a sentence."""
 
-from __future__ import annotations
-
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 from memeval.systems.child import Launch
@@ -79,6 +78,19 @@ def signal_words(number: int) -> str:
     return f"{name.name} ({SIGNALS[name]})" if name in SIGNALS else name.name
 
 
+AWAIT = "Await the call instead of asyncio.run()."
+
+FIXED = {
+    "exit": "Raise an exception instead.",
+    "item": ITEM,
+    "no_class": f"Write a class with reset, ingest_session and {ASKED[0]}.",
+    "package": "Import the module by its name, as in 'from helper import …': its folder is on sys.path.",
+    "surrogate": "Decode bytes with errors='replace'.",
+    "too_large": "Return less.",
+}
+"""The remedy for a cause that needs no detail."""
+
+
 def remedy_for(cause: str, about: str, method: str, launch: Launch, *, sandboxed: bool) -> str:
     """Return the remedy for a cause that the worker reports; blank if absent.
 
@@ -87,44 +99,21 @@ def remedy_for(cause: str, about: str, method: str, launch: Launch, *, sandboxed
         about: the detail of the cause; text from outside, made visible.
         sandboxed: whether the system ran in a sandbox.
     """
-    match cause:
-        case "returned":
-            return RETURNS.get(method, "")
-        case "item":
-            return ITEM
-        case "too_large":
-            return "Return less."
-        case "surrogate":
-            return "Decode bytes with errors='replace'."
-        case "signature":
-            return f"Declare it as {SIGNATURES[method]}." if method in SIGNATURES else _parameters(launch)
-        case "exit":
-            return "Raise an exception instead."
-        case "module":
-            return _add_module(about, launch)
-        case "package":
-            return "Import the module by its name, as in 'from helper import …': its folder is on sys.path."
-        case "file":
-            return _add_file(launch)
-        case "relative":
-            return _locate_file(about, launch)
-        case "variable":
-            return _declare_variable(about, launch)
-        case "coroutine":
-            return f"Write: await {about}(…)." if about else "Await it."
-        case "event_loop":
-            return f"Make {about} async, and await the call." if about else "Await the call instead of asyncio.run()."
-        case "network":
-            return _declare_host(launch, sandboxed)
-        case "memory":
-            return _more_memory(launch) if sandboxed else "Keep less in memory."
-        case "class":
-            return _name_class(about, launch)
-        case "methods":
-            return f"Rename {about}." if about else "Add the missing methods."
-        case "no_class":
-            return f"Write a class with reset, ingest_session and {ASKED[0]}."
-    return ""
+    made: dict[str, Callable[[], str]] = {
+        "class": lambda: _name_class(about, launch),
+        "coroutine": lambda: f"Write: await {about}(…)." if about else "Await it.",
+        "event_loop": lambda: f"Make {about} async, and await the call." if about else AWAIT,
+        "file": lambda: _add_file(launch),
+        "memory": lambda: _more_memory(launch) if sandboxed else "Keep less in memory.",
+        "methods": lambda: f"Rename {about}." if about else "Add the missing methods.",
+        "module": lambda: _add_module(about, launch),
+        "network": lambda: _declare_host(launch, sandboxed),
+        "relative": lambda: _locate_file(about, launch),
+        "returned": lambda: RETURNS.get(method, ""),
+        "signature": lambda: f"Declare it as {SIGNATURES[method]}." if method in SIGNATURES else _parameters(launch),
+        "variable": lambda: _declare_variable(about, launch),
+    }
+    return made[cause]() if cause in made else FIXED.get(cause, "")
 
 
 def slow_remedy(call: str, launch: Launch) -> str:

@@ -1,7 +1,5 @@
 """The process of one adapter instance: requests go in, replies come out, and a missing or wrong one is a failure."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping

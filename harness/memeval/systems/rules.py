@@ -1,7 +1,5 @@
 """Rules for the fields of a submission, beyond their types."""
 
-from __future__ import annotations
-
 import datetime
 import keyword
 import re
@@ -39,24 +37,6 @@ class RuleViolation:
     """The path of the invalid value, from the top of the file."""
     problem: str
     remedy: str
-
-
-def broken_rules(submission: Submission) -> Iterator[RuleViolation]:
-    yield from _unprintable_texts(submission)
-    yield from _kind(submission)
-    yield from _entry(submission)
-    yield from _tools(submission)
-    yield from _licence(submission)
-    yield from _homepage(submission)
-    yield from _variables(submission)
-    yield from _endpoint(submission)
-    yield from _parameters(submission)
-    yield from _variants(submission)
-    yield from _word_lists(submission)
-    yield from _vendor(submission)
-    yield from _product(submission)
-    yield from _configuration(submission)
-    yield from _light(submission)
 
 
 def _unprintable_texts(submission: Submission) -> Iterator[RuleViolation]:
@@ -399,3 +379,13 @@ def _light(submission: Submission) -> Iterator[RuleViolation]:
         yield RuleViolation(
             ("light",), "a system that needs models, hosts or services is not light.", "Remove the line."
         )
+
+
+RULES = (
+    *(_unprintable_texts, _kind, _entry, _tools, _licence, _homepage, _variables, _endpoint, _parameters, _variants),
+    *(_word_lists, _vendor, _product, _configuration, _light),
+)
+
+
+def broken_rules(submission: Submission) -> Iterator[RuleViolation]:
+    return (violation for rule in RULES for violation in rule(submission))

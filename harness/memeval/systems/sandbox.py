@@ -1,7 +1,5 @@
 """The sandbox: bubblewrap limits a system to its own files, its own loopback and memeval's model endpoint."""
 
-from __future__ import annotations
-
 import errno
 import functools
 import os

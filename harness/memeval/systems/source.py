@@ -1,7 +1,5 @@
 """Finds the system that a user names, and prepares its launch."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterator, Mapping

@@ -1,5 +1,4 @@
 // The only module that fetches. Everything comes from the site's own files, each once.
-import { checked, inflated } from "./bytes.js";
 
 const root = address("memeval-root");
 const data = address("memeval-data");
@@ -38,12 +37,12 @@ export async function bytes(path) {
   } catch {
     throw new Error(`${path}: the download is incomplete. Load the page again.`);
   }
-  return inflated(body, path);
+  return (await import("./bytes.js")).inflated(body, path);
 }
 
 async function parsed(path) {
   const body = await bytes(path);
   const digest = /-([0-9a-f]{64})\.json\.gz$/.exec(path)?.[1];
-  if (digest) await checked(body, digest, path);
+  if (digest) await (await import("./bytes.js")).checked(body, digest, path);
   return JSON.parse(new TextDecoder().decode(body));
 }

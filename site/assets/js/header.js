@@ -1,6 +1,7 @@
 // What the header and the blocks of code do beyond links: colours, the menu, other releases, copying, badges.
 import { at, load } from "./data.js";
 import { make } from "./dom.js";
+import { query } from "./state.js";
 
 const KEY = "memeval-scheme";
 const SCHEMES = { automatic: "Use the light theme", light: "Use the dark theme", dark: "Use the system's theme" };
@@ -47,6 +48,23 @@ export function menu(page) {
     close();
     box.querySelector("summary").focus();
   });
+}
+
+/** Offers the search of the header, also by a slash. What searches is loaded when a reader turns to it or comes from it. */
+export function finder(page) {
+  const form = page.querySelector("[data-search]");
+  const field = form.querySelector("input");
+  const wake = () => import("./search.js").then(({ search }) => search(page));
+  form.hidden = false;
+  form.addEventListener("submit", (event) => event.preventDefault());
+  field.addEventListener("focus", wake, { once: true });
+  page.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.target.closest("input, select, textarea")) return;
+    event.preventDefault();
+    field.focus();
+  });
+  if (query().has("q")) field.focus();
+  else if (query().get("h")?.trim()) field.dispatchEvent(new Event("focus"));
 }
 
 /** Puts a button on each block of code. */

@@ -1,19 +1,25 @@
-// Wakes up what a page holds. Everything but the drill-down reads without any of this.
-import { boards, overview } from "./boards.js";
-import { figures } from "./figures.js";
-import { badges, copying, menu, releases, scheme } from "./header.js";
-import { items } from "./items.js";
-import { print, shown } from "./shown.js";
-import { search } from "./search.js";
+// Wakes up what a page holds, and loads no other module. Everything but the drill-down reads without any of this.
+import { badges, copying, finder, menu, releases, scheme } from "./header.js";
 import { query } from "./state.js";
-import { tabs } from "./tabs.js";
-import { trends } from "./trends.js";
 
 const page = document;
-for (const wake of [scheme, menu, search, copying, badges, tabs, boards, overview, figures, trends, print, shown, releases]) wake(page);
-const [place, verified, compared] = ["items", "verify", "compare"].map((name) => page.querySelector(`[data-${name}]`));
-if (place) items(place);
-if (verified) import("./verify.js").then(({ verify }) => verify(verified));
-if (page.querySelector("table[data-compared]")) import("./picks.js").then(({ picks }) => picks(page));
-if (compared) import("./compare.js").then(({ compare }) => compare(compared));
-if (page.querySelector("[data-weights]") || query().has("weights")) import("./weights.js").then(({ weights }) => weights(page));
+for (const wake of [scheme, menu, finder, copying, badges, releases]) wake(page);
+
+/** What wakes up an element: the module, and its functions with the page, or with the element if it names one. */
+const PARTS = [
+  ["[data-tools]", "boards", "boards"],
+  ["[data-overview-tools]", "boards", "overview"],
+  ["[data-chart]", "figures", "figures"],
+  ["[data-trends]", "trends", "trends"],
+  ["table[data-table]", "shown", "print", "shown"],
+  ["table[data-compared]", "picks", "picks"],
+];
+const place = (name) => page.querySelector(`[data-${name}]`);
+if (page.querySelector("[data-switch]")) (await import("./tabs.js")).tabs(page);
+for (const [selector, file, ...names] of PARTS) {
+  if (page.querySelector(selector)) import(`./${file}.js`).then((module) => names.forEach((name) => module[name](page)));
+}
+for (const name of ["items", "verify", "compare"]) {
+  if (place(name)) import(`./${name}.js`).then((module) => module[name](place(name)));
+}
+if (place("weights") || query().has("weights")) import("./weights.js").then(({ weights }) => weights(page));

@@ -26,26 +26,19 @@ export function search(page) {
     said.textContent = problem ?? (found.length ? `${found.length} ${found.length === 1 ? "section" : "sections"}${more}` : "No section has these words.");
     list.replaceChildren(...found.slice(0, MOST).map((doc) => make("li", {}, make("a", { href: address(doc, asked) }, make("b", {}, marked(doc.title, asked)), make("span", {}, marked(excerpt(doc.text, asked), asked))))));
   };
-  form.hidden = false;
-  form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("focusout", (event) => { box.hidden ||= Boolean(event.relatedTarget) && !form.contains(event.relatedTarget); });
   field.addEventListener("input", find);
   field.addEventListener("focus", find);
   page.addEventListener("keydown", (event) => {
-    if (event.key === "/" && !event.target.closest("input, select, textarea")) {
-      event.preventDefault();
-      field.focus();
-    } else if (event.key === "Escape" && form.contains(event.target)) {
+    if (event.key === "Escape" && form.contains(event.target)) {
       field.value = "";
       box.hidden = true;
       field.focus();
     }
   });
   page.addEventListener("click", (event) => { box.hidden ||= !form.contains(event.target); });
-  if (query().has("q")) {
-    field.value = query().get("q");
-    field.focus();
-  }
+  if (query().has("q") && !field.value) field.value = query().get("q");
+  find();
   if (query().get("h")?.trim()) mark(page.querySelector("article"), query().get("h").trim());
 }
 

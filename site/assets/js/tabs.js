@@ -30,6 +30,7 @@ export function tabs(page) {
         refusal?.remove();
         write({ [name]: link === links[0] ? "" : link.dataset.tab }, "");
         show(link.dataset.tab);
+        page.dispatchEvent(new Event("tab"));
       });
     }
     const named = () => {
@@ -41,7 +42,9 @@ export function tabs(page) {
     };
     window.addEventListener("hashchange", () => {
       const found = named();
-      if (found) show(found);
+      if (!found) return;
+      show(found);
+      page.dispatchEvent(new Event("tab"));
     });
     const wanted = query().get(name);
     if (wanted && !panels.has(wanted)) {

@@ -1,9 +1,19 @@
 // The tools above tables: a form that the server wrote. Its fields have the names that keep their values in the address.
 import { inVain, query, told, write } from "./state.js";
 
-/** Whether a row has every property that the chips ask for, and every value that the lists do. */
+/** Whether a row has every property that the chips ask for, one of the kinds, and every value that the lists do. */
 export function hasAll(row, data) {
-  return [...data].every(([name, value]) => (name === "only" ? row.dataset[value] === "1" : !value || (row.dataset[name] ?? value) === value));
+  const kinds = data.getAll("kind");
+  if (kinds.length && !kinds.includes(row.dataset.kind)) return false;
+  return [...data].every(([name, value]) => name === "kind" || (name === "only" ? row.dataset[value] === "1" : !value || (row.dataset[name] ?? value) === value));
+}
+
+/** Hides the chips that would keep all rows or none. */
+function useful(form, rows) {
+  for (const field of form.querySelectorAll(".mv-chip input:not([name=within])")) {
+    const kept = rows.filter((row) => (field.name === "kind" ? row.dataset.kind === field.value : row.dataset[field.value] === "1")).length;
+    field.closest("label").hidden = !field.checked && (kept === 0 || kept === rows.length);
+  }
 }
 
 /**
@@ -17,6 +27,7 @@ export function tools(page, form, tables, passes, { refused = [], parts = () => 
   const status = form.querySelector("output");
   read(query());
   for (const table of tables) table.changed = remember;
+  page.addEventListener("tab", apply);
   form.addEventListener("input", changed);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.querySelector("[data-reset]").addEventListener("click", reset);
@@ -56,6 +67,7 @@ export function tools(page, form, tables, passes, { refused = [], parts = () => 
   function apply() {
     const data = new FormData(form);
     const text = data.get("text").trim().toLowerCase();
+    const visible = tables.filter((table) => !table.element.closest("[data-panel]")?.hidden);
     let shown = 0;
     let all = 0;
     for (const table of tables) {
@@ -67,11 +79,13 @@ export function tools(page, form, tables, passes, { refused = [], parts = () => 
       });
       const link = page.querySelector(`[data-tab="${table.id}"]`);
       if (link) link.hidden = found === 0 && !link.hasAttribute("aria-current");
+      if (!visible.includes(table)) continue;
       shown += found;
       all += table.rows.length;
     }
-    const where = tables.length > 1 ? ` in ${tables.length} tables` : "";
-    const rows = shown === all ? `${all} ${all === 1 ? "row" : "rows"}${where}` : `${shown} of ${all} rows${where}`;
+    form.hidden = visible.length === 0;
+    useful(form, visible.flatMap((table) => table.rows));
+    const rows = shown === all ? `${all} ${all === 1 ? "row" : "rows"}` : `${shown} of ${all} rows`;
     status.textContent = refused.length ? `${rows}. ${inVain(refused)}` : rows;
     show(data);
   }

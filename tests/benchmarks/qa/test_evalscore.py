@@ -138,21 +138,3 @@ def test_it_goes_with_the_file_of_its_questions(tmp_path: Path) -> None:
         tmp_path, BARE | {"questions": [{"id": "longest-bone", "answer": "The femur."}]}, "evalscore", benchmark_session
     )
     assert back.run.scores.composite.value == 1.0 and back.run.track.parameters["file"] == "set"
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"sdk": None}, "'sdk'"),
-        ({"questions": []}, "no answers at '$.questions[*]'"),
-        ({"questions": [{"answer": "x"}]}, "'id' is missing"),
-        ({"questions": ["x"]}, "expected a JSON object"),
-        ({"questions": [{"id": "a"}, {"id": "a"}]}, "second answer to the question"),
-        ({"pass_rate": 1.5}, "'pass_rate'"),
-        ({"questions": [{"id": "a", "latency_ms": -1}]}, "'latency_ms'"),
-    ],
-)
-def test_what_is_no_evalscore_is_refused(tmp_path: Path, change: dict[str, Any], said: str) -> None:
-    with pytest.raises(BadInput) as caught:
-        graded(tmp_path, BARE | change, "evalscore", smoke())
-    assert said in str(caught.value)

@@ -1,6 +1,7 @@
 """Imported answers become a run that records their origin."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,6 +9,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.archive.trust import trust_of
 from memeval.evaluation.imports.importing import open_benchmark_for
+from memeval.evaluation.judge.judges import ChosenJudge
 from memeval.evaluation.run.regrade import regrade_run
 from memeval.evaluation.run.run_folders import unfinished_runs
 from memeval.evaluation.run.running import run_system
@@ -39,22 +41,18 @@ def all_right() -> list[dict[str, object]]:
     return [right(number) for number in range(4)]
 
 
+def tiny_run(folder: Path, rows: object = None, judge: ChosenJudge | None = None, **told: Any) -> RunFolder:
+    """Return a run of answers to the tiny benchmark, by default of all the right ones."""
+    return graded(folder, all_right() if rows is None else rows, ROWS, benchmark_session(), judge, **told)
+
+
 def holds(run: RunFolder) -> bool:
     return not verify_run(run) and reproduce_run(run).equal
 
 
 def test_imported_answers_are_graded_and_the_run_records_their_origin(tmp_path: Path, tiny: None) -> None:
     rows = [*all_right()[:3], {"id": QUESTIONS[3], "text": "In Nowhere."}]
-    run = graded(
-        tmp_path,
-        rows,
-        ROWS,
-        benchmark_session(),
-        source="https://example.org/a",
-        commit="abc",
-        licence="MIT",
-        claimed=0.9,
-    )
+    run = tiny_run(tmp_path, rows, source="https://example.org/a", commit="abc", licence="MIT", claimed=0.9)
     head = run.run
     assert [grade.verdict for grade in run.grades()] == [True, True, True, False]
     assert (head.system.kind, head.isolation, head.system.name) == (
@@ -74,7 +72,7 @@ def test_imported_answers_are_graded_and_the_run_records_their_origin(tmp_path: 
 
 
 def test_a_question_without_an_answer_leaves_the_run_partial(tmp_path: Path, tiny: None) -> None:
-    run = graded(tmp_path, all_right()[1:3], ROWS, benchmark_session())
+    run = tiny_run(tmp_path, all_right()[1:3])
     assert run.run.imported is not None and run.run.imported.missing == (QUESTIONS[0], QUESTIONS[3])
     assert (run.run.coverage.planned, run.run.coverage.done) == (4, 2)
     assert run.run.scores.overall.accuracy == 0.5
@@ -83,7 +81,7 @@ def test_a_question_without_an_answer_leaves_the_run_partial(tmp_path: Path, tin
 
 
 def test_an_answer_to_an_unknown_question_is_left_out_and_listed(tmp_path: Path, tiny: None) -> None:
-    run = graded(tmp_path, [*all_right(), {"id": "what\x1b[1m", "text": "!"}], ROWS, benchmark_session())
+    run = tiny_run(tmp_path, [*all_right(), {"id": "what\x1b[1m", "text": "!"}])
     assert run.run.imported is not None and run.run.imported.unknown == ("what\\x1b[1m",)
     assert run.run.coverage.full
     assert holds(run)
@@ -91,20 +89,20 @@ def test_an_answer_to_an_unknown_question_is_left_out_and_listed(tmp_path: Path,
 
 def test_an_unknown_id_that_is_a_sentence_is_listed_by_its_digest(tmp_path: Path, tiny: None) -> None:
     stray = [{"id": name, "text": "x"} for name in ("I have moved to Lima", "I_have_moved_to_Lima", "other:?7")]
-    imported = graded(tmp_path, [*all_right(), *stray], ROWS, benchmark_session()).run.imported
+    imported = tiny_run(tmp_path, [*all_right(), *stray]).run.imported
     assert imported is not None
     assert [name[:7] for name in imported.unknown] == ["sha256:", "sha256:", "other:?"]
 
 
 def test_a_file_without_answers_to_the_benchmark_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"none of the 1 answers belongs to a question of tiny@1"):
-        graded(tmp_path, [{"id": "x", "text": "y"}], ROWS, benchmark_session())
+        tiny_run(tmp_path, [{"id": "x", "text": "y"}])
     assert not (tmp_path / "results").exists()
 
 
 def test_imported_failures_are_errors_and_blank_answers_are_empty(tmp_path: Path, tiny: None) -> None:
     rows = [right(0, error="HTTP 500 from the store"), {"id": QUESTIONS[1], "text": " \n"}, right(2), right(3)]
-    run = graded(tmp_path, rows, ROWS, benchmark_session())
+    run = tiny_run(tmp_path, rows)
     first, second, *_ = run.responses()
     assert (first.outcome, first.answer, first.error) == (Outcome.ADAPTER_ERROR, "", "HTTP 500 from the store")
     assert second.outcome is Outcome.EMPTY
@@ -114,7 +112,7 @@ def test_imported_failures_are_errors_and_blank_answers_are_empty(tmp_path: Path
 
 def test_sources_become_ordinals_and_unknown_ones_stay_unknown(tmp_path: Path, tiny: None) -> None:
     rows = [right(0, sources=["source-s002", "s001", "gone", "source-s001"]), right(1, sources=[]), right(2), right(3)]
-    first, second, third, _ = graded(tmp_path, rows, ROWS, benchmark_session()).responses()
+    first, second, third, _ = tiny_run(tmp_path, rows).responses()
     named = [item.source_ids for item in first.items or ()]
     assert named == [("s002",), ("unknown:s001",), ("unknown:gone",), ("s001",)]
     assert (second.items, third.items) == ((), None)
@@ -122,7 +120,7 @@ def test_sources_become_ordinals_and_unknown_ones_stay_unknown(tmp_path: Path, t
 
 def test_reported_time_tokens_and_cost_are_stored_as_self_reported(tmp_path: Path, tiny: None) -> None:
     rows = [right(number, seconds=0.5 + number, tokens=100, usd=0.25) for number in range(4)]
-    run = graded(tmp_path, rows, ROWS, benchmark_session())
+    run = tiny_run(tmp_path, rows)
     (usage,) = run.run.usage.values()
     assert (usage.source.value, usage.prompt_tokens, usage.usd) == ("self-reported", 400, 1.0)
     assert run.run.cost.usd is None
@@ -134,17 +132,17 @@ def test_reported_time_tokens_and_cost_are_stored_as_self_reported(tmp_path: Pat
 
 
 def test_the_same_file_is_graded_once_unless_another_run_is_asked_for(tmp_path: Path, tiny: None) -> None:
-    first = graded(tmp_path, all_right(), ROWS, benchmark_session())
-    assert graded(tmp_path, all_right(), ROWS, benchmark_session()).path == first.path
-    fresh = graded(tmp_path, all_right(), ROWS, benchmark_session(), fresh=True)
+    first = tiny_run(tmp_path)
+    assert tiny_run(tmp_path).path == first.path
+    fresh = tiny_run(tmp_path, fresh=True)
     assert fresh.path != first.path
-    other = graded(tmp_path, all_right()[:3], ROWS, benchmark_session())
+    other = tiny_run(tmp_path, all_right()[:3])
     assert other.run.fingerprint != first.run.fingerprint
     assert len(sealed_runs(tmp_path / "results")) == 3
 
 
 def test_imported_answers_are_never_ranked_whatever_the_ledger_says(tmp_path: Path) -> None:
-    run = graded(tmp_path, all_right(), ROWS, benchmark_session())
+    run = tiny_run(tmp_path)
     ledger = Ledger(tmp_path / "results")
     ledger.append(LedgerEvent.ACCEPTED, run, by="m", reason="looked at", runner=Runner.MAINTAINER)
     assert trust_of(run, ledger.entries()).answers is AnswerTrust.IMPORTED
@@ -155,49 +153,40 @@ def test_imported_answers_are_never_ranked_whatever_the_ledger_says(tmp_path: Pa
 @pytest.mark.parametrize("slug", ["Upper", "two--dashes", "-x", "", "x" * 65, "bm25", "full-context"])
 def test_a_name_that_is_no_slug_or_a_control_s_is_refused(tmp_path: Path, slug: str) -> None:
     with pytest.raises(BadInput, match=r"slug|is a control"):
-        graded(tmp_path, all_right(), ROWS, benchmark_session(), slug=slug)
+        tiny_run(tmp_path, slug=slug)
 
 
 def test_a_system_s_name_from_outside_makes_a_safe_slug(tmp_path: Path) -> None:
-    run = graded(tmp_path, all_right(), ROWS, benchmark_session(), system="../../Ünsafe <b>" + "x" * 90)
+    run = tiny_run(tmp_path, system="../../Ünsafe <b>" + "x" * 90)
     assert run.run.system.slug == ("nsafe-b-" + "x" * 90)[:59] + "-rows"
-    assert graded(tmp_path, all_right(), ROWS, benchmark_session(), system="???").run.system.slug == "unnamed-rows"
+    assert tiny_run(tmp_path, system="???").run.system.slug == "unnamed-rows"
 
 
 def test_an_imported_run_without_its_origin_fails_verification(tmp_path: Path) -> None:
-    run = graded(tmp_path, all_right(), ROWS, benchmark_session())
+    run = tiny_run(tmp_path)
     assert any("imported" in found.where for found in verify_run(edit_head(run, imported=None)))
-    run = graded(tmp_path, all_right(), ROWS, benchmark_session(), fresh=True)
+    run = tiny_run(tmp_path, fresh=True)
     assert any("imported" in found.where for found in verify_run(edit_head(run, isolation="files reachable")))
 
 
 def test_a_model_judges_imported_answers_and_is_asked_once(tmp_path: Path, server: PickyServer) -> None:
-    run = graded(tmp_path, all_right(), ROWS, benchmark_session(), judge())
+    run = tiny_run(tmp_path, all_right(), judge())
     assert [grade.verdict for grade in run.grades()] == [True] * 4
     assert server.requests == 4
-    graded(tmp_path, all_right(), ROWS, benchmark_session(), judge(), fresh=True)
+    tiny_run(tmp_path, all_right(), judge(), fresh=True)
     assert server.requests == 4
     assert holds(run)
 
 
 def test_a_stopped_import_resumes_and_does_not_block_runs(tmp_path: Path, server: PickyServer) -> None:
     with pytest.raises(BudgetSpent):
-        graded(
-            tmp_path,
-            all_right(),
-            ROWS,
-            benchmark_session(),
-            judge(),
-            slug="plain",
-            system="plain",
-            caps=["judge.tokens=1700"],
-        )
+        tiny_run(tmp_path, all_right(), judge(), slug="plain", system="plain", caps=["judge.tokens=1700"])
     place = tmp_path / "results" / "tiny" / "plain"
     (stopped,) = unfinished_runs(place)
     assert not sealed_runs(tmp_path / "results")
     source = file_source(plain_adapter(tmp_path))
     run_system(source, benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
-    run = graded(tmp_path, all_right(), ROWS, benchmark_session(), judge(), slug="plain", system="plain")
+    run = tiny_run(tmp_path, all_right(), judge(), slug="plain", system="plain")
     assert run.path == stopped
     assert holds(run)
 
@@ -211,25 +200,25 @@ def test_a_stopped_import_resumes_and_does_not_block_runs(tmp_path: Path, server
     ],
 )
 def test_a_slug_of_another_name_is_refused_and_asks_for_a_slug(tmp_path: Path, first: str, second: str) -> None:
-    graded(tmp_path, all_right(), ROWS, benchmark_session(), system=first)
+    tiny_run(tmp_path, system=first)
     with pytest.raises(BadInput, match="belongs to the system") as refused:
-        graded(tmp_path, all_right(), ROWS, benchmark_session(), system=second)
+        tiny_run(tmp_path, system=second)
     assert "--slug" in str(refused.value)
     assert second not in str(refused.value) or len(second) < 20, "a long name may be benchmark text"
-    graded(tmp_path, all_right(), ROWS, benchmark_session(), system=second, slug="another")
-    graded(tmp_path, all_right(), ROWS, benchmark_session(), system=first)
+    tiny_run(tmp_path, system=second, slug="another")
+    tiny_run(tmp_path, system=first)
     assert len(sealed_runs(tmp_path / "results")) == 2
 
 
 def test_a_slug_that_another_name_has_on_another_benchmark_is_refused(tmp_path: Path) -> None:
-    slug = graded(tmp_path, all_right(), ROWS, benchmark_session(), system="Mem One").run.system.slug
+    slug = tiny_run(tmp_path, system="Mem One").run.system.slug
     (tmp_path / "results" / "tiny").rename(tmp_path / "results" / "other")
     with pytest.raises(BadInput, match=f"'{slug}' belongs to the system 'Mem One'"):
-        graded(tmp_path, all_right(), ROWS, benchmark_session(), system="mem one")
+        tiny_run(tmp_path, system="mem one")
 
 
 def test_imported_answers_can_be_judged_again_and_stay_imported(tmp_path: Path, server: PickyServer) -> None:
-    run = graded(tmp_path, all_right(), ROWS, benchmark_session())
+    run = tiny_run(tmp_path)
     again = regrade_run(run, judge(), regrading(tmp_path))
     assert again.run.imported == run.run.imported
     assert trust_of(again, ()).answers is AnswerTrust.IMPORTED

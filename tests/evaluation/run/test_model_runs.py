@@ -37,7 +37,8 @@ from tests.evaluation.asking import (
     with_the_tiny_benchmark,
     without_models,
 )
-from tests.evaluation.verify.test_trust import copied, edit_head, edit_rows
+from tests.evaluation.verify.by_hand import edit_head, edit_rows
+from tests.evaluation.verify.test_trust import copied
 from tests.support.adapters import plain_adapter
 
 
@@ -69,9 +70,6 @@ def once_judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def to_edit(once_judged: Path, tmp_path: Path, no_models: None, tiny: None) -> RunFolder:
     """A copy of the run. Neither to verify it nor to reproduce it asks its judge."""
     return RunFolder(copied(once_judged, tmp_path))
-
-
-# -- sealing ------------------------------------------------------------------------------------------------
 
 
 def test_a_judged_run_holds_reproduces_and_says_what_judging_took(tmp_path: Path, server: PickyServer) -> None:
@@ -124,9 +122,6 @@ def test_answers_that_are_equal_are_judged_once(tmp_path: Path, server: PickySer
     assert findings(again) == differences(again) == ""
 
 
-# -- edits --------------------------------------------------------------------------------------------
-
-
 def flipped(call: Json) -> None:
     yes = '"content": "yes"' in call["reply"]
     call["reply"] = call["reply"].replace('"yes"' if yes else '"no"', '"no"' if yes else '"yes"')
@@ -163,9 +158,9 @@ def test_an_edit_is_found_under_a_digest(
         edit(rows)
         return rows
 
-    edit_rows(to_edit.path, name, change)
+    edit_rows(to_edit.path / "run.json", name, change)
     assert f"{name}.gz: does not match its digest" in findings(to_edit)
-    edit_rows(to_edit.path, name, lambda rows: rows, cover=True)
+    edit_rows(to_edit.path / "run.json", name, lambda rows: rows, forge=True)
     found = findings(to_edit)
     assert "digest" not in found and said in found
 
@@ -183,14 +178,16 @@ def test_an_edit_is_found_under_a_digest(
     ],
 )
 def test_other_sums_than_the_rows_make_are_found(to_edit: RunFolder, edit: Callable[[Json], object], said: str) -> None:
-    edit_head(to_edit.path, edit)
+    edit_head(to_edit.path / "run.json", edit)
     assert said in findings(to_edit)
 
 
 def test_a_judgment_that_was_removed_is_named_when_a_run_is_reproduced(to_edit: RunFolder) -> None:
     run = to_edit
     key = str(next(iter(run.grades())).judgment_key)
-    edit_rows(run.path, "judgments.jsonl", lambda rows: [row for row in rows if row["key"] != key], cover=True)
+    edit_rows(
+        run.path / "run.json", "judgments.jsonl", lambda rows: [row for row in rows if row["key"] != key], forge=True
+    )
     found = differences(run)
     assert found.startswith(f"{run.file('judgments.jsonl')}: the judgment of tiny-000-q01 by {DATED} is not in")
     assert key in found
@@ -206,12 +203,9 @@ def test_an_edited_reply_contradicts_the_stored_verdict(to_edit: RunFolder) -> N
                 flipped(row)
         return rows
 
-    edit_rows(run.path, "judgments.jsonl", turn, cover=True)
+    edit_rows(run.path / "run.json", "judgments.jsonl", turn, forge=True)
     assert "grades.jsonl.gz:2: tiny-001-q01: the verdict does not match the judge's reply" in findings(run)
     assert "grades.jsonl.gz:2: tiny-001-q01 is stored as wrong (graded), but regrading gives" in differences(run)
-
-
-# -- failed judgments -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fault", ["400", "500", "garbage", "upstream", "filtered"])
@@ -292,9 +286,6 @@ def test_a_reply_that_is_a_verdict_when_asked_again_counts(tmp_path: Path, serve
     assert [(grade.state, grade.verdict) for grade in run.grades()] == [(GradeState.GRADED, False)] * 4
     assert next(iter(run.grades())).alternates == {"substring": True}
     assert findings(run) == differences(run) == ""
-
-
-# -- readers and systems ----------------------------------------------------------------------------------
 
 
 def answering(server: PickyServer) -> None:
@@ -425,9 +416,6 @@ def test_a_replay_is_never_taken_for_the_run_it_repeats(tmp_path: Path, server: 
     assert run_system(source, benchmark_session(), chosen).path not in (run.path, replay.path)
 
 
-# -- budgets and keys -------------------------------------------------------------------------------------------------
-
-
 def test_a_cap_counts_what_the_run_had_spent_before_it_was_stopped(tmp_path: Path, server: PickyServer) -> None:
     source = file_source(plain_adapter(tmp_path))
 
@@ -475,9 +463,6 @@ def test_the_judge_by_rules_needs_no_record_and_leaves_none(tmp_path: Path, serv
     run_system(find_system("no-memory"), benchmark_session(), options(tmp_path, judge="rules", judge_label=None))
     assert not (tmp_path / "results" / RECORD.parent).exists()
     assert server.requests == 0
-
-
-# -- judging while the system is asked ------------------------------------------------------------------------
 
 
 class UntilJudged(Progress):

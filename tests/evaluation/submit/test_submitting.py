@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from memeval.archive.conformance import latest
 from memeval.evaluation.submit.proposed_results import LENGTH, MARKER, comment_text
 from memeval.evaluation.submit.scaffold import ScaffoldAnswers, scaffold, slug_of
-from memeval.evaluation.submit.submitting import check_submission
+from memeval.evaluation.submit.submitting import LINE_LENGTH, check_submission, secrets_in
 from memeval.options import CheckOptions
 from memeval.records.conformance import Problem, Step, StepName, StepOutcome, SubmissionCheck
 from memeval.records.errors import BadInput
@@ -270,3 +270,13 @@ def test_a_huge_report_is_cut_and_still_whole() -> None:
     assert "the rest is left out" in comment
     assert comment.count("</pre>") == 1
     assert tags(comment) == HARMLESS
+
+
+def test_a_line_that_detectors_take_hours_over_is_refused_at_once(tmp_path: Path) -> None:
+    text, binary = tmp_path / "notes.txt", tmp_path / "picture.png"
+    text.write_text("short\n" + "://:" * 400_000)
+    binary.write_bytes(b"\x89PNG\xff" * LINE_LENGTH)
+    (problem,) = secrets_in({"notes.txt": text, "picture.png": binary})
+    assert str(problem) == (
+        f"{text}:2: has more than 20,000 characters, so it cannot be scanned for secrets. Break the line."
+    )

@@ -1,8 +1,5 @@
 """Audits of judges: error rates, storage, reuse, and detection of edits."""
 
-import gzip
-import hashlib
-import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +31,7 @@ from tests.evaluation.asking import (
     judge,
     regrading,
 )
+from tests.evaluation.verify.by_hand import edit_head, edit_rows
 
 
 def beliefs() -> BenchmarkSession:
@@ -168,30 +166,6 @@ def test_what_cannot_be_audited_is_refused_and_leaves_nothing(tmp_path: Path) ->
     assert [*files_under(tmp_path)] in ([], [f"results/{RECORD}"])
 
 
-# -- edits ---------------------------------------------------------------------------------------------------------
-
-
-def edit_rows(folder: AuditFolder, name: str, edit: Callable[[list[Json]], object], *, forge: bool) -> None:
-    """Edit rows of an audit by hand; ``forge`` writes the new digest into its head."""
-    path = folder.file(name)
-    rows = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
-    edit(rows)
-    data = "".join(
-        json.dumps(row, sort_keys=True, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows
-    ).encode()
-    path.write_bytes(gzip.compress(data, mtime=0))
-    if forge:
-        digest = {"digest": "sha256:" + hashlib.sha256(data).hexdigest(), "rows": len(rows)}
-        edit_head(folder, lambda head: head["files"].update({name: digest}))
-
-
-def edit_head(folder: AuditFolder, edit: Callable[[Json], object]) -> None:
-    path = folder.path / folder.HEAD
-    head = json.loads(path.read_bytes())
-    edit(head)
-    path.write_text(json.dumps(head, sort_keys=True, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
 def swap_replies(rows: list[Json]) -> None:
     for row in rows:
         row["reply"] = row["reply"].replace('"yes"', '"maybe"').replace('"no"', '"yes"').replace('"maybe"', '"no"')
@@ -214,9 +188,9 @@ def test_an_edited_row_is_found_even_where_its_digest_is_forged(
     tmp_path: Path, server: PickyServer, name: str, edit: Callable[[list[Json]], object], sentence: str
 ) -> None:
     folder = audit_judge(judge(), benchmark_session(), auditing(tmp_path))
-    edit_rows(folder, name, edit, forge=False)
+    edit_rows(folder.path / folder.HEAD, name, edit)
     assert f"{name}.gz: does not match its digest in audit.json" in findings(folder)
-    edit_rows(folder, name, lambda rows: rows, forge=True)
+    edit_rows(folder.path / folder.HEAD, name, lambda rows: rows, forge=True)
     assert "digest" not in findings(folder) and sentence in findings(folder)
 
 
@@ -243,7 +217,7 @@ def test_an_edited_head_is_found(
 ) -> None:
     server.answer = lambda _body: "yes"
     folder = audit_judge(judge(), benchmark_session(), auditing(tmp_path))
-    edit_head(folder, edit)
+    edit_head(folder.path / folder.HEAD, edit)
     assert sentence in findings(folder)
 
 

@@ -1,8 +1,6 @@
 """Verify detects edited runs; reproduce regrades a run to the same bytes."""
 
 import gzip
-import hashlib
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +19,7 @@ from memeval.evaluation.verify.verification import verify_run
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent
 from memeval.systems.source import find_system
+from tests.evaluation.verify.by_hand import edit_head, edit_rows
 from tests.support.runs import problems_in
 from tests.support.tiny import TinyBenchmark
 
@@ -47,26 +46,6 @@ def copied(run: Path, folder: Path) -> Path:
     return shutil.copytree(results, folder / "results") / run.relative_to(results)
 
 
-def edit_rows(folder: Path, name: str, edit: Callable[[list[Json]], list[Json]], *, cover: bool = False) -> None:
-    """Edit a file of rows; with ``cover``, write the new digest into run.json as a careful forger would."""
-    path = folder / f"{name}.gz"
-    rows = edit([json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()])
-    data = "".join(
-        json.dumps(row, sort_keys=True, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows
-    ).encode()
-    path.write_bytes(gzip.compress(data, mtime=0))
-    if cover:
-        digest = "sha256:" + hashlib.sha256(data).hexdigest()
-        edit_head(folder, lambda head: head["files"].update({name: {"digest": digest, "rows": len(rows)}}))
-
-
-def edit_head(folder: Path, edit: Callable[[Json], object]) -> None:
-    path = folder / "run.json"
-    head = json.loads(path.read_bytes())
-    edit(head)
-    path.write_text(json.dumps(head, sort_keys=True, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
 def findings(folder: Path) -> str:
     return "\n".join(map(str, verify_run(RunFolder(folder))))
 
@@ -85,23 +64,23 @@ def test_an_untouched_run_holds_and_reproduces_to_the_byte(stored: Path) -> None
 
 
 def test_a_flipped_verdict_is_caught_by_the_digest(stored: Path) -> None:
-    edit_rows(stored, "grades.jsonl", flip)
+    edit_rows(stored / "run.json", "grades.jsonl", flip)
     assert "grades.jsonl.gz: does not match its digest" in findings(stored)
 
 
 def test_a_flipped_verdict_with_a_forged_digest_is_caught_by_the_scores(stored: Path) -> None:
-    edit_rows(stored, "grades.jsonl", flip, cover=True)
+    edit_rows(stored / "run.json", "grades.jsonl", flip, forge=True)
     found = findings(stored)
     assert "digest" not in found and "run.json: scores." in found and "but the rows give" in found
 
 
 def test_regrading_detects_a_consistent_forgery(stored: Path) -> None:
-    edit_rows(stored, "grades.jsonl", flip, cover=True)
+    edit_rows(stored / "run.json", "grades.jsonl", flip, forge=True)
     from memeval.grading.scoring import score
 
     run = RunFolder(stored)
     again = score(run.run.track.categories, list(run.grades())).data()
-    edit_head(stored, lambda head: head.update(scores=again))
+    edit_head(stored / "run.json", lambda head: head.update(scores=again))
     assert "the failure analysis differs from the recomputed one" in findings(stored)
     outcome = reproduce_run(RunFolder(stored))
     assert not outcome.equal
@@ -110,14 +89,14 @@ def test_regrading_detects_a_consistent_forgery(stored: Path) -> None:
 
 @pytest.mark.parametrize("name", ["responses.jsonl", "grades.jsonl", "contexts.jsonl"])
 def test_a_removed_row_is_caught_with_and_without_a_forged_digest(stored: Path, name: str) -> None:
-    edit_rows(stored, name, lambda rows: rows[1:])
+    edit_rows(stored / "run.json", name, lambda rows: rows[1:])
     assert f"{name}.gz: has 7 rows, but run.json says 8" in findings(stored)
-    edit_rows(stored, name, lambda rows: rows, cover=True)
+    edit_rows(stored / "run.json", name, lambda rows: rows, forge=True)
     assert findings(stored) != ""
 
 
 def test_a_changed_score_is_caught_and_named(stored: Path) -> None:
-    edit_head(stored, lambda head: head["scores"]["composite"].update(value=0.99))
+    edit_head(stored / "run.json", lambda head: head["scores"]["composite"].update(value=0.99))
     assert "run.json: scores.composite.value: is 0.99, but the rows give" in findings(stored)
 
 
@@ -138,7 +117,7 @@ def test_a_changed_score_is_caught_and_named(stored: Path) -> None:
     ],
 )
 def test_an_edited_head_is_caught_and_the_field_named(stored: Path, edit: Callable[[Json], object], said: str) -> None:
-    edit_head(stored, edit)
+    edit_head(stored / "run.json", edit)
     assert said in findings(stored)
 
 
@@ -182,7 +161,7 @@ def test_a_changed_context_is_caught_by_reproduce(stored: Path) -> None:
         rows[0]["parts"][0] = {"turn_id": None, "dated": False, "text": "something else"}
         return rows
 
-    edit_rows(stored, "contexts.jsonl", alter, cover=True)
+    edit_rows(stored / "run.json", "contexts.jsonl", alter, forge=True)
     assert "contexts.jsonl.gz:1" in str(reproduce_run(RunFolder(stored)).findings)
 
 
@@ -196,7 +175,7 @@ def test_the_ledger_is_checked_against_its_runs(stored: Path) -> None:
     results = stored.parents[2]
     Ledger(results).append(LedgerEvent.ACCEPTED, RunFolder(stored), by="tester", reason="a test")
     assert problems_in(results) == []
-    edit_head(stored, lambda head: head["harness"].update(version="0"))
+    edit_head(stored / "run.json", lambda head: head["harness"].update(version="0"))
     assert "ledger.jsonl:1: names run" in str(problems_in(results)[0])
     stored.rename(stored.with_name("elsewhere"))
     assert "which is missing" in "\n".join(map(str, problems_in(results)))

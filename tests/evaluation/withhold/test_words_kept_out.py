@@ -44,7 +44,7 @@ from tests.evaluation.asking import (
     said_to,
     searching_system,
 )
-from tests.evaluation.verify.test_trust import edit_rows
+from tests.evaluation.verify.by_hand import edit_rows
 from tests.support.tiny import CITIES, TinyBenchmark
 
 PARROT = '''
@@ -137,9 +137,6 @@ def plain(run: RunFolder) -> list[str]:
 
 def verdicts(run: RunFolder) -> list[bool | None]:
     return [grade.verdict for grade in run.grades()]
-
-
-# -- stored files ------------------------------------------------------------------------------------------------
 
 
 def test_a_rule_judged_run_stores_no_benchmark_text(tmp_path: Path) -> None:
@@ -257,9 +254,6 @@ def test_calls_of_readers_and_systems_hold_none_of_the_words(tmp_path: Path, ser
         assert holds(run)
 
 
-# -- restored text --------------------------------------------------------------------------------------------
-
-
 def test_another_judge_grades_the_same_bytes(tmp_path: Path, server: PickyServer) -> None:
     run = run_system(parrot(tmp_path), benchmark_session(), options(tmp_path, **rules(tmp_path)))
     again = regrade_run(run, judge(), regrading(tmp_path))
@@ -330,9 +324,6 @@ def test_an_estimate_knows_what_is_on_record(tmp_path: Path, server: PickyServer
     assert (part.calls, part.recorded) == (4, 3), "the failed answer was never judged"
 
 
-# -- audits --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("named", ["rules", "openai:gpt-4o"])
 def test_an_audit_has_no_words_and_is_verified_without_them(tmp_path: Path, server: PickyServer, named: str) -> None:
     chosen = choose_judge("rules") if named == "rules" else judge(named)
@@ -349,9 +340,6 @@ def test_an_audit_has_no_words_and_is_verified_without_them(tmp_path: Path, serv
         asked = {chosen.model.request(trial.case).key for trial in probes}
         assert {call.key for call in stored.judgments()} == asked
     assert set(made.audit.files) == ({PROBES} if chosen.model is None else {PROBES, JUDGMENTS})
-
-
-# -- refusals -----------------------------------------------------------------------------------------------
 
 
 def test_other_data_do_not_open_a_run(tmp_path: Path) -> None:
@@ -377,7 +365,7 @@ def test_a_mark_without_text_is_reported_with_file_and_line(tmp_path: Path, mark
     def forge(rows: list[Json]) -> list[Json]:
         return [rows[0] | {"answer": mark}, *rows[1:]]
 
-    edit_rows(run.path, "responses.jsonl", forge, cover=True)
+    edit_rows(run.path / "run.json", "responses.jsonl", forge, forge=True)
     with pytest.raises(BadInput, match=sentence) as refused:
         list(decoded_run(RunFolder(run.path), benchmark_session()).responses())
     assert refused.value.where == f"{run.file('responses.jsonl')}:1"
@@ -389,7 +377,7 @@ def test_a_judgment_that_follows_from_no_answer_is_found_by_reproducing(tmp_path
     def add(rows: list[Json]) -> list[Json]:
         return [*rows, rows[-1] | {"key": "sha256:" + "f" * 64}]
 
-    edit_rows(run.path, "judgments.jsonl", add, cover=True)
+    edit_rows(run.path / "run.json", "judgments.jsonl", add, forge=True)
     found = [finding.problem for finding in reproduce_run(RunFolder(run.path)).findings]
     assert found == ["has a key that does not match its request."]
 
@@ -400,6 +388,6 @@ def test_an_answer_that_was_edited_is_found_by_reproducing(tmp_path: Path, serve
     def edit(rows: list[Json]) -> list[Json]:
         return [rows[0] | {"answer": "⟦s002:t01⟧"}, *rows[1:]]
 
-    edit_rows(run.path, "responses.jsonl", edit, cover=True)
+    edit_rows(run.path / "run.json", "responses.jsonl", edit, forge=True)
     (finding,) = reproduce_run(RunFolder(run.path)).findings
     assert "the judgment of tiny-000-q01" in finding.problem

@@ -1,7 +1,5 @@
 """Files that would stop a check or read too much: rows without end, pipes, names and heads without a limit."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import shutil

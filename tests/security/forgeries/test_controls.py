@@ -1,7 +1,5 @@
 """A forger gives a control other answers, to move the baseline: the control, run again, gives its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every forgery that *What this proves* lists is tried by a test, or is somebody's word where readers see it."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

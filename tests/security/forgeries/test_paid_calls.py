@@ -1,7 +1,5 @@
 """Forged prices and payers of model calls. The forger adds calls to a stored run, and computes all sums again."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 The forger copies a stored run of this repository, edits it, and computes every digest, count, score and id again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

@@ -176,17 +176,20 @@ def test_an_edited_row_with_a_new_state_is_found_by_computing_it_again(published
         list(publish(published.results, FolderTarget(published.to), version="3"))
 
 
-def test_a_deleted_row_is_found(published: Published) -> None:
-    forge(published.release, lambda data: data["rows"].pop())
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("rows", lambda rows: rows[:1], "rows.1: is no row, but the runs and the ledger give the row of"),
+        ("weights", lambda _: {}, "weights: differs from that of the runs."),
+        ("price_lists", lambda _: ["free"], "price_lists: differs from that of the runs."),
+        ("ranks_method", lambda _: "ranks@9", "ranks_method: is ranks@9, and this memeval has ranks@2."),
+        ("ranks_method", lambda _: "ranks@1", "ranks_method: ranks@1 was removed: its t-tests needed "),
+    ],
+)
+def test_an_edited_part_is_found(published: Published, name: str, value: Callable[[Any], object], problem: str) -> None:
+    forge(published.release, lambda data: data.update({name: value(data[name])}))
     fix_ledger(published.results)
-    assert "rows.1: is no row, but the runs and the ledger give the row of" in said(published.verify()["rows"])
-
-
-@pytest.mark.parametrize(("name", "value"), [("weights", {}), ("price_lists", ["free"])])
-def test_edited_weights_and_price_lists_are_found(published: Published, name: str, value: object) -> None:
-    forge(published.release, lambda data: data.update({name: value}))
-    fix_ledger(published.results)
-    assert said(published.verify()["rows"]).startswith(f"{published.release}: {name}: differs from that of the runs.")
+    assert said(published.verify()["rows"]).startswith(f"{published.release}: {problem}")
 
 
 def test_a_run_that_the_release_forgets_is_found(published: Published) -> None:
@@ -245,15 +248,6 @@ def test_a_signature_of_another_release_is_bad(published: Published) -> None:
     data["signature"] = json.loads((published.results / "releases" / "1.json").read_bytes())["signature"]
     replace(published.release, indented(data))
     assert "2.json: bad signature." in said(published.verify()["signature"])
-
-
-@pytest.mark.parametrize(
-    ("method", "problem"),
-    [("ranks@9", "is ranks@9, and this memeval has ranks@2."), ("ranks@1", "ranks@1 was removed: its t-tests needed ")],
-)
-def test_a_release_by_another_method_is_named(published: Published, method: str, problem: str) -> None:
-    forge(published.release, lambda data: data.update(ranks_method=method))
-    assert f"2.json: ranks_method: {problem}" in said(published.verify()["rows"])
 
 
 def test_an_old_release_holds_after_later_decisions(published: Published) -> None:
@@ -320,12 +314,22 @@ def test_an_edited_file_around_the_pages_is_found(published: Published, name: st
     assert any(finding.where.startswith(str(published.to / name)) for check in checks for finding in check.findings)
 
 
-def test_a_list_of_versions_without_the_newest_is_found(published: Published) -> None:
-    listed = json.loads((published.to / "versions.json").read_bytes())[1:]
-    replace(published.to / "versions.json", json.dumps(listed, indent=1).encode() + b"\n")
-    assert "versions.json: differs from what memeval publishes: the releases here are 2, 1." in said(
-        published.check()["versions"]
-    )
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("versions.json", selector(["1"]), "differs from what memeval publishes: the releases here are 2, 1."),
+        ("CNAME", b"evil.example\n", "has 'evil.example', but the board's address has"),
+        (".nojekyll", b"{% include evil %}", "has"),
+        ("3", None, "is not part of a release. Delete it."),
+    ],
+)
+def test_what_does_not_belong_around_the_versions_is_found(
+    published: Published, name: str, content: bytes | None, problem: str
+) -> None:
+    path = published.to / name
+    path.mkdir() if content is None else replace(path, content)
+    (finding,) = published.check()["versions"].findings
+    assert str(finding).startswith(f"{path}: {problem}")
 
 
 def test_a_copy_without_the_newest_release_is_not_called_complete(published: Published) -> None:
@@ -350,11 +354,6 @@ def test_a_downloaded_copy_may_have_the_alias_as_a_folder(published: Published) 
     assert published.check(NOWHERE)["versions"].status is CheckStatus.OK
     flip(published.to / "latest" / "index.html")
     assert said(published.check(NOWHERE)["versions"]).startswith(f"{published.to}/latest/index.html: differs from")
-
-
-def test_a_foreign_folder_beside_the_versions_is_found(published: Published) -> None:
-    (published.to / "3").mkdir()
-    assert said(published.check()["versions"]) == f"{published.to}/3: is not part of a release. Delete it."
 
 
 def test_a_copy_that_was_forged_as_a_whole_differs_from_the_checkout(published: Published) -> None:
@@ -458,11 +457,3 @@ def test_the_command_line_checks_a_release_and_a_copy(published: Published) -> N
         "2            failed: 1 problem",
         "  public/2/index.html: differs from the release. Download it again, or publish it again.",
     ]
-
-
-def test_a_domain_that_is_not_the_boards_is_found(published: Published) -> None:
-    (published.to / "CNAME").write_text("evil.example\n")
-    assert "/CNAME: has 'evil.example', but the board's address has" in said(published.check()["versions"])
-    (published.to / "CNAME").unlink()
-    (published.to / ".nojekyll").write_text("{% include evil %}")
-    assert said(published.check()["versions"]).startswith(f"{published.to}/.nojekyll: has")

@@ -1,7 +1,5 @@
 """Edited conformance reports and judge audits, with every rate and digest computed again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[3]
 PAGES = (
     *("index.html", "benchmarks/fake@1/index.html", "runs/*/index.html", "systems/*/index.html", "systems/index.html"),
     *("compare/index.html", "graders/index.html", "published/index.html", "judges/index.html"),
-    *("trade-offs/index.html", "trade-offs/*/index.html", "releases/index.html", "ledger/index.html"),
+    *("trade-offs/index.html", "releases/index.html", "ledger/index.html"),
 )
 BLOCKS = frozenset(
     (
@@ -211,22 +211,12 @@ def rule(pattern: str) -> Callable[[Compute], Compute]:
 # -- front ----------------------------------------------------------------------------------------------------------
 
 
-@rule(rf"^(\d+) systems? · (\d+) benchmarks? · (\d+) runs? · ({THIN}) graded items · last updated (\S+)")
+@rule(rf"^(\d+) runs? · ({THIN}) graded answers · updated (\S+)")
 def _facts(stored: Stored, _sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
     runs = [row.run for row in stored.rows.values()]
-    shown = {
-        row.run.system.slug
-        for table in stored.tables.values()
-        for row in table.rows
-        if row.run.system.kind is SystemKind.SUBMISSION
-        and row.run.coverage.full
-        and row.error_rate <= 0.02
-        and not row.run.track.judge_label
-    }
     times = [run.timing.ended for run in runs] + [line["at"] for line in stored.ledger]
     times += [audit["started"] for audit in stored.audits]
-    benchmarks = {run.track.benchmark for run in runs}
-    return len(shown), len(benchmarks), len(runs), sum(run.coverage.done for run in runs), max(times)[:10]
+    return len(runs), sum(run.coverage.done for run in runs), max(times)[:10]
 
 
 @rule(r"(\d+) files? of answers that (\d+) other projects? published")
@@ -238,6 +228,12 @@ def _regraded(stored: Stored, _sentence: Sentence, _found: re.Match[str]) -> Seq
 def _news(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
     lines = [line for line in stored.ledger if line["event"] == found[2] and line["at"][:10] == found[1]]
     return found[1], found[2], len(lines), spelled(stored.rows[lines[0]["run_id"]].run.system.name)
+
+
+@rule(r"Reset(\d+) rows$")
+def _rows_of_the_first(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
+    page = page_of(stored, sentence)
+    return (page[page.index("<tbody>") : page.index("</tbody>")].count("<tr"),)
 
 
 @rule(r"(\d+) rows in (\d+) tables?$")
@@ -313,14 +309,6 @@ def _withdrawn(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Seq
 def _best(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
     row = stored.named(stored.table(sentence), found[1])
     return found[1], percent(stored.composite(row)), cost_of(row, found[4], found[3]), found[4]
-
-
-@rule(r"All (\d+) systems with a known value have the same: (\S+) (tokens|ms|s)\.")
-def _same(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
-    rows = [row for row in stored.table(sentence).rows if is_drawn(row)]
-    values = {cost_of(row, found[3], found[2]) for row in rows}
-    assert len(values) == 1
-    return len(rows), values.pop(), found[3]
 
 
 @rule(r"^All (\d+) systems as a table")

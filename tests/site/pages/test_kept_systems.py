@@ -19,7 +19,7 @@ from memeval.records.run import SystemKind
 from memeval.site.model.content import SiteModel, read_site
 from memeval.site.model.files import Asset, Page, file_bytes
 from memeval.site.pages import systems
-from memeval.site.pages.product_results import CategoryDifference, EvidenceCounts, VersionLine, versions_of
+from memeval.site.pages.product_results import CategoryDifference, versions_of
 from memeval.site.pages.systems import ProductPage, SystemPages
 from tests.site.conftest import published_board
 from tests.site.factory import FakeBenchmark, Made, make_run
@@ -165,9 +165,9 @@ def test_a_page_of_which_nothing_has_changed_is_not_made_again(
     make_run(results, Made("other", "Other", 0.5), FakeBenchmark())
     asked: list[str] = []
 
-    def versions(site: SiteModel, rows: list[BoardRow]) -> list[VersionLine]:
+    def versions(rows: list[BoardRow]) -> list[list[BoardRow]]:
         asked.extend(row.run.system.slug for row in rows)
-        return versions_of(site, rows)
+        return versions_of(rows)
 
     monkeypatch.setattr(systems, "versions_of", versions)
     after = made(site_of(results), tmp_path / "cache", monkeypatch)
@@ -194,7 +194,7 @@ def test_each_part_of_a_result_counts(results: Path, monkeypatch: pytest.MonkeyP
         {"better": (test,)},
         {"worse": (test,)},
         {"untested": "not compared"},
-        {"evidence": EvidenceCounts(1, 2, 3, 4, 5)},
+        {"evidence": (("all", "right", 1),)},
         {"table": replace(result.table, track=result.table.track.model_copy(update={"tier": "small"}))},
         {"table": replace(result.table, baseline=result.table.baseline.model_copy(update={"system": renamed}))},
     ]

@@ -240,7 +240,8 @@ def test_what_of_a_product_ran_stands_on_its_pages_in_comparisons_and_in_the_api
     assert system["configured"] == wanted["configured"] and system["product"]["licence"] == wanted["licence"]
     assert system["configuration"]["caveats"] == [wanted["caveats"]] and system["adapter_licence"] is None
     first = next(row for each in overviews(site) for row in each.rows)
-    assert first.summary == wanted["configured"], "the front page has the full name"
+    named = wanted["configured"].replace(" · ", f" ({first.slug}) · ")
+    assert " · ".join((first.name, first.settings or "")) == named, "the front page has the full name"
 
 
 def test_only_a_mock_is_said_to_replace_a_part_of_the_product(tmp_path: Path, run: RunFolder) -> None:

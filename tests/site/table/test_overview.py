@@ -12,12 +12,23 @@ from markupsafe import escape
 
 from memeval.leaderboard.board import RankStatus
 from memeval.leaderboard.suites import read_suites
+from memeval.records.ledger import AnswerTrust
 from memeval.records.overall import Overall, OverallRow, TiedPair
+from memeval.records.submission import Configuration, Product
 from memeval.records.track import CategoryPlan, Redistribution
 from memeval.site.model.content import BenchmarkView, read_site
+from memeval.site.model.products import ProductKind
 from memeval.site.model.text import visible
 from memeval.site.pages.rendering import environment
-from memeval.site.table.overview import Against, Measure, Overview, OverviewRow, overviews, verdict
+from memeval.site.table.overview import (
+    Measure,
+    Overview,
+    OverviewRow,
+    on_front,
+    overviews,
+    told_apart_names,
+    verdict,
+)
 from tests.site.conftest import Built
 from tests.site.factory import HOSTILE, FakeBenchmark
 from tests.support.runs import make_track
@@ -34,17 +45,6 @@ def test_each_benchmark_has_one_column_with_its_track_of_most_ranked_systems(sho
     (column,) = (each for each in answers.columns if each.benchmark.id == "fake@1")
     natives = [table for table in column.benchmark.tables if table.track.reader == "native"]
     assert column.table.ranked == max(table.ranked for table in natives)
-
-
-def test_the_filter_within_points_is_named_after_the_column_it_reads(
-    built: Built, shown: dict[Measure, Overview]
-) -> None:
-    assert all(
-        each.main_title == ("Overall" if each.table else each.columns[0].benchmark.title) for each in shown.values()
-    )
-    titles = {each.main_title for each in shown.values()}
-    label = titles.pop() if len(titles) == 1 else "First score column"
-    assert f'<label>{label}<select name="within">' in built.read("index.html")
 
 
 def test_only_complete_runs_of_systems_have_a_row(shown: dict[Measure, Overview]) -> None:
@@ -103,7 +103,7 @@ def indexed(name: str, index: float, ranks: tuple[int, int], against: str | None
         ranks=ranks,
         against_baseline=against,
     )
-    return replace(shown.rows[0], slug=row.system, name=name, index=row)
+    return replace(shown.rows[0], slug=row.system, name=name, short=name, kind=ProductKind.PRODUCT, index=row)
 
 
 def overview_of(shown: Overview, *rows: OverviewRow, baseline: bool = True) -> Overview:
@@ -129,43 +129,72 @@ def overview_of(shown: Overview, *rows: OverviewRow, baseline: bool = True) -> O
     return Overview(shown.measure, shown.columns, rows, table)
 
 
-def test_leaders_that_tie_are_all_named_and_compared_with_the_baseline(shown: dict[Measure, Overview]) -> None:
+def said(shown: Overview) -> str:
+    return re.sub("<[^>]*>", "", str(verdict(shown)))
+
+
+def test_the_first_sentence_names_the_products_that_tie_and_those_the_baseline_beats(
+    shown: dict[Measure, Overview],
+) -> None:
     some = shown[Measure.ANSWERS]
-    said = verdict(
-        overview_of(
-            some,
-            indexed("Ada", 0.8, (1, 2), "better", some),
-            indexed("Bo", 0.7, (1, 2), "not better", some),
-            indexed("Cy", 0.4, (3, 3), "worse", some),
-        )
-    )
-    assert said is not None
-    assert (said.leaders, said.others) == (("Ada", "Bo"), 0)
-    assert said.what == (
-        "lead, and the data do not show which of them is better. "
-        "1 of the 3 systems is significantly better than the best simple baseline, BM25 (60.0)."
+    library = replace(indexed("Lib", 0.9, (1, 1), "better", some), kind=ProductKind.LIBRARY)
+    rows = [
+        indexed("Ada", 0.8, (2, 3), "not better", some),
+        indexed("Bo", 0.7, (2, 3), "worse", some),
+        indexed("Cy", 0.4, (4, 4), "worse", some),
+    ]
+    assert said(overview_of(some, library, *rows)) == (
+        "Ada and Bo lead the 3 products: the data do not show which is better. "
+        "No product is better than plain keyword search, BM25 (60.0): Ada cannot be told apart from it; "
+        "Bo and Cy score lower."
     )
 
 
 @pytest.mark.parametrize(
-    ("ranks", "against", "what"),
+    ("words", "sentence"),
     [
-        ((1, 1), "better", "leads. 2 of the 2 systems are significantly better"),
-        ((1, 2), "not better", "leads, but not significantly over every other system. 1 of the 2 systems is"),
+        (("better",), "Ada is the only product with an overall score (80.0). Ada is significantly better than plain"),
+        (("worse",), "is the only product with an overall score (80.0). No product is better than plain keyword"),
+        (("better", "better"), "Ada leads the 2 products. Ada and Bo are significantly better than plain keyword"),
+        (("better", "worse"), "(60.0); Bo scores lower."),
+        (("better", "better", "not better"), "Ada leads the 3 products. Ada and Bo are"),
     ],
 )
-def test_one_leader(shown: dict[Measure, Overview], ranks: tuple[int, int], against: str, what: str) -> None:
+def test_the_first_sentence_is_true_of_one_and_of_several_products(
+    shown: dict[Measure, Overview], words: tuple[str, ...], sentence: str
+) -> None:
     some = shown[Measure.ANSWERS]
-    rows = (indexed("Ada", 0.8, ranks, against, some), indexed("Bo", 0.7, (2, 2), "better", some))
-    said = verdict(overview_of(some, *rows))
-    assert said is not None and said.leaders == ("Ada",) and said.what.startswith(what)
+    names = zip(("Ada", "Bo", "Cy"), words, strict=False)
+    rows = [indexed(name, 0.8 - place / 10, (place + 1,) * 2, word, some) for place, (name, word) in enumerate(names)]
+    assert sentence in said(overview_of(some, *rows))
 
 
-def test_more_leaders_than_a_sentence_holds_are_counted(shown: dict[Measure, Overview]) -> None:
+def test_without_a_product_the_first_sentence_is_about_systems(shown: dict[Measure, Overview]) -> None:
     some = shown[Measure.ANSWERS]
-    said = verdict(overview_of(some, *(indexed(f"S{n}", 0.5, (1, 6), "not better", some) for n in range(6))))
-    assert said is not None and (len(said.leaders), said.others) == (3, 3)
-    assert "None of the 6 systems is significantly better" in said.what
+    rows = [replace(indexed(n, 0.8, (1, 2), "better", some), kind=ProductKind.REFERENCE) for n in ("Ada", "Bo")]
+    assert said(overview_of(some, *rows)).startswith("Ada and Bo lead the 2 systems: the data do not show")
+
+
+def test_more_products_than_a_sentence_holds_are_counted(shown: dict[Measure, Overview]) -> None:
+    some = shown[Measure.ANSWERS]
+    rows = [replace(indexed(f"S{n}", 0.5, (1, 6), "not better", some), short=f"<b>{n}") for n in range(6)]
+    assert "<bdi>&lt;b&gt;0</bdi>, " in str(verdict(overview_of(some, *rows)))
+    assert " and 3 more lead the 6 products: " in said(overview_of(some, *rows))
+
+
+def test_configurations_of_one_product_are_told_apart(built: Built) -> None:
+    system = built.runs[0].run.system.model_copy(
+        update={"name": "W" * 80, "product": Product(name="mem0", version="2.0")}
+    )
+    systems = [
+        system.model_copy(update={"slug": f"m{place}", "configuration": Configuration(mode=f"mode {place}")})
+        for place in range(10)
+    ]
+    names = told_apart_names(systems)
+    assert names["m3"] == ("mem0 2.0 (m3)", "mode 3") and len(set(names.values())) == 10
+    assert told_apart_names(systems[:1])["m0"] == ("mem0 2.0", "mode 0")
+    plain = systems[0].model_copy(update={"product": None, "configuration": None})
+    assert told_apart_names([plain]) == {"m0": ("W" * 80, None)}
 
 
 def test_systems_that_lose_to_the_baseline_are_marked_for_the_filter(shown: dict[Measure, Overview]) -> None:
@@ -173,10 +202,17 @@ def test_systems_that_lose_to_the_baseline_are_marked_for_the_filter(shown: dict
     words = {"Ada": "better", "Bo": "not better", "Cy": "worse"}
     rows = [indexed(name, 0.5, (1, 3), word, some) for name, word in words.items()]
     found = overview_of(some, *rows, replace(some.rows[0], index=None))
-    assert [row.name for row in found.worse] == ["Cy"]
     module = environment().get_template("parts/overview.html").module
     marks = re.findall('data-better="(.)" data-worse="(.)"', str(module.table(found, lambda url: url)))  # type: ignore[attr-defined]
     assert marks == [("1", "0"), ("0", "0"), ("0", "1"), ("0", "0")]
+
+
+def test_a_row_without_an_overall_score_says_in_how_many_benchmarks_it_ran(shown: dict[Measure, Overview]) -> None:
+    some = shown[Measure.ANSWERS]
+    ranked = indexed("Ada", 0.8, (1, 1), "better", some)
+    found = overview_of(some, ranked, replace(ranked, index=None, cells=(None,) * len(some.columns)))
+    module = environment().get_template("parts/overview.html").module
+    assert f">ran 0 of {len(some.columns)}<" in str(module.table(found, lambda url: url))  # type: ignore[attr-defined]
 
 
 def test_a_tie_against_intervals_that_do_not_overlap_is_explained(shown: dict[Measure, Overview]) -> None:
@@ -196,12 +232,25 @@ def test_a_tie_against_intervals_that_do_not_overlap_is_explained(shown: dict[Me
 def test_without_an_index_or_a_baseline_nothing_is_claimed(shown: dict[Measure, Overview]) -> None:
     some = shown[Measure.ANSWERS]
     assert verdict(replace(some, rows=tuple(replace(row, index=None) for row in some.rows))) is None
-    said = verdict(overview_of(some, indexed("Ada", 0.8, (1, 1), None, some), baseline=False))
-    assert said is not None and said.what == "is the only system with an index (80.0)."
+    alone = overview_of(some, indexed("Ada", 0.8, (1, 1), None, some), baseline=False)
+    assert said(alone) == "Ada is the only product with an overall score (80.0)."
 
 
-def test_every_comparison_has_a_word() -> None:
-    assert [each.value for each in Against] == ["better", "not better", "worse", "not compared"]
+def test_columns_in_which_all_rows_are_equal_are_a_phrase(shown: dict[Measure, Overview]) -> None:
+    some = shown[Measure.ANSWERS]
+    one = replace(indexed("Ada", 0.8, (1, 1), None, some), cost=0.0, checked=AnswerTrust.SELF_RUN, accepted=True)
+    equal = replace(some, rows=(one, one))
+    assert (equal.has_cost, equal.has_runners) == (False, False)
+    assert equal.same == ["self-run", "$0.00 per 1,000 questions"]
+    differs = replace(some, rows=(one, replace(one, cost=1.0, checked=AnswerTrust.IMPORTED)))
+    assert differs.has_cost and differs.has_runners and differs.same == []
+
+
+def test_only_measures_with_an_index_are_on_the_front_if_there_is_one(shown: dict[Measure, Overview]) -> None:
+    some = shown[Measure.ANSWERS]
+    ranked = overview_of(some, indexed("Ada", 0.8, (1, 1), None, some))
+    assert on_front([ranked, replace(some, table=None)]) == [ranked]
+    assert on_front([replace(some, table=None)]) == [replace(some, table=None)]
 
 
 def test_the_front_page_leads_to_categories_trade_offs_and_a_comparison(built: Built) -> None:
@@ -209,7 +258,7 @@ def test_the_front_page_leads_to_categories_trade_offs_and_a_comparison(built: B
     part = page[page.index('id="find"') :]
     part = part[: part.index("</section>")]
     for address in (
-        "benchmarks/fake@1/?columns=scores&amp;track=",
+        f"benchmarks/fake@1/?columns=scores&amp;track={built.runs[0].run.track_id}&amp;sort=noise-resistance",
         "trade-offs/",
         f"compare/?board={built.runs[0].run.track_id}",
         "benchmarks/fake@1/#judges",

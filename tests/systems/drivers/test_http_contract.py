@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -29,7 +26,7 @@ from memeval.systems.errors import (
 from memeval.systems.messages import CALLS, FoundItem
 from memeval.systems.process import SystemProcess
 from memeval.systems.worker import DISPOSITIONS, OPTIONAL, TEXTS_TOGETHER
-from tests.systems.helpers import PATIENT, gone, sessions
+from tests.systems.helpers import PATIENT, elsewhere, gone, sessions
 
 ROOT = Path(__file__).parents[3]
 SERVER = Path(__file__).with_name("memory_server.py")
@@ -236,39 +233,16 @@ def test_a_server_that_is_deaf_to_politeness_is_killed(
     server.end()
 
 
-def test_a_server_that_runs_already_is_spoken_to_with_a_key_and_left_running(served: Served, tmp_path: Path) -> None:
+def test_a_server_that_runs_already_is_spoken_to_with_a_key_and_left_running(served: Served) -> None:
     port = serving.free_port()
-    command = [sys.executable, str(SERVER), str(port), str(served.notes)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "PORT": ""}) as server:
-        assert server.stdout is not None
-        try:
-            assert server.stdout.readline().startswith(b"listening")
-            wait_for(port)
-            given: dict[str, Any] = {"command": [], "endpoint_variable": "ACME_URL", "key_variable": "ACME_KEY"}
-            environment = {"ACME_URL": f"http://127.0.0.1:{port}/", "ACME_KEY": "worthless"}
-            one, other = (served.process(environment=environment, **given) for _ in range(2))
-            one.close()
-            other.close()
-            assert server.poll() is None
-        finally:
-            server.send_signal(signal.SIGKILL)
+    given: dict[str, Any] = {"command": [], "endpoint_variable": "ACME_URL", "key_variable": "ACME_KEY"}
+    environment = {"ACME_URL": f"http://127.0.0.1:{port}/", "ACME_KEY": "worthless"}
+    with elsewhere([sys.executable, SERVER, str(port), served.notes], port, PORT=""):
+        for process in [served.process(environment=environment, **given) for _ in range(2)]:
+            process.close()
     headers = [line["headers"] for line in served.said()]
     assert {line["authorization"] for line in headers} == {"Bearer worthless"}
     assert len({line["memeval-instance"] for line in headers}) == 2
-
-
-def wait_for(port: int) -> None:
-    """Wait until something listens at a port."""
-    import socket
-
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        except OSError:
-            time.sleep(0.01)
-    raise AssertionError(f"nothing listens at {port}")
 
 
 def test_a_capability_that_is_none_is_refused(served: Served, tmp_path: Path) -> None:

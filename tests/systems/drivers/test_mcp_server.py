@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import socket
-import subprocess
 import sys
-import time
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,7 +15,7 @@ from memeval.systems.drivers import serving
 from memeval.systems.errors import AdapterRaised, SystemDied, SystemFailure
 from memeval.systems.messages import FoundItem
 from memeval.systems.process import SystemProcess
-from tests.systems.helpers import PATIENT, gone, session, sessions
+from tests.systems.helpers import PATIENT, elsewhere, gone, session, sessions
 
 DRIVER = Path(serving.__file__).with_name("mcp_server.py")
 NOTES = Path(__file__).with_name("mcp_notes.py")
@@ -178,30 +173,14 @@ def test_a_server_over_its_standard_streams_that_dies_is_named_and_comes_back_wi
 def test_a_server_that_runs_elsewhere_is_reached_by_its_address(start: Start, tmp_path: Path) -> None:
     tools: Tools = {**TOOLS, "reset": {"name": "wipe"}}
     port = serving.free_port()
-    elsewhere = subprocess.Popen(
-        [sys.executable, str(NOTES), str(port), "json"],
-        env={**os.environ, "HOME": str(tmp_path)},
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        endpoint = {"endpoint_variable": "NOTES_URL", "endpoint_path": "/mcp"}
-        environment = {"NOTES_URL": f"http://127.0.0.1:{port}"}
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            except OSError:
-                assert elsewhere.poll() is None
-                time.sleep(0.05)
+    endpoint = {"endpoint_variable": "NOTES_URL", "endpoint_path": "/mcp"}
+    environment = {"NOTES_URL": f"http://127.0.0.1:{port}"}
+    with elsewhere([sys.executable, NOTES, str(port), "json"], port, HOME=str(tmp_path)):
         process = start([], tools, environment, **endpoint)
         process.reset()
         process.ingest(sessions(1))
         assert len(process.search("Drone", 5).items or ()) == 1
         process.close()
-        assert elsewhere.poll() is None
-    finally:
-        elsewhere.send_signal(signal.SIGKILL)
-        elsewhere.wait()
 
 
 def changed(call: str, **how: Any) -> Tools:

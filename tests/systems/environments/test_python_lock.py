@@ -1,7 +1,5 @@
 """Locks and inline metadata of Python packages are read strictly."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

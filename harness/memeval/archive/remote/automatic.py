@@ -1,7 +1,5 @@
 """The archive of a board: where it is, what is pushed to it after a run, and rows that a command needs."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence

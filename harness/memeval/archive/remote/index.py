@@ -1,7 +1,5 @@
 """Reads archived runs. The listing decides what is there; the index only saves a request for each run."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import random

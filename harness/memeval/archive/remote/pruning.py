@@ -3,8 +3,6 @@
 What a release rests on always stays in the archive.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta

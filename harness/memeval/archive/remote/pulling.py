@@ -1,7 +1,5 @@
 """Pulls archived runs into a results folder, and rows into the cache: each complete and checked, or not at all."""
 
-from __future__ import annotations
-
 import os
 import re
 import tempfile

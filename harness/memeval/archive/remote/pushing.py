@@ -1,7 +1,5 @@
 """Pushes stored runs into the archive: rows first, each checked against ``run.json``, and ``run.json`` last."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

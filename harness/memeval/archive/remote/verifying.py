@@ -1,7 +1,5 @@
 """Verifies an archive: every object against its name, every run against its rows."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field

@@ -81,7 +81,6 @@ class Need:
 
     @property
     def item_id(self) -> str:
-        """Id of the item; systems never see it."""
         return f"beliefs-2-{self.category}-{self.number:04d}"
 
 

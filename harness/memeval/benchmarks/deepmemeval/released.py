@@ -28,41 +28,37 @@ Text = Annotated[str, Field(min_length=1)]
 FactText = Annotated[str, Field(pattern=r"^\S+\s+\S")]
 
 
-class _ReleasedRecord(Record):
-    """Base of the records of the released file."""
-
-
-class DeepMemEvalTurn(_ReleasedRecord):
+class DeepMemEvalTurn(Record):
     role: Literal["user", "assistant"]
     content: str
 
 
-class DeepMemEvalSession(_ReleasedRecord):
+class DeepMemEvalSession(Record):
     session_id: Text
     date: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
     turns: Annotated[tuple[DeepMemEvalTurn, ...], Field(min_length=1)]
 
 
-class Link(_ReleasedRecord):
+class Link(Record):
     fact: FactText
     valid_from: str
     valid_until: str | None
     source_session: str
 
 
-class BeliefOracle(_ReleasedRecord):
+class BeliefOracle(Record):
     stale_answers: tuple[FactText, ...]
     belief_timeline: Annotated[tuple[Link, ...], Field(min_length=1)]
     update_count: int
     difficulty: str
 
 
-class Dependency(_ReleasedRecord):
+class Dependency(Record):
     fact: FactText
     depends_on: str
 
 
-class CascadeOracle(_ReleasedRecord):
+class CascadeOracle(Record):
     root_change: Text
     old_dependent: FactText
     dependency_chain: tuple[Dependency, ...]
@@ -70,7 +66,7 @@ class CascadeOracle(_ReleasedRecord):
     root_change_session: str | None = None
 
 
-class NoiseOracle(_ReleasedRecord):
+class NoiseOracle(Record):
     total_sessions: int
     signal_sessions: tuple[str, ...]
     noise_sessions: int
@@ -78,7 +74,7 @@ class NoiseOracle(_ReleasedRecord):
     sub_category: str
 
 
-class TemporalOracle(_ReleasedRecord):
+class TemporalOracle(Record):
     query_timestamp: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
     belief_at_timestamp: FactText
     current_belief: FactText
@@ -86,31 +82,31 @@ class TemporalOracle(_ReleasedRecord):
     belief_timeline: tuple[Link, ...] = ()
 
 
-class LateFact(_ReleasedRecord):
+class LateFact(Record):
     """A fact that is stated after the fifth question. In the documentation, but in no row."""
 
     turn: int
     fact: FactText
 
 
-class DeltaOracle(_ReleasedRecord):
+class DeltaOracle(Record):
     total_turns: int
     established_facts_by_turn_5: tuple[FactText, ...]
     new_facts_after_turn_5: tuple[LateFact, ...] = ()
 
 
-class UncertaintyOracle(_ReleasedRecord):
+class UncertaintyOracle(Record):
     uncertainty_reason: Annotated[str, Field(pattern=r"dependent belief '\S+\s.+' was never explicitly updated")]
     sub_category: str
     conflicting_facts: tuple[str, ...] = ()
 
 
-class DeepMemEvalQuestion(_ReleasedRecord):
+class DeepMemEvalQuestion(Record):
     question: Text
     turn: int
 
 
-class _Scenario(_ReleasedRecord):
+class _Scenario(Record):
     scenario_id: Annotated[str, Field(pattern=r"^[a-z]+-p\d{3}(-\w+)*$")]
     conversation_history: Annotated[tuple[DeepMemEvalSession, ...], Field(min_length=1)]
     question: Text

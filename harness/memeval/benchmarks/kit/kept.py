@@ -86,7 +86,6 @@ def generated(
 
 
 def _read(path: Path, kinds: Iterable[type[AnswerKey]]) -> Generated:
-    """Read kept data."""
     first, _, rows = path.read_bytes().partition(b"\n")
     head = json.loads(first)
     if digest_bytes(rows) != head["digest"]:

@@ -27,8 +27,6 @@ _PARENTS = ("", "data_en", "life_bench_data/data_en")
 
 
 class ReleasedUser(Record):
-    """One person of the release."""
-
     name: str
     objects: dict[str, str]
     """Git object name (SHA-1) of each released file, by its path in the user's folder."""

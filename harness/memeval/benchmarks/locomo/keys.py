@@ -105,7 +105,6 @@ def options_of(question_id: str, trap: str) -> tuple[str, str]:
 
 
 def with_options(question: str, options: tuple[str, ...]) -> str:
-    """Return a question with its options; unchanged without options."""
     if not options:
         return question
     first, second = options

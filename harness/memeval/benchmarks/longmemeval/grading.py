@@ -74,7 +74,6 @@ def official_measures(ranking: Sequence[str], documents: Sequence[str], k: int) 
 
 
 def turns_as_sessions(ranking: Sequence[str], documents: Sequence[str], k: int) -> dict[str, float]:
-    """Return the measures of the first k sessions of a ranking of turns."""
     ranked, all_sessions = [[_session(one) for one in ids] for ids in (ranking, documents)]
     depth = k
     while depth < len(ranked) and len(set(ranked[:depth])) < k:

@@ -212,7 +212,6 @@ def _text(row: Mapping[str, Any], field: str) -> str | None:
 
 
 def _texts(row: Mapping[str, Any], field: str, most: int) -> tuple[str, ...]:
-    """Return the non-blank texts of a list."""
     value = row.get(field)
     if value is None:
         return ()

@@ -1,7 +1,5 @@
 """Checks of questions: they must not change the memory, return too many items or omit token counts."""
 
-from __future__ import annotations
-
 from memeval.conformance.check import ContractViolation, MethodMissing
 from memeval.conformance.facts import PlantedFact
 from memeval.conformance.subject import CheckedMemory, CheckedSystem, Observation, quoted

@@ -1,7 +1,5 @@
 """Checks of optional calls: filters by bank, tags and time, and ``forget``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Checks of stored conversations: dates, speakers and full texts."""
 
-from __future__ import annotations
-
 from memeval.conformance.check import ContractViolation, expect_found, listed
 from memeval.conformance.facts import PlantedFact
 from memeval.conformance.subject import ACKNOWLEDGED, CheckedSystem, Observation, PlantedTurn, quoted

@@ -1,7 +1,5 @@
 """Mandatory checks: the system finds ingested facts, ``reset`` empties it, and instances share no data."""
 
-from __future__ import annotations
-
 from memeval.conformance.check import expect_found, expect_not_found
 from memeval.conformance.facts import UNUSUAL_TEXTS
 from memeval.conformance.subject import ACKNOWLEDGED, CheckedSystem, PlantedTurn

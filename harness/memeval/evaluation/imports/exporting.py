@@ -16,12 +16,10 @@ def export_run(
 ) -> tuple[Path, ...]:
     """Write a run in a format.
 
-    The files are written to a temporary folder and moved when all are complete.
-
-    ``to``: the file, or the folder if the format has several files. Some formats add files next to it. ``data``: a
-    local copy of the benchmark's data; ``None`` for the stored or generated one. Returns the new files; first the one
-    at ``to`` or the first one below it. Raises ``BadInput`` if the format does not support the run, its data is not
-    available, or a file exists.
+    The files are written to a temporary folder and moved when all are complete. ``to``: the file, or the folder if the
+    format has several files. Some formats add files next to it. ``data``: a local copy of the benchmark's data;
+    ``None`` for the stored or generated one. Returns the new files; first the one at ``to`` or the first one below it.
+    Raises ``BadInput`` if the format does not support the run, its data is not available, or a file exists.
     """
     name = run.run.track.benchmark
     if form.benchmarks and name not in form.benchmarks:

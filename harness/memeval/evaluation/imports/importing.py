@@ -88,11 +88,10 @@ def import_file(
 ) -> RunFolder:
     """Grade a file of answers and seal a run of it.
 
-    Answers to unknown questions are dropped and listed. Questions without answers make the run partial.
-
-    Returns the sealed run; the stored one if the same judge already graded the same file. Raises ``BadInput`` if the
-    file is invalid, or contains no answer to a question of the benchmark. Raises ``GatewayStopped`` if the judge's
-    endpoint, its key or a budget stopped the import; the same call resumes it.
+    Answers to unknown questions are dropped and listed. Questions without answers make the run partial. Returns the
+    sealed run; the stored one if the same judge already graded the same file. Raises ``BadInput`` if the file is
+    invalid, or contains no answer to a question of the benchmark. Raises ``GatewayStopped`` if the judge's endpoint,
+    its key or a budget stopped the import; the same call resumes it.
     """
     progress = progress or Progress()
     answers = _matched(read_answers(form, file, benchmark_session), benchmark_session, options.origin)

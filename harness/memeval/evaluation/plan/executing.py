@@ -154,7 +154,6 @@ def execute(
     """Make the runs of a plan, and yield what happened to each. A run that fails does not stop the others.
 
     A finished run is reused, and an interrupted run resumes. Runs on the same data that follow each other share it.
-
     ``options``: what the plan does not name. ``repeat``: number of runs of each; each after the first is a new run.
     ``debug``: raise an error that is no :class:`MemevalError`. Raises ``KeyboardInterrupt`` if interrupted. The same
     call resumes.

@@ -56,7 +56,6 @@ def run_matrix(plan: MatrixPlan, options: RunOptions, progress: Progress | None 
     """Run every cell of a matrix, one after another, and store the comparison.
 
     Every cell is an ordinary run, and is reused or resumed like one. A cell that fails does not stop the others.
-
     ``options``: run options; readers and judge of the plan take precedence. Raises ``BadInput`` if a system does not
     exist, a benchmark does not accept its parameters, or the results are not writable. Raises ``KeyboardInterrupt`` if
     interrupted; the same call resumes.
@@ -86,9 +85,8 @@ def _planned(benchmark: MatrixBenchmark, reader: str | None, source: SystemSourc
 def _check_parameters(plan: MatrixPlan) -> None:
     """Check the parameters of every benchmark before the first run.
 
-    Missing data is not an error here: its cells fail later, and the other cells run.
-
-    Raises ``BadInput`` if a benchmark does not accept its parameters.
+    Missing data is not an error here: its cells fail later, and the other cells run. Raises ``BadInput`` if a benchmark
+    does not accept its parameters.
     """
     for benchmark in plan.benchmarks:
         definition, file = find(benchmark.id), None if benchmark.file is None else Path(benchmark.file)

@@ -39,10 +39,9 @@ def check_conformance(
 ) -> Conformance:
     """Run the conformance checks on a system, and store the report.
 
-    Its model calls go through the gateway with the caller's budgets, and belong to no run.
-
-    Raises ``BadInput`` if the system does not install or load. Raises ``GatewayStopped`` if a model's endpoint or key
-    failed, or a budget is spent.
+    Its model calls go through the gateway with the caller's budgets, and belong to no run. Raises ``BadInput`` if the
+    system does not install or load. Raises ``GatewayStopped`` if a model's endpoint or key failed, or a budget is
+    spent.
     """
     prepared = prepare(source, setup or SystemSetup(), progress.note)
     report = _checked(prepared, results, progress, models or ModelOptions(), limits or Limits())
@@ -148,7 +147,7 @@ def probe_isolation(
     killed. Returns a sentence why the probe came to no result; blank if the system recalled nothing. Raises
     ``BadInput`` if the system recalled the text of another scenario.
     """
-    subject = CheckedSystem(new_instance, f"isolation-probe/{seed}", deterministic=True, log=lambda line: None)
+    subject = CheckedSystem(new_instance, f"isolation-probe/{seed}", deterministic=True)
     subject.begin("isolation")
     timer = threading.Timer(seconds, subject.kill)
     timer.daemon = True

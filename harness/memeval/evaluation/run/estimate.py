@@ -85,9 +85,8 @@ def estimate_run(source: SystemSource, benchmark_session: BenchmarkSession, opti
     """Estimate a run, without running it and without a model call.
 
     Calls and tokens are upper bounds, with two exceptions. If the system has no stored run on the benchmark, an answer
-    counts as a hundred tokens. The rare second request after an unparsable judge reply is not included.
-
-    Raises ``BadInput`` if an option names nothing that exists.
+    counts as a hundred tokens. The rare second request after an unparsable judge reply is not included. Raises
+    ``BadInput`` if an option names nothing that exists.
     """
     options = replace(options, models=decoded_options(options.models, benchmark_session))
     judge = judge_for(options)

@@ -78,10 +78,8 @@ def start(system_folder: Path, plan: Plan) -> Path:
 
     A run's id contains its start to the second, so a second run with the same inputs waits for the next second. So does
     a run of another system: the ledger, the site and the archive name a run by its id alone, and two controls in one
-    file have the same inputs.
-
-    ``plan``: the plan of the run; this function fills in its id and its start. Raises ``BadInput`` if the folder cannot
-    be created.
+    file have the same inputs. ``plan``: the plan of the run; this function fills in its id and its start. Raises
+    ``BadInput`` if the folder cannot be created.
     """
     while True:
         now = datetime.now(UTC)

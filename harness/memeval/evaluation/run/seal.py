@@ -33,7 +33,6 @@ def seal(
     """Write the sealed run with its failure analysis, and withhold the benchmark's text if its licence requires that.
 
     The head, ``run.json``, is written last: without it the run is unfinished, and its journal is complete.
-
     ``concurrency``: number of scenarios that ran at the same time. Raises ``BadInput`` if the folder cannot be written.
     """
     stored, lines = rows, log

@@ -47,9 +47,8 @@ def usage(
 ) -> dict[Phase, PhaseUsage]:
     """Return the usage of model calls by phase; a phase without calls is left out.
 
-    A system's self-reported usage counts only if none of its calls came through the gateway.
-
-    ``run_id``: the run; calls of other runs were answered from the record.
+    A system's self-reported usage counts only if none of its calls came through the gateway. ``run_id``: the run; calls
+    of other runs were answered from the record.
     """
     by_phase: dict[Phase, list[Call]] = {phase: [] for phase in Phase}
     has_system_calls = False

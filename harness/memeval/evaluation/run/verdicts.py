@@ -85,9 +85,7 @@ def call_rows(
     """Return the reader's and the system's calls of a run in sealed order.
 
     First the reader's calls, by key, with failed calls. Then the system's calls, by scenario in the benchmark's order,
-    and by time in a scenario.
-
-    ``retried``: the finished run that this run retries; ``None`` for none.
+    and by time in a scenario. ``retried``: the finished run that this run retries; ``None`` for none.
     """
     run_calls = [*(() if retried is None else retried.calls()), *own.rows()]
     reader_calls = [call for call in run_calls if call.caller is Caller.READER]

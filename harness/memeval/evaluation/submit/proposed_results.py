@@ -27,10 +27,9 @@ _UNDO = "Undo the change."
 def check_proposed(base: Path, proposed: Path) -> tuple[list[str], list[Finding]]:
     """Compare the results folder of a pull request with that of the branch it is for.
 
-    Nothing of either folder is executed, and no link is followed.
-
-    ``proposed``: the results folder of the pull request, merged into the base branch. Returns the folders of the new
-    runs, relative to ``proposed``; and the problems, by path. Raises ``BadInput`` if one of them is no folder.
+    Nothing of either folder is executed, and no link is followed. ``proposed``: the results folder of the pull request,
+    merged into the base branch. Returns the folders of the new runs, relative to ``proposed``; and the problems, by
+    path. Raises ``BadInput`` if one of them is no folder.
     """
     for folder in (base, proposed):
         if folder.is_symlink() or not folder.is_dir():

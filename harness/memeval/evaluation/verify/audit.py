@@ -33,10 +33,9 @@ def audit_judge(
 ) -> AuditFolder:
     """Measure a judge on calibration answers, or return a stored audit of the same judge and answers.
 
-    A stored audit with a failed judgment is not reused, since the call may succeed now.
-
-    Raises ``BadInput`` if the benchmark has no judged items, or an option is invalid. Raises ``GatewayStopped`` if the
-    judge's endpoint or key failed, or the budget is spent. The same call resumes.
+    A stored audit with a failed judgment is not reused, since the call may succeed now. Raises ``BadInput`` if the
+    benchmark has no judged items, or an option is invalid. Raises ``GatewayStopped`` if the judge's endpoint or key
+    failed, or the budget is spent. The same call resumes.
     """
     progress = progress or Progress()
     if options.items < 1:

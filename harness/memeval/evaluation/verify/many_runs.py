@@ -175,10 +175,9 @@ def reproduced_runs(
 ) -> Iterator[Reproduction]:
     """Yield the result of regrading each run, in their order; see :func:`reproduce_run`.
 
-    Runs on the same data are regraded one after another, so a result may wait for those before it.
-
-    Raises ``BadInput`` if a run cannot be read, or its data is missing; the runs before it have been yielded. Raises
-    ``CheckFailed`` if a process was killed.
+    Runs on the same data are regraded one after another, so a result may wait for those before it. Raises ``BadInput``
+    if a run cannot be read, or its data is missing; the runs before it have been yielded. Raises ``CheckFailed`` if a
+    process was killed.
     """
     batches = batches_of(folders)
     first: dict[str, int] = {}

@@ -53,11 +53,10 @@ def reask(
     """Ask the judge of a run again about drawn judgments, and compare the verdicts.
 
     The requests are those that the benchmark's data give for the stored answers. No record of replies is read, so that
-    nobody can put replies there; an interrupted sample starts again.
-
-    Raises ``BadInput`` if no model judged the run, the data is missing, or the endpoint is another one. Raises
-    ``CheckFailed`` if the grades do not follow from the recorded replies, or the judge gave no reply. Raises
-    ``GatewayStopped`` if the endpoint or key failed, or a budget is spent.
+    nobody can put replies there; an interrupted sample starts again. Raises ``BadInput`` if no model judged the run,
+    the data is missing, or the endpoint is another one. Raises ``CheckFailed`` if the grades do not follow from the
+    recorded replies, or the judge gave no reply. Raises ``GatewayStopped`` if the endpoint or key failed, or a budget
+    is spent.
     """
     refuse_few(items)
     endpoint = _endpoint(folder)

@@ -23,10 +23,9 @@ from memeval.records.matrix import CellState, MatrixCell
 def checks_of_results(path: Path, reader: RowsReader | None = None, jobs: int = 1) -> list[Check]:
     """Check the stored runs, audits, reports, matrices and ledger in a folder and its subfolders.
 
-    A run that the ledger names must exist with unchanged bytes.
-
-    Returns one result for each check of each run, audit, report and matrix, and one for the ledger. Raises ``BadInput``
-    if the folder has no run, audit or ledger. Raises ``CheckFailed`` if a process was killed.
+    A run that the ledger names must exist with unchanged bytes. Returns one result for each check of each run, audit,
+    report and matrix, and one for the ledger. Raises ``BadInput`` if the folder has no run, audit or ledger. Raises
+    ``CheckFailed`` if a process was killed.
     """
     folders, audits, ledger = runs_under(path), stored_audits(path), Ledger(path)
     if not folders and not audits and not ledger.path.exists():

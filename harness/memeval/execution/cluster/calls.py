@@ -1,7 +1,5 @@
 """Makes the model calls of all workers here, so that one gateway keeps budget, rate limits, records and keys."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Runs scenarios inside a Dask worker: prepares the system once, and keeps its instances."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import threading

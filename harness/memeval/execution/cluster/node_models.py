@@ -1,7 +1,5 @@
 """The model endpoint of a run on one worker: it has no key, and the machine that started the run makes the calls."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import threading

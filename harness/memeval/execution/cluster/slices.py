@@ -1,7 +1,5 @@
 """Divides the questions of a scenario among workers that would be idle."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Sequence

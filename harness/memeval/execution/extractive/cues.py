@@ -1,7 +1,5 @@
 """Cues and times in English sentences: what is true, changed, imagined or over, and which day *yesterday* is."""
 
-from __future__ import annotations
-
 import calendar
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The offline reader: it prefers what is true at the asked time, and doubts facts whose basis changed."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -82,10 +80,10 @@ class ExtractiveReader:
 
     def read(self, question: str, timestamp: str | None, contexts: Sequence[str]) -> ReaderAnswer:
         found = statements(contexts, timestamp)
-        return ReaderAnswer(_Reading(question, found).answer() if found else "")
+        return ReaderAnswer(_AskedContext(question, found).answer() if found else "")
 
 
-class _Reading:
+class _AskedContext:
     """One question over the statements of a context, at least one."""
 
     def __init__(self, question: str, found: Sequence[Statement]) -> None:

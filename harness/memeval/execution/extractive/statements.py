@@ -1,7 +1,5 @@
 """Statements: the sentences of a context, with who says them, on which day, and whether they say what is true."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The base class of API formats, and strict parsing of recorded replies for conversion into them."""
 
-from __future__ import annotations
-
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator

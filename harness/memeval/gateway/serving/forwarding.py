@@ -1,7 +1,5 @@
 """Forwards a system's requests to its declared hosts, and inserts the key, which the system never receives."""
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import socket

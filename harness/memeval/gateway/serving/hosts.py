@@ -1,7 +1,5 @@
 """The hosts that a system may reach, their real addresses and their keys, which replies must not contain."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

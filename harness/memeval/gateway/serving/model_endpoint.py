@@ -1,7 +1,5 @@
 """The model endpoint of one system process: its token, its environment, and its counts in this pass."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import threading

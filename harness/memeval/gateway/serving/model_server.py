@@ -1,7 +1,5 @@
 """The HTTP server on loopback at which systems call models."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

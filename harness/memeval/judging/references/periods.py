@@ -75,8 +75,6 @@ _LOOSE = regex.compile(r"(?<=\d)[`´](?= )")
 
 @dataclass(frozen=True)
 class Period:
-    """A period of days."""
-
     spans: tuple[Span, ...]
     """Its days; several spans if the words have several readings, the most common first."""
     open: str = ""

@@ -68,8 +68,6 @@ class Token:
 
 @dataclass(frozen=True)
 class ReadText:
-    """A text, read."""
-
     text: str
     """The text that places refer to, in the form of :func:`simplified`."""
     tokens: tuple[Token, ...]

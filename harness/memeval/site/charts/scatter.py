@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -11,9 +11,6 @@ from memeval.records.scores import Interval
 from memeval.site.charts.charts import ACCENT, CONTROL, INK, PAPER, Chart, Spec, altair, finish
 from memeval.site.charts.line_charts import round_step
 from memeval.site.model.text import visible
-
-WIDTH, HEIGHT = 500, 320
-"""Size of the plot in pixels."""
 
 LOG_SPREAD = 20
 """From this ratio of the largest to the smallest positive value on, the axis is logarithmic."""
@@ -24,11 +21,11 @@ LEAST_SPAN = 0.04
 LEAST_COST_SPAN = 0.2
 """Least span of the cost axis, as a share of the highest cost: 3 % more tokens must not look like much."""
 
-_CHARACTER, _LINE = 6.6, 14
+_CHARACTER, _LINE = 6.8, 14
 """Width of a character and height of a line, in pixels."""
 
-_LONG_TIMES = (60, 120, 300, 600, 1800, 3600, 7200, 18000, 36000)
-"""Round times of a minute and more, in seconds."""
+_STEPS = (-14, 18, -28, 32, 0, -42, 46)
+"""How far below its point a name may stand, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -55,16 +52,13 @@ class PlotAxis:
         return value == 0 if self.has_zero and value <= 0 else self.start <= value <= self.end
 
 
-def cost_axis(values: Sequence[float], *, seconds: bool = False) -> PlotAxis:
-    """Return the axis of costs that are at least 0; logarithmic where they spread widely.
-
-    ``values``: at least one cost. ``seconds``: whether they are times, with ticks at round seconds, minutes and hours.
-    """
+def cost_axis(values: Sequence[float], spread: float = LOG_SPREAD) -> PlotAxis:
+    """Return the axis of at least one cost that is at least 0; logarithmic where they spread widely."""
     positive = [value for value in values if value > 0]
-    if positive and max(positive) > LOG_SPREAD * min(positive):
+    if positive and max(positive) > spread * min(positive):
         start, end = min(positive) / 1.3, max(positive) * 1.3
         has_zero = len(positive) < len(values)
-        return PlotAxis(start, end, _log_ticks(start, end, seconds), is_log=True, has_zero=has_zero)
+        return PlotAxis(start, end, _log_ticks(start, end), is_log=True, has_zero=has_zero)
     high = max(values) or 1.0
     low = min(*values, (1 - LEAST_COST_SPAN) * high)
     margin = (high - low) * 0.08
@@ -85,13 +79,10 @@ def _linear(start: float, end: float) -> PlotAxis:
     return PlotAxis(start, end, tuple(number * step for number in range(first, last + 1)))
 
 
-def _log_ticks(start: float, end: float, seconds: bool) -> tuple[float, ...]:
+def _log_ticks(start: float, end: float) -> tuple[float, ...]:
     factors = (1, 2, 5) if end / start < 1000 else (1,)
     powers = range(math.floor(math.log10(start)), math.ceil(math.log10(end)) + 1)
     ticks = [factor * 10.0**power for power in powers for factor in factors]
-    if seconds:
-        longer = _LONG_TIMES[:: 1 if len(factors) > 1 else 3]
-        ticks = [tick for tick in ticks if tick < 60] + list(longer)
     return tuple(tick for tick in ticks if start <= tick <= end)
 
 
@@ -105,6 +96,8 @@ class PlotSpot:
     """Whether it counts for the front and for the range of the scores."""
     number: int | None
     """Its number on the front, the cheapest first; ``None`` for others."""
+    is_product: bool = field(default=False, kw_only=True)
+    """Whether a plot without numbers fills its point, and names it before others."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +119,13 @@ class Plot:
     write: Callable[[float], str]
     levels: tuple[Level, ...] = ()
     """Drawn as lines if they are in the range of the scores."""
-    seconds: bool = False
+    width: int = 500
+    height: int = 320
+    """Size of the plot in pixels."""
+    spread: float = LOG_SPREAD
+    """From this ratio of the highest to the lowest cost on, the axis is logarithmic."""
+    numbered: bool = True
+    """Whether points of the front have their numbers and names; else, all have their names."""
 
 
 def score_range(spots: Sequence[PlotSpot]) -> PlotAxis:
@@ -142,35 +141,12 @@ def _ends(spot: PlotSpot) -> tuple[float, ...]:
 
 def scatter(plot: Plot) -> Chart:
     """Chart points and their front. The page lists the same numbers beside it; points out of range are left out."""
-    across = cost_axis([spot.cost for spot in plot.spots], seconds=plot.seconds)
-    up = score_range(plot.spots)
-    inside = [spot for spot in plot.spots if up.holds(spot.score)]
-    boxes = [_Box(WIDTH * across.share(spot.cost), _below(up, spot.score), 10, 10) for spot in inside]
-    rows = list(_levels([level for level in plot.levels if up.holds(level.score)], up, boxes))
-    rows += [_row(spot, across, up, plot.write) for spot in reversed(inside) if spot.number is None]
-    for spot in sorted((spot for spot in inside if spot.number is not None), key=lambda spot: spot.number or 0):
-        rows.append(_row(spot, across, up, plot.write) | _name(spot, across, up, boxes))
-    spec = _fitted(plot, across, up) | {"data": {"values": rows}}
+    across = cost_axis([spot.cost for spot in plot.spots], plot.spread)
+    drawing = _Drawing(plot, across, score_range(plot.spots))
+    spec = _fitted(plot, across, drawing.up) | {"data": {"values": list(drawing.rows())}}
+    if plot.width < 400:
+        spec["padding"] = {"left": 4, "right": 14, "top": 6, "bottom": 6}
     return Chart(plot.name, plot.title, plot.description, spec)
-
-
-def _below(up: PlotAxis, score: float) -> float:
-    """Return how far below the upper end of the axis a score stands, in pixels."""
-    return HEIGHT * (1 - up.share(score))
-
-
-def _row(spot: PlotSpot, across: PlotAxis, up: PlotAxis, write: Callable[[float], str]) -> Spec:
-    row: Spec = {
-        "kind": "front" if spot.number is not None else "ranked" if spot.is_ranked else "unranked",
-        "system": visible(spot.name),
-        "cost": visible(write(spot.cost)),
-        "x": across.share(spot.cost),
-        "y": spot.score,
-    }
-    if spot.number is None:
-        return row
-    low, high = (spot.interval.low, spot.interval.high) if spot.interval else (spot.score, spot.score)
-    return row | {"number": str(spot.number), "low": max(low, up.start), "high": min(high, up.end)}
 
 
 @dataclass(frozen=True)
@@ -189,36 +165,78 @@ class _Box:
         )
 
 
-def _name(spot: PlotSpot, across: PlotAxis, up: PlotAxis, boxes: list[_Box]) -> Spec:
-    """Return the name of a spot where it has room, after its number, and keep the room; nothing if it has none."""
-    share, y, name = across.share(spot.cost), _below(up, spot.score), visible(f"{spot.number} {spot.name}")
-    side, width = 1 if share < 0.5 else -1, _CHARACTER * len(name)
-    own = _Box(WIDTH * share, y, 10, 10)
-    for down in (-14, 18, -28, 32):
-        box = _Box(WIDTH * share + side * (12 + width / 2), y + down, width, _LINE)
-        if 0 < box.y < HEIGHT - 4 and not any(box.meets(other) for other in boxes if other != own):
-            boxes.append(box)
-            return _label(name, box.x - side * width / 2, box.y, "left" if side > 0 else "right", up)
-    return {}
+class _Drawing:
+    """The points, lines and names of a plot. Names stand only where they have room."""
 
+    def __init__(self, plot: Plot, across: PlotAxis, up: PlotAxis) -> None:
+        self.plot, self.across, self.up = plot, across, up
+        self.inside = [spot for spot in plot.spots if up.holds(spot.score)]
+        self.boxes = [self._point(spot) for spot in self.inside]
 
-def _label(name: str, x: float, y: float, align: str, up: PlotAxis) -> Spec:
-    score = up.start + (1 - y / HEIGHT) * (up.end - up.start)
-    return {"label": name, "label_x": x / WIDTH, "label_y": score, "align": align}
+    def rows(self) -> Iterator[Spec]:
+        for level in self.plot.levels:
+            if self.up.holds(level.score):
+                yield {"kind": "level", "y": level.score} | self._level(level)
+        named = [spot for spot in self.inside if spot.number is not None or not self.plot.numbered]
+        yield from (self._row(spot) for spot in reversed(self.inside) if spot not in named)
+        named.sort(key=lambda spot: (not spot.is_product, spot.number or len(named)))
+        yield from reversed([self._row(spot) | self._name(spot) for spot in named])
 
+    def _point(self, spot: PlotSpot) -> _Box:
+        return _Box(self.plot.width * self.across.share(spot.cost), self._below(spot.score), 10, 10)
 
-def _levels(levels: Sequence[Level], up: PlotAxis, boxes: list[_Box]) -> Iterator[Spec]:
-    for level in levels:
-        row: Spec = {"kind": "level", "y": level.score}
-        y, name = _below(up, level.score), visible(level.name)
+    def _below(self, score: float) -> float:
+        """Return how far below the upper end of the axis a score stands, in pixels."""
+        return self.plot.height * (1 - self.up.share(score))
+
+    def _row(self, spot: PlotSpot) -> Spec:
+        kind = "front" if spot.number is not None else "ranked" if spot.is_ranked else "unranked"
+        if not self.plot.numbered:
+            kind = "front" if spot.is_product else "unranked"
+        row: Spec = {
+            "kind": kind,
+            "system": visible(spot.name),
+            "cost": visible(self.plot.write(spot.cost)),
+            "x": self.across.share(spot.cost),
+            "y": spot.score,
+        }
+        if spot.number is None:
+            return row
+        low, high = (spot.interval.low, spot.interval.high) if spot.interval else (spot.score, spot.score)
+        row |= {"low": max(low, self.up.start), "high": min(high, self.up.end)}
+        return row | ({"number": str(spot.number)} if self.plot.numbered else {})
+
+    def _name(self, spot: PlotSpot) -> Spec:
+        """Return the name of a spot, after its number, and keep the room; nothing if there is none."""
+        name = visible(f"{spot.number} {spot.name}" if self.plot.numbered else spot.name)
+        longest = round(0.6 * self.plot.width / _CHARACTER)
+        name = name if len(name) <= longest else f"{name[: longest - 1]}…"
+        own, width = self._point(spot), _CHARACTER * len(name)
+        first = 1 if own.x < self.plot.width / 2 else -1
+        for side, down in [(side, down) for side in (first, -first) for down in self._steps()]:
+            box = _Box(own.x + side * (12 + width / 2), own.y + down, width, _LINE)
+            inside = width / 2 <= box.x <= self.plot.width - width / 2 and 0 < box.y < self.plot.height - 4
+            if inside and not any(box.meets(other) for other in self.boxes if other != own):
+                self.boxes.append(box)
+                return self._label(name, box.x - side * width / 2, box.y, "left" if side > 0 else "right")
+        return {}
+
+    def _steps(self) -> Sequence[int]:
+        return _STEPS if self.plot.numbered else sorted(_STEPS, key=abs)
+
+    def _label(self, name: str, x: float, y: float, align: str) -> Spec:
+        score = self.up.start + (1 - y / self.plot.height) * (self.up.end - self.up.start)
+        return {"label": name, "label_x": x / self.plot.width, "label_y": score, "align": align}
+
+    def _level(self, level: Level) -> Spec:
+        y, name, end = self._below(level.score), visible(level.name), self.plot.width
         width = _CHARACTER * len(name)
-        for x, end, align in ((WIDTH - width / 2, WIDTH, "right"), (width / 2, 0, "left")):
+        for x, edge, align in ((end - width / 2, end, "right"), (width / 2, 0, "left")):
             box = _Box(x, y - 8, width, _LINE)
-            if not any(box.meets(other) for other in boxes):
-                boxes.append(box)
-                row |= _label(name, end, box.y, align, up)
-                break
-        yield row
+            if not any(box.meets(other) for other in self.boxes):
+                self.boxes.append(box)
+                return self._label(name, edge, box.y, align)
+        return {}
 
 
 def _fitted(plot: Plot, across: PlotAxis, up: PlotAxis) -> Spec:
@@ -235,7 +253,7 @@ def _fitted(plot: Plot, across: PlotAxis, up: PlotAxis) -> Spec:
             "axis": {"values": list(up.ticks), "format": form},
         },
     }
-    spec = _shape()
+    spec = _shape(plot.width, plot.height)
     layers = []
     for layer in spec["layer"]:
         encoding = layer["encoding"]
@@ -247,8 +265,8 @@ def _fitted(plot: Plot, across: PlotAxis, up: PlotAxis) -> Spec:
 
 
 @cache
-def _shape() -> Spec:
-    """Return the specification of every plot, without data and axes. Altair takes longer to make it than to draw it."""
+def _shape(width: int, height: int) -> Spec:
+    """Return the specification of every plot of a size, without data and axes: making it takes longer than drawing."""
     alt = altair()
     x, y = alt.X("x:Q").scale(domain=[0, 1]), alt.Y("y:Q", title=None)
     kinds = ["front", "ranked", "unranked"]
@@ -261,18 +279,18 @@ def _shape() -> Spec:
         return channel("kind:N", legend=None).scale(domain=kinds, range=list(values))
 
     sizes = {
-        "size": {"expr": "datum.kind == 'front' ? 200 : 64"},
+        "size": {"expr": "datum.number ? 200 : datum.kind == 'front' ? 110 : 64"},
         "fillOpacity": {"expr": "datum.kind == 'ranked' ? 0.5 : 1"},
     }
     spots = of(*kinds).mark_circle(strokeWidth=1, opacity=1, **sizes)
     names = {"x": alt.X("label_x:Q"), "y": alt.Y("label_y:Q"), "text": "label:N"}
-    named = of("front", having="label")
+    named, best = of(*kinds, having="label"), of(*kinds, having="low")
     align, stairs = {"expr": "datum.align"}, {"interpolate": "step-after", "strokeDash": [2, 3]}
     drawing = alt.layer(
         of("level").mark_rule(color=CONTROL, strokeDash=[5, 4]).encode(y=y),
         of("level", having="label").mark_text(align=align, fontSize=11, fill=CONTROL).encode(**names),
-        of("front").mark_line(color=ACCENT, strokeWidth=1.5, **stairs).encode(x=x, y=y),
-        of("front").mark_rule(color=ACCENT, strokeWidth=2, opacity=0.35).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"),
+        best.mark_line(color=ACCENT, strokeWidth=1.5, **stairs).encode(x=x, y=y),
+        best.mark_rule(color=ACCENT, strokeWidth=2, opacity=0.35).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"),
         spots.encode(
             x=x,
             y=y,
@@ -280,9 +298,11 @@ def _shape() -> Spec:
             stroke=by_kind(alt.Stroke, PAPER, PAPER, ACCENT),
             tooltip=[alt.Tooltip("system:N"), alt.Tooltip("y:Q", title="score", format=".1%"), alt.Tooltip("cost:N")],
         ),
-        of("front").mark_text(fontSize=10, fontWeight="bold", fill=PAPER).encode(x=x, y=y, text="number:N"),
+        of("front", having="number")
+        .mark_text(fontSize=10, fontWeight="bold", fill=PAPER)
+        .encode(x=x, y=y, text="number:N"),
         named.mark_text(align=align, fontWeight="bold", stroke=PAPER, strokeWidth=4).encode(**names),
         named.mark_text(align=align, fontWeight="bold", fill=INK).encode(**names),
         data=alt.Data(values=[]),
     )
-    return finish(drawing.properties(width=WIDTH, height=HEIGHT), [])
+    return finish(drawing.properties(width=width, height=height), [])

@@ -8,7 +8,7 @@ from memeval.leaderboard.matrices import frontier
 from memeval.records.run import SystemKind
 from memeval.site.charts.charts import Chart
 from memeval.site.charts.scatter import Level, Plot, PlotSpot, scatter, score_range
-from memeval.site.table.columns import Column, ColumnGroup
+from memeval.site.table.columns import Column
 from memeval.site.table.spending import TOKENS
 from memeval.site.table.tables import TableView
 
@@ -51,10 +51,6 @@ class TradeOff:
     def front(self) -> tuple[Spot, ...]:
         """The systems that no ranked system beats in score and cost, the cheapest first."""
         return tuple(spot for spot in self.spots if spot.number is not None)
-
-    @property
-    def others(self) -> tuple[Spot, ...]:
-        return tuple(spot for spot in self.spots if spot.number is None)
 
     @property
     def best(self) -> Spot | None:
@@ -147,13 +143,11 @@ def draw_trade_off(view: TableView, shown: TradeOff) -> DrawnTradeOff:
         spots=shown.spots,
         write=column.write,
         levels=shown.levels,
-        seconds=column.group is ColumnGroup.TIME,
     )
     return DrawnTradeOff(shown, scatter(plot), tuple(spot for spot in shown.spots if not scores.holds(spot.score)))
 
 
 def board_trade_off(view: TableView) -> DrawnTradeOff | None:
-    """Return the trade-off that stands below a table: tokens, or the first other one with a chart."""
-    differing = [each for each in trade_offs(view) if each.same_cost is None]
-    found = min(differing, key=lambda each: each.column is not TOKENS, default=None)
+    """Return the trade-off that stands below a table: tokens, if they differ."""
+    found = next((each for each in trade_offs(view) if each.column is TOKENS and each.same_cost is None), None)
     return None if found is None else draw_trade_off(view, found)

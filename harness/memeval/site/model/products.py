@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, cached_property
 from pathlib import Path
 
 from memeval.records.run import SystemIdentity, SystemKind
-from memeval.records.submission import Configuration, Product, Submission
+from memeval.records.submission import Submission
 from memeval.site.model.labels import name_key
 from memeval.site.model.urls import segment, system_url
 from memeval.toml import parse_toml
@@ -79,40 +79,35 @@ def products_of(systems: Iterable[SystemIdentity], submissions: Mapping[str, Sub
         systems: the system of each run, newest first.
         submissions: the submissions at hand, by slug. Those that name a product belong to it even without a run.
     """
-    found: dict[str, tuple[str, Product | None, ProductKind]] = {}
+    found: dict[str, SystemIdentity | Submission] = {}
     for system in systems:
-        kind = _kind(system.kind, system.product, system.configuration)
-        found.setdefault(system.slug, (system.name, system.product, kind))
-    for slug, each in _unrun(submissions, found):
-        found[slug] = (each.name, each.product, _kind(SystemKind.SUBMISSION, each.product, each.configuration))
+        found.setdefault(system.slug, system)
+    variants = {slug for each in submissions.values() for slug, name in each.slugs.items() if name is not None}
+    for slug, each in submissions.items():
+        if each.product is not None and slug not in variants:
+            found.setdefault(slug, each)
     members: dict[tuple[bool, str], list[str]] = defaultdict(list)
-    for slug, (_name, product, _kind_of) in found.items():
-        members[(True, name_key(_plain(product.name))) if product else (False, slug)].append(slug)
+    for slug, said in found.items():
+        members[(True, name_key(_plain(said.product.name))) if said.product else (False, slug)].append(slug)
     groups = []
     for slugs in members.values():
         slugs.sort(key=lambda slug: (len(slug), slug))
-        name, product, kind = found[slugs[0]]
-        groups.append(ProductGroup(slugs[0], _plain(product.name) if product else name, kind, tuple(slugs)))
+        said = found[slugs[0]]
+        name = _plain(said.product.name) if said.product else said.name
+        groups.append(ProductGroup(slugs[0], name, _kind(said), tuple(slugs)))
     return Products(tuple(sorted(groups, key=lambda group: (name_key(group.name), group.slug))))
-
-
-def _unrun(submissions: Mapping[str, Submission], ran: Iterable[str]) -> Iterator[tuple[str, Submission]]:
-    variants = {slug for each in submissions.values() for slug, name in each.slugs.items() if name is not None}
-    for slug, each in submissions.items():
-        if each.product is not None and slug not in variants and slug not in ran:
-            yield slug, each
 
 
 def _plain(name: str) -> str:
     return re.sub(r"\s*\([^()]*\)$", "", name.strip()) or name
 
 
-def _kind(kind: SystemKind, product: Product | None, configuration: Configuration | None) -> ProductKind:
-    if kind is SystemKind.CONTROL:
+def _kind(said: SystemIdentity | Submission) -> ProductKind:
+    if said.kind is SystemKind.CONTROL:
         return ProductKind.CONTROL
-    if product is not None:
-        return ProductKind.LIBRARY if product.package in _libraries() else ProductKind.PRODUCT
-    caveats = configuration.caveats if configuration else ()
+    if said.product is not None:
+        return ProductKind.LIBRARY if said.product.package in _libraries() else ProductKind.PRODUCT
+    caveats = said.configuration.caveats if said.configuration else ()
     return ProductKind.REFERENCE if any(each.startswith(REFERENCE) for each in caveats) else ProductKind.PRODUCT
 
 

@@ -48,7 +48,7 @@ def compare_url(track_id: str, *run_ids: str) -> str:
 
 
 def trade_offs_url(track_id: str) -> str:
-    return f"trade-offs/{segment(track_id)}/"
+    return f"trade-offs/#track-{segment(track_id)}"
 
 
 def relative(page: str, target: str) -> str:

@@ -13,14 +13,16 @@ from memeval.records.base import canonical_json
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import Run, SystemKind
 from memeval.records.settings import BoardSettings
+from memeval.site.charts.overall_chart import overall_charts
 from memeval.site.model import text
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
 from memeval.site.model.urls import run_url, system_url
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
+from memeval.site.table.capabilities import as_rows, capability_rows, differing
 from memeval.site.table.downloads import safe_cell
-from memeval.site.table.overview import Overview, OverviewColumn, OverviewRow, overviews, verdict
+from memeval.site.table.overview import Overview, OverviewColumn, OverviewRow, on_front, overviews, verdict
 
 HEADING = "Memory systems for AI agents, measured"
 DEFAULT_TITLE = BoardSettings().title
@@ -50,15 +52,18 @@ class FrontPage(Publisher):
     order = 10
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
-        shown = overviews(site)
+        shown = on_front(overviews(site))
         downloads = {each.measure: f"downloads/overview-{each.measure.value}" for each in shown}
         for each in shown:
             rows = [_data(each, row) for row in each.rows]
             yield Asset(f"{downloads[each.measure]}.csv", _as_csv(rows))
             content = {"schema_version": 1, "measure": each.measure.value, "rows": rows}
             yield Asset(f"{downloads[each.measure]}.json", f"{canonical_json(content)}\n".encode("utf-8", "replace"))
-        verdicts = {each.measure: verdict(each) for each in shown}
-        answer = next(((each.heading, said) for each, said in verdicts.items() if said), None)
+        charts = {each.measure: overall_charts(each) for each in shown}
+        yield from (chart.asset() for found in charts.values() for chart in found)
+        capabilities = capability_rows(site)
+        if capabilities:
+            yield Asset("downloads/capabilities.csv", _as_csv(as_rows(capabilities)))
         yield Page(
             url="",
             title="Leaderboard",
@@ -69,14 +74,14 @@ class FrontPage(Publisher):
                 "",
                 site=site,
                 heading=HEADING if site.settings.title == DEFAULT_TITLE else site.settings.title,
-                answer=answer,
                 overviews=shown,
-                verdicts=verdicts,
+                verdicts={each.measure: verdict(each) for each in shown},
+                charts=charts,
+                capabilities=capabilities,
+                able_columns=differing(capabilities) if capabilities else ([], []),
                 downloads=downloads,
                 has_parquet=has_pyarrow(),
                 judged=any(each.has_judge for each in shown),
-                systems=len({row.slug for each in shown for row in each.rows}),
-                benchmarks=sum(bool(benchmark.tables) for benchmark in site.benchmarks.values()),
                 items=sum(row.run.coverage.done for row in site.board.runs),
                 news=_news(site),
                 by_category=_with_categories(shown),
@@ -139,6 +144,8 @@ def _data(overview: Overview, row: OverviewRow) -> dict[str, Any]:
     found: dict[str, Any] = {
         "system": row.slug,
         "name": row.name,
+        "configuration": row.settings,
+        "kind": row.kind.value,
         "rank_best": row.ranks[0] if row.ranks else None,
         "rank_worst": row.ranks[1] if row.ranks else None,
         "index": index.index if index else None,

@@ -186,8 +186,7 @@ def product_picture(site: SiteModel, group: ProductGroup, found: Sequence[System
     if site.address is None or not lines:
         return None
     name = _shortened(group.name if _is_drawn(group.name) else group.slug)
-    facts = " · ".join([site.settings.title, *([day(site.latest)] if site.latest else [])])
-    out = _sheet(site, name, wrap(verdict if _is_drawn(verdict) else "", 100)[:2], facts)
+    out = _sheet(site, name, wrap(verdict if _is_drawn(verdict) else "", 100)[:2], site.settings.title)
     out += [
         *_rows(site, lines[: MOST - 1], 252),
         _text(60, 568, 20, "Orange mark: best simple baseline", fill="#8f4708"),

@@ -33,18 +33,6 @@ class CategoryDifference:
 
 
 @dataclass(frozen=True)
-class EvidenceCounts:
-    """How many items were answered correctly, by whether their evidence was found."""
-
-    right: int
-    wrong: int
-    some: int
-    none: int
-    unknown: int
-    """Items without known evidence, or of a system that does not say what it retrieved."""
-
-
-@dataclass(frozen=True)
 class SystemResult:
     """A system's run on the headline track of a benchmark."""
 
@@ -55,8 +43,9 @@ class SystemResult:
     worse: tuple[CategoryDifference, ...]
     untested: str | None
     """Why it was not compared with a baseline; ``None`` if it was."""
-    evidence: EvidenceCounts | None
-    """``None`` if the rows are not on this machine, or say nothing about evidence."""
+    evidence: tuple[tuple[str, str, int], ...]
+    """How many items had all, some, none or unknown evidence, with the filters of evidence and verdict that open them;
+    empty if the rows are not on this machine, or say nothing about evidence."""
 
     @property
     def spent(self) -> tuple[TableCell, ...]:
@@ -83,7 +72,7 @@ METHODS = frozenset({"bm25", "full", "last", "persona", "rag", "reflection", "ve
 
 
 def headline_tables(overviews: Iterable[Overview]) -> list[BoardTable]:
-    found = {column.table.track.id: column.table for overview in overviews for column in overview.columns}
+    found = {table.track.id: table for overview in overviews for table in overview.headlines}
     return list(found.values())
 
 
@@ -134,23 +123,14 @@ def _apart(benchmark: BenchmarkView, table: BoardTable, row: BoardRow) -> list[C
     return sorted((each for each in found if each.test.apart), key=lambda each: -abs(each.test.difference))
 
 
-def _evidence(site: SiteModel, row: BoardRow) -> EvidenceCounts | None:
+def _evidence(site: SiteModel, row: BoardRow) -> tuple[tuple[str, str, int], ...]:
     failures = run_failures(site, row)
-    if failures is None:
-        return None
-    lines = {line.found: line for line in failures.summary.found}
-
-    def items(found: EvidenceFound) -> int:
-        return lines[found].right + lines[found].wrong if found in lines else 0
-
-    counts = EvidenceCounts(
-        right=lines[EvidenceFound.ALL].right if EvidenceFound.ALL in lines else 0,
-        wrong=lines[EvidenceFound.ALL].wrong if EvidenceFound.ALL in lines else 0,
-        some=items(EvidenceFound.SOME),
-        none=items(EvidenceFound.NONE),
-        unknown=items(EvidenceFound.UNKNOWN),
-    )
-    return counts if counts.right + counts.wrong + counts.some + counts.none else None
+    lines = {line.found: (line.right, line.wrong) for line in failures.summary.found} if failures else {}
+    right, wrong = lines.pop(EvidenceFound.ALL, (0, 0))
+    counts = [("all", "right", right), ("all", "missed", wrong)]
+    for found in (EvidenceFound.SOME, EvidenceFound.NONE, EvidenceFound.UNKNOWN):
+        counts.append((found.value, "", sum(lines.get(found, ()))))
+    return tuple(counts) if any(number for _evidence, _verdict, number in counts[:-1]) else ()
 
 
 @dataclass(frozen=True)
@@ -229,24 +209,13 @@ def _promises(probes: Sequence[Probe], caveats: Iterable[str]) -> str:
     return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
-@dataclass(frozen=True)
-class VersionLine:
-    """The scores of several versions of a product on one track, the oldest first."""
-
-    title: str
-    rows: tuple[BoardRow, ...]
-
-
-def versions_of(site: SiteModel, rows: Iterable[BoardRow]) -> list[VersionLine]:
+def versions_of(rows: Iterable[BoardRow]) -> list[list[BoardRow]]:
+    """Return the newest run of each version of a product, for each track with at least two; the oldest first."""
     tracks: dict[tuple[str, str], dict[str, BoardRow]] = defaultdict(dict)
     for row in sorted(rows, key=lambda row: row.run.timing.started):
         if row.standing is not RankStatus.INVALIDATED and row.run.coverage.full:
             tracks[row.run.system.slug, row.run.track_id][row.run.system.version] = row
-    return [
-        VersionLine(site.benchmark_of(line[0].run.track).track_title(line[0].run.track), tuple(line))
-        for line in (list(found.values()) for found in tracks.values())
-        if len(line) > 1
-    ]
+    return [list(found.values()) for found in tracks.values() if len(found) > 1]
 
 
 def claims_about(site: SiteModel, name: str) -> list[RecountedClaim]:

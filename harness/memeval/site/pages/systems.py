@@ -8,7 +8,7 @@ from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
 from memeval.records.conformance import CheckOutcome, Conformance
 from memeval.records.finding import RecountedClaim
 from memeval.records.run import SystemIdentity
-from memeval.records.submission import Configuration, Product, Submission, configuration_text
+from memeval.records.submission import Configuration, Submission, configuration_text
 from memeval.site.model.content import SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Page
 from memeval.site.model.labels import INTERFACES
@@ -60,9 +60,10 @@ class SystemPages(Publisher):
 class ConfigurationView:
     """A configuration of a product, with its runs."""
 
-    slug: str
+    said: SystemIdentity | Submission
+    """The system of the latest run, or the submission if it did not run."""
     rows: tuple[BoardRow, ...]
-    """Newest first; empty for a submission that did not run."""
+    """Newest first."""
     standings: tuple[tuple[BoardTable, BoardRow], ...]
     results: tuple[SystemResult, ...]
     probes: tuple[Probe, ...]
@@ -70,42 +71,17 @@ class ConfigurationView:
     conformance: Conformance | None
 
     @property
-    def count(self) -> int:
-        return len(self.rows)
-
-    @property
-    def latest(self) -> SystemIdentity | None:
-        return self.rows[0].run.system if self.rows else None
-
-    @property
-    def _stated(self) -> tuple[str, str, Product | None, Configuration | None]:
-        said = self.latest or self.submission
-        return (said.name, said.version, said.product, said.configuration) if said else (self.slug, "", None, None)
-
-    @property
-    def name(self) -> str:
-        return self._stated[0]
-
-    @property
     def version(self) -> str:
-        return (self.product.version if self.product else None) or self._stated[1]
-
-    @property
-    def product(self) -> Product | None:
-        return self._stated[2]
+        return (self.said.product.version if self.said.product else None) or self.said.version
 
     @property
     def stated(self) -> Configuration:
-        return self._stated[3] or Configuration()
+        return self.said.configuration or Configuration()
 
     @property
     def settings(self) -> str:
         """What ran, without product and version; empty if not stated."""
         return (configuration_text("", "", None, self.stated) or "").partition(" · ")[2]
-
-    @property
-    def is_mock(self) -> bool:
-        return bool(self.latest.mock if self.latest else self.submission and self.submission.mock)
 
     @property
     def checks(self) -> dict[CheckOutcome, int]:
@@ -127,7 +103,7 @@ def _configuration(site: SiteModel, tables: Sequence[BoardTable], slug: str) -> 
     rows = site.board.of_system(slug)
     standings = [(table, row) for table in site.board.tables for row in table.rows if row.run.system.slug == slug]
     return ConfigurationView(
-        slug=slug,
+        said=rows[0].run.system if rows else site.submissions[slug],
         rows=rows,
         standings=tuple(standings),
         results=tuple(system_results(site, tables, slug, rows[0].run.system.kind)) if rows else (),
@@ -138,7 +114,7 @@ def _configuration(site: SiteModel, tables: Sequence[BoardTable], slug: str) -> 
 
 
 def _weight(view: ConfigurationView) -> tuple[bool, bool, int]:
-    return any(row.standing is RankStatus.RANKED for row in view.rows), not view.is_mock, len(view.rows)
+    return any(row.standing is RankStatus.RANKED for row in view.rows), not view.said.mock, len(view.rows)
 
 
 @dataclass(frozen=True)
@@ -178,11 +154,12 @@ class ProductPage:
         found = self.site.waits.claims
         return {one.claim.id: found[one.claim.id] for one in self.claims if one.claim.id in found}
 
-    def _rows(self) -> list[BoardRow]:
+    @property
+    def rows(self) -> list[BoardRow]:
         return [row for view in self.views for row in view.rows]
 
     def inputs(self) -> dict[str, object]:
-        site, rows = self.site, self._rows()
+        site, rows = self.site, self.rows
         return {
             "group": repr(self.group),
             "rows": [[*row_inputs(row), row.folder.has_rows] for row in rows],
@@ -195,7 +172,7 @@ class ProductPage:
             ],
             "standings": [table.track.id for view in self.views for table, _row in view.standings],
             "claims": repr([self.claims, self._waits()]),
-            "submissions": repr([[view.slug, view.submission, view.conformance] for view in self.views]),
+            "submissions": repr([[view.submission, view.conformance] for view in self.views]),
             "benchmarks": sorted({site.benchmark_of(row.run.track).described for row in rows}),
             "release": [(each.version, each.date) for each in site.releases if each.version == site.version],
             "site": [site.version, site.address, site.settings.data()],
@@ -207,7 +184,7 @@ class ProductPage:
         yield from (badge.asset() for _table, badge in badges)
         picture = product_picture(site, self.group, main.results, self.verdict)
         yield from [picture] if picture else []
-        rows = self._rows()
+        rows = self.rows
         seen = [row.run.timing.started for row in rows]
         shown: dict[str, object] = {
             "page": self,
@@ -217,8 +194,7 @@ class ProductPage:
             "measured": (min(seen)[:10], max(seen)[:10]) if seen else None,
             "tracks": len({table.track.id for view in self.views for table, _row in view.standings}),
             "benchmarks": len({row.run.track.benchmark for row in rows}),
-            "rows": rows,
-            "versions": versions_of(site, rows),
+            "versions": versions_of(rows),
             "cites": [(each, row_bibtex(site, each.benchmark.title, each.row)) for each in main.results],
         }
         tools: dict[str, Callable[..., object] | object] = {

@@ -1,23 +1,29 @@
-"""The overview of the front page: systems by benchmarks, one table for each thing that is measured."""
+"""The overview of the front page: systems by the benchmarks of a suite, one table for each thing that is measured."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+
+from markupsafe import Markup
 
 from memeval.execution.readers import NATIVE
 from memeval.leaderboard.board import NO_MEMORY, PLUMBING, BoardRow, BoardTable, RankStatus
 from memeval.leaderboard.overall import overall
 from memeval.leaderboard.ranking import baseline_word
 from memeval.leaderboard.scales import ORACLE
-from memeval.leaderboard.suites import read_suites
+from memeval.leaderboard.suites import find_suite, read_suites
 from memeval.records.ledger import AnswerTrust
 from memeval.records.overall import Overall, OverallRow
-from memeval.records.run import SystemKind
+from memeval.records.run import SystemIdentity, SystemKind
 from memeval.records.track import Track
+from memeval.site.model import text
 from memeval.site.model.content import BenchmarkView, SiteModel, has_llm_judge
+from memeval.site.model.labels import name_key
+from memeval.site.model.products import ProductKind
 from memeval.site.table.spending import COST_PER_QUESTION, TOKENS
-from memeval.site.table.standings import MOST_NAMED, tie_sentence
+from memeval.site.table.standings import isolated, listed, tie_sentence
 from memeval.site.table.tables import Needs, needs
 
 
@@ -46,10 +52,7 @@ class Measure(StrEnum):
 
 
 def measure_of(benchmark: BenchmarkView, track: Track) -> Measure | None:
-    """Return what a track measures; ``None`` for tracks that the front page leaves out.
-
-    It leaves out tracks that only test the software, and those that grade what a system stores.
-    """
+    """Return what a track measures; ``None`` if it only tests the software, or grades what a system stores."""
     if track.parameters.get("label") == PLUMBING:
         return None
     if benchmark.info is not None and benchmark.info.suite is not None:
@@ -64,6 +67,9 @@ SUITES = {Measure.RETRIEVAL: "retrieval", Measure.ANSWERS: "answers"}
 """The suite of benchmarks that gives the index of each measure; others have none."""
 
 MOST_LINKED = 100
+
+NEARLY_ALL = 0.95
+"""A ceiling below this share is mentioned beside the index."""
 
 _TRUST = tuple(AnswerTrust)
 
@@ -81,8 +87,6 @@ class OverviewColumn:
 
     benchmark: BenchmarkView
     table: BoardTable
-    in_index: bool
-    """Whether the index counts the track."""
 
     @property
     def protocol(self) -> str:
@@ -117,7 +121,12 @@ class OverviewRow:
 
     slug: str
     name: str
-    summary: str | None
+    """Its product and version, with the slug if another row has the same; without either, the name of the system."""
+    short: str
+    """The name of its product alone, unless another row has the same product."""
+    settings: str | None
+    """How it was configured; without that, the summary of its submission."""
+    kind: ProductKind
     index: OverallRow | None
     cells: tuple[OverviewCell | None, ...]
     """Its scores; ``None`` where it has no run."""
@@ -157,8 +166,11 @@ class Overview:
 
     measure: Measure
     columns: tuple[OverviewColumn, ...]
+    """The benchmarks of the index; without an index, all."""
     rows: tuple[OverviewRow, ...]
     table: Overall | None
+    headlines: tuple[BoardTable, ...] = ()
+    """The headline track of each benchmark of the measure, also of those without a column."""
 
     @cached_property
     def baseline(self) -> OverallRow | None:
@@ -169,11 +181,30 @@ class Overview:
 
     @property
     def has_cost(self) -> bool:
-        return any(row.cost is not None for row in self.rows)
+        """Whether the costs are known and differ: a column of equal values says nothing."""
+        return len({row.cost for row in self.indexed} | {None}) > 2
 
     @property
-    def main_title(self) -> str:
-        return "Overall" if self.table else self.columns[0].benchmark.title
+    def has_runners(self) -> bool:
+        return len({(row.checked, row.accepted) for row in self.rows}) > 1
+
+    @property
+    def same(self) -> list[str]:
+        """What has no column because it is the same for every row."""
+        first, costs = self.rows[0], {row.cost for row in self.indexed}
+        runner = [first.checked.value] if first.checked and not self.has_runners else []
+        known = [cost for cost in costs if cost is not None and len(costs) == 1]
+        return runner + [f"{text.dollars(1000 * cost)} per 1,000 questions" for cost in known]
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the index is the plain mean of the columns."""
+        return self.table is not None and all((each.floor, each.ceiling) == (0, 1) for each in self.table.tracks)
+
+    @property
+    def bounded(self) -> list[OverviewColumn]:
+        """The columns in which even a system that finds all evidence does not come near 100."""
+        return [each for each in self.columns if (each.control(ORACLE) or 1) < NEARLY_ALL]
 
     @property
     def linked(self) -> bool:
@@ -197,10 +228,6 @@ class Overview:
         return [row for row in self.rows if row.index is not None]
 
     @property
-    def worse(self) -> list[OverviewRow]:
-        return [row for row in self.rows if row.stands(Against.WORSE)]
-
-    @property
     def has_judge(self) -> bool:
         return any(has_llm_judge(column.table.track) for column in self.columns)
 
@@ -214,8 +241,13 @@ class Overview:
         return tuple(end for end in ends if any(column.control(end[0]) is not None for column in self.columns))
 
 
+def on_front(found: Sequence[Overview]) -> list[Overview]:
+    """Return the overviews with an index, or all if none has one."""
+    return [each for each in found if each.table] or list(found)
+
+
 def overviews(site: SiteModel) -> list[Overview]:
-    """Return the overview of each measure that has a system with a run, the one with the most systems first."""
+    """Return the overview of each measure with a run: those with an index first, then those with the most systems."""
     known = vars(site)  # a copy of the site with other values has none
     if "overviews" not in known:
         known["overviews"] = _overviews(site)
@@ -223,17 +255,16 @@ def overviews(site: SiteModel) -> list[Overview]:
 
 
 def _overviews(site: SiteModel) -> list[Overview]:
-    suites = {suite.id.partition("@")[0]: suite for suite in read_suites()}
     found = []
     for measure in Measure:
-        chosen = suites.get(SUITES.get(measure, ""))
-        table = overall(site.board, chosen) if chosen else None
+        chosen = SUITES.get(measure)
+        table = overall(site.board, find_suite(read_suites(), chosen)) if chosen else None
         if table is not None and not any(row.index is not None and not row.is_control for row in table.rows):
             table = None
         overview = _overview(site, measure, table)
         if overview.rows:
             found.append(overview)
-    return sorted(found, key=lambda each: -len(each.rows))
+    return sorted(found, key=lambda each: (each.table is None, -len(each.rows)))
 
 
 def headline_of(
@@ -268,21 +299,26 @@ def _is_shown(row: BoardRow) -> bool:
 
 def _overview(site: SiteModel, measure: Measure, table: Overall | None) -> Overview:
     of_index = [track.track_id for track in table.tracks if track.track_id] if table else []
-    columns = []
-    for benchmark in site.benchmarks.values():
-        chosen = headline_of(site, benchmark, measure, of_index)
-        if chosen is not None:
-            columns.append(OverviewColumn(benchmark, chosen, chosen.track.id in of_index))
-    columns.sort(key=lambda column: not column.in_index)
+    chosen = [(each, headline_of(site, each, measure, of_index)) for each in site.benchmarks.values()]
+    every = [OverviewColumn(benchmark, headline) for benchmark, headline in chosen if headline is not None]
+    tables = {each.track.id: each for each in site.board.tables}
+    columns = [OverviewColumn(site.benchmark_of(tables[each].track), tables[each]) for each in of_index] or every
     indexes = {row.system: row for row in table.rows if not row.is_control and row.index is not None} if table else {}
     found: dict[str, list[BoardRow | None]] = {}
     for place, column in enumerate(columns):
         for row in column.table.rows:
             if _is_shown(row):
                 found.setdefault(row.run.system.slug, [None] * len(columns))[place] = row
-    rows = [_row(site, slug, cells, columns, indexes.get(slug)) for slug, cells in found.items()]
-    rows.sort(key=_order)
-    return Overview(measure, tuple(columns), tuple(rows), table)
+    newest = {slug: max((row for row in cells if row), key=_started) for slug, cells in found.items()}
+    names = told_apart_names([row.run.system for row in newest.values()])
+    rows = [_row(site, newest[slug], names[slug], cells, indexes.get(slug)) for slug, cells in found.items()]
+    products = {slug: site.products.by_slug[slug] for slug in found}
+    shared = Counter(product.slug for product in products.values())
+    alone = {slug: product.name for slug, product in products.items() if shared[product.slug] == 1}
+    rows = [replace(row, short=alone.get(row.slug, row.name)) for row in rows]
+    return Overview(
+        measure, tuple(columns), tuple(sorted(rows, key=_order)), table, tuple(each.table for each in every)
+    )
 
 
 def _order(row: OverviewRow) -> tuple[bool, float, int, float, str]:
@@ -291,25 +327,43 @@ def _order(row: OverviewRow) -> tuple[bool, float, int, float, str]:
     return row.index is None, -index, -len(ranked), -(ranked[0] if ranked else 0.0), row.slug
 
 
+def told_apart_names(systems: Iterable[SystemIdentity]) -> dict[str, tuple[str, str | None]]:
+    """Return product and version of each system, and its settings, by slug.
+
+    A system without either has its own name. Of equal names, each gets the slug of its system.
+    """
+    found = {system.slug: (system.configured or system.name).partition(" · ") for system in systems}
+    names = Counter(name_key(name) for name, _dot, _settings in found.values())
+    return {
+        slug: (f"{name} ({slug})" if names[name_key(name)] > 1 else name, settings or None)
+        for slug, (name, _dot, settings) in found.items()
+    }
+
+
+def _started(row: BoardRow) -> str:
+    return row.run.timing.started
+
+
 def _row(
     site: SiteModel,
-    slug: str,
+    newest: BoardRow,
+    named: tuple[str, str | None],
     cells: Sequence[BoardRow | None],
-    columns: Sequence[OverviewColumn],
     index: OverallRow | None,
 ) -> OverviewRow:
     runs = [row for row in cells if row is not None]
-    newest = max(runs, key=lambda row: row.run.timing.started)
+    slug = newest.run.system.slug
     submission = site.submissions.get(slug)
-    indexed = [row for row, column in zip(cells, columns, strict=True) if row and column.in_index] if index else []
     return OverviewRow(
         slug=slug,
-        name=newest.run.system.name,
-        summary=newest.run.system.configured or (submission.summary if submission else None),
+        name=named[0],
+        short=named[0],
+        settings=named[1] or (submission.summary if submission else None),
+        kind=site.products.by_slug[slug].kind,
         index=index,
         cells=tuple(OverviewCell(row, _against(row)) if row else None for row in cells),
-        tokens=_mean([TOKENS.read(row).value for row in indexed]),
-        cost=_mean([COST_PER_QUESTION.read(row).value for row in indexed]),
+        tokens=_mean([TOKENS.read(row).value for row in runs]) if index else None,
+        cost=_mean([COST_PER_QUESTION.read(row).value for row in runs]) if index else None,
         checked=min((row.trust.answers for row in runs), key=_TRUST.index, default=None),
         accepted=all(row.accepted for row in runs),
         needs=needs(newest.run),
@@ -326,46 +380,49 @@ def _mean(values: Sequence[float | str | None]) -> float | None:
     return sum(numbers) / len(numbers) if numbers and len(numbers) == len(values) else None
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """Who leads by the index, and whether anyone beats the baseline."""
+def verdict(overview: Overview) -> Markup | None:
+    """Return how the products compare with each other and with the baseline; ``None`` without an index.
 
-    leaders: tuple[str, ...]
-    """Names of the systems that no other is significantly better than."""
-    others: int
-    """Number of further leaders that are not named."""
-    what: str
-    """What is said of them, after their names."""
-
-
-def verdict(overview: Overview) -> Verdict | None:
-    """Return who leads, and whether anyone beats the baseline; ``None`` without an index."""
-    rows = overview.indexed
+    Without a product that has an index, it speaks of all systems.
+    """
+    rows = [row for row in overview.indexed if row.kind is ProductKind.PRODUCT] or overview.indexed
     if not rows:
         return None
-    leaders = [row.name for row in rows if row.leads]
+    what = "product" if rows[0].kind is ProductKind.PRODUCT else "system"
+    return Markup(" ").join(filter(None, (_leads(rows, what), _above(overview, rows, what))))
+
+
+def _leads(rows: Sequence[OverviewRow], what: str) -> Markup:
+    first = rows[0].ranks
+    tied = [row for row in rows if row.ranks and first and row.ranks[0] <= first[1]]
+    names = listed([row.short for row in tied or rows[:1]])
     if len(rows) == 1:
-        first = f"is the only system with an index ({_index(rows[0].index)})."
-    elif len(leaders) == 1:
-        first = "leads." if rows[0].ranks == (1, 1) else "leads, but not significantly over every other system."
-    else:
-        first = "lead, and the data do not show which of them is better."
-    named = leaders if len(leaders) <= MOST_NAMED else leaders[: MOST_NAMED - 1]
-    return Verdict(tuple(named), len(leaders) - len(named), f"{first} {_above(overview, rows)}".strip())
+        return Markup("{} is the only {} with an overall score ({}).").format(names, what, _index(rows[0].index))
+    if len(tied) < 2:
+        return Markup("{} leads the {} {}s.").format(names, len(rows), what)
+    return Markup("{} lead the {} {}s: the data do not show which is better.").format(names, len(rows), what)
 
 
-def _above(overview: Overview, rows: Sequence[OverviewRow]) -> str:
-    """Return how many systems are better than the baseline, as a sentence; empty without a baseline."""
+def _above(overview: Overview, rows: Sequence[OverviewRow], what: str) -> Markup:
+    """Return which systems are better than the baseline, and which are not; empty without a baseline."""
     base = overview.baseline
     if base is None:
-        return ""
-    better = sum(row.stands(Against.BETTER) for row in rows)
-    if len(rows) == 1:
-        who = "It is" if better else "It is not"
-    else:
-        who = f"{better or 'None'} of the {len(rows)} systems {'are' if better > 1 else 'is'}"
-    return f"{who} significantly better than the best simple baseline, {base.name} ({_index(base)})."
+        return Markup("")
+    plain = "plain keyword search" if base.system == "bm25" else "the best simple baseline"
+    than = Markup("{}, {} ({})").format(plain, isolated(base.name), _index(base))
+    sorted_out = {word: [row.short for row in rows if row.stands(word)] for word in Against}
+    better, even, worse = (sorted_out[word] for word in (Against.BETTER, Against.EVEN, Against.WORSE))
+    parts = []
+    if better:
+        verb = "is" if len(better) == 1 else "are"
+        parts.append(Markup("{} {} significantly better than {}").format(listed(better), verb, than))
+    if even:
+        parts.append(Markup("{} cannot be told apart from it").format(listed(even)))
+    if worse:
+        parts.append(Markup("{} {}").format(listed(worse), "scores lower" if len(worse) == 1 else "score lower"))
+    first = Markup("") if better else Markup("No {} is better than {}: ").format(what, than)
+    return first + Markup("; ").join(parts) + "." if parts else Markup("")
 
 
 def _index(row: OverallRow | None) -> str:
-    return "" if row is None or row.index is None else f"{100 * row.index:.1f}"
+    return "" if row is None or row.index is None else text.percent(row.index)

@@ -38,7 +38,7 @@ def verdict(table: BoardTable) -> Markup | None:
     if not ranked or table.tests is None:
         return None
     leaders = [row for row in ranked if row.rank is not None and row.rank.best == 1]
-    names = _listed([row.run.system.name for row in leaders])
+    names = listed([row.run.system.name for row in leaders])
     if len(ranked) == 1:
         first = " is the only entry."
     elif len(leaders) == 1 and leaders[0].rank is not None and leaders[0].rank.worst > 1:
@@ -60,7 +60,7 @@ def verdict(table: BoardTable) -> Markup | None:
         who = f"{number} of {len(ranked)} {'are' if number not in ('None', 'Each', '1') else 'is'}"
         if len(ranked) == 2 and better != 1:
             who = "Both are" if better else "Neither is"
-    than = _isolated(table.baseline.system.name)
+    than = isolated(table.baseline.system.name)
     return names + f"{first} {who} significantly better than the best simple baseline, " + than + "."
 
 
@@ -97,15 +97,16 @@ def reader_ceiling(table: BoardTable) -> Markup | None:
     )
     if oracle is None or oracle.run.scores.composite.value is None:
         return None
-    score, name = text.percent(oracle.run.scores.composite.value), _isolated(oracle.run.system.name)
+    score, name = text.percent(oracle.run.scores.composite.value), isolated(oracle.run.system.name)
     return Markup(
         "Ceiling of the reader: {} %, its score with only the evidence (control {}). "
         "What is missing to 100 % is lost by the reader."
     ).format(score, name)
 
 
-def _listed(names: list[str]) -> Markup:
-    shown = [_isolated(name) for name in (names if len(names) <= MOST_NAMED else names[: MOST_NAMED - 1])]
+def listed(names: list[str]) -> Markup:
+    """Return at least one name as text, each in an element of its own; the last of many are counted."""
+    shown = [isolated(name) for name in (names if len(names) <= MOST_NAMED else names[: MOST_NAMED - 1])]
     if len(shown) < len(names):
         shown.append(Markup("{} more").format(len(names) - len(shown)))
     if len(shown) == 1:
@@ -113,7 +114,7 @@ def _listed(names: list[str]) -> Markup:
     return Markup(", ").join(shown[:-1]) + (", and " if any(" and " in name for name in shown) else " and ") + shown[-1]
 
 
-def _isolated(name: str) -> Markup:
+def isolated(name: str) -> Markup:
     return Markup("<bdi>{}</bdi>").format(text.visible(name))
 
 

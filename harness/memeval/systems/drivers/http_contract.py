@@ -139,47 +139,20 @@ class HttpContract:
     def search(self, query: str, k: int, timestamp: str | None = None) -> Any:
         return self._call("search", {"query": query, "k": k, "timestamp": timestamp})
 
-    def retain(
-        self,
-        content: str,
-        bank: str | None = None,
-        timestamp: str | None = None,
-        tags: Sequence[str] | None = None,
-        source_id: str | None = None,
-        fact_type: str | None = None,
-        metadata: dict[str, Any] | None = None,
-    ) -> None:
-        body = {"content": content, "bank": bank, "timestamp": timestamp, "tags": tags, "source_id": source_id}
-        self._call("retain", {**body, "fact_type": fact_type, "metadata": metadata})
+    def retain(self, content: str, **about: Any) -> None:
+        self._call("retain", {"content": content, **about})
 
-    def recall(
-        self,
-        query: str,
-        k: int,
-        bank: str | None = None,
-        timestamp: str | None = None,
-        tags: Sequence[str] | None = None,
-        since: str | None = None,
-        until: str | None = None,
-    ) -> Any:
-        when = {"timestamp": timestamp, "since": since, "until": until}
-        return self._call("recall", {"query": query, "k": k, "bank": bank, "tags": tags, **when})
+    def recall(self, query: str, **about: Any) -> Any:
+        return self._call("recall", {"query": query, **about})
 
     def reflect(self, query: str, bank: str | None = None, timestamp: str | None = None) -> Any:
-        return self._call("reflect", {"query": query, "bank": bank, "timestamp": timestamp})
+        return self.reflect_under(query, bank=bank, timestamp=timestamp)
 
-    def reflect_under(
-        self,
-        query: str,
-        bank: str | None = None,
-        timestamp: str | None = None,
-        dispositions: dict[str, int] | None = None,
-    ) -> Any:
-        body = {"query": query, "bank": bank, "timestamp": timestamp, "dispositions": dispositions}
-        return self._call("reflect", body)
+    def reflect_under(self, query: str, **about: Any) -> Any:
+        return self._call("reflect", {"query": query, **about})
 
-    def forget(self, bank: str | None = None, ids: Sequence[str] | None = None, query: str | None = None) -> Any:
-        answer = self._call("forget", {"bank": bank, "ids": ids, "query": query})
+    def forget(self, **what: Any) -> Any:
+        answer = self._call("forget", what)
         return answer.get("forgotten") if isinstance(answer, dict) else None
 
     def export_memories(self) -> Any:

@@ -17,36 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from memeval.systems.drivers.brain import (
-        BrainDocuments,
-        DaemonFailed,
-        Document,
-        StreamedAnswer,
-        checked,
-        chunk_path,
-        chunks_of,
-        files_of,
-        item_of,
-        place_of,
-        prepare_environment,
-    )
+    from memeval.systems.drivers import brain as daemon
     from memeval.systems.drivers.printed import DriverFailed
     from memeval.systems.drivers.serving import ServerProcess, base_url, bearer
     from memeval.systems.drivers.web import HttpReply, HttpServer, WebFailed, trouble, unreachable
 else:
-    from brain import (
-        BrainDocuments,
-        DaemonFailed,
-        Document,
-        StreamedAnswer,
-        checked,
-        chunk_path,
-        chunks_of,
-        files_of,
-        item_of,
-        place_of,
-        prepare_environment,
-    )
+    import brain as daemon
     from serving import ServerProcess, base_url, bearer
     from web import HttpServer, WebFailed, trouble, unreachable
 
@@ -94,13 +70,13 @@ class JeffsBrain:
         key_variable: str | None = None,
         parameters: Mapping[str, Any] = {},
     ) -> None:
-        self._set = checked(parameters)
+        self._set = daemon.checked(parameters)
         self._server: ServerProcess | None = None
-        self._brains: dict[str, BrainDocuments] = {}
+        self._brains: dict[str, daemon.BrainDocuments] = {}
         self._used: dict[str, int] = {}
         self._traced = True
         if command:
-            prepare_environment(self._set)
+            daemon.prepare_environment(self._set)
             self._server = ServerProcess(command, folder, start_seconds, "/healthz")
         try:
             headers = {**bearer(key_variable), "User-Agent": "memeval"}
@@ -122,7 +98,7 @@ class JeffsBrain:
         """Store a session as one document, or several if it is long; each turn has its time and speaker."""
         lines = [f"[{timestamp}] {turn.get('speaker') or turn['role']}: {turn['content']}" for turn in session["turns"]]
         name = session["session_id"]
-        self._put(self._brain(None), place_of("raw/lme", name, None), "\n".join(lines), name, timestamp)
+        self._put(self._brain(None), daemon.place_of("raw/lme", name, None), "\n".join(lines), name, timestamp)
 
     def retain(
         self,
@@ -136,7 +112,7 @@ class JeffsBrain:
         """Store a text as a document, at the path in its metadata; each bank is a separate brain."""
         brain = self._brain(bank)
         name = source_id or f"text-{len(brain.documents) + 1}"
-        self._put(brain, place_of("raw/texts", name, metadata), content, name, timestamp, tags)
+        self._put(brain, daemon.place_of("raw/texts", name, metadata), content, name, timestamp, tags)
 
     def settle(self, timeout: float) -> bool:
         """Wait until the daemon finds a document that was stored after all others; return whether it does."""
@@ -147,7 +123,7 @@ class JeffsBrain:
             word = f"settled{uuid.uuid4().hex[:12]}"
             path = document_path(brain, f"raw/probe/{word}.md")
             self._exchange("PUT", path, word.encode("ascii"), "text/markdown")
-            while not any(word in chunk_path(chunk) for chunk in self._found(brain, word, 10)):
+            while not any(word in daemon.chunk_path(chunk) for chunk in self._found(brain, word, 10)):
                 if time.monotonic() > deadline:
                     return False
                 time.sleep(CHECK_SECONDS)
@@ -157,7 +133,7 @@ class JeffsBrain:
 
     def search(self, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
         brain = self._brain(None)
-        return [item_of(brain, chunk) for chunk in self._found(brain, query, k, timestamp)]
+        return [daemon.item_of(brain, chunk) for chunk in self._found(brain, query, k, timestamp)]
 
     def recall(
         self,
@@ -173,7 +149,7 @@ class JeffsBrain:
         brain = self._brain(bank)
 
         def fits(chunk: Mapping[str, Any]) -> bool:
-            document = brain.documents.get(chunk_path(chunk)) or Document("", None, ())
+            document = brain.documents.get(daemon.chunk_path(chunk)) or daemon.Document("", None, ())
             if tags and not document.tags.intersection(tags):
                 return False
             if since is None and until is None:
@@ -183,7 +159,7 @@ class JeffsBrain:
 
         filtered = bool(tags) or since is not None or until is not None
         chunks = self._found(brain, query, max(4 * k, FILTERED_ITEMS) if filtered else k, timestamp)
-        return [item_of(brain, chunk) for chunk in chunks if not filtered or fits(chunk)][:k]
+        return [daemon.item_of(brain, chunk) for chunk in chunks if not filtered or fits(chunk)][:k]
 
     def forget(self, ids: Sequence[str] | None = None, bank: str | None = None, query: str | None = None) -> int:
         """Delete the documents with some ids, or all of a bank; return how many were deleted.
@@ -191,7 +167,7 @@ class JeffsBrain:
         Raises DaemonFailed: a query is given.
         """
         if query is not None:
-            raise DaemonFailed("The daemon cannot forget by a query. It deletes documents by their ids.")
+            raise daemon.DaemonFailed("The daemon cannot forget by a query. It deletes documents by their ids.")
         brain = self._brain(bank)
         if ids is None:
             forgotten = len(brain.documents)
@@ -207,7 +183,7 @@ class JeffsBrain:
         """Return the daemon's answer, with the items that it is based on."""
         brain = self._brain(None)
         body = {"question": question, "topK": self._set["top_k"], "readerMode": self._set["reader_mode"]}
-        answer = StreamedAnswer()
+        answer = daemon.StreamedAnswer()
         path = f"/v1/brains/{brain.name}/ask"
         try:
             with self._web.open(
@@ -216,7 +192,9 @@ class JeffsBrain:
                 if response.status != 200:
                     raise refusal("ask", self._web.whole(response))
                 if response.headers.get_content_type() != "text/event-stream":
-                    raise DaemonFailed("The daemon's reply to ask is not an event stream. Send 'text/event-stream'.")
+                    raise daemon.DaemonFailed(
+                        "The daemon's reply to ask is not an event stream. Send 'text/event-stream'."
+                    )
                 for event in self._web.events(response):
                     if answer.take(event.name, event.data):
                         break
@@ -225,7 +203,7 @@ class JeffsBrain:
         text = answer.text()
         for name, count in answer.usage.items():
             self._used[name] = self._used.get(name, 0) + count
-        items = [item_of(brain, chunk) for chunk in answer.retrieved or answer.cited]
+        items = [daemon.item_of(brain, chunk) for chunk in answer.retrieved or answer.cited]
         return {"answer": text, "context": "\n\n".join(item["text"] for item in items), "items": items}
 
     def usage(self) -> dict[str, int]:
@@ -259,17 +237,17 @@ class JeffsBrain:
                 if any(text in str(chunk.get("text")) for chunk in found):
                     break
                 if time.monotonic() > deadline:
-                    raise DaemonFailed(
+                    raise daemon.DaemonFailed(
                         f"The daemon is not ready: its search for {question!r} does not find the document {text!r}. "
                         f"It found {len(found)} others. Check its search index."
                     )
                 time.sleep(CHECK_SECONDS)
         self._drop("the probe of memeval")
 
-    def _brain(self, bank: str | None) -> BrainDocuments:
+    def _brain(self, bank: str | None) -> daemon.BrainDocuments:
         name = bank or ""
         if name not in self._brains:
-            brain = BrainDocuments()
+            brain = daemon.BrainDocuments()
             self._exchange("POST", "/v1/brains", as_json({"brainId": brain.name}))
             self._brains[name] = brain
         return self._brains[name]
@@ -280,7 +258,7 @@ class JeffsBrain:
         path = f"/v1/brains/{brain.name}"
         try:
             reply = self._send("DELETE", path, None, {"X-Confirm-Delete": "yes"})
-        except DaemonFailed:
+        except daemon.DaemonFailed:
             if self._send("GET", path).status != 404:
                 raise
         else:
@@ -290,7 +268,7 @@ class JeffsBrain:
 
     def _put(
         self,
-        brain: BrainDocuments,
+        brain: daemon.BrainDocuments,
         place: str,
         text: str,
         source_id: str,
@@ -298,21 +276,21 @@ class JeffsBrain:
         tags: Sequence[str] = (),
     ) -> None:
         """Store a text as one document, or several if it is long; the same place again replaces it."""
-        for path, data in files_of(place, text, source_id, timestamp, tags):
+        for path, data in daemon.files_of(place, text, source_id, timestamp, tags):
             self._exchange("PUT", document_path(brain, path), data, "text/markdown")
-            brain.documents[path] = Document(source_id, timestamp, tags)
+            brain.documents[path] = daemon.Document(source_id, timestamp, tags)
         brain.settled = False
 
-    def _found(self, brain: BrainDocuments, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
+    def _found(self, brain: daemon.BrainDocuments, query: str, k: int, timestamp: str = "now") -> list[dict[str, Any]]:
         """Return at most ``k`` chunks that a search finds."""
         body = {"query": query, "topK": k, **self._options(timestamp)}
         found = self._exchange("POST", f"/v1/brains/{brain.name}/search", as_json(body)).json()
         if not isinstance(found, dict):
-            raise DaemonFailed("The daemon's reply to search is not a JSON object.")
+            raise daemon.DaemonFailed("The daemon's reply to search is not a JSON object.")
         if self._traced and "trace" not in found:
             self._traced = False
             say("The daemon's search returns no trace: it may have used a simpler search.")
-        return chunks_of(found)[:k]
+        return daemon.chunks_of(found)[:k]
 
     def _options(self, timestamp: str) -> dict[str, Any]:
         options: dict[str, Any] = {"mode": self._set["mode"]}
@@ -357,10 +335,10 @@ class JeffsBrain:
     def _broken(self, call: str, error: WebFailed, partial: str = "") -> DriverFailed:
         """Return the error for a call without a reply: the daemon has ended, or the connection failed."""
         died = self._server.died(call) if self._server is not None else None
-        return died or DaemonFailed(f"{error}{partial}")
+        return died or daemon.DaemonFailed(f"{error}{partial}")
 
 
-def document_path(brain: BrainDocuments, path: str) -> str:
+def document_path(brain: daemon.BrainDocuments, path: str) -> str:
     return f"/v1/brains/{brain.name}/documents?path={quote(path)}"
 
 
@@ -373,16 +351,16 @@ def call_of(method: str, path: str) -> str:
     return f"{method} {path.partition('?')[0].rpartition('/')[2]}"
 
 
-def refusal(what: str, reply: HttpReply) -> DaemonFailed:
+def refusal(what: str, reply: HttpReply) -> daemon.DaemonFailed:
     if (cause := unreachable(reply.status, reply.body, "daemon")) is not None:
-        return DaemonFailed(cause)
+        return daemon.DaemonFailed(cause)
     reason = trouble(reply.body, reply.headers.get_content_type())
     head = f"The daemon answered {what} with status {reply.status}{f': {reason}' if reason else ''}."
     if reply.status == 404 and what == "POST brains":
-        return DaemonFailed(
+        return daemon.DaemonFailed(
             f"{head} This server has no jeffs-brain API (POST /v1/brains). Correct 'kind' or 'endpoint'."
         )
-    return DaemonFailed(head)
+    return daemon.DaemonFailed(head)
 
 
 def say(line: str) -> None:

@@ -121,22 +121,11 @@ class McpServer:
             at = {"timestamp": timestamp, "session_id": name, "id": turn.get("turn_id") or name}
             self._store("retain", {"content": content, **who, **at})
 
-    def retain(
-        self,
-        content: str,
-        source_id: str | None = None,
-        bank: str | None = None,
-        timestamp: str | None = None,
-        tags: Sequence[str] | None = None,
-        fact_type: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-    ) -> None:
+    def retain(self, content: str, source_id: str | None = None, timestamp: str | None = None, **about: Any) -> None:
         if timestamp is not None and "timestamp" not in self._named("retain"):
             content = f"[{timestamp}] {content}"
-        who = {"role": "user", "speaker": "user"}
-        at = {"timestamp": timestamp, "session_id": source_id, "id": source_id}
-        what = {"content": content, "bank": bank, "tags": tags, "fact_type": fact_type, "metadata": metadata}
-        self._store("retain", {**what, **who, **at})
+        who = {"role": "user", "speaker": "user", "timestamp": timestamp, "session_id": source_id, "id": source_id}
+        self._store("retain", {"content": content, **about, **who})
 
     def settle(self, timeout: float) -> bool:
         """Wait until the server has indexed everything; return false if its tool returns false."""
@@ -146,35 +135,18 @@ class McpServer:
         found = self._call("search", {"query": query, "question": query, "k": k, "timestamp": timestamp})
         return self._items("search", found)[:k]
 
-    def recall(
-        self,
-        query: str,
-        k: int = 10,
-        bank: str | None = None,
-        timestamp: str | None = None,
-        tags: Sequence[str] | None = None,
-        since: str | None = None,
-        until: str | None = None,
-    ) -> list[dict[str, Any]]:
-        when = {"timestamp": timestamp, "since": since, "until": until}
-        what = {"query": query, "question": query, "k": k, "bank": bank, "tags": tags}
-        return self._items("recall", self._call("recall", {**what, **when}))[:k]
+    def recall(self, query: str, k: int = 10, **about: Any) -> list[dict[str, Any]]:
+        found = self._call("recall", {"query": query, "question": query, "k": k, **about})
+        return self._items("recall", found)[:k]
 
     def query(self, question: str, timestamp: str | None = None) -> str:
         return self._answer("query", {"query": question, "question": question, "timestamp": timestamp})
 
     def reflect(self, query: str, bank: str | None = None, timestamp: str | None = None) -> str:
-        return self._answer("reflect", {"query": query, "question": query, "bank": bank, "timestamp": timestamp})
+        return self.reflect_under(query, bank=bank, timestamp=timestamp)
 
-    def reflect_under(
-        self,
-        query: str,
-        bank: str | None = None,
-        timestamp: str | None = None,
-        dispositions: Mapping[str, int] | None = None,
-    ) -> str:
-        asked = {"query": query, "question": query, "bank": bank, "timestamp": timestamp}
-        return self._answer("reflect", {**asked, "dispositions": dispositions})
+    def reflect_under(self, query: str, **about: Any) -> str:
+        return self._answer("reflect", {"query": query, "question": query, **about})
 
     def forget(self, ids: Sequence[str] | None = None, bank: str | None = None, query: str | None = None) -> None:
         """Delete texts: one call per id, if there are ids. A text with ids of the product is deleted by these.

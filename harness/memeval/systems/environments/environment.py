@@ -1,7 +1,5 @@
 """Finds the packages that a submission needs, and builds its environment once."""
 
-from __future__ import annotations
-
 import errno
 import os
 import platform

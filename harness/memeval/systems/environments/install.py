@@ -1,7 +1,5 @@
 """Installs exactly the packages of a lock into a folder, from wheels, without running their code; explains refusals."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -3,8 +3,6 @@
 Installers never read these files. They get a lock written from the parsed data, so they cannot read a line differently.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

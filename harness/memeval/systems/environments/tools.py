@@ -1,7 +1,5 @@
 """Finds and runs the installers: uv or pip for Python, npm for Node."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import functools

@@ -45,7 +45,6 @@ def check_control(subject: Subject, items: int = DRAWN) -> Check | None:
     """Check drawn answers of a control's run: the control gives them again.
 
     The control runs in this process. The digest of ``run.json`` draws the items, so that nobody can choose them.
-
     Returns ``None`` for a run of another system.
     """
     run, folder, session = subject.run, subject.folder, subject.session
@@ -195,9 +194,8 @@ def _others(subject: Subject, session: BenchmarkSession, items: int) -> Iterator
 def _run_together(reruns: Sequence[_Rerun], session: BenchmarkSession, known: ControlAnswers) -> None:
     """Run several controls on one history before the next, so that each history is generated once.
 
-    An answer that another one than the first does not give is asked for again in the check of its own run.
-
-    Raises ``MemevalError`` if the first control fails.
+    An answer that another one than the first does not give is asked for again in the check of its own run. Raises
+    ``MemevalError`` if the first control fails.
     """
     by_history: dict[str, list[tuple[_Rerun, ScenarioWork]]] = defaultdict(list)
     for each in reruns:

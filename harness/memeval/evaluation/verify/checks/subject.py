@@ -146,9 +146,8 @@ ROWS_AN_ITEM = 200
 def draw(population: Mapping[str, Drawn], items: int, digest: Digest) -> list[Drawn]:
     """Return drawn members of a population, in an order that follows from a run's digest.
 
-    Nobody can choose the sample: another ``run.json`` draws another one.
-
-    ``population``: the members, by a key. ``items``: number of drawn members; all if there are fewer.
+    Nobody can choose the sample: another ``run.json`` draws another one. ``population``: the members, by a key.
+    ``items``: number of drawn members; all if there are fewer.
     """
     order = sorted(population, key=lambda key: hashlib.sha256(f"{digest}\n{key}".encode()).digest())
     return [population[key] for key in order[:items]]
@@ -244,9 +243,8 @@ class Subject:
     def with_text(self, session: BenchmarkSession) -> Subject:
         """Return the run with the full text of its rows, even if the benchmark's text is withheld.
 
-        Several checks need the text, so it is restored once for each session.
-
-        Raises ``MemevalError`` if a row names text that the data does not have.
+        Several checks need the text, so it is restored once for each session. Raises ``MemevalError`` if a row names
+        text that the data does not have.
         """
         if self.run.redistribution is Redistribution.FULL:
             return self

@@ -53,7 +53,6 @@ def check_system(folder: RunFolder, submissions: Path = SUBMISSIONS, passed: dic
     """Check that the system in ``run.json`` is the one whose digest it names.
 
     Its environment, isolation, commit, command line and clocks are the word of the runner, and are not checked.
-
     ``folder``: the run. Sources are looked up in its results folder. ``submissions``: the folder of submissions, where
     sources are looked up next. ``passed``: checks without problems against a source, by what was compared; new ones are
     added. Runs of one system are then compared with its files once.

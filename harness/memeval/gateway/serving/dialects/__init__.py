@@ -1,7 +1,5 @@
 """The API formats (dialects) that the endpoint supports, by path."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

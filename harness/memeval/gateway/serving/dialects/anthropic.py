@@ -1,7 +1,5 @@
 """Anthropic's Messages API: text, tools and their results."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Ollama's chat, generate and embed. Its tool calls have no ids, so memeval numbers them and matches results."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

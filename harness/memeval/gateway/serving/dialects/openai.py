@@ -1,7 +1,5 @@
 """OpenAI's chat completions and embeddings: the canonical form, except for streaming and ignored fields."""
 
-from __future__ import annotations
-
 import base64
 import math
 import struct

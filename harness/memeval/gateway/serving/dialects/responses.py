@@ -1,7 +1,5 @@
 """OpenAI's Responses API: text and functions. Every request is independent: memeval stores no conversation."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterator
 from typing import Any

@@ -1,0 +1,175 @@
+"""The table of what systems can do, each cell with its proof: a conformance check, a run, or what the maker states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from memeval.leaderboard.board import BoardRow
+from memeval.records.base import Record
+from memeval.records.conformance import CheckOutcome
+from memeval.records.run import Isolation, Network, SystemKind
+from memeval.records.scores import Tally
+from memeval.records.submission import Configuration
+from memeval.site.model import text
+from memeval.site.model.content import SiteModel
+from memeval.site.model.products import ProductKind
+from memeval.site.model.urls import run_url, system_url
+from memeval.site.table.overview import told_apart_names
+from memeval.site.table.tables import needs
+from memeval.toml import read_toml
+
+NONE = Configuration()
+
+FILE = Path(__file__).with_name("capabilities.toml")
+
+
+class Able(StrEnum):
+    TESTED = "yes (tested)"
+    SAID = "says so"
+    NO = "no"
+    FAILS = "fails"
+    UNTESTED = "not tested"
+
+
+class Capability(Record):
+    """A question of the table, and what answers it."""
+
+    name: str
+    title: str
+    checks: tuple[str, ...]
+    """Names of conformance checks."""
+    benchmark: str | None = None
+    protocol: str | None = None
+    category: str | None = None
+    """A category of the benchmark; each item tests the capability."""
+
+
+class CapabilityFile(Record):
+    schema_version: int = 1
+    capabilities: tuple[Capability, ...] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class AbleCell:
+    able: Able
+    said: str | None = None
+    """What is added to the word, such as ``120 of 120``; alone if the system states a text."""
+    proof: str | None = None
+    """Address of the proof on the site."""
+
+
+@dataclass(frozen=True)
+class AbleRow:
+    slug: str
+    name: str
+    settings: str | None
+    kind: ProductKind
+    caveats: tuple[str, ...]
+    """What its configuration says about the answers."""
+    cells: Mapping[str, AbleCell]
+    """By the title of the capability, the same for all rows."""
+
+
+@cache
+def capabilities() -> tuple[Capability, ...]:
+    return read_toml(FILE).record(CapabilityFile, {}).capabilities
+
+
+def capability_rows(site: SiteModel) -> list[AbleRow]:
+    """Return what each product and library can do that passed through the conformance checks, products first."""
+    newest: dict[str, BoardRow] = {}
+    for row in site.board.runs:
+        if row.run.system.kind is not SystemKind.CONTROL and row.run.system.slug in site.conformance:
+            newest.setdefault(row.run.system.slug, row)
+    names = told_apart_names([row.run.system for row in newest.values()])
+    rows = [
+        AbleRow(slug, *names[slug], kind, (row.run.system.configuration or NONE).caveats, _cells(site, slug, row))
+        for slug, row in newest.items()
+        if (kind := site.products.by_slug[slug].kind) is not ProductKind.REFERENCE
+    ]
+    return sorted(rows, key=lambda row: (list(ProductKind).index(row.kind), row.name.lower(), row.slug))
+
+
+def differing(rows: Sequence[AbleRow]) -> tuple[list[str], list[str]]:
+    """Return the titles of the capabilities in which systems differ, and a phrase for each of the others."""
+    words = {title: {(row.cells[title].able, row.cells[title].said) for row in rows} for title in rows[0].cells}
+    several = [title for title, found in words.items() if len(found) > 1]
+    return several, [f"{title}: {rows[0].cells[title].able.value}" for title in words if title not in several]
+
+
+def as_rows(rows: Iterable[AbleRow]) -> list[dict[str, Any]]:
+    return [
+        {
+            "system": row.slug,
+            "name": row.name,
+            "configuration": row.settings,
+            "kind": row.kind.value,
+            "capability": title,
+            "answer": cell.able.value,
+            "detail": cell.said,
+            "proof": cell.proof,
+        }
+        for row in rows
+        for title, cell in row.cells.items()
+    ]
+
+
+def _cells(site: SiteModel, slug: str, newest: BoardRow) -> dict[str, AbleCell]:
+    cells = {each.title: _tested(site, slug, each) for each in capabilities()}
+    run = newest.run
+    shut = run.isolation is Isolation.SANDBOXED and run.network is Network.NONE
+    proof, needed = run_url(run.run_id), needs(run)
+
+    def without(is_free: bool) -> AbleCell:
+        return AbleCell(Able.NO if not is_free else Able.TESTED if shut else Able.SAID, proof=proof)
+
+    product, page = run.system.product, site.products.address(system_url(slug))
+    cells |= {
+        "No key needed": without(needed.keyless),
+        "No network needed": without(needed.local),
+        "No LLM needed": without(not run.system.declared_models and not run.system.mock),
+        "Licence": _stated(product.licence if product else None, page),
+        "Storage": _stated(product.storage if product else None, page),
+    }
+    return cells
+
+
+def _stated(said: str | None, page: str) -> AbleCell:
+    return AbleCell(Able.SAID if said else Able.UNTESTED, said, page)
+
+
+def _tested(site: SiteModel, slug: str, asked: Capability) -> AbleCell:
+    """Return the answer of the checks and runs: a failure first, then a run, then a check."""
+    outcomes = {each.outcome: each for each in site.conformance[slug].checks if each.name in asked.checks}
+    page = site.products.address(system_url(slug))
+    at_check = page if "#" in page else f"{page}#delete"
+    run_id, tally = _run(site, slug, asked) or ("", None)
+    at_run = f"{run_url(run_id)}#categories"
+    if tally and tally.correct < tally.planned:
+        return AbleCell(Able.FAILS, f"{tally.planned - tally.correct} of {tally.planned}", at_run)
+    if failed := outcomes.get(CheckOutcome.FAILED):
+        return AbleCell(Able.FAILS, text.visible(failed.detail)[:160], at_check)
+    if CheckOutcome.DECLARED in outcomes:
+        return AbleCell(Able.NO, "says so itself", at_check)
+    if tally:
+        return AbleCell(Able.TESTED, f"{tally.planned} of {tally.planned}", at_run)
+    return AbleCell(Able.TESTED, None, at_check) if CheckOutcome.PASSED in outcomes else AbleCell(Able.UNTESTED)
+
+
+def _run(site: SiteModel, slug: str, asked: Capability) -> tuple[str, Tally] | None:
+    """Return the newest complete run of a system that tests a capability, with its result."""
+    for row in site.board.runs:
+        run = row.run
+        wanted = run.system.slug == slug and run.system.kind is not SystemKind.CONTROL and run.coverage.full
+        if wanted and (run.track.benchmark, run.track.protocol) == (asked.benchmark, asked.protocol):
+            for category in run.scores.categories:
+                if category.name == asked.category:
+                    return run.run_id, category.tally
+    return None

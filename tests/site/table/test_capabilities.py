@@ -1,0 +1,144 @@
+"""The table "What can it do?": what answers a question, which answer counts, and where its proof is."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memeval.archive.conformance import store
+from memeval.conformance import CHECKS
+from memeval.records.base import digest_of
+from memeval.records.conformance import CheckOutcome, Conformance, ConformanceCheck
+from memeval.records.run import HostUse, Isolation, Network
+from memeval.records.submission import Configuration, Product
+from memeval.records.track import CategoryPlan
+from memeval.site.model.content import SiteModel, read_site
+from memeval.site.pages.rendering import environment
+from memeval.site.table.capabilities import Able, AbleCell, as_rows, capabilities, capability_rows, differing
+from tests.site.factory import HOSTILE, shown
+from tests.support.runs import edit_head, make_run, make_track
+
+PASSED, FAILED, DECLARED, NOT_APPLICABLE = CheckOutcome
+PLANS = tuple(
+    CategoryPlan(name=name, weight=1 / 3, items=10, grader="judged@1") for name in ("forget", "keep-apart", "correct")
+)
+LIFECYCLE = make_track(benchmark="lifecycle@1", protocol="banks", categories=PLANS)
+HOST = HostUse(host="api.acme.example", origin="https://api.acme.example")
+
+
+def site_of(
+    results: Path, checks: dict[str, CheckOutcome], right: int = 10, head: dict[str, Any] | None = None, **system: Any
+) -> SiteModel:
+    """Return a site with one run of the lifecycle benchmark, and the results of conformance checks."""
+    folder = make_run(
+        results, "acme", dict.fromkeys(("forget", "keep-apart", "correct"), right), track=LIFECYCLE, **system
+    )
+    edit_head(folder, **(head or {}))
+    found = [
+        ConformanceCheck(name=name, title=name, mandatory=False, outcome=of, detail=f"Saw {HOSTILE}", seconds=0.1)
+        for name, of in checks.items()
+    ]
+    store(results, report(*found))
+    return read_site(results)
+
+
+def report(*checks: ConformanceCheck) -> Conformance:
+    return Conformance(
+        slug="acme",
+        version="1.0",
+        submission_digest=digest_of("files"),
+        environment_digest=digest_of("environment"),
+        suite="conformance@2",
+        isolation=Isolation.SANDBOXED,
+        network=Network.NONE,
+        at="2026-11-20T10:00:00.000+00:00",
+        checks=checks,
+    )
+
+
+def cell(site: SiteModel, title: str) -> AbleCell:
+    (row,) = capability_rows(site)
+    return row.cells[title]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "able"),
+    [(PASSED, Able.TESTED), (FAILED, Able.FAILS), (DECLARED, Able.NO), (NOT_APPLICABLE, Able.UNTESTED)],
+)
+def test_a_check_answers_and_is_the_proof(tmp_path: Path, outcome: CheckOutcome, able: Able) -> None:
+    found = cell(site_of(tmp_path, {"forget-bank": outcome}), "Delete a user")
+    assert found.able is able
+    assert found.proof == (None if able is Able.UNTESTED else "systems/acme/#delete")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "right", "able", "said", "proof"),
+    [
+        (NOT_APPLICABLE, 10, Able.TESTED, "10 of 10", "runs/"),
+        (PASSED, 10, Able.TESTED, "10 of 10", "runs/"),
+        (PASSED, 7, Able.FAILS, "3 of 10", "runs/"),
+        (FAILED, 7, Able.FAILS, "3 of 10", "runs/"),
+        (FAILED, 10, Able.FAILS, None, "systems/acme/#delete"),
+    ],
+)
+def test_a_failure_counts_before_what_passed(
+    tmp_path: Path, outcome: CheckOutcome, right: int, able: Able, said: str | None, proof: str
+) -> None:
+    site = site_of(tmp_path, {"forget-forgets": PASSED, "forget-keeps-others": outcome}, right)
+    found = cell(site, "Delete by id")
+    assert found.able is able and (found.proof or "").startswith(proof)
+    assert said is None or found.said == said
+
+
+@pytest.mark.parametrize(
+    ("system", "head", "answers"),
+    [
+        ({}, {"isolation": "sandboxed", "network": "none"}, (Able.TESTED, Able.TESTED, Able.TESTED)),
+        ({}, {"isolation": "files reachable", "network": "open"}, (Able.SAID, Able.SAID, Able.SAID)),
+        ({"declared_models": ("some-model",)}, {}, (Able.NO, Able.SAID, Able.NO)),
+        ({"hosts": (HOST,)}, {}, (Able.NO, Able.NO, Able.SAID)),
+        ({"mock": True}, {"isolation": "sandboxed", "network": "none"}, (Able.TESTED, Able.TESTED, Able.NO)),
+    ],
+)
+def test_what_a_system_needs_is_tested_only_if_it_could_not_have_it(
+    tmp_path: Path, system: dict[str, Any], head: dict[str, Any], answers: tuple[Able, ...]
+) -> None:
+    site = site_of(tmp_path, {"forget-bank": PASSED}, head=head, **system)
+    titles = ("No key needed", "No network needed", "No LLM needed")
+    assert tuple(cell(site, title).able for title in titles) == answers
+
+
+def test_what_the_maker_states_is_shown_escaped_with_its_caveats(tmp_path: Path) -> None:
+    product = Product(name=shown(HOSTILE)[:40], licence=shown(HOSTILE), storage="one file")
+    configuration = Configuration(caveats=("deleted texts stay in its history",))
+    site = site_of(tmp_path, {"forget-bank": PASSED}, product=product, configuration=configuration)
+    (row,) = rows = capability_rows(site)
+    assert row.caveats == ("deleted texts stay in its history",)
+    assert row.cells["Licence"] == AbleCell(Able.SAID, shown(HOSTILE), "systems/acme/")
+    (line,) = (each for each in as_rows(rows) if each["capability"] == "Storage")
+    assert (line["answer"], line["detail"], line["proof"]) == ("says so", "one file", "systems/acme/")
+    titles, same = differing([row, row])
+    assert titles == [] and "Delete a user: yes (tested)" in same
+    module = environment().get_template("parts/capabilities.html").module
+    page = str(module.capability_table(rows, list(row.cells), [], lambda url: url))  # type: ignore[attr-defined]
+    assert "<script" not in page and "deleted texts stay in its history" in page
+    assert re.search(r'href="runs/[^"]*#categories"[^>]*>yes \(tested\)<', page)
+
+
+def test_systems_without_checks_and_reference_systems_have_no_row(tmp_path: Path) -> None:
+    make_run(tmp_path, "acme", track=LIFECYCLE)
+    assert capability_rows(read_site(tmp_path)) == []
+    store(tmp_path, report())
+    caveats = Configuration(caveats=("reference system of the tests",))
+    edit_head(
+        make_run(tmp_path, "acme", track=LIFECYCLE, started="2026-12-01T10:00:00.000+00:00", configuration=caveats)
+    )
+    assert capability_rows(read_site(tmp_path)) == []
+
+
+def test_the_checks_and_categories_that_answer_exist() -> None:
+    known = {check.name for check in CHECKS}
+    for each in capabilities():
+        assert set(each.checks) <= known
+        assert each.checks or each.category
