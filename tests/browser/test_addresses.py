@@ -17,11 +17,9 @@ FORGED = "gone<b>"
     [
         (f"?show={FORGED}", [f"tab “{FORGED}”"]),
         ("?only=free&within=3&sort=retrieval:x:up", ["only “free”", "within “3”", "order “retrieval:x:up”"]),
-        (f"{BOARD}?track={FORGED}", [f"tab “{FORGED}”"]),
-        (
-            f"{BOARD}?show={FORGED}&hide=away&controls=maybe",
-            [f"column “{FORGED}”", "column “away”", "controls “maybe”"],
-        ),
+        (f"{BOARD}?track={FORGED}", [f"table “{FORGED}”"]),
+        (f"{BOARD}?show={FORGED}&hide=away", [f"column “{FORGED}”", "column “away”"]),
+        ("compare/?systems=<b>nobody,acme", ["No system ‘<b>nobody’"]),
         (f"{BOARD}?sort={FORGED}:composite:descending", [f"order “{FORGED}:composite:descending”"]),
         (f"overall/?weights={FORGED}:1,2", [f"no table ‘{FORGED}’"]),
         ("items/?run={run}&verdict=perfect&category=none&cause=x&evidence=y&flag=z", ["verdict “perfect”", "flag “z”"]),
@@ -42,7 +40,7 @@ def test_forged_filters_of_questions_hide_none(wide: Visit, site: Built) -> None
 
 
 def test_a_tab_that_is_chosen_ends_the_complaint(wide: Visit) -> None:
-    page = wide.go(f"{BOARD}?track={FORGED}")
+    page = wide.go(f"?show={FORGED}")
     expect(page.locator("[data-panel]:visible")).to_have_count(1)
     page.locator("[data-tab]").last.click()
     expect(page.locator(".mv-problem")).to_have_count(0)

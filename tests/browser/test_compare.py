@@ -1,5 +1,6 @@
-"""Comparing runs on the built site."""
+"""Comparing systems on the built site."""
 
+import json
 import re
 
 from playwright.sync_api import expect
@@ -93,16 +94,24 @@ def test_missing_data_is_named(served: Visit, site: Built) -> None:
     expect(page.locator(".mv-pair")).to_have_count(0)
 
 
-def test_systems_are_chosen_by_keyboard_and_stand_in_the_address(wide: Visit, site: Built) -> None:
+def test_two_systems_are_typed_and_every_table_of_both_says_the_difference(wide: Visit, site: Built) -> None:
     page = wide.go("compare/")
-    page.get_by_role("combobox", name="Table").focus()
-    page.keyboard.press("ArrowDown")
-    expect(page.get_by_role("combobox", name="Table")).to_be_focused()
-    page.get_by_label("Baseline").select_option(index=1)
-    page.get_by_label("System 2").select_option(index=2)
+    expect(page.locator("datalist option[value='Acme Memory']")).to_have_count(1)
+    page.get_by_label("First system").focus()
+    page.keyboard.type("acme memory")
+    page.keyboard.press("Tab")
+    page.keyboard.type("Nobody")
+    page.keyboard.press("Tab")
+    expect(page.locator(".mv-problem")).to_contain_text("No system ‘Nobody’ can be compared.")
+    page.get_by_label("Second system").fill("Borealis")
     expect(page.locator(".mv-pair")).to_have_count(1)
-    page.get_by_label("System 3").select_option(index=1)
-    expect(page.locator(".mv-pair")).to_have_count(2)
+    slugs = {
+        slug: {run.run.track_id for run in site.runs if run.run.system.slug == slug and run.run.coverage.full}
+        for slug in ("acme", "borealis")
+    }
+    expect(page.locator(".mv-shared")).to_have_count(len(slugs["acme"] & slugs["borealis"]))
+    summary = page.locator(".mv-shared summary").first
+    expect(summary).to_have_text(re.compile("not told apart|scores [0-9.]+ points more than"))
     there = page.locator(".mv-result-line").all_inner_texts()
     copied = page.url.removeprefix(wide.base)
     wide.forget()
@@ -132,6 +141,18 @@ def test_comparing_is_accessible_and_fits_a_phone(wide: Visit, site: Built) -> N
     wide.go(address(site, "acme", "borealis", "oracle-evidence"))
     expect(page.locator(".mv-pair")).to_have_count(2)
     assert too_wide(page) + inaccessible(wide) == []
+
+
+def test_systems_without_a_common_table_are_told_so_in_words(served: Visit, site: Built) -> None:
+    def apart(data: bytes) -> bytes:
+        index = json.loads(data)
+        for number, each in enumerate(index["systems"]):
+            each["runs"] = [[f"{number}", *run[1:]] for run in each["runs"]]
+        return json.dumps(index).encode()
+
+    served.host.replace("compare/data/systems.json", apart)
+    page = served.go("compare/?systems=acme,borealis")
+    expect(page.locator(".mv-lead").last).to_contain_text("No table has both systems.")
 
 
 def test_without_javascript_the_page_names_the_command(unscripted: Visit) -> None:

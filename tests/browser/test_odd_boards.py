@@ -89,9 +89,8 @@ def test_a_long_name_leaves_the_scores_in_view(wide: Visit) -> None:
 def test_two_systems_of_one_name_are_told_apart(wide: Visit, odd: Built, path: str) -> None:
     page = wide.go(path.replace("{track}", odd.runs[0].run.track_id))
     if "compare" in path:
-        expect(page.get_by_label("Baseline").locator("option", has_text="Twin")).to_have_text(
-            ["Twin (twin-one)", "Twin (twin-two)"]
-        )
+        names = page.locator("datalist option").evaluate_all("options => options.map((one) => one.value)")
+        assert [name for name in names if name.startswith("Twin")] == ["Twin (twin-one)", "Twin (twin-two)"]
     else:
         expect(page.locator("main").get_by_text("Twin (twin-one)").first).to_be_attached()
         expect(page.locator("main").get_by_text("Twin (twin-two)").first).to_be_attached()
@@ -128,7 +127,8 @@ def test_a_board_with_hardly_anything_to_compare_says_so(wide: Visit, name: str,
     expect(page.locator("main")).to_contain_text(said)
     expect(page.locator("tbody tr:visible td[data-column=rank] .mv-value")).to_have_text(ranks)
     page.locator('th[data-column="composite"] button').click()
-    page.locator("select[name=within]").select_option("1")
+    if len(ranks) > 1:
+        page.locator("select[name=within]").select_option("1")
     expect(page.locator(".mv-board tbody tr:visible")).not_to_have_count(0)
     assert too_wide(page) == []
     page.set_viewport_size({"width": 375, "height": 812})

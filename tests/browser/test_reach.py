@@ -95,7 +95,7 @@ def test_without_scripts_every_page_reads_and_tables_are_whole(unscripted: Visit
     assert min(found.values()) > 0, found
 
 
-@pytest.mark.parametrize("query", ["", "?columns=trust&hide=composite&text=acme", "?columns=all&controls=no"])
+@pytest.mark.parametrize("query", ["", "?columns=trust&hide=composite&text=acme", "?columns=all&sort=belief-update"])
 def test_paper_has_every_column_of_a_board_for_the_rows_that_are_shown(wide: Visit, query: str) -> None:
     page = wide.go(BOARD + query)
     every = set(board(page).locator("thead th").evaluate_all("heads => heads.map((one) => one.dataset.column)"))

@@ -1,14 +1,16 @@
-"""What ``--help`` shows: panels, whole sentences, one name for one idea."""
+"""What ``--help`` shows: panels, whole sentences, one name for one idea; and the deprecated names that still work."""
 
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from memeval.cli import publishing
 from memeval.cli.main import app
 from memeval.cli.plain_help import COMMAND_PANELS, OPTION_PANELS, PANEL_THRESHOLD, command_of, names_of
 from memeval.cli.reference import PAGE, help_of
@@ -84,6 +86,21 @@ def test_run_shows_its_panels_in_order_and_no_type_behind_a_flag() -> None:
 def test_a_place_to_write_to_has_one_name() -> None:
     names = {name for command in ALL.values() for each in command.params if not each.hidden for name in each.opts}
     assert "--to" in names and not names & {"--out", "--into"}
+
+
+def test_the_deprecated_names_of_to_still_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = CliRunner().invoke(app, ["submit", "new", "--name", "A", "--into", "elsewhere"])
+    assert made.exit_code == 0, made.output
+    assert (tmp_path / "elsewhere" / "a" / "submission.toml").is_file()
+    assert "--into is deprecated. Use --to." in made.stderr
+    built: list[Path] = []
+    monkeypatch.setattr("memeval.site.build", lambda results, out, **_: built.append(out))
+    said = CliRunner().invoke(app, ["site", "build", "--out", "old"])
+    assert CliRunner().invoke(app, ["site", "build", "--to", "new"]).output == "new\n"
+    assert CliRunner().invoke(app, ["site", "build"]).output == f"{publishing.DEFAULT_SITE}\n"
+    assert (said.stdout, said.stderr) == ("old\n", "memeval: --out is deprecated. Use --to.\n")
+    assert built == [Path("old"), Path("new"), publishing.DEFAULT_SITE]
 
 
 def test_a_shell_completes_commands_and_options(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,6 +73,11 @@ def test_runs_are_judged_in_one_call_and_a_second_makes_nothing_new(
     assert server.requests == asked
 
 
+def test_the_former_name_of_regrade_says_the_new_one(call: Call) -> None:
+    said = "memeval: memeval rejudge is now memeval regrade. Its options are the same.\n"
+    assert call("rejudge", "out", "--judge", "rules") == (ExitCode.BAD_INPUT, "", said)
+
+
 def test_regrading_by_rules_needs_no_network_and_gives_equal_verdicts(
     call: Call, server: ModelServer, tmp_path: Path
 ) -> None:

@@ -1,6 +1,7 @@
 """The journal: rows on disk before they are counted, and nothing lost to a kill."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,29 @@ def test_a_context_is_stored_once_however_often_it_comes(folder: Path) -> None:
     assert len(lines) == 1
     with Journal(folder) as journal:
         assert list(journal.contexts) == [context]
+
+
+def test_rows_are_on_disk_when_they_count_and_contexts_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed: list[str] = []
+    monkeypatch.setattr(os, "fsync", lambda number: flushed.append(Path(f"/proc/self/fd/{number}").readlink().name))
+    read = TurnTexts(scenario(0)).context("read by hand", ())
+    with Journal(folder) as journal:
+        journal.write([FinishedItems(("a",), (response("a"),), (read,))])
+        assert flushed == ["contexts.jsonl", "responses.jsonl"]
+
+
+def test_a_row_whose_context_is_missing_is_asked_again(folder: Path) -> None:
+    texts = TurnTexts(scenario(0))
+    read, other = texts.context("read by hand", ()), texts.context("another", ())
+    rows = [
+        response(name).model_copy(update={"context_digest": each.digest}) for name, each in (("a", read), ("b", other))
+    ]
+    with Journal(folder) as journal:
+        journal.write([FinishedItems(("a", "b"), tuple(rows), (read, other)), finished(response("c"))])
+    path = folder / "journal" / "contexts.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[1:]))
+    with Journal(folder) as journal:
+        assert list(journal.responses) == [("b", 1), ("c", 1)]
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

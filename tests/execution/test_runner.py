@@ -68,6 +68,18 @@ def test_a_context_without_items_is_an_error_if_items_are_graded(tmp_path: Path)
     assert response.error == "The reply has a context but no items. Return items: the benchmark grades them."
 
 
+def test_a_system_that_says_it_is_not_ready_fails_all_questions_as_not_ready(tmp_path: Path) -> None:
+    rows = answers(native(tmp_path, more="    def settle(self, timeout): return False"), work(questions=2, items=2))
+    assert [row.outcome for row in rows] == [Outcome.NOT_READY] * 2
+    assert rows[0].error == "settle returned False: the system is not ready."
+
+
+def test_items_without_a_context_are_read_one_a_line(tmp_path: Path) -> None:
+    source, reader = SEARCHING.replace("return self.told[:k]", "return ['first of all', 'second']"), Reads()
+    answers(system(tmp_path, source), work(), reader)
+    assert reader.seen == [("first of all\nsecond",)]
+
+
 def test_the_time_of_a_search_is_kept_apart_from_that_of_a_query(tmp_path: Path) -> None:
     (searched,) = answers(searching(tmp_path), work(), Reads())
     assert searched.timings.search_seconds is not None
@@ -168,6 +180,18 @@ def test_a_question_that_always_crashes_uses_up_no_other_questions_repeat(tmp_pa
     )
     rows = answers(native(tmp_path, on_query), work(questions=4, items=4))
     assert [row.outcome for row in rows] == [Outcome.ADAPTER_ERROR, *[Outcome.OK] * 3]
+
+
+def test_an_item_that_crashes_late_keeps_its_earlier_answers(tmp_path: Path) -> None:
+    rows = answers(native(tmp_path, "if self.asked == 2: os._exit(3)"), work(questions=3))
+    assert [row.outcome for row in rows] == [Outcome.OK, Outcome.ADAPTER_ERROR, Outcome.ADAPTER_ERROR]
+    assert rows[0].answer and not rows[1].answer
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_the_ingestion_of_a_later_slice_is_not_counted_again(tmp_path: Path, counts: bool) -> None:
+    (row,) = answers(native(tmp_path), replace(work(), counts_ingestion=counts))
+    assert (row.timings.take_in_seconds is not None, row.timings.take_in_sessions > 0) == (counts, counts)
 
 
 def test_a_search_is_a_separate_phase_at_the_endpoint(tmp_path: Path) -> None:

@@ -116,6 +116,12 @@ def test_turns_have_facts_of_their_own_and_those_without_any_are_left_out() -> N
     assert coverage(["Jest"] * 20, [()] * 20).holds is False
 
 
+@pytest.mark.parametrize(("answers", "late"), [([ALL] * 5, None), ([*[ALL] * 3, "?"], 2 / 3), ([*[ALL] * 5, "?"], 0.0)])
+def test_of_fewer_than_five_questions_only_the_first_is_early(answers: list[str], late: float | None) -> None:
+    found = coverage(answers, [FACTS] * len(answers))
+    assert (found.early, found.late) == (1.0, late if late is None else pytest.approx(late))
+
+
 def test_no_saving_fails_however_good_the_answers() -> None:
     grade = graded(responses([ALL] * 20, [1000] * 20))
     assert (grade.verdict, grade.value) == (False, 0.0)

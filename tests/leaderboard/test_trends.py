@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memeval.archive.ledger import Ledger
-from memeval.archive.runs import RunFolder
+from memeval.archive.runs import RunFolder, sealed_runs
 from memeval.leaderboard.board import build_board
 from memeval.leaderboard.releases import frozen
 from memeval.leaderboard.series import History, LeftOut, history_of
@@ -18,6 +18,8 @@ from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import Isolation, Run, SystemKind, TokenSource, View
 from tests.support.runs import edit_head, make_run, make_track
+
+ROOT = Path(__file__).parents[2]
 
 
 def day(number: int, hour: int = 10) -> str:
@@ -48,6 +50,14 @@ def scored(run: Run, number: int, value: float | None) -> Run:
 @pytest.fixture(scope="module")
 def one(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return make_run(tmp_path_factory.mktemp("one"), "acme", {"kept": 40, "changed": 30}).run
+
+
+def test_every_series_of_the_stored_runs_keeps_its_track_and_its_sessions() -> None:
+    found = history_of([folder.run for folder in sealed_runs(ROOT / "results")], Ledger(ROOT / "results").entries())
+    assert len(found.series) > 100
+    for series in found.series:
+        settings = {(run.track_id, run.system.view, run.track.tier, run.track.judge) for run in series.runs}
+        assert len(settings) == 1, series.system
 
 
 def test_points_are_in_order_of_time_with_value_interval_and_version(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from memeval.cli.archive import fetch_for
 from memeval.cli.fields import Without, command
 from memeval.cli.shared import AsJson, Benchmarks, Data, JudgeLabel, Prompts, counted, percent, print_json
 from memeval.options import AuditOptions, RegradeOptions
+from memeval.records.errors import BadInput
 
 if TYPE_CHECKING:
     from memeval.records.audit import Audit, Rate
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Audit a judge, or compare two judges.", no_args_is_help=True)
 
 _LABELS = typer.Option("--judge-label", help="Who serves the model judges, if not their makers.")
+
+
+def rejudge() -> None:
+    """Say the new name of this command."""
+    raise BadInput("memeval rejudge is now memeval regrade.", remedy="Its options are the same.")
 
 
 def regrade(
@@ -107,21 +113,13 @@ def audit(
 def _score_by_judge(results: Path, benchmarks: set[str]) -> list[dict[str, Any]]:
     """Return composites by judge, for stored responses that several judges graded."""
     from memeval.site.model.content import read_site
-    from memeval.site.table.judges import matrices_of
+    from memeval.site.table.judges import scores_by_judge
 
     site = read_site(results)
     return [
-        {
-            "benchmark": benchmark,
-            "system": row.slug,
-            "composites": {
-                judge.name: None if cell is None else cell.run.scores.composite.value
-                for judge, cell in zip(matrix.judges, row.rows, strict=True)
-            },
-        }
+        {"benchmark": benchmark, "system": slug, "composites": composites}
         for benchmark in sorted(benchmarks)
-        for matrix in matrices_of(site, benchmark)
-        for row in matrix.sets
+        for slug, composites in scores_by_judge(site, benchmark)
     ]
 
 

@@ -14,11 +14,13 @@ from memeval.cli.ledger import warn_of_incomplete_line
 from memeval.cli.shared import (
     DEFAULT_RESULTS,
     Jobs,
+    OldTo,
     Results,
     SignersFile,
     SignWith,
     counted,
     print_json,
+    renamed,
     visible,
 )
 from memeval.records.errors import BadInput, CheckFailed
@@ -38,6 +40,7 @@ SHOWN = 10
 def build_site(
     results: Results = DEFAULT_RESULTS,
     to: Annotated[Path, typer.Option("--to", help="Folder of the built site.")] = DEFAULT_SITE,
+    out: OldTo = None,
     jobs: Jobs = None,
     require_rows: Annotated[
         bool, typer.Option("--require-rows", help="Exit with 1 if rows of a run are neither here nor in the archive.")
@@ -53,6 +56,7 @@ def build_site(
     from memeval.processes import without_garbage_collection
     from memeval.site import build
 
+    to = renamed("--out", "--to", out, to)
     with without_garbage_collection(ends_here=True):
         runs = sealed_runs(results)
         fetch_for(runs)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -84,6 +84,20 @@ Summary = Annotated[
     Path | None,
     typer.Option("--summary", metavar="FILE", help="Append the result as Markdown, for $GITHUB_STEP_SUMMARY."),
 ]
+
+
+Value = TypeVar("Value")
+
+OldTo = Annotated[Path | None, typer.Option("--out", hidden=True)]
+"""The deprecated name of ``--to``."""
+
+
+def renamed(old: str, new: str, old_value: Value | None, value: Value) -> Value:
+    """Return the value of an option that also has a deprecated name."""
+    if old_value is None:
+        return value
+    print(f"memeval: {old} is deprecated. Use {new}.", file=sys.stderr)
+    return old_value
 
 
 def check_annotations(annotations: str | None) -> None:

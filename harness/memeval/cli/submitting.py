@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from memeval.cli.fields import Without, command
-from memeval.cli.shared import AsJson, counted, option_or_prompt, print_json, print_note, visible
+from memeval.cli.shared import AsJson, OldTo, counted, option_or_prompt, print_json, print_note, renamed, visible
 from memeval.options import CheckOptions
 from memeval.records.choices import AdapterKind
 from memeval.records.errors import BadInput, CheckFailed
@@ -36,6 +36,7 @@ def new(
     author: Annotated[str | None, typer.Option("--author", help="Its author.")] = None,
     model: Annotated[list[str] | None, typer.Option("--model", help="Model that it uses, repeatable.")] = None,
     to: Annotated[Path, typer.Option("--to", help="Folder above the new submission.")] = Path("submissions"),
+    into: Annotated[Path | None, typer.Option("--into", hidden=True)] = None,
 ) -> None:
     """Create a submission that passes the check.
 
@@ -58,7 +59,7 @@ def new(
         if model is not None
         else tuple(option_or_prompt(None, "Models it uses, by name", "").split()),
     )
-    folder = scaffold(answers, to, assets_root() / "templates" / "submission")
+    folder = scaffold(answers, renamed("--into", "--to", into, to), assets_root() / "templates" / "submission")
     shown = visible(str(folder))
     print(f"{shown}: created. It works: replace the sample code with yours. Next steps:")
     print(f"  memeval submit check {shown}")
@@ -73,6 +74,7 @@ def check(
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Check every folder under submissions/.")] = False,
     to: Annotated[Path | None, typer.Option("--to", help="Also write the report to this file.")] = None,
+    out: OldTo = None,
     as_json: AsJson = False,
 ) -> None:
     """Check submissions, like the check of their pull request.
@@ -86,6 +88,7 @@ def check(
 
     if (not submission) is not every:
         raise BadInput("name a submission, or give --all.", remedy="memeval submit check submissions/my-memory")
+    to = renamed("--out", "--to", out, to)
     folders = _every() if every else [_folder(each) for each in submission or ()]
     if to is not None and (every or len(folders) > 1):
         raise BadInput("--to needs one submission.", remedy="Name one submission, or remove --to.")

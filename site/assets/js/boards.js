@@ -1,4 +1,4 @@
-// The tools above the tables of a benchmark with the choice of their columns, and those above the overview.
+// The tools above the table of a benchmark with the choice of its columns, and those above the overview.
 import { make } from "./dom.js";
 import { query, told } from "./state.js";
 import { Table } from "./table.js";
@@ -18,8 +18,11 @@ export function overview(page) {
   if (form) tools(page, form, [...page.querySelectorAll("table[data-overview]")].map((element) => new Table(element)), hasAll);
 }
 
-/** Enhances the tables of a page. */
+/** Enhances the table of a page; an address that names another table of its benchmark leads there. */
 export function boards(page) {
+  const asked = query().get("track");
+  const other = [...page.querySelectorAll("a[data-track]")].find((link) => link.dataset.track === asked);
+  if (other) return location.replace(other.href + location.search + location.hash);
   const form = page.querySelector("[data-tools]");
   if (!form) return;
   const tables = [...page.querySelectorAll("table[data-table]")].map((element) => new Table(element));
@@ -37,17 +40,14 @@ export function boards(page) {
     fold.open = false;
     fold.firstElementChild.focus();
   });
-  tools(page, form, tables, passes, { refused, parts, clear, show });
+  if (asked && asked !== tables[0]?.id) refused.push(told("table", asked));
+  tools(page, form, tables, hasAll, { refused, parts, clear, show });
+  page.querySelector("th[aria-sort]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 
   function named(part) {
     const asked = query().getAll(part);
     refused.push(...asked.filter((name) => !columns.has(name)).map((name) => told("column", name)));
     return new Set(asked.filter((name) => columns.has(name)));
-  }
-
-  function passes(row, data) {
-    if (data.has("controls") && row.dataset.control === "yes") return false;
-    return hasAll(row, data);
   }
 
   function parts() {

@@ -1,6 +1,6 @@
-// Compares runs of one table. Every number is a text of the site's data, as `memeval compare` prints it.
+// Compares two systems in every table that both are in. Every number is a text of the site's data, as `memeval compare` prints it.
 import { at, load } from "./data.js";
-import { choice, fold, make, put, visible } from "./dom.js";
+import { fold, make, put, visible } from "./dom.js";
 import { fragment, query, write } from "./state.js";
 import { plainTable } from "./table.js";
 
@@ -10,72 +10,113 @@ const WORDS = { better: "significantly higher", worse: "significantly lower", ev
 const MARKS = { better: "▲", worse: "▼", even: "=" };
 const signed = (text) => text.replace("-", "−");
 const named = (run) => make("a", { href: at(run.url) }, make("bdi", {}, run.name));
+const parts = (name) => (query().get(name) ?? "").split(",").filter(Boolean);
 
-/** Shows the runs that the address names, and lets a reader choose others. */
+/** Shows the systems that the address names, and lets a reader choose others. */
 export async function compare(place) {
-  const tables = await load("compare/data/boards.json").catch((error) => fail(place, error));
-  if (!tables?.length) return;
-  const form = make("form", { class: "mv-filters mv-compare-form", onsubmit: (event) => event.preventDefault() });
+  const index = await load("compare/data/systems.json").catch((error) => fail(place, error));
+  if (!index?.systems.length) return;
+  const names = make("datalist", { id: "mv-systems" });
+  const fields = ["First system", "Second system"].map(() => make("input", { type: "search", list: "mv-systems", autocomplete: "off", placeholder: "type a name", oninput: choose, onchange: missing }));
+  const form = make("form", { class: "mv-filters mv-compare-form", onsubmit: (event) => event.preventDefault() },
+    make("label", {}, "First system", fields[0]), make("label", {}, "Second system", fields[1]), names);
   const notes = make("div", { role: "status" });
   const out = make("div", { "aria-live": "polite" });
   const rest = [...place.childNodes];
   place.replaceChildren(form, notes, out);
-  const wanted = read(tables);
+  let wanted = read(index);
   await show();
-  addEventListener("popstate", () => Object.assign(wanted, read(tables)) && show());
+  addEventListener("popstate", () => {
+    wanted = read(index);
+    show();
+  });
+
+  function choose() {
+    const systems = fields.map((field) => index.systems.find(({ name }) => name.toLowerCase() === field.value.trim().toLowerCase()));
+    if (!systems.every(Boolean) || systems[0] === systems[1]) return;
+    wanted = { ...wanted, systems, runs: [], problems: [] };
+    write({ systems: systems.map(({ slug }) => slug).join(","), runs: "" });
+    show();
+  }
+
+  /** Says why what a reader typed leads nowhere, once the field is left. */
+  function missing({ target }) {
+    const typed = target.value.trim().toLowerCase();
+    const isKnown = index.systems.some(({ name }) => name.toLowerCase() === typed);
+    const isTwice = isKnown && fields.every((field) => field.value.trim().toLowerCase() === typed);
+    if (typed) tell(isTwice ? ["Choose two different systems."] : isKnown ? [] : [`No system ‘${target.value.trim()}’ can be compared. Choose one of the suggestions.`]);
+  }
+
+  function tell(problems) {
+    notes.replaceChildren(...problems.map((text) => make("p", { class: "mv-problem" }, text)));
+  }
 
   async function show() {
     const problems = [...wanted.problems];
+    const board = index.tables.find(({ track }) => track === wanted.board);
+    const here = index.systems.filter(({ runs }) => !board || runs.some(([track]) => track === board.track));
+    names.replaceChildren(...here.map(({ name, what }) => make("option", { value: name, label: what ? `${name} · ${what}` : null })));
     out.replaceChildren();
-    let table = null;
-    if (wanted.board) {
+    let runs = [];
+    if (board && wanted.runs.length) {
       try {
-        table = await load(`compare/data/${wanted.board}.json`);
+        const table = await load(`compare/data/${board.track}.json`);
         problems.push(...keepKnown(table, wanted));
+        runs = wanted.runs.map((run) => index.systems.flatMap((system) => system.runs).find(([track, id]) => track === board.track && id === run));
+        wanted.systems = wanted.runs.slice(0, 2).map((run) => index.systems.find((system) => system.runs.some(([, id]) => id === run)));
       } catch (error) {
         problems.push(`The table cannot be loaded: ${error.message}`);
       }
     }
-    draw(table);
-    notes.replaceChildren(...problems.map((text) => make("p", { class: "mv-problem" }, text)));
-    if (!table) put(out, rest);
-    else if (wanted.runs.length < 2) put(out, make("p", {}, wanted.runs.length ? "Choose one more system." : "Choose two systems."));
-    else await result(table);
+    fields.forEach((field, number) => { field.value = wanted.systems[number]?.name ?? ""; });
+    if (wanted.systems.length < 2) put(out, make("p", {}, wanted.systems.length ? "Choose one more system." : board ? `Choose two systems of ${board.title}.` : "Choose two systems."), wanted.systems.length ? null : rest);
+    else await result(board, runs).catch((error) => fail(out, error));
+    tell(problems);
   }
 
-  function draw(table) {
-    const boards = [["", "choose a table"], ...tables.map((each) => [each.track, each.title])];
-    const fields = [choice("Table", boards, wanted.board, (board) => change({ board, runs: [] }))];
-    if (table) {
-      const count = Math.min(MOST, Math.max(2, wanted.runs.length + 1));
-      for (let place = 0; place < count; place += 1) {
-        const free = table.runs.filter((run) => run.run === wanted.runs[place] || !wanted.runs.includes(run.run));
-        const options = [["", place > 1 ? "none" : "choose a system"], ...free.map((run) => [run.run, titled(run, table)])];
-        const runs = (run) => Object.assign([...wanted.runs], { [place]: run }).filter(Boolean);
-        fields.push(choice(place ? `System ${place + 1}` : "Baseline", options, wanted.runs[place] ?? "", (run) => change({ runs: runs(run) })));
-      }
-    }
-    const at = [...form.querySelectorAll("select")].indexOf(document.activeElement);
-    form.replaceChildren(...fields);
-    form.querySelectorAll("select")[at]?.focus();
+  /** Every table that both systems are in, that of the address first. */
+  async function result(board, given) {
+    const [first, second] = wanted.systems;
+    const found = index.tables.map((table) => ({ table, runs: table === board && given.length > 1 ? given : [first, second].map((system) => system.runs.find(([track]) => track === table.track)) }));
+    const shared = found.filter(({ runs }) => runs.every(Boolean)).sort((a, b) => (b.table === board) - (a.table === board));
+    for (const each of shared) each.ours = await load(each.runs[0][2]);
+    const ahead = shared.map(({ ours, runs }) => leader(ours.against[runs[1][1]]));
+    const count = (side) => ahead.filter((each) => each === side).length;
+    put(out, make("p", { class: "mv-lead" }, shared.length
+      ? ["In ", many(shared.length, "table"), " with both: ", make("bdi", {}, first.name), ` is ahead in ${count(0)}, `, make("bdi", {}, second.name), ` in ${count(1)}; not told apart in ${count(null)}.`]
+      : ["No table has both systems. ", make("bdi", {}, first.name), ` is in ${many(first.runs.length, "table")}, `, make("bdi", {}, second.name), ` in ${many(second.runs.length, "table")}.`]),
+    shared.map((each, number) => part(each, [first, second], number === 0)));
   }
+}
 
-  function change(values) {
-    Object.assign(wanted, values, { problems: [] });
-    write({ board: wanted.board, runs: wanted.runs.join(",") });
-    return show();
-  }
+const many = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
-  async function result(table) {
-    const chosen = wanted.runs.map((name) => table.runs.find((run) => run.run === name));
-    try {
-      const rows = await Promise.all(chosen.map((run) => load(table.files[run.run])));
-      put(out, whole(table, chosen, rows), chosen.slice(1).map((run, place) => pair(table, chosen[0], run, rows[0], rows[place + 1])), costs(table, chosen));
-      ask(out, chosen[0].run).catch(() => {}); // without them, the ids stand alone
-    } catch (error) {
-      fail(out, error);
-    }
-  }
+/** Which of two is ahead, by the test that gives the ranks, else by that of the pair: 0, 1, or null if nobody knows. */
+function leader({ values, table }) {
+  const [gap, , , , sign] = values[0];
+  return (table ? table.apart : sign !== "even") ? Number(!gap.startsWith("-")) : null;
+}
+
+/** A table: the difference in words, and what is behind it once it is open. */
+function part({ table, runs, ours }, systems, open) {
+  const found = ours.against[runs[1][1]];
+  const [gap, , , p] = found.values[0];
+  const side = leader(found);
+  const chance = likelihood(found.table?.p ?? p);
+  const words = side === null ? [` not told apart (${gap.slice(1)} points, ${chance})`]
+    : [" ", make("bdi", {}, systems[side].name), ` ${table.verb} ${gap.slice(1)} points more than `, make("bdi", {}, systems[1 - side].name), `, ${chance}`];
+  const box = make("details", { class: "mv-fold mv-shared" }, make("summary", {}, table.title, ": ", make("span", { class: side === null ? "mv-note" : null }, words)));
+  box.addEventListener("toggle", () => fill(box, table, runs).catch((error) => put(box, make("p", { role: "alert" }, `Cannot compare: ${error.message}`))), { once: true });
+  box.open = open;
+  return box;
+}
+
+async function fill(box, { track }, runs) {
+  const table = await load(`compare/data/${track}.json`);
+  const chosen = runs.map(([, id]) => table.runs.find((run) => run.run === id));
+  const rows = await Promise.all(runs.map(([, , path]) => load(path)));
+  put(box, whole(table, chosen, rows), chosen.slice(1).map((run, number) => pair(table, chosen[0], run, rows[0], rows[number + 1])), costs(table, chosen));
+  ask(box, chosen[0].run).catch(() => {}); // without them, the ids stand alone
 }
 
 function fail(place, error) {
@@ -83,16 +124,17 @@ function fail(place, error) {
 }
 
 /** The choice in the address, with a sentence for each part that cannot be used. */
-function read(tables) {
-  const params = query();
-  const asked = params.get("board") ?? "";
-  const known = tables.some((table) => table.track === asked);
+function read(index) {
+  const asked = query().get("board") ?? "";
+  const known = index.tables.some(({ track }) => track === asked);
   const problems = asked && !known ? [`No table ‘${asked}’ in this release. Choose another one.`] : [];
-  const named = (params.get("runs") ?? "").split(",").filter(Boolean);
-  const runs = [...new Set(named)];
-  if (runs.length < named.length) problems.push("A run was named twice. It is shown once.");
+  const runs = [...new Set(parts("runs"))];
+  if (runs.length < parts("runs").length) problems.push("A run was named twice. It is shown once.");
   if (runs.length > MOST) problems.push(`At most ${MOST} runs can be compared. Left out: ${runs.slice(MOST).join(", ")}.`);
-  return { board: known ? asked : "", runs: runs.slice(0, MOST), problems };
+  const slugs = [...new Set(parts("systems"))];
+  const systems = slugs.map((slug) => index.systems.find((one) => one.slug === slug));
+  problems.push(...slugs.filter((_, number) => !systems[number]).map((slug) => `No system ‘${slug}’ can be compared. Choose another one.`));
+  return { board: known ? asked : "", runs: known ? runs.slice(0, MOST) : [], systems: systems.filter(Boolean).slice(0, 2), problems };
 }
 
 /** Leaves out runs that the table does not have; returns a sentence for each. */
@@ -105,11 +147,6 @@ function keepKnown(table, wanted) {
   });
 }
 
-function titled(run, table) {
-  const twin = table.runs.filter((other) => other.name === run.name).length > 1;
-  return `${run.name}${twin || run.control ? ` (${[run.control ? "control" : run.slug, ...(twin ? [run.version] : [])].join(", ")})` : ""}`;
-}
-
 /** The answer in a sentence for each pair, then the runs. */
 function whole(table, runs, rows) {
   const sentences = runs.slice(1).map((run) => make("p", { class: "mv-result-line" }, ...sentence(runs[0], run, rows[0].against[run.run])));
@@ -117,7 +154,7 @@ function whole(table, runs, rows) {
     make("th", { scope: "row" }, named(run), run.control ? " (control)" : "", make("span", { class: "mv-note" }, run.version)),
     make("td", { class: "mv-num" }, run.values[0], run.interval ? make("span", { class: "mv-note" }, `${run.interval[0]} to ${run.interval[1]}`) : null),
     make("td", {}, run.control ? "–" : run.standing)));
-  return make("section", {}, make("h2", {}, table.title), make("p", { class: "mv-trackline" }, table.summary), sentences,
+  return make("section", {}, make("p", { class: "mv-trackline" }, table.summary), sentences,
     plainTable("Compared runs", ["System", "Composite score, %", "Rank"], make("tbody", {}, body), "mv-compare"));
 }
 
@@ -210,7 +247,7 @@ function texts(title, table, runs, name, note = null) {
     const cells = runs.map((run) => make("td", { class: name === "facts" ? "mv-num" : null }, run[name][place][0], run[name][place][1] ? make("span", { class: "mv-note" }, run[name][place][1]) : null));
     return make("tr", {}, make("th", { scope: "row", title: fact.help }, fact.title), cells);
   });
-  return make("section", {}, make("h2", {}, title), plainTable(title, ["", ...runs.map((run) => make("bdi", {}, run.name))], make("tbody", {}, rows), "mv-compare mv-texts"), note);
+  return fold(title, [plainTable(title, ["", ...runs.map((run) => make("bdi", {}, run.name))], make("tbody", {}, rows), "mv-compare mv-texts"), note], { kind: "mv-fold" });
 }
 
 function costs(table, runs) {

@@ -10,7 +10,6 @@ const PARTS = [
   ["[data-tools]", "boards", "boards"],
   ["[data-overview-tools]", "boards", "overview"],
   ["[data-chart]", "figures", "figures"],
-  ["[data-trends]", "trends", "trends"],
   ["table[data-table]", "shown", "print", "shown"],
   ["table[data-compared]", "picks", "picks"],
 ];

@@ -2,9 +2,8 @@
 import { load } from "./data.js";
 import { make, put } from "./dom.js";
 
-/** The heading cells that name the columns: those of the last row. */
-const headings = (table) => [...[...table.tHead.rows].at(-1).cells];
-const shownRows = (table) => [...table.tBodies[0].rows].filter((row) => !row.hidden);
+const headings = (table) => [...table.tHead.rows[0].cells];
+const shownRows = (table) => [...table.tBodies].flatMap((body) => [...body.rows]).filter((row) => !row.hidden);
 const asJson = (file) => `${JSON.stringify(file, null, 1)}\n`;
 
 /** Offers the shown part of each table beside the files of the whole table. */

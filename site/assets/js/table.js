@@ -3,19 +3,17 @@ import { make } from "./dom.js";
 
 const FIRST_ROWS = 30;
 
-/** A table whose headings sort it. Its last heading row names the columns. */
+/** A table whose headings sort it. */
 export class Table {
   constructor(element) {
     this.element = element;
     this.id = element.dataset.table ?? element.dataset.overview;
     this.main = element.dataset.main;
     this.changed = () => {};
-    this.body = element.tBodies[0];
-    this.rows = [...this.body.rows];
+    this.bodies = [...element.tBodies]; // systems, then controls: no order mixes them
+    this.rows = this.bodies.flatMap((body) => [...body.rows]);
     this.order = this.rows;
-    const [first, second] = element.tHead.rows;
-    this.groups = second ? [...first.cells] : [];
-    this.heads = [...(second ?? first).cells];
+    this.heads = [...element.tHead.rows[0].cells];
     this.sorting = null;
     this.hidden = this.heads.map((head) => head.hidden);
     for (const head of this.heads) if (!head.hidden) this.offer(head);
@@ -59,7 +57,7 @@ export class Table {
       else head.removeAttribute("aria-sort");
     }
     this.order = this.sorting ? sorted(this.rows, place, this.sorting.way) : this.rows;
-    this.body.append(...this.order);
+    for (const body of this.bodies) body.append(...this.order.filter((row) => row.parentNode === body));
     this.limit();
   }
 
@@ -94,11 +92,6 @@ export class Table {
       for (const place of places) row.cells[place].hidden = hidden[place];
     }
     for (const place of places) if (!hidden[place]) this.offer(this.heads[place]);
-    for (const group of this.groups) {
-      const span = this.heads.filter((head) => head.dataset.group === group.dataset.group && !head.hidden).length;
-      group.hidden = span === 0;
-      group.colSpan = Math.max(span, 1);
-    }
   }
 
   /** The highest score of a system in the main column; -1 without one. */

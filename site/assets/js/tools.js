@@ -43,9 +43,10 @@ export function tools(page, form, tables, passes, { refused = [], parts = () => 
       }
     }
     for (const entry of params.getAll("sort")) {
-      const [, id, column, way] = /^([^:]+):(.+):(ascending|descending)$/.exec(entry) ?? [];
+      const [, id, column, way] = /^([^:]+):(.+):(ascending|descending)$/.exec(entry) ?? [null, tables[0]?.id, `category_${entry}`];
       const table = tables.find((one) => one.id === id);
-      if (table?.heads.some((head) => head.dataset.column === column)) table.sort({ column, way });
+      const head = table?.heads.find((one) => one.dataset.column === column);
+      if (head) table.sort(way ? { column, way } : table.next(head));
       else refused.push(told("order", entry));
     }
   }

@@ -89,39 +89,36 @@ def test_times_read_as_days_or_months() -> None:
 
 def test_no_line_crosses_a_break_or_a_gap() -> None:
     points = (point(1, 0.5), point(2, 0.5), point(3, None), point(4, 0.5), point(5, 0.6), point(6, 0.7))
-    drawing = drawn(Line("s1", 0, points, (range(0, 5), range(5, 6))), breaks=(BreakMark(1, 5.5, ("s1",)),))
+    drawing = drawn(Line(0, points, (range(0, 5), range(5, 6))), breaks=(BreakMark(1, 5.5),))
     lines = [each.get("d", "") for each in found(drawing, "mv-trend-line")]
     assert [line.count("L") for line in lines] == [1, 1], "points 1 to 2, and 4 to 5"
     assert len(found(drawing, "mv-trend-band")) == 2
     assert len(found(drawing, "mv-trend-range")) == 1, "a single point has its interval as a bar"
     assert len(found(drawing, "mv-trend-mark")) == 5
     [mark] = found(drawing, "mv-trend-break")
-    assert (mark.get("data-breaks"), "".join(mark.itertext())) == ("s1", "1")
+    assert "".join(mark.itertext()) == "1"
 
 
 def test_lines_differ_in_shape_or_colour() -> None:
-    drawing = drawn(*(Line(f"s{n}", n, (point(n / 4, 0.5),), (range(1),)) for n in range(30)))
+    drawing = drawn(*(Line(n, (point(n / 4, 0.5),), (range(1),)) for n in range(30)))
     looks = {
         (group.get("class"), mark.get("d"))
         for group in drawing.iter()
-        if group.get("data-series")
         for mark in group
         if mark.get("class") == "mv-trend-mark"
     }
     assert len(looks) == 30
 
 
-def test_a_hidden_line_a_superseded_run_and_a_level_are_marked() -> None:
+def test_a_superseded_run_and_a_level_are_marked() -> None:
     points = (point(1, 0.5, is_hollow=True), point(2, 0.5))
-    drawing = drawn(Line("s1", 0, points, (range(2),), (Level(1, 2, 0.5),), is_hidden=True))
-    [group] = [each for each in drawing.iter() if each.get("data-series") == "s1"]
-    assert group.get("hidden") is not None
+    drawing = drawn(Line(0, points, (range(2),), (Level(1, 2, 0.5),)))
     assert len(found(drawing, "mv-hollow")) == len(found(drawing, "mv-trend-level")) == 1
 
 
 def test_labels_do_not_cover_each_other_and_long_ones_are_cut() -> None:
     points = tuple(point(x, 0.5, label=label) for x, label in ((1, "1.0"), (1.1, "1.1"), (1.2, "1.2"), (6, "a" * 40)))
-    drawing = drawn(Line("s1", 0, points, (range(4),)))
+    drawing = drawn(Line(0, points, (range(4),)))
     labels = found(drawing, "mv-trend-label")
     assert [each.text for each in labels] == ["v1.0", "v1.1", "aaaaaaaaaaa…"], "no place is left for 1.2"
     assert float(labels[0].get("y", "")) < float(labels[1].get("y", "")), "one above, one below"
@@ -129,13 +126,13 @@ def test_labels_do_not_cover_each_other_and_long_ones_are_cut() -> None:
 
 @pytest.mark.parametrize("text", ["<script>", "&", '"', "\x00"])
 def test_text_from_outside_is_text(text: str) -> None:
-    drawing = drawn(Line("s1", 0, (point(1, 0.5, label=text),), (range(1),)))
+    drawing = drawn(Line(0, (point(1, 0.5, label=text),), (range(1),)))
     assert not [each for each in drawing.iter() if each.tag.endswith("script")]
     assert found(drawing, "mv-trend-label")[0].text in (text, "\u2400")
 
 
 def test_a_long_line_has_no_marks() -> None:
     points = tuple(point(n / 20, 0.5) for n in range(200))
-    drawing = drawn(Line("s1", 0, points, (range(200),)))
+    drawing = drawn(Line(0, points, (range(200),)))
     assert found(drawing, "mv-trend-mark") == []
     assert found(drawing, "mv-trend-line")[0].get("d", "").count("L") == 199

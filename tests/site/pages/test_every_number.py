@@ -37,6 +37,7 @@ PAGES = (
     *("index.html", "benchmarks/fake@1/index.html", "runs/*/index.html", "systems/*/index.html", "systems/index.html"),
     *("compare/index.html", "graders/index.html", "published/index.html", "judges/index.html"),
     *("trade-offs/index.html", "releases/index.html", "ledger/index.html"),
+    "tracks/*/index.html",
 )
 BLOCKS = frozenset(
     (
@@ -184,6 +185,7 @@ class Stored:
 
     def table(self, sentence: Sentence) -> BoardTable:
         track = re.search(r"[0-9a-f]{12}", f"{sentence.section} {sentence.page}")
+        track = track or re.search(r'(?<= id="track-)[0-9a-f]{12}', page_of(self, sentence))
         assert track is not None, sentence
         return self.tables[track[0]]
 
@@ -230,18 +232,10 @@ def _news(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> Sequence
     return found[1], found[2], len(lines), spelled(stored.rows[lines[0]["run_id"]].run.system.name)
 
 
-@rule(r"Reset(\d+) rows$")
+@rule(r"Reset(\d+) rows?$")
 def _rows_of_the_first(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
     page = page_of(stored, sentence)
-    return (page[page.index("<tbody>") : page.index("</tbody>")].count("<tr"),)
-
-
-@rule(r"(\d+) rows in (\d+) tables?$")
-def _rows(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
-    lists = re.findall(
-        r'<table[^>]*class="mv-(?:board|overview)[^>]*>.*?<tbody>(.*?)</tbody>', page_of(stored, sentence), re.S
-    )
-    return sum(each.count("<tr") for each in lists), len(lists)
+    return (page[page.index("<tbody>") : page.index("</table>")].partition("<tfoot")[0].count("<tr"),)
 
 
 @rule(r"^All (\d+) benchmarks?, (\d+) tracks? and (\d+) runs?$")
@@ -253,6 +247,28 @@ def _of_product(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Se
 
 
 # -- a benchmark and its tables --------------------------------------------------------------------------------------
+
+
+@rule(r"^Items: (\d+): Belief update (\d+) \((\d+) %, \); Noise resistance (\d+) \((\d+) %, \)$")
+def _plan(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
+    track = stored.table(sentence).track
+    return track.planned, *(f"{part:g}" for each in track.categories for part in (each.items, 100 * each.weight))
+
+
+@rule(r"answer latency \(median\) ([\d.]+) ms")
+def _latency(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
+    return (cost_of(stored.table(sentence).rows[0], "ms", found[1]),)
+
+
+@rule(r"(\d+) systems?(?:, best: (.+) ([\d.]+) %)?$")
+def _way(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
+    table = stored.tables[sentence.section.removeprefix("track-")]
+    best = next((row for row in table.rows if row.rank), None)
+    systems = sum(row.run.system.kind is not SystemKind.CONTROL for row in table.rows)
+    return (
+        systems,
+        *((None, None) if best is None else (spelled(best.run.system.name), percent(stored.composite(best)))),
+    )
 
 
 @rule(r"(?<!Browse )all (\d+) questions")
@@ -346,11 +362,6 @@ def _clusters(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> Sequ
     tables = [table for table in stored.tables.values() if table.tests is not None]
     tested = {str(sum(bool(row.rank) or row.run is table.baseline for row in table.rows)) for table in tables}
     return len(clusters), found[2] if found[2] in tested else tested
-
-
-@rule(r"^Show the (\d+) tables$")
-def _tested(stored: Stored, _sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
-    return (sum(table.tests is not None for table in stored.tables.values()),)
 
 
 @rule(r"[Ww]ithin (\d+) points?(?: of (?:the best|its score)| costs less)")
@@ -516,12 +527,6 @@ def _difference(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Seq
     return ("no such difference",)
 
 
-@rule(r"^Fake benchmark: .* (\d+) runs$")
-def _comparable(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
-    numbers = {str(sum(row.run.coverage.full for row in table.rows)) for table in stored.tables.values()}
-    return (found[1] if found[1] in numbers else numbers,)
-
-
 # -- graders and findings --------------------------------------------------------------------------------------------
 
 
@@ -529,6 +534,30 @@ def _comparable(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Seq
 def _sample(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
     sample = stored.labels[sentence.section].sample
     return sum(stratum.rows for stratum in sample.strata), len(sample.files)
+
+
+@rule(rf"^Sample (\S+) ({THIN}) answers? of (\d+) files?$")
+def _fold(stored: Stored, _sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
+    report = stored.labels[found[1]]
+    return found[1], report.labelled, len(report.sample.files)
+
+
+@rule(r"pass ([\d.]+) % of .* not call right, and fail ([\d.]+) % .* scores are (\S+) to (\d+) points too (high|low)\.")
+def _worth(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
+    report, is_judge = stored.labels["locomo-answers"], sentence.text.startswith("LLM judges")
+    lines = report.errors if is_judge else [each for one in report.versions for each in one.reported]
+    errors = [each for each in lines if each.part == "all" and (each.grader == "judge") is is_judge][-1]
+    gaps = [100 * ((each.judge if is_judge else each.rules) - each.right.value) for each in report.systems]
+    ends = sorted(gaps if is_judge else (-gap for gap in gaps))
+    assert errors.false_accepts and errors.false_rejects and (is_judge or errors.grader in sentence.text)
+    shares = percent(errors.false_accepts.value), percent(errors.false_rejects.value)
+    return *shares, f"{ends[0]:.0f}", f"{ends[-1]:.0f}", "high" if is_judge else "low"
+
+
+@rule(r"trust the rules rather than LLM judges \(Kendall’s τ with the readers is ([\d.]+) against ([\d.]+)\)")
+def _order(stored: Stored, _sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
+    taus = {order.second: order.tau for order in stored.labels["locomo-answers"].orders if order.first == "labels"}
+    return f"{taus['rules']:.2f}", f"{taus['judge']:.2f}"
 
 
 @rule(r"^Drawn: (\d+), by file, category and verdicts, on (\S+) with seed (\d+)$")
@@ -646,7 +675,9 @@ def _classes(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequen
 
 
 @rule(r"^Reset(\d+) rows$")
-def _published(stored: Stored, sentence: Sentence, _found: re.Match[str]) -> Sequence[object]:
+def _published(stored: Stored, sentence: Sentence, found: re.Match[str]) -> Sequence[object]:
+    if not sentence.page.startswith("published/"):
+        return _rows_of_the_first(stored, sentence, found)
     named = {name for one in stored.findings.findings if one.claim.recount for name in one.claim.recount.files}
     return (len(stored.findings.findings) + len(stored.files.keys() - named) + 1,)
 

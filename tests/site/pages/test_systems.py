@@ -18,7 +18,7 @@ from memeval.records.run import Isolation, Network
 from memeval.site.model.content import read_site
 from memeval.site.model.files import Asset, Page, file_bytes
 from memeval.site.pages.api import ApiFiles
-from memeval.site.pages.compare import comparison_files
+from memeval.site.pages.compare import comparison
 from memeval.site.pages.runs import RunPages
 from memeval.site.pages.score_table import score_rows
 from memeval.site.pages.systems import SystemPages
@@ -233,7 +233,9 @@ def test_what_of_a_product_ran_stands_on_its_pages_in_comparisons_and_in_the_api
         missing = [each for each in wanted.values() if each not in html.unescape(re.sub(r"</?[a-z]+>", "", page.body))]
         assert page.url == "systems/" or not missing, page.url
     (table,) = site.board.tables
-    compared = json.loads(file_bytes(list(comparison_files(view(site, table)))[-1]))
+    made_table = comparison(view(site, table))
+    assert made_table is not None
+    compared = json.loads(file_bytes(made_table.file))
     assert [told for told, _note in compared["runs"][0]["settings"]] == [*wanted.values(), "0"]
     systems = next(file for file in ApiFiles().publish(site) if isinstance(file, Asset) and "systems" in file.path)
     system = json.loads(file_bytes(systems))["systems"][0]
@@ -268,5 +270,7 @@ def test_crashes_stand_where_scores_are_read(tmp_path: Path) -> None:
     runs = next(file for file in ApiFiles().publish(site) if isinstance(file, Asset) and "runs" in file.path)
     assert {run["system"]: run["crashes"] for run in json.loads(file_bytes(runs))["runs"]} == {"acme": 2, "borealis": 0}
     assert {row["system"]: row["crashes"] for row in score_rows(site.board)} == {"acme": 2, "borealis": 0}
-    compared = json.loads(file_bytes(list(comparison_files(view(site, table)))[-1]))
+    made_table = comparison(view(site, table))
+    assert made_table is not None
+    compared = json.loads(file_bytes(made_table.file))
     assert {run["slug"]: run["settings"][-1][0] for run in compared["runs"]} == {"acme": "2", "borealis": "0"}

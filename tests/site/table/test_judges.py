@@ -15,7 +15,7 @@ from memeval.records.base import digest_of
 from memeval.site.model.content import SiteModel, read_site
 from memeval.site.pages.benchmarks import BenchmarkPages
 from memeval.site.pages.runs import RunPages
-from memeval.site.table.judges import judge_note, matrices_of
+from memeval.site.table.judges import judge_note, scores_by_judge
 from tests.site.conftest import Built, draw
 from tests.site.factory import JUDGE_PROMPTS, SECRET, FakeBenchmark, Made, make_run
 from tests.support.audits import ENDPOINT, make_audit
@@ -42,10 +42,10 @@ def model(results: Path) -> SiteModel:
 def test_every_page_with_a_score_names_its_judge_and_its_false_accepts(built: Built) -> None:
     rules, asked = "passes 3.1 % of wrong answers (12 of 390)", "udit: passes 7.9 % of wrong answers"
     judged = run_of(built, "20261103T10").run
-    for page in ("benchmarks/fake@1/index.html", "systems/acme/index.html"):
-        said = text(built.read(page))
-        assert f"Judge: rules@3 (offline) · Grader audit: {rules}" in said and asked in said, page
-        assert f"{MODEL} at {ENDPOINT}" in said, page
+    tables = "".join(file.read_text() for file in (built.out / "tracks").glob("*/index.html"))
+    said = text(built.read("benchmarks/fake@1/index.html") + tables)
+    assert f"Judge: rules@3 (offline) · Grader audit: {rules}" in said and asked in said
+    assert f"{MODEL} at {ENDPOINT}" in said
     assert asked in text(built.read(f"runs/{judged.run_id}/index.html"))
     index = built.index_of(judged.run_id)
     assert index["judge"]["result"].startswith(f"grader a{asked}")
@@ -126,14 +126,13 @@ def test_an_audits_files_can_be_fetched(built: Built) -> None:
         assert (published / name).read_bytes() == (stored.path / name).read_bytes()
 
 
-def test_the_same_answers_stand_in_one_row_under_their_judges(built: Built) -> None:
-    [matrix] = matrices_of(model(built.results), "fake@1")
-    assert [judge.name for judge in matrix.judges] == [MODEL, "rules@3"]
-    [only] = matrix.sets
-    assert [row.run.run_id for row in only.rows if row] == [
-        run_of(built, "20261103T10").run.run_id,
-        built.runs[0].run.run_id,
-    ]
+def test_the_same_answers_have_a_score_by_each_of_their_judges(built: Built) -> None:
+    [(slug, scores)] = scores_by_judge(model(built.results), "fake@1")
+    asked, ruled = run_of(built, "20261103T10").run, built.runs[0].run
+    assert (slug, scores) == (
+        "acme",
+        {MODEL: asked.scores.composite.value, "rules@3": ruled.scores.composite.value},
+    )
 
 
 def test_answers_with_equal_bytes_are_the_same_answers_and_others_are_not(tmp_path: Path) -> None:
@@ -143,8 +142,7 @@ def test_answers_with_equal_bytes_are_the_same_answers_and_others_are_not(tmp_pa
     assert one.run.files["responses.jsonl"] == same.run.files["responses.jsonl"]
     make_run(tmp_path, Made("zeta", "Zeta", answer="another"), benchmark)
     make_run(tmp_path, Made("zeta", "Zeta", answer="quite another", judge=MODEL), benchmark)
-    [matrix] = matrices_of(model(tmp_path), "fake@1")
-    assert [members.slug for members in matrix.sets] == ["acme"]
+    assert [slug for slug, _scores in scores_by_judge(model(tmp_path), "fake@1")] == ["acme"]
 
 
 def test_judges_of_one_name_with_other_prompts_are_two(tmp_path: Path) -> None:
@@ -153,10 +151,9 @@ def test_judges_of_one_name_with_other_prompts_are_two(tmp_path: Path) -> None:
     other = make_run(tmp_path, Made("acme", "Acme", judge=MODEL, started="2026-11-02T10:00:00+00:00"), benchmark)
     track = other.run.track.model_copy(update={"prompts": {"judge/belief-update": digest_of("their own")}})
     edit_head(other, track=track.data(), track_id=track.id, answers_from=make_run_id(tmp_path))
-    [matrix] = matrices_of(model(tmp_path), "fake@1")
-    first, second = matrix.judges
-    assert first.name == second.name and first.prompts != second.prompts
-    assert None not in matrix.sets[0].rows
+    [(_slug, scores)] = scores_by_judge(model(tmp_path), "fake@1")
+    first, second = scores
+    assert first == MODEL and second.startswith(f"{MODEL} (")
 
 
 def make_run_id(results: Path) -> str:

@@ -12,7 +12,7 @@ from memeval.records.call import Phase, PhaseUsage, UsageSource
 from memeval.records.run import Cost, Isolation, Network, Percentiles
 from memeval.site.model.files import Asset, Page, file_bytes
 from memeval.site.pages.api import ApiFiles
-from memeval.site.pages.compare import comparison_files
+from memeval.site.pages.compare import comparison
 from memeval.site.pages.runs import RunPages
 from memeval.site.pages.score_table import score_rows
 from memeval.site.pages.systems import SystemPages
@@ -130,7 +130,9 @@ def test_every_page_and_file_says_the_same_of_a_cost(
     for name in (EACH, "cost_usd"):
         cells = [column.cell(shown_table.lines[0].row) for column in shown_table.columns if column.name == name]
         assert [(cell.text, cell.reading.note) for cell in cells] == [(shown, note)], "the board"
-    compared = json.loads(file_bytes(list(comparison_files(shown_table))[-1]))
+    made_table = comparison(shown_table)
+    assert made_table is not None
+    compared = json.loads(file_bytes(made_table.file))
     costs = [place for place, fact in enumerate(compared["facts"]) if "cost" in fact["title"].lower()]
     assert costs and {tuple(compared["runs"][0]["facts"][place]) for place in costs} == {(shown, note)}, "compare"
     assert {(row["cost_usd"], row["cost_note"]) for row in score_rows(site.board)} == {(value, note)}, "CSV"

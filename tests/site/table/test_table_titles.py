@@ -21,8 +21,8 @@ def titles(*tables: tuple[Track, bool]) -> list[str]:
 def test_of_tables_with_equal_settings_the_first_keeps_the_short_title() -> None:
     first, other = track(BENCHMARK), track(BENCHMARK, judge="rules@4")
     assert titles((first, True), (other, True)) == [
-        "Fake benchmark: own answers",
-        "Fake benchmark: own answers, judge rules@4",
+        "Fake benchmark: systems answer",
+        "Fake benchmark: systems answer, judge rules@4",
     ]
 
 
@@ -30,7 +30,7 @@ def test_a_table_whose_runs_are_all_superseded_says_so_beside_its_successor_only
     first = track(BENCHMARK)
     other = first.model_copy(update={"data_digest": "sha256:" + "0" * 64})
     assert titles((first, True), (other, False)) == [
-        "Fake benchmark: own answers",
-        "Fake benchmark: own answers, superseded",
+        "Fake benchmark: systems answer",
+        "Fake benchmark: systems answer, superseded",
     ]
-    assert titles((other, False)) == ["Fake benchmark: own answers"]
+    assert titles((other, False)) == ["Fake benchmark: systems answer"]

@@ -3,7 +3,6 @@
 import html
 import random
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import build_board
 from memeval.leaderboard.releases import frozen, keep
+from memeval.leaderboard.trend_measures import RANK
 from memeval.records.errors import BadInput
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import Isolation, SystemKind
@@ -20,8 +20,8 @@ from memeval.site.model.files import Asset, Page
 from memeval.site.model.text import visible
 from memeval.site.pages.systems import SystemPages
 from memeval.site.pages.trends import DOWNLOAD, TrendsPage
-from memeval.site.trends import trend_groups
-from memeval.site.trends.trend_groups import SHOWN, trends_of
+from memeval.site.trends.trend_charts import trend_view
+from memeval.site.trends.trend_groups import trends_of
 from tests.site.factory import HOSTILE
 from tests.support.runs import edit_head, make_run, make_track
 
@@ -58,39 +58,48 @@ def test_a_board_without_a_second_run_says_when_a_chart_appears(tmp_path: Path) 
     make_run(tmp_path, "borealis")
     said = text(body(tmp_path))
     assert "No system has two runs yet." in said
-    assert "One run so far The second run on the same track starts a line." in said
-    assert "Acme , Borealis" in said
+    assert "1 other table: one run of each system so far." in said
 
 
 def test_an_empty_board_has_a_page(tmp_path: Path) -> None:
     assert "No system has two runs yet." in text(body(tmp_path))
 
 
-def test_systems_of_one_track_share_a_chart_and_those_with_more_runs_come_first(tmp_path: Path) -> None:
+def test_a_chart_and_its_table_have_the_systems_with_two_runs_and_every_measure(tmp_path: Path) -> None:
     runs(tmp_path, "acme", [30])
     runs(tmp_path, "borealis", [20, 40])
     make_run(tmp_path, "bm25", {"kept": 10}, kind=SystemKind.CONTROL)
     page = body(tmp_path)
     [legend] = re.findall(r'<ul class="mv-trend-legend".*?</ul>', page, re.DOTALL)
-    assert text(legend).split() == ["Borealis", "Acme", "Bm25", "(control)"]
-    assert page.count('data-series="s1"') == len(re.findall(r'<svg class="mv-trend" ', page))
+    assert text(legend).split() == ["Borealis"], "one run is no line"
+    table = page[page.index("Table of all values") :]
+    assert "Borealis" in table and "Acme" not in table and "Bm25" not in table
     for measure in ("Kept", "Changed", "Tokens per question", "Answer latency (median)", "Answer latency (p95)"):
-        assert f"<summary>{measure}</summary>" in page
+        assert f'<th scope="col">{measure}' in table
 
 
-def test_a_break_has_its_reason_beside_the_chart_and_in_the_table(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("versions", "is_said"), [(("1.0", "1.0"), True), (("1.0", "1.1"), False)])
+def test_a_board_of_one_version_each_says_that_lines_show_no_progress(
+    tmp_path: Path, versions: tuple[str, str], is_said: bool
+) -> None:
+    for day, version in enumerate(versions, start=1):
+        make_run(tmp_path, "acme", {"kept": 30 + day}, started=started(day), version=version)
+    assert (
+        "No system has run in two versions with the same settings so far: the lines below" in text(body(tmp_path))
+    ) is is_said
+
+
+def test_a_break_has_its_reason_in_the_table(tmp_path: Path) -> None:
     runs(tmp_path, "acme", [30, 31])
     make_run(tmp_path, "acme", {"kept": 10}, started=started(3), isolation=Isolation.SANDBOXED)
-    said = text(body(tmp_path))
-    assert "2026-01-03: Isolation changed from not sandboxed to sandboxed." in said
-    assert said.count("Isolation changed from not sandboxed to sandboxed.") > 2, "also in the table"
+    assert "Isolation changed from not sandboxed to sandboxed." in text(body(tmp_path))
 
 
 def test_another_track_is_another_chart(tmp_path: Path) -> None:
     runs(tmp_path, "acme", [30, 31])
     runs(tmp_path, "acme", [10, 11], judge="rules@4", first=3)
     groups = trends_of(read_site(tmp_path, find=unknown)).groups  # type: ignore[arg-type]
-    assert [{run.track.judge for one in group.series for run in one.runs} for group in groups] in (
+    assert [{run.track.judge for each in group.trends for run in each.series.runs} for group in groups] in (
         [{"rules@3"}, {"rules@4"}],
         [{"rules@4"}, {"rules@3"}],
     )
@@ -100,7 +109,7 @@ def test_few_runs_have_paired_tests_and_many_have_steps(tmp_path: Path) -> None:
     dice = random.Random(2)
     runs(tmp_path, "acme", [45, 10])
     said = text(body(tmp_path))
-    assert "Steps are searched for from 8 runs on one track. The longest line here has 2." in said
+    assert "Steps are searched for from 8 runs with the same settings. The longest line here has 2." in said
     assert re.search(r"Acme 2026-01-01 10:00 UTC 2026-01-02 10:00 UTC −35\.0 −\S+ to −\S+ 0\.\d{3} worse", said)
     runs(tmp_path, "acme", [45 + dice.choice((-1, 0, 1)) for _ in range(6)], first=3)
     runs(tmp_path, "acme", [20 + dice.choice((-1, 0, 1)) for _ in range(6)], first=9)
@@ -115,35 +124,24 @@ def test_no_step_is_said_where_enough_runs_show_none(tmp_path: Path) -> None:
     assert "No lasting step was found." in text(body(tmp_path))
 
 
-def test_ranks_are_shown_over_releases(tmp_path: Path) -> None:
-    folders = runs(tmp_path, "acme", [30, 31]) + runs(tmp_path, "borealis", [40])
-    ledger = Ledger(tmp_path)
-    release, _new = frozen(build_board(folders, ledger), tmp_path, "2026.1", "0.1.0")
-    keep(release, tmp_path)
-    page = body(tmp_path)
-    assert "<summary>Rank in each release</summary>" in page
-    assert "acme 2026.1" in page
-    assert "The second release starts a line." in page
-    assert "System Release Rank Acme 2026.1 2 Borealis 2026.1 1" in text(page)
-
-
 def test_releases_of_one_day_stand_beside_each_other(tmp_path: Path) -> None:
     folders = runs(tmp_path, "acme", [30, 31]) + runs(tmp_path, "borealis", [40])
     for version, known in (("2026.2", 2), ("2026.10", 3)):
         release, _new = frozen(build_board(folders[:known], Ledger(tmp_path)), tmp_path, version, "0.1.0")
         keep(release, tmp_path)
     [group] = trends_of(read_site(tmp_path, find=unknown)).groups  # type: ignore[arg-type]
-    chart = group.views[-1].chart
-    assert [label for _place, label in chart.x.ticks] == ["2026.2", "2026.10"]
-    acme = next(line for line, name in zip(chart.lines, group.names, strict=True) if name == "Acme")
+    ranks = [each for each in group.trends if each.trend.measure.name == RANK]
+    view = trend_view("", ranks, [each.series.system for each in ranks])
+    assert view is not None
+    assert [label for _place, label in view.chart.x.ticks] == ["2026.2", "2026.10"]
+    acme = view.chart.lines[view.names.index("acme")]
     assert [(point.x, point.y) for point in acme.points] == [(0.0, 1.0), (1.0, 2.0)]
 
 
-def test_unknown_dollars_have_no_chart_and_a_dash_in_the_table(tmp_path: Path) -> None:
+def test_unknown_dollars_are_a_dash_in_the_table(tmp_path: Path) -> None:
     for run in runs(tmp_path, "acme", [30, 31]):
         edit_head(run, cost={"usd": None, "reason": "no price is known"})
     page = body(tmp_path)
-    assert "<summary>Total cost</summary>" not in page
     assert '<td class="mv-num">–</td>' in page
 
 
@@ -156,35 +154,6 @@ def test_a_superseded_run_is_hollow_and_a_withdrawn_one_is_counted(tmp_path: Pat
     page = body(tmp_path)
     assert "mv-hollow" in page
     assert "Not shown: 1 run invalidated." in text(page)
-
-
-def test_a_systems_page_has_its_own_trends_only(tmp_path: Path) -> None:
-    runs(tmp_path, "acme", [30, 31])
-    runs(tmp_path, "borealis", [40, 41])
-    make_run(tmp_path, "acme", {"kept": 20}, track=make_track(protocol="f1"), started=started(1))
-    page = body(tmp_path, SystemPages, "systems/acme/")
-    panel = page[page.index('id="trend"') : page.index('id="runs"')]
-    assert "Borealis" not in panel
-    assert panel.count('data-series="s1"') > 3
-    assert "One run so far on: made-up@1" in text(panel)
-
-
-def test_more_systems_than_fit_start_hidden(tmp_path: Path) -> None:
-    for number in range(SHOWN + 2):
-        runs(tmp_path, f"system-{number}", [30, 31])
-    page = body(tmp_path)
-    first = page[page.index('<svg class="mv-trend" ') : page.index("</figure>")]
-    assert len(re.findall(r'data-series="s\d+" hidden=""', first)) == 2
-    assert page.count("not drawn") == 2
-
-
-def test_a_long_table_is_cut_and_says_so(tmp_path: Path) -> None:
-    runs(tmp_path, "acme", [30, 31, 32, 33])
-    runs(tmp_path, "borealis", [30])
-    [group] = trends_of(read_site(tmp_path, find=unknown)).groups  # type: ignore[arg-type]
-    shown = replace(group, table_runs=2).latest_rows
-    assert [(row.name, row.point.label) for row in shown] == [("Acme", "1.3"), ("Acme", "1.4"), ("Borealis", "1.1")]
-    assert "The table shows the last" not in body(tmp_path)
 
 
 def test_hostile_names_and_versions_are_text(tmp_path: Path) -> None:
@@ -204,19 +173,3 @@ def test_the_download_has_every_measure_of_every_run(tmp_path: Path) -> None:
     lines = made.content.decode().splitlines()
     assert lines[0].startswith("benchmark,system,measure,unit,at,version,value")
     assert sum(",composite," in line for line in lines) == sum(",category_kept," in line for line in lines) == 2
-
-
-def test_the_page_of_a_system_takes_the_trends_of_the_page_of_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs(tmp_path, "acme", [30, 31])
-    runs(tmp_path, "borealis", [40, 41])
-    site = read_site(tmp_path, find=unknown)  # type: ignore[arg-type]
-    [group] = trends_of(site).groups
-    with monkeypatch.context() as patch:
-        patch.setattr(trend_groups, "trend_of", None)
-        [own] = trends_of(site, "acme").groups
-    assert own.views[0].trends == tuple(each for each in group.views[0].trends if each.series.system == "acme")
-    measure, series = own.measures[0], own.series[0]
-    for other in (replace(measure, title="Another title"), replace(own.measures[1], title=measure.title)):
-        assert trend_groups._series_trend(site, series, other, {}).trend.measure is other

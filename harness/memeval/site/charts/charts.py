@@ -135,7 +135,3 @@ def kind_colour() -> Any:
     """Return the colours of systems, controls and published values, by the field ``kind``."""
     kinds = {"system": ACCENT, "control": CONTROL, "published": SHADES[-1]}
     return altair().Color("kind:N", legend=None).scale(domain=list(kinds), range=list(kinds.values()))
-
-
-def kind_of(is_control: bool) -> str:
-    return "control" if is_control else "system"

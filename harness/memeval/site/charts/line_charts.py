@@ -2,8 +2,7 @@
 
 They are written here and not by Altair. A new run adds a point to about ten charts. By vl-convert, each takes 37 ms of
 processor time if its kind is compiled already, and 70 ms if not: 4 to 6 % of a build with one run more, which takes
-11 s for a board of 337 runs. Here a chart takes 0.1 ms. Readers hide single lines without a chart library in their
-browser, since each line is a group with a name; Vega's drawings name no marks.
+11 s for a board of 337 runs. Here a chart takes 0.1 ms.
 """
 
 import math
@@ -56,24 +55,18 @@ class Level:
 
 @dataclass(frozen=True)
 class Line:
-    key: str
-    """Its name in the page: letters and digits."""
     style: int
     """Number of its colour and shape."""
     points: tuple[LinePoint, ...]
     parts: tuple[range, ...]
     """Indexes of the points that lines may join."""
     levels: tuple[Level, ...] = ()
-    is_hidden: bool = False
 
 
 @dataclass(frozen=True)
 class BreakMark:
     number: int
     x: float
-    keys: tuple[str, ...]
-    """Keys of the lines that break here."""
-    is_hidden: bool = False
 
 
 @dataclass(frozen=True)
@@ -142,10 +135,9 @@ def _breaks(chart: LineChart) -> Iterator[str]:
         while any(abs(x - other) < 20 and abs(row - height) < 15 for other, height in taken) and row < TOP:
             row += 16
         taken.append((x, row))
-        hidden = ' hidden=""' if mark.is_hidden else ""
         yield (
-            f'<g class="mv-trend-break" data-breaks="{" ".join(mark.keys)}"{hidden}>'
-            f'<path d="M{x:.1f} {row + 9:.1f}V{BOTTOM}"/><circle cx="{x:.1f}" cy="{row:.1f}" r="9"/>'
+            f'<g class="mv-trend-break"><path d="M{x:.1f} {row + 9:.1f}V{BOTTOM}"/>'
+            f'<circle cx="{x:.1f}" cy="{row:.1f}" r="9"/>'
             f'<text x="{x:.1f}" y="{row + 4:.1f}" text-anchor="middle">{mark.number}</text></g>'
         )
 
@@ -155,8 +147,7 @@ def _lines(chart: LineChart) -> Iterator[str]:
         (*_place(chart, point, point.y), 12.0) for line in chart.lines for point in line.points if point.y is not None
     ]
     for line in chart.lines:
-        hidden = ' hidden=""' if line.is_hidden else ""
-        yield f'<g class="{_style(line.style)}" data-series="{line.key}"{hidden}>'
+        yield f'<g class="{_style(line.style)}">'
         for part in line.parts:
             for stretch in _stretches([line.points[index] for index in part]):
                 yield from _stretch(chart, line, stretch)

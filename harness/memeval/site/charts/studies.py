@@ -1,7 +1,7 @@
-"""Further charts of a benchmark: size of errors, search latency by bank size, score and latency by
-length of history, and what its catalogue declares.
+"""Further results of a benchmark: size of errors, search latency by bank size, score and latency by length of history,
+and what its catalogue declares.
 
-A study is drawn if the runs hold the data for it; none depends on the name of a benchmark.
+There is a study if the runs hold the data for it; none depends on the name of a benchmark.
 """
 
 from bisect import bisect_left
@@ -14,14 +14,12 @@ import numpy
 from memeval.leaderboard.board import BoardRow, BoardTable
 from memeval.leaderboard.pairing import TrackPair, apart_and_shared, old_and_fresh
 from memeval.records.call import Phase
-from memeval.records.run import SystemKind
 from memeval.site.charts.benchmark_charts import declared_charts
 from memeval.site.charts.charts import Chart
-from memeval.site.charts.study_charts import CurvePoint, Slice, ValuePair, curves, declared, parts, two_looks
+from memeval.site.charts.study_charts import declared
 from memeval.site.model import text
 from memeval.site.model.content import BenchmarkView, SiteModel, judge_label
 from memeval.site.model.labels import reader_label, slice_label
-from memeval.site.model.urls import segment
 
 BANK_SIZE, IN_FLIGHT = "bank size", "in flight"
 """Slices by which search latency is grouped."""
@@ -35,10 +33,12 @@ NO_ANSWER = "no readable answer"
 
 @dataclass(frozen=True)
 class Study:
-    figure: Chart
+    title: str
     says: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    figure: Chart | None = None
+    """The chart that a catalogue declares."""
 
 
 def studies(site: SiteModel, benchmark: BenchmarkView) -> tuple[Study, ...]:
@@ -57,13 +57,8 @@ def _errors(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
         measured = [(row, _bands(row, metric.name, ends)) for row in table.rows if row.folder.has_rows]
         if not measured:
             continue
-        slices = [
-            Slice(_name(row), name, share) for row, found in measured for name, share in zip(names, found, strict=True)
-        ]
-        title = f"{metric.title} by size: {benchmark.track_title(table.track)}"
-        says = "Share of items by size of the error, one bar per system."
         yield Study(
-            parts(f"errors-{table.track.id}", title, says, slices),
+            f"{metric.title} by size: {benchmark.track_title(table.track)}",
             "Size of the errors of each system, as shares of all planned items. Items without a readable answer have a "
             "group of their own.",
             ("System", *names),
@@ -89,26 +84,16 @@ def _latency(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
         timed = [(row, found) for row in table.rows if row.folder.has_rows and (found := _timed(row))]
         if not timed:
             continue
-        knots, rows = [], []
+        rows = []
         for row, found in timed:
             slopes = _slopes(found)
             for (size, flight), seconds in sorted(found.items()):
                 median, tail = (float(each) for each in numpy.percentile(seconds, (50, 95)))
-                panel = f"concurrency {flight}"
-                knots.append(CurvePoint(_name(row), size, max(1000 * median, 1e-3), _is_control(row), panel))
                 counts = str(size), str(flight), str(len(seconds))
                 slope = slopes.get(flight, text.ABSENT)
                 rows.append((_name(row), *counts, text.seconds(median), text.seconds(tail), slope))
         yield Study(
-            curves(
-                f"latency-{table.track.id}",
-                f"Median search latency by bank size, {table.track.protocol}",
-                "Median milliseconds of a search by number of texts in the bank: one line per system, one panel "
-                "per concurrency.",
-                knots,
-                ("texts in the bank", "milliseconds"),
-                shares=False,
-            ),
+            f"Median search latency by bank size, {table.track.protocol}",
             "Time from sending a search to its reply, including waiting for other searches. Compare only systems that "
             "ran on the same machine.",
             (
@@ -158,11 +143,10 @@ def _sizes(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
             track = table.track
             key = track.protocol, track.reader, track.judge, track.judge_endpoint, str(dict(track.parameters))
             alike[key][size] = table
-    for number, tables in enumerate(alike.values(), start=1):
-        name = f"{segment(benchmark.id)}-{number}"
+    for tables in alike.values():
         if rows := _of_several_lengths(tables):
-            yield from _scores_by_length(f"sizes-{name}", rows)
-            yield from _latencies_by_length(f"speed-{name}", rows)
+            yield _scores_by_length(rows)
+            yield from _latencies_by_length(rows)
 
 
 def _of_several_lengths(tables: Mapping[int, BoardTable]) -> list[tuple[int, BoardRow]]:
@@ -177,20 +161,15 @@ def _of_several_lengths(tables: Mapping[int, BoardTable]) -> list[tuple[int, Boa
     return [(size, row) for size, row in rows if lengths[row.run.system.slug] > 1]
 
 
-def _scores_by_length(name: str, found: Sequence[tuple[int, BoardRow]]) -> Iterator[Study]:
-    knots, rows = [], []
+def _scores_by_length(found: Sequence[tuple[int, BoardRow]]) -> Study:
+    rows = []
     for size, row in found:
         composite = row.run.scores.composite
-        if composite.value is None:
-            continue
-        knots.append(CurvePoint(_name(row), size, composite.value, _is_control(row)))
         interval = composite.interval
         within = f"{text.percent(interval.low)}–{text.percent(interval.high)}" if interval else text.ABSENT
         rows.append((_name(row), text.count(size), text.percent(composite.value), within))
-    title = f"Score by length of history: {_settings(found[0][1])}"
-    drawn = "Composite score by tokens of history, one line per system."
-    yield Study(
-        curves(name, title, drawn, knots, ("tokens of history", "composite score"), shares=True),
+    return Study(
+        f"Score by length of history: {_settings(found[0][1])}",
         "The questions are the same at every length; only the unrelated talk grows. Each length is its own track: "
         "compare a system with itself, not with others.",
         ("System", "Tokens of history", "Composite %", "95 % interval"),
@@ -198,24 +177,21 @@ def _scores_by_length(name: str, found: Sequence[tuple[int, BoardRow]]) -> Itera
     )
 
 
-def _latencies_by_length(name: str, found: Sequence[tuple[int, BoardRow]]) -> Iterator[Study]:
-    knots, rows = [], []
+def _latencies_by_length(found: Sequence[tuple[int, BoardRow]]) -> Iterator[Study]:
+    rows = []
     for size, row in found:
         phases = row.run.timing.phases
         answer = phases.get(Phase.ASK) or phases.get(Phase.SEARCH)
         ingest = phases.get(Phase.INGEST)
         if answer is None or answer.p50 is None:
             continue
-        knots.append(CurvePoint(_name(row), size, max(1000 * answer.p50, 1e-3), _is_control(row)))
         took = text.ABSENT if ingest is None else text.seconds(ingest.total)
         answered = text.seconds(answer.p50), text.seconds(answer.p95)
         rows.append((_name(row), text.count(size), *answered, took, str(row.run.timing.concurrency)))
-    if len({knot.x for knot in knots}) < 2:
+    if len({size for _name, size, *_others in rows}) < 2:
         return
-    title = f"Answer latency by length of history: {_settings(found[0][1])}"
-    drawn = "Median milliseconds of an answer by tokens of history, one line per system."
     yield Study(
-        curves(name, title, drawn, knots, ("tokens of history", "milliseconds"), shares=False),
+        f"Answer latency by length of history: {_settings(found[0][1])}",
         "Median time from a question to the end of its reply. With a fixed reader: time of the search. Compare only "
         "runs of one machine, at the same concurrency.",
         ("System", "Tokens of history", "Median", "95th percentile", "Ingest time, summed", "Concurrency"),
@@ -237,9 +213,7 @@ def _seeds(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
                 "larger than the intervals suggests that the system was tuned to the public questions."
             )
             found = old_and_fresh(site.board, known, other.id)
-            yield from _looks(
-                f"fresh-{segment(other.id)}", "Public seed against fresh seed", says, found, ("public", "fresh")
-            )
+            yield from _looks("Public seed against fresh seed", says, found, ("public", "fresh"))
 
 
 def _memories(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
@@ -249,21 +223,13 @@ def _memories(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
         "same categories."
     )
     found = apart_and_shared(site.board, benchmark.id)
-    yield from _looks(
-        f"shared-{segment(benchmark.id)}",
-        "Separate memories against one shared memory",
-        says,
-        found,
-        ("separate", "shared"),
-    )
+    yield from _looks("Separate memories against one shared memory", says, found, ("separate", "shared"))
 
 
-def _looks(name: str, title: str, says: str, pairs: Sequence[TrackPair], names: tuple[str, str]) -> Iterator[Study]:
+def _looks(title: str, says: str, pairs: Sequence[TrackPair], names: tuple[str, str]) -> Iterator[Study]:
     if not pairs:
         return
     labels = [f"{_name(pair.second)}: {reader_label(pair.second.run.track.reader)}" for pair in pairs]
-    ends = [ValuePair(label, p.first_value, p.second_value) for label, p in zip(labels, pairs, strict=True)]
-    chart = two_looks(name, title, f"Composite score, {names[0]} and {names[1]}, one line per system.", ends, names)
     rows = (
         (
             label if pair.same_version else f"{label} (two versions)",
@@ -274,7 +240,7 @@ def _looks(name: str, title: str, says: str, pairs: Sequence[TrackPair], names: 
         for label, pair in zip(labels, pairs, strict=True)
     )
     columns = ("System", f"{names[0].capitalize()} %", f"{names[1].capitalize()} %", "Difference")
-    yield Study(chart, says, columns, tuple(rows))
+    yield Study(title, says, columns, tuple(rows))
 
 
 def _declared(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
@@ -284,15 +250,11 @@ def _declared(site: SiteModel, benchmark: BenchmarkView) -> Iterator[Study]:
         heading = slice_label(info.slice).title if info.slice else metric.title if metric else "Composite score"
         chart = declared(drawn.name, drawn.title, info.meaning, drawn.marks, (heading, drawn.axis), drawn.is_share)
         says = f"{info.meaning} Published values: {info.origin}" if info.published else info.meaning
-        yield Study(chart, says, ("System", *(drawn.axis or (heading,))), drawn.table())
+        yield Study(drawn.title, says, ("System", *(drawn.axis or (heading,))), drawn.table(), chart)
 
 
 def _name(row: BoardRow) -> str:
     return row.run.system.name
-
-
-def _is_control(row: BoardRow) -> bool:
-    return row.run.system.kind is SystemKind.CONTROL
 
 
 STUDIES: tuple[Callable[[SiteModel, BenchmarkView], Iterable[Study]], ...] = (

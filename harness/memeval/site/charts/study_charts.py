@@ -7,16 +7,13 @@ from typing import Any
 from memeval.records.overall import OverallRow
 from memeval.site.charts.charts import (
     ACCENT,
-    CONTROL,
     INK,
-    SHADES,
     SHARE,
     Chart,
     Spec,
     altair,
     finish,
     kind_colour,
-    kind_of,
 )
 from memeval.site.model.text import visible
 
@@ -32,124 +29,6 @@ def _names(field: str = "label:N", limit: int = 220) -> Any:
 
 def _share(channel: Any) -> Any:
     return channel.scale(domain=[0, 1]).axis(**SHARE)
-
-
-@dataclass(frozen=True)
-class CurvePoint:
-    line: str
-    x: float
-    y: float
-    control: bool = False
-    panel: str = ""
-
-
-def curves(
-    name: str, title: str, description: str, knots: Sequence[CurvePoint], axes: tuple[str, str], shares: bool
-) -> Chart:
-    """Chart curves over a logarithmic axis, each labelled at its end.
-
-    ``axes``: titles of the two axes. ``shares``: whether the values are shares of 1; otherwise their axis is
-    logarithmic.
-    """
-    alt = altair()
-    ends: dict[tuple[str, str], float] = {}
-    for knot in knots:
-        ends[knot.line, knot.panel] = max(knot.x, ends.get((knot.line, knot.panel), knot.x))
-    rows: list[Spec] = [
-        {
-            "line": visible(knot.line),
-            "x": knot.x,
-            "y": knot.y,
-            "kind": kind_of(knot.control),
-            "panel": knot.panel,
-            "end": visible(knot.line) if ends[knot.line, knot.panel] == knot.x else "",
-        }
-        for knot in knots
-    ]
-    x = alt.X("x:Q", title=axes[0]).scale(type="log").axis(values=sorted({knot.x for knot in knots}), format="~s")
-    y = alt.Y("y:Q", title=axes[1])
-    powers = [10.0**power for power in range(-3, 7)]
-    y = _share(y) if shares else y.scale(type="log").axis(values=powers, format="~g")
-    base = alt.Chart().encode(x=x, y=y, color=kind_colour(), detail="line:N")
-    line = base.mark_line(strokeWidth=1.5, opacity=0.7)
-    tips = [alt.Tooltip("line:N", title="name")]
-    tips += [alt.Tooltip(f"{field}:Q", title=axis) for field, axis in zip("xy", axes, strict=True)]
-    dot = base.mark_point(filled=True, size=50, opacity=1).encode(tooltip=tips)
-    label = base.mark_text(align="left", dx=7, fontSize=11, limit=130).encode(text="end:N")
-    panels = sorted({knot.panel for knot in knots}, key=lambda panel: (len(panel), panel))
-    drawing = alt.layer(line, dot, label, data=alt.Data(values=[]))
-    if len(panels) > 1:
-        header = alt.Header(labelColor=INK, labelFontSize=12, labelOrient="top", labelAnchor="start", title=None)
-        row = alt.Row("panel:N", title=None, sort=panels, header=header)
-        drawing = drawing.properties(width=520, height=150).facet(row=row, spacing=24)
-    else:
-        drawing = drawing.properties(width=520, height=280)
-    return Chart(name, title, description, finish(drawing, rows))
-
-
-@dataclass(frozen=True)
-class ValuePair:
-    """Two values of one thing, each a share of 1."""
-
-    label: str
-    first: float
-    second: float
-
-
-def two_looks(name: str, title: str, description: str, ends: Sequence[ValuePair], names: tuple[str, str]) -> Chart:
-    """Chart pairs of values joined by a line: an open point for the first, a filled one for the second.
-
-    ``names``: names of the first and the second values.
-    """
-    alt = altair()
-    rows: list[Spec] = [{"label": visible(e.label), "first": e.first, "second": e.second} for e in ends]
-    tips = [alt.Tooltip("label:N", title="name")]
-    for field, what in zip(("first:Q", "second:Q"), names, strict=True):
-        tips.append(alt.Tooltip(field, title=what, format=".1%"))
-    base = _base().encode(y=_names(), tooltip=tips)
-    share = _share(alt.X("first:Q", title=f"○ {names[0]}   ● {names[1]}"))
-    line = base.mark_rule(strokeWidth=2, opacity=0.5, color=ACCENT).encode(x=share, x2="second:Q")
-    before = base.mark_point(size=70, color=ACCENT, opacity=1).encode(x=share)
-    after = base.mark_point(filled=True, size=70, color=ACCENT, opacity=1).encode(x="second:Q")
-    drawing = (line + before + after).properties(width=460, height={"step": 28})
-    return Chart(name, title, description, finish(drawing, rows))
-
-
-@dataclass(frozen=True)
-class Slice:
-    """A part of a whole."""
-
-    bar: str
-    part: str
-    share: float
-
-
-def parts(name: str, title: str, description: str, slices: Sequence[Slice]) -> Chart:
-    """Chart shares of a whole as stacked bars, from the darkest part to the lightest; the last part is separate.
-
-    ``slices``: the parts, those of each bar in order.
-    """
-    alt = altair()
-    order = list(dict.fromkeys(piece.part for piece in slices))
-    rows: list[Spec] = [
-        {"bar": visible(piece.bar), "part": piece.part, "share": piece.share, "place": order.index(piece.part)}
-        for piece in slices
-    ]
-    colours = [SHADES[min(place, len(SHADES) - 1)] for place in range(len(order) - 1)] + [CONTROL]
-    bars = (
-        _base()
-        .mark_bar(height=18)
-        .encode(
-            x=_share(alt.X("share:Q", title=None)),
-            y=_names("bar:N"),
-            color=alt.Color("part:N", sort=order, title=None).scale(domain=order, range=colours),
-            order="place:Q",
-            tooltip=[alt.Tooltip("bar:N", title="name"), "part:N", alt.Tooltip("share:Q", format=".1%")],
-        )
-    )
-    spec = finish(bars.properties(width=460, height={"step": 30}), rows)
-    spec["config"]["legend"] = {"labelColor": INK, "orient": "bottom", "columns": 3, "symbolType": "square"}
-    return Chart(name, title, description, spec)
 
 
 _NEAR = 0.05

@@ -32,7 +32,6 @@ from memeval.leaderboard.board_settings import (
 )
 from memeval.leaderboard.releases import releases as stored_releases
 from memeval.leaderboard.traces import Traces
-from memeval.leaderboard.trends import SeriesTrend
 from memeval.records.base import Digest, digest_of
 from memeval.records.benchmark import BenchmarkInfo, MetricInfo, ProtocolInfo
 from memeval.records.conformance import Conformance
@@ -51,6 +50,7 @@ from memeval.site.model.files import assets_root
 from memeval.site.model.labels import reader_label, reader_meaning, told_apart
 from memeval.site.model.products import Products, products_of
 from memeval.site.model.reports import read_reports
+from memeval.site.model.text import count
 from memeval.statistics.ranks import RankRange
 from memeval.systems.manifest import MANIFEST, examined_manifest
 
@@ -101,31 +101,35 @@ class BenchmarkView:
         return self.info.title if self.info else self.id
 
     def track_title(self, track: Track) -> str:
-        """Return the heading of a track's table: the benchmark, who answers, and other settings without defaults.
+        """Return the heading of a track's table."""
+        return f"{self.title}: {self.track_words(track)}"
 
-        Of tables with equal settings, all but the first say what sets them apart.
+    def track_words(self, track: Track) -> str:
+        """Return what is run on a track, in words for a stranger: who answers what, and how long the history is.
+
+        Of tables with equal words, all but the first say what sets them apart.
         """
-        return self._titles.get(track.id) or self._settings(track)
+        return self._words.get(track.id) or self._settings(track)
 
     @cached_property
-    def _titles(self) -> dict[str, str]:
+    def _words(self) -> dict[str, str]:
         first: dict[str, BoardTable] = {}
-        titles = {}
+        found = {}
         for table in self.tables:
-            title = self._settings(table.track)
-            same = first.setdefault(title, table)
+            words = self._settings(table.track)
+            same = first.setdefault(words, table)
             more = [] if table.track.judge == same.track.judge else [f"judge {table.track.judge}"]
+            more += [] if table.track.tier == same.track.tier else [f"sample {table.track.tier}"]
             more += [] if table is same or table.rows else ["superseded"]
-            titles[table.track.id] = ", ".join([title, *more])
-        return titles
+            found[table.track.id] = ", ".join([words, *more])
+        return found
 
     def _settings(self, track: Track) -> str:
-        protocol = self.protocol(track)
-        answers = self.answers(track).partition(",")[0]
+        protocol, who = self.protocol(track), self._who(track)
         title = protocol.title if protocol else track.protocol
-        several = any(table.track.protocol != track.protocol for table in self.tables)
-        more = [title] if several and title.lower() not in answers.lower() else []
-        more += [] if track.tier == "full" else [f"tier {track.tier}"]
+        several = any(one.track.protocol != track.protocol for one in self.tables if self._who(one.track) == who)
+        more = [f"{who} ({title})" if several and title.lower() not in f"{who} {self.answers(track)}" else who]
+        more += [] if track.tier == "full" else [self._size(track)]
         tracks = [table.track for table in self.tables if table.track.tier == track.tier]
         more += [
             f"{name} {value}"
@@ -133,7 +137,23 @@ class BenchmarkView:
             if any(other.parameters.get(name) != value for other in tracks)
         ]
         more += [judge_label(track)] if has_llm_judge(track) else []
-        return ", ".join([f"{self.title}: {answers}", *more])
+        return ", ".join(more)
+
+    def _who(self, track: Track) -> str:
+        answers = self.answers(track)
+        if answers == "stored memories":
+            return "what systems store"
+        if answers.startswith("retrieval only, no "):
+            return "systems only search"
+        return "systems answer" if track.reader == NATIVE else "systems search, a fixed reader answers"
+
+    def _size(self, track: Track) -> str:
+        tiers = {tier.name: tier for tier in self.info.tiers} if self.info else {}
+        if (tier := tiers.get(track.tier)) is not None and tier.tokens is not None:
+            return f"a history of {count(tier.tokens)} tokens"
+        if (whole := tiers.get("full")) is not None and whole.items > track.planned:
+            return f"{count(track.planned)} of {count(whole.items)} questions"
+        return f"another set of questions ({track.tier})"
 
     def track_summary(self, track: Track) -> str:
         protocol = self.protocol(track)
@@ -247,8 +267,6 @@ class SiteModel:
     own_scores: Mapping[Path, Composite] = field(default_factory=dict)
     """Composites with the board's own weights, by the folder of the run; empty for benchmarks without such weights."""
     failure_cache: FailureCache = field(default_factory=FailureCache, compare=False, repr=False)
-    trend_cache: dict[object, SeriesTrend] = field(default_factory=dict, compare=False, repr=False)
-    """Trends computed so far, by the identities of their runs and by measure."""
 
     @property
     def address(self) -> str | None:

@@ -38,6 +38,11 @@ def samples_url(benchmark: str) -> str:
     return f"{benchmark_url(benchmark)}samples/"
 
 
+def table_url(track_id: str) -> str:
+    """Return the address of a table's own page. That of the first table of a benchmark is on the benchmark's page."""
+    return f"tracks/{segment(track_id)}/"
+
+
 def track_url(track_id: str) -> str:
     return f"tracks/#{segment(track_id)}"
 

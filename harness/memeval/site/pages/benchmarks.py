@@ -20,13 +20,13 @@ from memeval.site.charts.trade_offs import MARGIN, board_trade_off
 from memeval.site.model.benchmark_data import BenchmarkData
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
-from memeval.site.model.urls import benchmark_url, samples_url, segment
+from memeval.site.model.urls import benchmark_url, samples_url, segment, table_url
 from memeval.site.pages.product_results import headline_tables
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render, templates_digest
-from memeval.site.table.judges import accepts, anchor, audits_of, by_kind, matrices_of, prompts_id
+from memeval.site.table.judges import accepts, anchor, audits_of, by_kind, prompts_id
 from memeval.site.table.overview import overviews
-from memeval.site.table.tables import board_views, download_files, legend
+from memeval.site.table.tables import TableView, board_views, download_files
 from memeval.site.table.tiers import tier_powers
 from memeval.systems.controls import controls_of
 
@@ -36,17 +36,51 @@ class BenchmarkPages(Publisher):
     order = 40
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
+        listed = sorted(site.benchmarks.values(), key=lambda benchmark: not benchmark.tables)
         yield Page(
             url="benchmarks/",
             title="Benchmarks",
             description="All benchmarks on the leaderboard.",
-            body=render("pages/benchmarks.html", "benchmarks/", site=site, benchmarks=list(site.benchmarks.values())),
+            body=render("pages/benchmarks.html", "benchmarks/", site=site, benchmarks=listed),
         )
         front = {table.track.id for table in headline_tables(overviews(site))}
-        for benchmark in site.benchmarks.values():
-            yield from self._benchmark(site, benchmark, front)
+        boards = [(each, board_views(site, each, front)) for each in site.benchmarks.values()]
+        yield Page(
+            url="tracks/",
+            title="All tables",
+            description="The exact settings of every table. Scores of different tables are not comparable.",
+            body=render("pages/tracks.html", "tracks/", site=site, boards=boards),
+            wide=True,
+        )
+        for benchmark, views in boards:
+            yield from download_files(views)
+            yield from self._benchmark(site, benchmark, views)
+            for view in views[1:]:
+                yield self._table(site, view, views)
 
-    def _benchmark(self, site: SiteModel, benchmark: BenchmarkView, front: set[str]) -> Iterator[GeneratedFile]:
+    def _table(self, site: SiteModel, view: TableView, views: Sequence[TableView]) -> Page:
+        """Return the page of a table that is not the first of its benchmark."""
+        url = table_url(view.id)
+        return Page(
+            url=url,
+            title=view.title,
+            description=f"{view.title}: scores of all systems.",
+            body=render(
+                "pages/table.html",
+                url,
+                site=site,
+                view=view,
+                others=[each for each in views if each is not view],
+                traded=board_trade_off(view),
+                margin=MARGIN,
+            ),
+            searchable=False,
+            wide=True,
+        )
+
+    def _benchmark(
+        self, site: SiteModel, benchmark: BenchmarkView, views: Sequence[TableView]
+    ) -> Iterator[GeneratedFile]:
         url = benchmark_url(benchmark.id)
         audits = audits_of(site, benchmark.id)
         words = benchmark.redistribution is Redistribution.FULL
@@ -59,10 +93,7 @@ class BenchmarkPages(Publisher):
         for folder_path, found_files in files.items():
             yield from (Asset(path, folder_path / name) for name, path in found_files.items())
         shown = studies(site, benchmark)
-        yield from (study.figure.asset() for study in shown)
-        views = board_views(site, benchmark, front)
-        traded = {each.id: board_trade_off(each) for each in views}
-        yield from download_files(views)
+        yield from (study.figure.asset() for study in shown if study.figure is not None)
         yield Page(
             url=url,
             title=benchmark.title,
@@ -73,17 +104,14 @@ class BenchmarkPages(Publisher):
                 site=site,
                 benchmark=benchmark,
                 views=views,
-                traded=traded,
+                traded=board_trade_off(views[0]) if views else None,
                 margin=MARGIN,
-                legend=legend(views),
                 catalogue=catalogue,
                 powers=tier_powers(info, benchmark.tables) if info else (),
                 tested=[table for table in benchmark.tables if table.tests is not None],
                 studies=shown,
-                own_weights=next(filter(None, (site.own_weights(table.track) for table in benchmark.tables)), None),
                 control_table=controls_of(benchmark.id).values(),
                 audits=audits,
-                matrices=matrices_of(site, benchmark.id),
                 sampled=sampled_data(benchmark) is not None,
                 anchor=anchor,
                 accepts=accepts,
@@ -91,33 +119,8 @@ class BenchmarkPages(Publisher):
                 prompts_id=prompts_id,
                 downloads=lambda folder: files[folder.path].items(),
             ),
-            headings=tuple(_headings(benchmark, bool(shown))),
             wide=True,
         )
-
-
-def _headings(benchmark: BenchmarkView, studied: bool) -> Iterator[Heading]:
-    info = benchmark.info
-    if benchmark.tables:
-        yield Heading("board", "Board")
-    yield Heading("categories", "Categories")
-    if studied:
-        yield Heading("studies", "Further results")
-    if info is not None and info.example is not None:
-        yield Heading("example", "Example")
-    yield Heading("made", "Origin of the data")
-    yield Heading("data", "Data")
-    if info is not None:
-        yield Heading("protocols", "Protocols")
-        yield Heading("tiers", "Tiers")
-    if any(table.tests for table in benchmark.tables):
-        yield Heading("detectable", "Detectable differences")
-    if info is not None and info.metrics:
-        yield Heading("metrics", "Metrics")
-    yield Heading("rules", "Other scoring rules")
-    yield Heading("judges", "Grader audits")
-    yield Heading("controls", "Controls")
-    yield Heading("defects", "Known problems")
 
 
 def _files(url: str, folder: AuditFolder, words: bool) -> Iterator[tuple[str, str]]:

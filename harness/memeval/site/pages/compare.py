@@ -1,8 +1,9 @@
-"""The compare page: two to four runs of a table, side by side, with a data file of the table and of each run."""
+"""The compare page: two systems in every table that both are in, with a data file of each table and of each run."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from memeval.execution.readers import NoReader
 from memeval.leaderboard.board import BoardRow
 from memeval.leaderboard.pairwise import TablePairs, ValueDifference, table_pairs
 from memeval.leaderboard.ranking import TrackTests
@@ -15,9 +16,11 @@ from memeval.site.model.files import Asset, Data, GeneratedFile, Page, encode, p
 from memeval.site.model.labels import label, licence_text
 from memeval.site.model.text import ABSENT, percent
 from memeval.site.model.urls import run_url, segment
+from memeval.site.pages.product_results import headline_tables
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
 from memeval.site.table.columns import Column, ColumnGroup
+from memeval.site.table.overview import overviews
 from memeval.site.table.standings import rank_text
 from memeval.site.table.tables import TableView, view
 
@@ -27,20 +30,23 @@ FACTS = (ColumnGroup.SPENT, ColumnGroup.TIME)
 FOLDER = "compare/data"
 
 
-def comparison_files(view: TableView) -> Iterator[Asset]:
-    """Yield the data of a table; nothing if fewer than two of its runs can be compared.
+@dataclass(frozen=True)
+class ComparedTable:
+    view: TableView
+    file: Asset
+    """Describes the table and its runs."""
+    runs: tuple[tuple[Run, Asset], ...]
+    """The runs, each with a file of its item scores, and of its comparison with every other run, as
+    ``memeval compare RUN OTHER`` prints it."""
 
-    The last file describes the table and its runs. Each other file has the item scores of a run, and its comparison
-    with every other run, as ``memeval compare RUN OTHER`` prints it.
-    """
+
+def comparison(view: TableView) -> ComparedTable | None:
+    """Return the data of a table; ``None`` if fewer than two of its runs can be compared."""
     pairs = table_pairs(view.table)
     if pairs is None:
-        return
-    files: dict[str, str] = {}
-    for place, row in enumerate(pairs.rows):
-        yield (asset := packed(encode(_run(view, pairs, place, row))))
-        files[segment(row.run.run_id)] = asset.path
-    yield Asset(f"{FOLDER}/{segment(view.id)}.json", encode(_table(view, pairs) | {"files": files}))
+        return None
+    runs = [(row.run, packed(encode(_run(view, pairs, place, row)))) for place, row in enumerate(pairs.rows)]
+    return ComparedTable(view, Asset(f"{FOLDER}/{segment(view.id)}.json", encode(_table(view, pairs))), tuple(runs))
 
 
 SETTINGS: tuple[tuple[str, Callable[[Run], str | None]], ...] = (
@@ -156,13 +162,25 @@ def _p(value: float) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-@dataclass(frozen=True)
-class ComparedTable:
-    """A table whose runs can be compared."""
-
-    track: str
-    title: str
-    runs: int
+def index(tables: Sequence[ComparedTable]) -> Data:
+    """Return the tables and systems that a reader can choose: of each system its runs, by table, with their files."""
+    systems: dict[str, Data] = {}
+    for table in tables:
+        for run, file in table.runs:
+            entry: Data = {"slug": run.system.slug, "name": run.system.name, "what": run.system.configured, "runs": []}
+            found = systems.setdefault(run.system.slug, entry)
+            found["runs"].append([segment(table.view.id), segment(run.run_id), file.path])
+    return {
+        "tables": [
+            {
+                "track": segment(table.view.id),
+                "title": table.view.title,
+                "verb": "finds" if table.view.table.track.reader == NoReader.name else "scores",
+            }
+            for table in tables
+        ],
+        "systems": sorted(systems.values(), key=lambda each: (str(each["name"]).casefold(), each["slug"])),
+    }
 
 
 class ComparePage(Publisher):
@@ -170,19 +188,18 @@ class ComparePage(Publisher):
     order = 53
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
-        tables = []
-        for table in site.board.tables:
-            shown = view(site, table)
-            files = list(comparison_files(shown))
-            yield from files
-            if files:
-                tables.append(ComparedTable(segment(shown.id), shown.title, len(files) - 1))
-        boards = [{"track": each.track, "title": each.title, "runs": each.runs} for each in tables]
-        yield Asset(f"{FOLDER}/boards.json", encode(boards))
+        front = [table.track.id for table in headline_tables(overviews(site))]
+        shown = [view(site, table) for table in site.board.tables]
+        shown.sort(key=lambda each: front.index(each.id) if each.id in front else len(front))
+        tables = [found for each in shown if (found := comparison(each)) is not None]
+        for table in tables:
+            yield from (file for _run, file in table.runs)
+            yield table.file
+        yield Asset(f"{FOLDER}/systems.json", encode(index(tables)))
         yield Page(
             url="compare/",
             title="Compare",
             description="The difference between two systems, with its interval and p-value, by category and question.",
-            body=render("pages/compare.html", "compare/", tables=tables),
+            body=render("pages/compare.html", "compare/", site=site, tables=tables),
             wide=True,
         )

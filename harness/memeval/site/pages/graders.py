@@ -10,12 +10,15 @@ from memeval.labels.worth import ALL, ALPHA, JUDGE, STYLES
 from memeval.records.finding import FindingsReport
 from memeval.records.label import GraderErrors, LabelReport, ReaderKind, SampleShare
 from memeval.site.model.content import SiteModel
-from memeval.site.model.files import Asset, GeneratedFile, Heading, Page
+from memeval.site.model.files import Asset, GeneratedFile, Page
+from memeval.site.model.text import number, percent
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
 
 LARGEST_FALSE_ACCEPT = 0.02
 """If the interval of the false accepts ends here or below, the share that a grader calls right is a lower bound."""
+
+GRADERS = {"judge": "LLM judges", "rules": "the rules"}
 
 ORDERS = {"labels": "labels", "judge": "judges", "rules": "rules"}
 
@@ -87,6 +90,48 @@ def _newest(report: LabelReport) -> float | None:
     return found
 
 
+def verdict(reports: Sequence[LabelReport], readers: str) -> list[str]:
+    """Return what graders are worth, in three sentences at most, by the sample of most systems.
+
+    They say what judges let through, what the rules of today let through on answers that did not tune them, and what
+    to trust. ``readers``: what to call those who labelled the answers.
+    """
+    report = max(reports, key=lambda each: len(each.systems), default=None)
+    if report is None:
+        return []
+    errors = {each.grader: each for each in whole(report)}
+    errors |= {each.grader: each for versions in report.versions for each in versions.reported if each.part == ALL}
+    rules = RulesJudge.name if RulesJudge.name in errors else report.sample.judge
+    said = [
+        sentence
+        for name, grader, shares in (
+            ("LLM judges", JUDGE, [(each.judge, each.right.value) for each in report.systems]),
+            (f"The rules ({rules}, no LLM)", rules, [(each.rules, each.right.value) for each in report.systems]),
+        )
+        if grader in errors and (sentence := _worth(name, errors[grader], readers, shares)) is not None
+    ]
+    taus = {order.second: order.tau for order in report.orders if order.first == "labels" and order.tau is not None}
+    if len(set(taus.values())) == 2:
+        (low, worse), (high, better) = sorted((tau, GRADERS[name]) for name, tau in taus.items())
+        said.append(
+            f"For the order of systems, trust {better} rather than {worse} (Kendall’s τ with the readers is "
+            f"{number(high)} against {number(low)}); for exact scores and small differences, neither."
+        )
+    return said
+
+
+def _worth(name: str, errors: GraderErrors, readers: str, shares: Sequence[tuple[float, float]]) -> str | None:
+    if errors.false_accepts is None or errors.false_rejects is None or not shares:
+        return None
+    gaps = sorted(100 * (given - right) for given, right in shares)
+    way, (low, high) = ("low", (-gaps[-1], -gaps[0])) if gaps[-1] < 0 else ("high", (gaps[0], gaps[-1]))
+    accepts, rejects = percent(errors.false_accepts.value), percent(errors.false_rejects.value)
+    return (
+        f"{name} pass {accepts} % of the answers that {readers} do not call right, and fail {rejects} % of the right "
+        f"ones: their scores are {number(low, 0)} to {number(high, 0)} points too {way}."
+    )
+
+
 def labelled_tests(findings: FindingsReport, reports: Iterable[LabelReport]) -> list[tuple[LabelReport, GraderErrors]]:
     """Return samples of answers that were written to test a judge, each with the errors of that judge."""
     claims = [finding.claim for finding in findings.findings]
@@ -115,6 +160,7 @@ class GradersPage(Publisher):
                 "pages/graders.html",
                 "graders/",
                 reports=reports,
+                verdict=verdict(reports, "readers (language models)" if kinds == {ReaderKind.MODEL} else "readers"),
                 rules=RulesJudge.name,
                 only_models=kinds == {ReaderKind.MODEL},
                 orders=ORDERS,
@@ -126,12 +172,6 @@ class GradersPage(Publisher):
                 is_lower_bound=is_lower_bound,
                 whole=whole,
             ),
-            headings=(
-                Heading("labels", "The labels"),
-                *(Heading(report.sample.name, f"Sample {report.sample.name}") for report in reports),
-            )
-            if reports
-            else (),
             wide=True,
         )
         if reports:

@@ -73,20 +73,3 @@ class LedgerPage(Publisher):
             description="Log of every change to a published run, with the reason. Entries are never removed.",
             body=render("pages/ledger.html", "ledger/", entries=site.board.ledger[::-1], known=known),
         )
-
-
-class TracksPage(Publisher):
-    name = "tracks"
-    order = 50
-
-    def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
-        yield Page(
-            url="tracks/",
-            title="Tracks",
-            description="The exact settings of every table. Scores of different tracks are not comparable.",
-            body=render("pages/tracks.html", "tracks/", site=site),
-            headings=tuple(
-                Heading(table.track.id, site.benchmark_of(table.track).track_title(table.track))
-                for table in site.board.tables
-            ),
-        )

@@ -80,6 +80,7 @@ def environment() -> Environment:
         "items_url": urls.items_url,
         "benchmark_url": urls.benchmark_url,
         "samples_url": urls.samples_url,
+        "table_url": urls.table_url,
         "track_url": urls.track_url,
         "compare_url": urls.compare_url,
         "trade_offs_url": urls.trade_offs_url,

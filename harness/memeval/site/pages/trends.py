@@ -12,7 +12,7 @@ from memeval.leaderboard.trends import SeriesTrend, Trend
 from memeval.records.errors import BadInput
 from memeval.site.charts.line_charts import HEIGHT, LEFT, WIDTH, swatch_parts
 from memeval.site.model.content import SiteModel
-from memeval.site.model.files import Asset, GeneratedFile, Heading, Page, assets_root
+from memeval.site.model.files import Asset, GeneratedFile, Page, assets_root
 from memeval.site.model.text import visible
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import environment, render
@@ -31,7 +31,7 @@ class TrendsPage(Publisher):
 
     def publish(self, site: SiteModel) -> Iterable[GeneratedFile]:
         trends = trends_of(site)
-        every = [each for group in trends.groups for view in group.views for each in view.trends]
+        every = [each for group in trends.groups for each in group.trends]
         yield Asset(DOWNLOAD, as_csv(every).encode("utf-8", "replace"))
         yield Page(
             url="trends/",
@@ -39,10 +39,6 @@ class TrendsPage(Publisher):
             description="How scores, tokens, cost and latency of each system change from run to run.",
             body=render(
                 "pages/trends.html", "trends/", site=site, trends=trends, least=LEAST_POINTS, download=DOWNLOAD
-            ),
-            headings=(
-                *(Heading(group.anchor, group.title) for group in trends.groups),
-                *((Heading("single", "One run so far"),) if trends.single else ()),
             ),
         )
 
@@ -65,7 +61,7 @@ def write_chart(trends: Sequence[SeriesTrend], path: Path) -> None:
     views = [
         view
         for found in groups.values()
-        if (view := trend_view(_title(found[0].series, found[0].trend), found, _names(found), len(found))) is not None
+        if (view := trend_view(_title(found[0].series, found[0].trend), found, _names(found))) is not None
     ]
     if not views:
         raise BadInput("there is no value to draw.", where=path, remedy="Choose another measure with --measure.")

@@ -102,17 +102,6 @@ class TableCell:
         return "" if self.reading.value is None else str(self.reading.value)
 
 
-def spans(columns: tuple[Column, ...]) -> list[tuple[ColumnGroup, int]]:
-    """Return the groups in column order, each with its number of columns that are shown at first."""
-    out: list[tuple[ColumnGroup, int]] = []
-    for column in columns:
-        if out and out[-1][0] is column.group:
-            out[-1] = (column.group, out[-1][1] + column.first)
-        else:
-            out.append((column.group, int(column.first)))
-    return out
-
-
 def overall(row: BoardRow, metric: MetricInfo) -> float | None:
     """Return a metric over all items of a run that have it; ``None`` if no item has it, or the rows are missing.
 

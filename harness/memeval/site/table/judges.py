@@ -27,8 +27,6 @@ class JudgeName:
     endpoint: str | None
     label: str | None
     """Its label, if the endpoint is not that of its maker."""
-    prompts: str | None = None
-    """First digits of a hash of its prompts; set only if two judges have the same name."""
 
 
 @dataclass(frozen=True)
@@ -44,25 +42,6 @@ class JudgeNote:
 class JudgeAudits:
     latest: AuditFolder
     older: tuple[AuditFolder, ...]
-
-
-@dataclass(frozen=True)
-class ResponseSet:
-    """Responses graded by several judges, with the run of each; ``None`` if a judge did not grade them."""
-
-    name: str
-    slug: str
-    rows: tuple[BoardRow | None, ...]
-
-
-@dataclass(frozen=True)
-class JudgeMatrix:
-    """Scores of the same responses by several judges, the one comparison across tracks."""
-
-    track: Track
-    """One of the tracks; they differ only in the judge."""
-    judges: tuple[JudgeName, ...]
-    sets: tuple[ResponseSet, ...]
 
 
 def judge_note(site: SiteModel, track: Track) -> JudgeNote:
@@ -116,13 +95,26 @@ def audits_of(site: SiteModel, benchmark: str) -> list[JudgeAudits]:
     return [JudgeAudits(found[0], tuple(found[1:])) for _key, found in sorted(groups.items())]
 
 
-def matrices_of(site: SiteModel, benchmark: str) -> list[JudgeMatrix]:
-    """Return the judge matrices of a benchmark, over responses that at least two judges graded."""
+def scores_by_judge(site: SiteModel, benchmark: str) -> list[tuple[str, dict[str, float | None]]]:
+    """Return the slug of a system and its composites by judge, for responses that several judges graded.
+
+    It is the one comparison across tracks, which differ only in the judge. Of judges of one name, all but the first
+    have the digest of their endpoint and prompts beside it.
+    """
     settings: dict[str, list[BoardRow]] = {}
     for row in site.board.runs:
         if row.run.track.benchmark == benchmark and row.standing is not RankStatus.INVALIDATED:
             settings.setdefault(_setting(row.run.track), []).append(row)
-    return [matrix for _setting_id, rows in sorted(settings.items()) if (matrix := _matrix(rows)) is not None]
+    found = []
+    for same in (each for rows in settings.values() for each in _response_sets(rows)):
+        latest = {_judge(row.run.track): row for row in reversed(same)}  # they are newest first
+        scores: dict[str, float | None] = {}
+        for (name, *others), row in sorted(latest.items()):
+            shown = f"{name} ({digest_of(others)[7:15]})" if name in scores else name
+            scores[shown] = row.run.scores.composite.value
+        if len(scores) > 1:
+            found.append((same[0].run.system.slug, scores))
+    return sorted(found, key=lambda each: each[0])
 
 
 def _setting(track: Track) -> str:
@@ -130,28 +122,8 @@ def _setting(track: Track) -> str:
     return track.model_copy(update={"judge": "", "judge_endpoint": None, "judge_label": None, "prompts": others}).id
 
 
-def _matrix(rows: list[BoardRow]) -> JudgeMatrix | None:
-    sets = [members for members in _response_sets(rows) if len({_judge(row.run.track) for row in members}) > 1]
-    if not sets:
-        return None
-    tracks = {_judge(row.run.track): row.run.track for members in sets for row in members}
-    judges = sorted(
-        tracks, key=lambda judge: (judge.name, judge.endpoint or "", judge.label or "", judge.prompts or "")
-    )
-    plain = [(judge.name, judge.endpoint, judge.label) for judge in judges]
-    made = []
-    for members in sets:
-        latest: dict[JudgeName, BoardRow] = {}
-        for row in members:  # newest first
-            latest.setdefault(_judge(row.run.track), row)
-        system = members[0].run.system
-        made.append(ResponseSet(system.name, system.slug, tuple(latest.get(judge) for judge in judges)))
-    named = (judge if plain.count(named) > 1 else JudgeName(*named) for judge, named in zip(judges, plain, strict=True))
-    return JudgeMatrix(tracks[judges[0]], tuple(named), tuple(sorted(made, key=lambda one: one.slug)))
-
-
-def _judge(track: Track) -> JudgeName:
-    return JudgeName(track.judge, track.judge_endpoint, track.judge_label, prompts_id(judge_prompts(track)))
+def _judge(track: Track) -> tuple[str, str, str, str]:
+    return track.judge, track.judge_endpoint or "", track.judge_label or "", prompts_id(judge_prompts(track))
 
 
 def prompts_id(prompts: Mapping[str, Digest]) -> str:

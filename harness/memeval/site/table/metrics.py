@@ -96,9 +96,8 @@ _share = partial(Column, write=text.percent, direction=BetterEnd.HIGHER, range=_
 
 def _composite(row: BoardRow) -> ColumnReader:
     composite = row.run.scores.composite
-    return ColumnReader(
-        composite.value, note=_range(composite.interval) or composite.reason, interval=composite.interval
-    )
+    note = _range(composite.interval) or composite.reason
+    return ColumnReader(composite.value, note=note, interval=composite.interval, url=run_url(row.run.run_id))
 
 
 def own_column(weights: str, own: OwnScore) -> Column:
@@ -151,7 +150,7 @@ COMPOSITE = _share(
     title="Composite score",
     group=ColumnGroup.SCORE,
     help="Weighted mean of the category scores, with its 95 % confidence interval. All planned questions count; "
-    "failed or missing answers count as wrong.",
+    "failed or missing answers count as wrong. It leads to the run, with every answer and grade.",
     read=_composite,
     first=True,
 )
@@ -352,7 +351,6 @@ REST = (
         help="Link to the run: every answer, grade, digest and setting.",
         read=lambda row: ColumnReader(row.run.run_id, url=run_url(row.run.run_id)),
         code=True,
-        first=True,
     ),
     Column(
         name="command",

@@ -2,17 +2,15 @@
 
 from collections.abc import Mapping
 
-import numpy as np
 from markupsafe import Markup
 
 from memeval.execution.readers import NATIVE, NoReader
 from memeval.leaderboard.board import BoardRow, BoardTable, RankStatus
-from memeval.leaderboard.ranking import baseline_word, tied_apart
+from memeval.leaderboard.ranking import baseline_word
 from memeval.leaderboard.scales import ORACLE_SYSTEM, system_of
 from memeval.records.overall import TiedPair
 from memeval.site.model import text
 from memeval.site.table.columns import BetterEnd, Column, ColumnGroup, ColumnReader
-from memeval.statistics.flips import PValues
 from memeval.systems.controls import all_controls
 
 
@@ -66,17 +64,8 @@ def verdict(table: BoardTable) -> Markup | None:
 
 def ties(table: BoardTable) -> list[str]:
     """Return a sentence for each pair of ranked systems that is tied although their intervals do not overlap."""
-    tests = table.tests
-    if tests is None:
-        return []
-    ranked = sorted((row for row in table.rows if row.rank is not None), key=lambda row: tests.runs[row.folder.path])
-    spans = [row.run.scores.composite.interval for row in ranked]
-    ends = [(span.low, span.high) if span else (None, None) for span in spans]
-    first, second = np.triu_indices(len(tests.runs), 1)
-    tested = PValues(tests.tested.p[0], tests.tested.corrected[0])
-    names = {row.run.system.slug: row.run.system.name for row in ranked}
-    pairs = tied_apart([row.run.system.slug for row in ranked], ends, first, second, tested)
-    return [tie_sentence(pair, names) for pair in pairs]
+    names = {row.run.system.slug: row.run.system.name for row in table.rows}
+    return [tie_sentence(pair, names) for pair in table.tied_apart]
 
 
 def tie_sentence(pair: TiedPair, names: Mapping[str, str]) -> str:

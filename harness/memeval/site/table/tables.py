@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 from markupsafe import Markup
 
@@ -13,7 +13,8 @@ from memeval.records.run import Run, SystemKind
 from memeval.site.model import text
 from memeval.site.model.content import BenchmarkView, SiteModel
 from memeval.site.model.files import Asset
-from memeval.site.table.columns import Column, ColumnGroup, TableCell, spans
+from memeval.site.model.urls import benchmark_url, table_url
+from memeval.site.table.columns import Column, TableCell
 from memeval.site.table.downloads import as_csv, as_json
 from memeval.site.table.flags import marks
 from memeval.site.table.judges import JudgeNote, judge_note
@@ -24,6 +25,9 @@ _OPEN = re.compile(
     r"\b(mit|apache|[al]?gplv?|gnu|bsd|mpl|mozilla|isc|epl|eclipse|eupl|unlicense|zlib|psf|python|postgresql|cc0)\b",
     re.IGNORECASE,
 )
+ALWAYS = ("rank", "system", "composite", "run")
+"""Columns that a table has even if no two systems differ in them."""
+
 _CLOSED = re.compile(r"proprietary|commercial|commons clause|business source|licenseref|non-?commercial", re.IGNORECASE)
 
 
@@ -73,10 +77,13 @@ class TableView:
     benchmark: BenchmarkView
     columns: tuple[Column, ...]
     lines: tuple[TableLine, ...]
+    same: tuple[TableCell, ...]
+    """Cells of the main columns in which no two systems differ. They are said in a sentence, and not shown at first."""
     judge: JudgeNote
     own_weights: str | None
     """The board's own weights, as text; ``None`` without."""
-    headline: bool
+    url: str
+    """Address of the page that has the table."""
     withdrawn: tuple[BoardRow, ...]
 
     @property
@@ -84,12 +91,31 @@ class TableView:
         return self.benchmark.track_title(self.table.track)
 
     @property
-    def tab(self) -> str:
-        return text.capitalize_first(self.title.removeprefix(f"{self.benchmark.title}: "))
+    def words(self) -> str:
+        """What is run, in words for a stranger."""
+        return text.capitalize_first(self.benchmark.track_words(self.table.track))
 
     @property
     def summary(self) -> str:
         return self.benchmark.track_summary(self.table.track)
+
+    @cached_property
+    def systems(self) -> tuple[TableLine, ...]:
+        return tuple(line for line in self.lines if not line.control)
+
+    @property
+    def idle_chips(self) -> list[str]:
+        """Properties in which no two systems differ."""
+        return [
+            name
+            for name in ("local", "keyless", "open")
+            if len({getattr(line.needs, name) for line in self.systems}) < 2
+        ]
+
+    @property
+    def best(self) -> TableLine | None:
+        """The ranked system with the best score."""
+        return next((line for line in self.lines if line.row.rank is not None), None)
 
     @property
     def comparable(self) -> bool:
@@ -113,10 +139,6 @@ class TableView:
         return reader_ceiling(self.table)
 
     @property
-    def spans(self) -> list[tuple[ColumnGroup, int]]:
-        return spans(self.columns)
-
-    @property
     def download(self) -> str:
         return f"downloads/{self.id}"
 
@@ -126,6 +148,12 @@ def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None =
     weights = site.own_weights(table.track)
     own = None if weights is None else own_column(weights, lambda row: site.own_scores.get(row.folder.path))
     described = columns(table, benchmark, partial(marks, site, table), own)
+    shown = table.rows if rows is None else rows
+    cells = {row.folder.path: tuple(column.cell(row) for column in described) for row in shown}
+    same = _same([cells[row.folder.path] for row in shown if row.run.system.kind is not SystemKind.CONTROL])
+    described = tuple(
+        replace(column, first=column.first and place not in same) for place, column in enumerate(described)
+    )
     gone = (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)
     track_id = table.track.id  # computed anew each time
     return TableView(
@@ -133,37 +161,38 @@ def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None =
         table=table,
         benchmark=benchmark,
         columns=described,
-        lines=tuple(
-            TableLine(
-                row,
-                tuple(column.cell(row) for column in described),
-                needs(row.run),
-            )
-            for row in (table.rows if rows is None else rows)
-        ),
+        lines=tuple(TableLine(row, cells[row.folder.path], needs(row.run)) for row in shown),
+        same=tuple(same.values()),
         judge=judge_note(site, table.track),
         own_weights=weights,
-        headline=track_id in site.headline,
+        url=table_url(track_id),
         withdrawn=tuple(r for r in site.board.runs if r.run.track_id == track_id and r.standing in gone),
     )
+
+
+def _same(lines: Sequence[tuple[TableCell, ...]]) -> dict[int, TableCell]:
+    """Return a cell of each main column in which several systems do not differ, by the place of the column."""
+    found = {}
+    for place, cells in enumerate(zip(*lines, strict=True) if len(lines) > 1 else ()):
+        said = {(cell.text, cell.reading.note, cell.reading.badges) for cell in cells}
+        if len(said) == 1 and cells[0].column.first and cells[0].column.name not in ALWAYS:
+            found[place] = cells[0]
+    return found
 
 
 def board_views(site: SiteModel, benchmark: BenchmarkView, front: Collection[str]) -> list[TableView]:
     """Return the tables of a benchmark: the headline tracks, then the one with the most ranked systems.
 
-    ``front``: the tracks that the front page shows. They come after the headline track of the settings.
+    The first is on the benchmark's own page. ``front``: the tracks that the front page shows. They come after the
+    headline track of the settings.
     """
     views = [view(site, table) for table in benchmark.tables]
 
     def order(shown: TableView) -> tuple[bool, bool, int, int]:
-        return not shown.headline, shown.id not in front, -shown.table.ranked, -len(shown.lines)
+        return shown.id not in site.headline, shown.id not in front, -shown.table.ranked, -len(shown.lines)
 
-    return sorted(views, key=order)
-
-
-def legend(views: Sequence[TableView]) -> list[Column]:
-    named = {column.name: column for shown in views for column in shown.columns}
-    return [column for column in named.values() if column.group is not ColumnGroup.CATEGORIES]
+    ordered = sorted(views, key=order)
+    return [replace(each, url=benchmark_url(benchmark.id)) for each in ordered[:1]] + ordered[1:]
 
 
 def download_files(views: Sequence[TableView]) -> Iterator[Asset]:

@@ -93,14 +93,8 @@ class TrendView:
         return max(len(part) for each in self.trends for part in each.trend.parts)
 
 
-def trend_view(title: str, trends: Sequence[SeriesTrend], names: Sequence[str], shown: int) -> TrendView | None:
-    """Return the chart of some trends of one measure; ``None`` if no value is known.
-
-    Args:
-        title: the title of the chart.
-        names: a name for each trend.
-        shown: number of lines that the chart shows first; the others start hidden.
-    """
+def trend_view(title: str, trends: Sequence[SeriesTrend], names: Sequence[str]) -> TrendView | None:
+    """Return the chart of some trends of one measure, with a name for each; ``None`` if no value is known."""
     values = [end for each in trends for point in each.trend.points for end in _ends(point.reading)]
     if not values:
         return None
@@ -111,54 +105,23 @@ def trend_view(title: str, trends: Sequence[SeriesTrend], names: Sequence[str], 
         description=_description(trends[0].trend, names),
         x=x,
         y=value_axis(values, trends[0].trend.measure.unit),
-        lines=tuple(_line(number, each.trend, place, number >= shown) for number, each in enumerate(trends)),
-        breaks=tuple(
-            BreakMark(
-                each.number,
-                each.x,
-                tuple(key(line) for line in each.lines),
-                is_hidden=all(line >= shown for line in each.lines),
-            )
-            for each in breaks
-        ),
+        lines=tuple(_line(number, each.trend, place) for number, each in enumerate(trends)),
+        breaks=tuple(BreakMark(each.number, each.x) for each in breaks),
     )
     return TrendView(title, tuple(trends), tuple(names), breaks, chart)
 
 
-def key(line: int) -> str:
-    return f"s{line + 1}"
-
-
 def numbered_breaks(trends: Sequence[Trend], place: Place) -> tuple[NumberedBreak, ...]:
-    """Return the breaks of some trends, in order of time. Lines that can break at one time for one reason share one."""
-    by_reason: dict[tuple[str, ...], list[tuple[float, float, str, int]]] = defaultdict(list)
+    """Return the breaks of some trends, in order of time; those of several lines at one time for one reason are one."""
+    found: dict[tuple[float, str, tuple[str, ...]], list[int]] = defaultdict(list)
     for line, trend in enumerate(trends):
         for each in trend.breaks:
             before, after = trend.points[each.index - 1], trend.points[each.index]
-            reasons = each.changes
-            by_reason[reasons].append((place(before), place(after), after.at, line))
-    found: list[tuple[float, str, tuple[str, ...], tuple[int, ...]]] = []
-    for reasons, places in by_reason.items():
-        for group in _overlapping(sorted(places, key=lambda place: (place[1], place[3]))):
-            x = (max(place[0] for place in group) + min(place[1] for place in group)) / 2
-            lines = tuple(sorted({place[3] for place in group}))
-            found.append((x, min(place[2] for place in group), reasons, lines))
-    found.sort(key=lambda each: (each[0], each[2]))
-    return tuple(NumberedBreak(number, at, x, why, on) for number, (x, at, why, on) in enumerate(found, start=1))
-
-
-def _overlapping(
-    places: Sequence[tuple[float, float, str, int]],
-) -> Iterable[list[tuple[float, float, str, int]]]:
-    """Yield groups of gaps that have a time in common, given the gaps in order of their ends."""
-    group: list[tuple[float, float, str, int]] = []
-    for place in places:
-        if group and place[0] >= min(other[1] for other in group):
-            yield group
-            group = []
-        group.append(place)
-    if group:
-        yield group
+            found[(place(before) + place(after)) / 2, after.at, each.changes].append(line)
+    return tuple(
+        NumberedBreak(number, at, x, reasons, tuple(lines))
+        for number, ((x, at, reasons), lines) in enumerate(sorted(found.items()), start=1)
+    )
 
 
 def _ends(reading: MeasuredValue) -> list[float]:
@@ -180,7 +143,7 @@ def _time(point: TrendPoint) -> datetime:
     return datetime.fromisoformat(point.at)
 
 
-def _line(number: int, trend: Trend, place: Place, is_hidden: bool) -> Line:
+def _line(number: int, trend: Trend, place: Place) -> Line:
     unit = trend.measure.unit
     points = []
     for index, point in enumerate(trend.points):
@@ -200,7 +163,7 @@ def _line(number: int, trend: Trend, place: Place, is_hidden: bool) -> Line:
                 is_hollow=point.is_superseded,
             )
         )
-    return Line(key(number), number, tuple(points), trend.parts, tuple(_levels(trend, place)), is_hidden)
+    return Line(number, tuple(points), trend.parts, tuple(_levels(trend, place)))
 
 
 def _levels(trend: Trend, place: Place) -> Iterable[Level]:
