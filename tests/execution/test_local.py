@@ -55,6 +55,13 @@ def stored(folder: Path) -> list[Response]:
         return list(journal.responses.values())
 
 
+def test_what_the_first_instance_prints_is_in_the_log(tmp_path: Path) -> None:
+    run(tmp_path, lambda: SystemInstance(native(tmp_path, "print('a line of the system')")), range(1))
+    with Journal(tmp_path) as journal:
+        printed = [line.detail for line in journal.log_lines if line.event == "printed"]
+    assert printed and set(printed) == {"a line of the system"}
+
+
 def test_a_stop_stores_whole_items_and_nothing_that_it_made_systems_do(tmp_path: Path) -> None:
     stopped = tmp_path / "stopped"
     on_query = (

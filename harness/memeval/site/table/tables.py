@@ -151,9 +151,7 @@ def view(site: SiteModel, table: BoardTable, rows: tuple[BoardRow, ...] | None =
     shown = table.rows if rows is None else rows
     cells = {row.folder.path: tuple(column.cell(row) for column in described) for row in shown}
     same = _same([cells[row.folder.path] for row in shown if row.run.system.kind is not SystemKind.CONTROL])
-    described = tuple(
-        replace(column, first=column.first and place not in same) for place, column in enumerate(described)
-    )
+    described = tuple(replace(each, first=False) if place in same else each for place, each in enumerate(described))
     gone = (RankStatus.INVALIDATED, RankStatus.SUPERSEDED)
     track_id = table.track.id  # computed anew each time
     return TableView(
