@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from memeval.archive import run_cache
+from memeval.archive.audits import write_audit
 from memeval.archive.conformance import store
 from memeval.archive.ledger import Ledger
 from memeval.archive.runs import RunFolder
 from memeval.leaderboard.board import BoardRow
 from memeval.leaderboard.ranking import PairTest
+from memeval.records.audit import ProbeKind
 from memeval.records.base import digest_of
 from memeval.records.ledger import LedgerEvent
 from memeval.records.run import SystemKind
@@ -24,6 +26,7 @@ from memeval.site.pages.systems import ProductPage, SystemPages
 from tests.site.conftest import published_board
 from tests.site.factory import FakeBenchmark, Made, make_run
 from tests.site.pages.test_systems import report
+from tests.support.audits import make_audit, make_probe
 
 EARLY = "2026-09-01T10:00:00+00:00"
 ROOT = Path(__file__).parents[3]
@@ -103,6 +106,12 @@ def conforms(results: Path) -> None:
     store(results, report(acme(results)))
 
 
+def audited(results: Path) -> None:
+    benchmark = FakeBenchmark()
+    made = make_audit(benchmark=benchmark.info.id, data_digest=benchmark.dataset.digest)
+    write_audit(results, made, [make_probe(1, ProbeKind.OFF, verdict=False)], [])
+
+
 def on_a_larger_track(results: Path) -> None:
     for slug in ("one", "two", "three", "four", "five"):
         make_run(results, Made(slug, slug, kind=SystemKind.CONTROL, tier="small"), FakeBenchmark())
@@ -124,6 +133,7 @@ def coloured(results: Path) -> None:
         claimed,
         without_rows,
         conforms,
+        audited,
         on_a_larger_track,
         coloured,
     ],

@@ -31,6 +31,7 @@ from memeval.site.pages.published import BADGES, claimed_text, counted_text
 from memeval.site.pages.publisher import Publisher
 from memeval.site.pages.rendering import render
 from memeval.site.table.flags import observer
+from memeval.site.table.judges import JudgeNote, judge_note
 from memeval.site.table.overview import overviews
 from memeval.site.table.tables import needs
 from memeval.systems.controls import all_controls
@@ -149,6 +150,12 @@ class ProductPage:
         keys = " and ".join(host.key or host.host for host in hosts)
         return f"Not measured here yet: it runs at its vendor's service, which needs a key ({keys})."
 
+    @property
+    def judges(self) -> dict[str, JudgeNote]:
+        """Who grades each track on the board, and what its audit says, by track."""
+        tracks = [table.track for view in self.views for table, _row in view.standings]
+        return {track.id: judge_note(self.site, track) for track in tracks}
+
     def _waits(self) -> dict[str, str]:
         """Return why claims are not published yet, by id."""
         found = self.site.waits.claims
@@ -170,7 +177,7 @@ class ProductPage:
                 for view in self.views
                 for each in view.results
             ],
-            "standings": [table.track.id for view in self.views for table, _row in view.standings],
+            "judges": repr(self.judges),
             "claims": repr([self.claims, self._waits()]),
             "submissions": repr([[view.submission, view.conformance] for view in self.views]),
             "benchmarks": sorted({site.benchmark_of(row.run.track).described for row in rows}),
@@ -192,7 +199,7 @@ class ProductPage:
             "observed": observer(main.rows[0]) if main.rows else None,
             "needs": needs(main.rows[0].run) if main.rows else None,
             "measured": (min(seen)[:10], max(seen)[:10]) if seen else None,
-            "tracks": len({table.track.id for view in self.views for table, _row in view.standings}),
+            "judges": self.judges,
             "benchmarks": len({row.run.track.benchmark for row in rows}),
             "versions": versions_of(rows),
             "cites": [(each, row_bibtex(site, each.benchmark.title, each.row)) for each in main.results],
